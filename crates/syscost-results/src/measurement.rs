@@ -96,6 +96,17 @@ pub enum Status {
 }
 
 impl Status {
+    /// All of them, those with a number first.
+    pub const ALL: [Status; 7] = [
+        Status::Ok,
+        Status::BelowResolution,
+        Status::AboveRange,
+        Status::Withheld,
+        Status::Failed,
+        Status::Unsupported,
+        Status::Skipped,
+    ];
+
     /// In a word or two, e.g. `below resolution`.
     pub fn words(self) -> &'static str {
         match self {

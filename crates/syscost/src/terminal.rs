@@ -27,7 +27,7 @@ pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
 const COMMON_WIDTH: usize = 120;
 
 /// The least that is heeded, as tables do.
-const LEAST_WIDTH: usize = 60;
+const MIN_WIDTH: usize = 60;
 
 /// A line to people, on standard error. Nobody may listen, or the disk may be full: `eprintln!` would end the program for it.
 macro_rules! say {
@@ -94,7 +94,7 @@ pub(crate) fn height() -> usize {
 
 /// Columns of the lines of a text: of a wide terminal not all.
 pub(crate) fn text_width() -> usize {
-    width().clamp(LEAST_WIDTH, COMMON_WIDTH)
+    width().clamp(MIN_WIDTH, COMMON_WIDTH)
 }
 
 /// Text wrapped for the terminal, each line indented.

@@ -89,7 +89,7 @@ const COMMAND: Argument = Argument {
     name: "command",
 };
 
-/// The call that locks and unlocks and what it is told, by a row's name. Read here by itself: which lock is taken is chosen from
+/// The call that locks and unlocks and the command it is given, by a row's name. Read here by itself: which lock is taken is chosen from
 /// the same name elsewhere, and two of them differ in nothing but this.
 struct Named {
     call: Sysno,

@@ -12,7 +12,7 @@ use super::Bencher;
 pub enum Follows {
     /// This many times the value.
     Times(f64),
-    /// As many per second, if so many take the value, in ns.
+    /// This many in the value's time, which is in ns, as a rate per second.
     PerSecond(f64),
 }
 

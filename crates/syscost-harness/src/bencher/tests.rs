@@ -11,6 +11,7 @@ mod arguments;
 mod claims;
 mod laps;
 mod neighbour;
+pub(in crate::bencher) mod real;
 mod team;
 
 use team::{HERE, team};

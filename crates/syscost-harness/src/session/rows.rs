@@ -325,7 +325,8 @@ impl RowState {
         all_details.extend(details);
         if let Some(median) = estimate.median {
             let following = self.follows.iter();
-            all_details.extend(following.map(|(name, how)| (name.clone(), how.of(median))));
+            let following = following.map(|(name, how)| (name.clone(), how.of(median)));
+            all_details.extend(following.filter(|(_, value)| value.is_finite()));
         }
         if self.deferred > 0 {
             all_details.insert("deferred_rounds_count".to_owned(), f64::from(self.deferred));

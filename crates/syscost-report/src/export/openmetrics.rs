@@ -11,16 +11,6 @@ use syscost_results::{Run, Status, Unit};
 use super::columns::word;
 use super::{ExportError, Record, started_us};
 
-const STATUSES: [Status; 7] = [
-    Status::Ok,
-    Status::BelowResolution,
-    Status::AboveRange,
-    Status::Withheld,
-    Status::Failed,
-    Status::Unsupported,
-    Status::Skipped,
-];
-
 /// A number of a row, and what its families' names and help call it.
 type Statistic = (&'static str, &'static str, fn(&Record) -> Option<f64>);
 
@@ -113,7 +103,7 @@ pub fn to_openmetrics(run: &Run) -> Result<String, ExportError> {
     let mut text = Families::default();
     about_run(&mut text, run, started);
     text.family("rows", "", "Rows of the run by status", |samples| {
-        for status in STATUSES {
+        for status in Status::ALL {
             let count = records.iter().filter(|row| row.status == status).count();
             samples.push((vec![label("status", &word(&status))], count as f64));
         }

@@ -56,7 +56,7 @@ impl<'a> Changes<'a> {
         })
     }
 
-    /// The ratio of a row with its interval, and the verdict; why it got this one is told in its details.
+    /// The ratio of a row with its interval, and the verdict; its details say why it got this one.
     pub(super) fn cells(&self, name: &str) -> Markup {
         let Some(row) = self.row(name) else {
             return html! { td {} td class="quiet" { "not compared" } };
@@ -78,17 +78,17 @@ impl<'a> Changes<'a> {
     }
 
     /// What a row's details say of its change: the verdict and why, how it was compared, what else is to be known.
-    pub(super) fn told(&self, name: &str) -> Vec<String> {
+    pub(super) fn reasons(&self, name: &str) -> Vec<String> {
         let Some(row) = self.row(name) else {
             let others = self.comparison.uncompared();
             let own = others.filter(|(other, _)| *other == name);
             return own.map(|(_, why)| format!("not compared: {why}")).collect();
         };
-        let mut told = vec![
+        let mut lines = vec![
             format!("{}: {}", verdict(row.verdict), why(row)),
             format!("margin of a change: {}", share(100.0 * row.margin)),
         ];
-        told.extend(match row.compared_in {
+        lines.extend(match row.compared_in {
             ComparedIn::Time => None,
             ComparedIn::CoreCycles => Some(
                 "compared in core cycles, as work of the core, whose frequency wanders".to_owned(),
@@ -97,14 +97,14 @@ impl<'a> Changes<'a> {
                 Some("compared in time and in core cycles: the interval holds both ways".to_owned())
             }
         });
-        told.extend(
+        lines.extend(
             row.notes
                 .iter()
                 .filter(|note| *note != "compared in core cycles")
                 .cloned(),
         );
-        told.extend(compare::tail(row));
-        told
+        lines.extend(compare::tail(row));
+        lines
     }
 
     /// How many rows got which verdict, for the head of the page.
@@ -204,7 +204,8 @@ fn why(row: &Row) -> String {
         }
         Change::Same => format!("the whole interval lies within {same}"),
         Change::Inconclusive if low > 1.0 + row.margin || high < 1.0 / (1.0 + row.margin) => {
-            "the interval lies beyond the margin, but of so many rows some do by chance".to_owned()
+            "the interval lies beyond the margin, but among this many rows some do by chance"
+                .to_owned()
         }
         Change::Inconclusive => format!(
             "the interval reaches beyond {same}, so it is not the same, and does not lie wholly beyond {margin}, so it is no change"

@@ -50,9 +50,9 @@ pub(super) fn script(
         .flat_map(|(_, rows)| rows)
         .map(|row| {
             let mut fields = of(row, runs, options, &mut texts, &mut claims);
-            let told = changes.map(|changes| changes.told(row.name));
-            if let Some(told) = told.filter(|told| !told.is_empty()) {
-                let numbers = told.into_iter().map(|line| texts.number(json!(line)));
+            let reasons = changes.map(|changes| changes.reasons(row.name));
+            if let Some(reasons) = reasons.filter(|reasons| !reasons.is_empty()) {
+                let numbers = reasons.into_iter().map(|line| texts.number(json!(line)));
                 fields.insert("c".to_owned(), numbers.collect());
             }
             Value::Object(fields)

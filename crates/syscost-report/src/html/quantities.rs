@@ -17,7 +17,7 @@ const ENDINGS: [(&str, Unit, f64); 10] = [
     ("_ns", Unit::Nanoseconds, 1.0),
     ("_us", Unit::Nanoseconds, 1e3),
 ];
-/// Digits of an observed number that are told, unless it is a whole one.
+/// Digits of an observed number that are shown, unless it is a whole one.
 const DIGITS: f64 = 6.0;
 
 /// A detail's name in words, and its value with the unit that its name ends in: `waited_ns` is `waited`, `34.5 µs`.
@@ -29,11 +29,11 @@ pub(super) fn detail(name: &str, value: f64) -> (String, String) {
     // Percentiles have their point as an underscore.
     let words = name.replace("p99_9", "p99.9").replace('_', " ");
     let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
-    let told = match is_whole && unit == Unit::Count {
+    let shown = match is_whole && unit == Unit::Count {
         true => format!("{value}"),
         false => units::quantity(unit, factor * value),
     };
-    (words, told)
+    (words, shown)
 }
 
 /// What was observed, without digits that tell nothing.
@@ -58,31 +58,31 @@ mod tests {
 
     #[test]
     fn a_detail_has_the_unit_that_its_name_ends_in() {
-        let told = |name, value| {
+        let shown = |name, value| {
             let (name, value) = detail(name, value);
             format!("{name} {value}")
         };
-        assert_eq!(told("waited_ns", 34529.5), "waited 34.5 µs");
+        assert_eq!(shown("waited_ns", 34529.5), "waited 34.5 µs");
         assert_eq!(
-            told("loaded_round_trip_us", 52.0),
+            shown("loaded_round_trip_us", 52.0),
             "loaded round trip 52.0 µs"
         );
-        assert_eq!(told("p99_99_ns", 230.3), "p99.99 230 ns");
-        assert_eq!(told("outliers_count", 3.0), "outliers 3");
+        assert_eq!(shown("p99_99_ns", 230.3), "p99.99 230 ns");
+        assert_eq!(shown("outliers_count", 3.0), "outliers 3");
         assert_eq!(
-            told("median_disturbed_bytes_per_s", 9.1e9),
+            shown("median_disturbed_bytes_per_s", 9.1e9),
             "median disturbed 9.10 GB/s"
         );
-        assert_eq!(told("pages_per_fault", 16.0), "pages per fault 16");
+        assert_eq!(shown("pages_per_fault", 16.0), "pages per fault 16");
     }
 
     #[test]
     fn an_observed_number_has_six_digits_at_most() {
-        let told = |number: f64| observed(&Fact::Number(number));
-        assert_eq!(told(453_864.970_939), "453865");
-        assert_eq!(told(2.393_719_44), "2.39372");
-        assert_eq!(told(0.5), "0.5");
-        assert_eq!(told(1.0), "1");
+        let shown = |number: f64| observed(&Fact::Number(number));
+        assert_eq!(shown(453_864.970_939), "453865");
+        assert_eq!(shown(2.393_719_44), "2.39372");
+        assert_eq!(shown(0.5), "0.5");
+        assert_eq!(shown(1.0), "1");
         assert_eq!(observed(&Fact::Text("a".to_owned())), "a");
     }
 }

@@ -82,10 +82,10 @@
     }
     if (row.f) {
       const interval = body.querySelector(last < 0 ? ".ci" : ".ci.s" + last)?.title;
-      const told = [row.f[0]];
-      if (interval) told.push(/\d/.test(interval) ? "95 % interval " + interval : interval);
-      for (let index = 1; index < row.f.length; index += 2) told.push(data.texts[row.f[index]] + " " + row.f[index + 1]);
-      left.append(element("p", { class: "quiet" }, (last < 0 ? "" : data.runs[last][0] + ": ") + told.join(" · ")));
+      const statistics = [row.f[0]];
+      if (interval) statistics.push(/\d/.test(interval) ? "95 % interval " + interval : interval);
+      for (let index = 1; index < row.f.length; index += 2) statistics.push(data.texts[row.f[index]] + " " + row.f[index + 1]);
+      left.append(element("p", { class: "quiet" }, (last < 0 ? "" : data.runs[last][0] + ": ") + statistics.join(" · ")));
     }
     const right = element("div", { class: last < 0 ? "pictures" : "pictures of" + last });
     if (row.p) right.innerHTML = row.p;
@@ -170,8 +170,8 @@
   const textsOf = (id) => {
     if (!ofBenchmark.has(id)) {
       const tags = (document.getElementById("about-" + id)?.dataset.tags ?? "").split("|");
-      const told = [data?.words[id] ?? "", ...tags.filter((tag) => !values.has(id + " " + tag))];
-      ofBenchmark.set(id, told.flatMap(beginnings));
+      const texts = [data?.words[id] ?? "", ...tags.filter((tag) => !values.has(id + " " + tag))];
+      ofBenchmark.set(id, texts.flatMap(beginnings));
     }
     return ofBenchmark.get(id);
   };

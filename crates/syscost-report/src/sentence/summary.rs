@@ -26,14 +26,10 @@ fn came_out(run: &Run) -> String {
         count(Status::Ok),
         run.measurements.len()
     )];
-    for wanted in [
-        Status::BelowResolution,
-        Status::AboveRange,
-        Status::Withheld,
-        Status::Failed,
-        Status::Unsupported,
-        Status::Skipped,
-    ] {
+    let others = Status::ALL
+        .into_iter()
+        .filter(|status| *status != Status::Ok);
+    for wanted in others {
         let count = count(wanted);
         if count > 0 {
             parts.push(format!("{count} {}", wanted.words()));

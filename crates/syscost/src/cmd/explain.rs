@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     let others = found.iter().map(|one| one.id).filter(|id| *id != best.id);
     let others: Vec<&str> = others.collect();
     if !others.is_empty() {
-        note!("{}", told(&words, best.id, &others));
+        note!("{}", note_of_match(&words, best.id, &others));
     }
     Ok(exit::DONE)
 }
@@ -56,7 +56,7 @@ fn best(words: &str, found: &[&'static Benchmark]) -> Option<&'static Benchmark>
 }
 
 /// What else the words find.
-fn told(words: &str, best: &str, others: &[&str]) -> String {
+fn note_of_match(words: &str, best: &str, others: &[&str]) -> String {
     let named = others.iter().take(MAX_OTHERS).copied();
     let named: Vec<&str> = named.collect();
     let more = match others.len().saturating_sub(MAX_OTHERS) {
@@ -204,10 +204,10 @@ mod tests {
         assert_eq!(found("TLB reach"), Some("memory.tlb_reach"));
         assert_eq!(found("zebra"), None);
         assert_eq!(
-            told("lat_ctx", "switch.pipe", &["switch.ring"]),
+            note_of_match("lat_ctx", "switch.pipe", &["switch.ring"]),
             "This is switch.pipe. `lat_ctx` also finds switch.ring; each is explained by its id."
         );
-        let many = told("a", "b", &["c"; 8]);
+        let many = note_of_match("a", "b", &["c"; 8]);
         assert!(
             many.contains("c, c and 2 more, which `syscost list a` lists"),
             "{many}"

@@ -54,21 +54,22 @@ fn unfit(run: &Run) -> Option<String> {
         .count();
     let profile = run.config.profile.as_str();
     let build = run.machine.build.profile.as_str();
-    match () {
-        () if !["standard", "careful"].contains(&profile) => Some(format!(
+    if !["standard", "careful"].contains(&profile) {
+        return Some(format!(
             "a run of the {profile} profile, which lacks most rows; measure with --profile standard or careful"
-        )),
-        () if !run.config.selectors.is_empty() => {
-            Some("a run of some rows; a reference has them all".to_owned())
-        }
-        () if skipped > 0 => Some(format!(
-            "{skipped} rows were skipped; a reference has them all"
-        )),
-        () if build != "release" => Some(format!(
-            "measured by a {build} build, whose own code is slow; measure with a release build"
-        )),
-        () => None,
+        ));
     }
+    if !run.config.selectors.is_empty() {
+        return Some("a run of some rows; a reference has them all".to_owned());
+    }
+    if skipped > 0 {
+        return Some(format!(
+            "{skipped} rows were skipped; a reference has them all"
+        ));
+    }
+    (build != "release").then(|| {
+        format!("measured by a {build} build, whose own code is slow; measure with a release build")
+    })
 }
 
 /// Whether a row says what is normal: a number from undisturbed samples, precise to 30 %.

@@ -134,7 +134,9 @@ mod tests {
                     false => Verdict::Refuted,
                 };
                 match verdict(label) {
-                    Some(Verdict::Unverified) => println!("skipped: {name} is not told"),
+                    Some(Verdict::Unverified) => {
+                        println!("skipped: the kernel does not say what {name} is")
+                    }
                     seen => assert_eq!(seen, Some(expected), "{name} as {label}"),
                 }
             }

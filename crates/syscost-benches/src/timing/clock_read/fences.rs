@@ -14,7 +14,7 @@ const TRIES: u32 = 300;
 /// A bare reading takes no longer than another one, times this.
 const MAX_BARE: f64 = 1.1;
 /// Why a reading that should be fenced and takes no longer than a bare one refutes nothing: a hypervisor may execute both.
-const NO_DEARER: &str = "fences take no time here, so they cannot be told from none";
+const NO_DEARER: &str = "fences take no time here, so that a fenced reading looks like a bare one";
 
 /// Claims that a reading by `source` takes longer than a bare one where the row says that it is fenced, and else no longer.
 pub(super) fn claim(b: &mut Bencher, source: Source) {

@@ -3,25 +3,15 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use syscost_sys::clock::Clock;
 use syscost_sys::cpu;
 use syscost_sys::partner::Shared;
 use syscost_sys::raw::Sysno;
 
 use super::*;
-use crate::bencher::{ClockCost, Effort, Findings, Situation};
+use crate::bencher::Findings;
+use crate::bencher::tests::real::found_of;
 use crate::case::Case;
 use crate::expect::{Expect, at_most, calls};
-
-const EFFORT: Effort = Effort {
-    samples: 10,
-    warm_up_ns: 1e5,
-    batch_ns: 1e4,
-    case_ns: 1e6,
-    patience_ns: 0.0,
-    singles: 200,
-    second_witness: false,
-};
 
 /// CPUs of two copies; none where this machine has no two.
 fn two_cpus() -> Option<Vec<u32>> {
@@ -41,38 +31,6 @@ fn found(
     run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
 ) -> Result<Findings, Failure> {
     found_of(&Case::default(), cpus, pass, declared, run)
-}
-
-/// The same of a case.
-fn found_of(
-    case: &Case,
-    cpus: &[u32],
-    pass: Pass,
-    declared: &[Expect],
-    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
-) -> Result<Findings, Failure> {
-    let measure = || {
-        cpu::pin(cpus[0]).expect("the CPU is allowed");
-        let clock = Clock::system();
-        let situation = Situation {
-            pass,
-            effort: &EFFORT,
-            clock: &clock,
-            clock_cost: ClockCost {
-                step_ns: 1.0,
-                read_ns: 40.0,
-            },
-            iterations: None,
-            cpu: cpus[0],
-            allowed: cpus,
-            cores: &crate::cores::UNKNOWN,
-            seed: 1,
-        };
-        let mut bencher = Bencher::new(case, declared, situation);
-        run(&mut bencher)?;
-        bencher.finish()
-    };
-    std::thread::scope(|scope| scope.spawn(measure).join().expect("no panic"))
 }
 
 fn verdict_of(findings: &Findings, claim: &str) -> Verdict {

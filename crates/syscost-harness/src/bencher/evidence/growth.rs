@@ -77,7 +77,7 @@ mod tests {
     /// Beyond malloc's highest threshold: mapped anew each time, and given back.
     const BYTES: usize = 40 << 20;
 
-    /// What follows where `BYTES` are expected and so many are written.
+    /// The verdict where `BYTES` are expected and this many are written.
     fn verdict(written: usize) -> Verdict {
         let bytes = BYTES as f64;
         let expect = within(Counter::ResidentBytes, 0.9 * bytes, 1.1 * bytes);

@@ -64,50 +64,23 @@ fn relation(groups: &[u32]) -> &'static str {
 #[cfg(test)]
 mod tests {
     use syscost_results::{Evidence, Fact, Verdict};
-    use syscost_sys::clock::Clock;
     use syscost_sys::cpu;
     use syscost_sys::partner::Between;
 
     use super::*;
-    use crate::bencher::{ClockCost, Crew, Effort, Findings, Pass, Situation};
+    use crate::bencher::tests::real::found_of;
+    use crate::bencher::{Crew, Findings, Pass};
     use crate::case::Case;
     use crate::failure::Failure;
     use crate::placement::Placement;
 
-    const EFFORT: Effort = Effort {
-        samples: 5,
-        warm_up_ns: 0.0,
-        batch_ns: 0.0,
-        case_ns: 1e6,
-        patience_ns: 0.0,
-        singles: 200,
-        second_witness: false,
-    };
-
     /// What is found of a case on this CPU.
     fn found(
         case: &Case,
-        measure: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
+        measure: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
     ) -> Result<Findings, Failure> {
-        let clock = Clock::system();
-        let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
-        let situation = Situation {
-            pass: Pass::Timed,
-            effort: &EFFORT,
-            clock: &clock,
-            clock_cost: ClockCost {
-                step_ns: 1.0,
-                read_ns: 40.0,
-            },
-            iterations: None,
-            cpu: allowed[0],
-            allowed: &allowed,
-            cores: &crate::cores::UNKNOWN,
-            seed: 1,
-        };
-        let mut bencher = Bencher::new(case, &[], situation);
-        measure(&mut bencher)?;
-        bencher.finish()
+        let cpus = cpu::allowed().unwrap_or_else(|_| vec![0]);
+        found_of(case, &cpus, Pass::Timed, &[], measure)
     }
 
     /// Claims of this text.

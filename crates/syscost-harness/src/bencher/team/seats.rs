@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_were_seen_are_told_and_none_that_were_not() {
+    fn all_that_were_seen_are_named_and_none_that_were_not() {
         let mut seen = Seen::default();
         assert_eq!(seen.all(), None);
         for look in [vec![0, 1], vec![0, 3], vec![0]] {

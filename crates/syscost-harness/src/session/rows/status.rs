@@ -83,9 +83,9 @@ impl RowState {
         if self.rounds.is_empty() {
             return (Status::Skipped, Some(missing.to_owned()));
         }
-        // What is only told is no claim.
-        let is_told = |one: &Evidence| one.expected == Fact::from(Bencher::ANY);
-        if evidence.iter().all(is_told) {
+        // A fact of which anything is expected is no claim.
+        let is_note = |one: &Evidence| one.expected == Fact::from(Bencher::ANY);
+        if evidence.iter().all(is_note) {
             let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
             return (Status::Failed, Some(defect.to_string()));
         }

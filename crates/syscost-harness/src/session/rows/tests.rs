@@ -148,7 +148,7 @@ fn a_computed_row_has_its_limits_from_the_whole_run() {
 }
 
 #[test]
-fn a_row_that_only_tells_facts_claims_nothing() {
+fn a_row_that_only_notes_facts_claims_nothing() {
     let mut row = row();
     take(&mut row, 0, process(true));
     let evidence = |expected: &str| Evidence {

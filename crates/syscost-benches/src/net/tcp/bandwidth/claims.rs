@@ -254,7 +254,7 @@ fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
 }
 
 /// The congestion control is the chosen one, or the default of the sender's system. Of another machine's default only the name is
-/// told.
+/// claimed.
 fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
     let default = || {
         let default = std::fs::read_to_string(DEFAULT_CONGESTION);
