@@ -295,7 +295,7 @@ impl Page {
             let text = format!("{}: {}{reason}", status.words(), first.name);
             self.line(&(cut_end(&text, room) + &more));
         }
-        self.line(&sentence::summary(run));
+        self.paragraph(0, anstyle::Style::new(), &sentence::summary(run));
         if options.quiet {
             return;
         }
@@ -335,6 +335,25 @@ mod tests {
             run.measurements.push(row);
         }
         run
+    }
+
+    #[test]
+    fn the_last_line_is_as_wide_as_asked_however_rows_came_out() {
+        let mut run = full();
+        run.complete = false;
+        let others = Status::ALL.into_iter().skip(1);
+        for (row, status) in run.measurements.iter_mut().zip(others) {
+            row.status = status;
+        }
+        let options = TableOptions {
+            width: 80,
+            ..TableOptions::default()
+        };
+        let text = summary(&run, None, &options);
+        assert!(text.contains("1 skipped"), "{text}");
+        for line in text.lines() {
+            assert!(width(line) <= 80, "{line}");
+        }
     }
 
     #[test]
