@@ -1,0 +1,51 @@
+//! A bencher on the system's clock, for what tasks really do.
+
+use syscost_sys::clock::Clock;
+use syscost_sys::cpu;
+
+use crate::bencher::{Bencher, ClockCost, Effort, Findings, Pass, Situation};
+use crate::case::Case;
+use crate::expect::Expect;
+use crate::failure::Failure;
+
+const EFFORT: Effort = Effort {
+    samples: 10,
+    warm_up_ns: 1e5,
+    batch_ns: 1e4,
+    case_ns: 1e6,
+    patience_ns: 0.0,
+    singles: 200,
+    second_witness: false,
+};
+
+/// What a bencher on the first of these CPUs finds of a case with `run`. In a thread of its own, which is pinned as a worker is.
+pub(in crate::bencher) fn found_of(
+    case: &Case,
+    cpus: &[u32],
+    pass: Pass,
+    declared: &[Expect],
+    run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
+) -> Result<Findings, Failure> {
+    let measure = || {
+        cpu::pin(cpus[0]).expect("the CPU is allowed");
+        let clock = Clock::system();
+        let situation = Situation {
+            pass,
+            effort: &EFFORT,
+            clock: &clock,
+            clock_cost: ClockCost {
+                step_ns: 1.0,
+                read_ns: 40.0,
+            },
+            iterations: None,
+            cpu: cpus[0],
+            allowed: cpus,
+            cores: &crate::cores::UNKNOWN,
+            seed: 1,
+        };
+        let mut bencher = Bencher::new(case, declared, situation);
+        run(&mut bencher)?;
+        bencher.finish()
+    };
+    std::thread::scope(|scope| scope.spawn(measure).join().expect("no panic"))
+}
