@@ -1,4 +1,4 @@
-//! Tells the program how it was built: the run document records it.
+//! Passes facts about the build to the program, which records them in the run document.
 
 use std::env;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Whatever the bytes: a run or one harmless line, and the summary is no stricter than the whole.
+//! Any bytes are read as a run, or fail with an error of one printable line; reading only the
+//! summary is no stricter than reading the whole.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Whatever the bytes: a run that may be gone on with, or one harmless line. Each line gets its
-//! checksum, or nothing behind it was tried.
+//! Any bytes are read as a run that can be resumed, or fail with an error of one printable line. Each
+//! line gets its checksum first: without it, nothing beyond the checksum would be tested.
 #![no_main]
 
 use std::collections::BTreeSet;

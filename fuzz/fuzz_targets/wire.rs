@@ -1,5 +1,6 @@
-//! Whatever a peer sends: a message that is written as it was read, or an error that can be printed; and before a client has
-//! proven that it knows the token, the server answers with no more bytes than came.
+//! Whatever a peer sends is a message that is written as it was read, or a printable error; and
+//! before a client has proven that it knows the token, the server answers with no more bytes than it
+//! received.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -17,8 +18,8 @@ static TOKEN: LazyLock<Token> = LazyLock::new(|| Token::generate().expect("rando
 
 fuzz_target!(|bytes: &[u8]| {
     let mut rest = bytes;
-    while let Ok(Some((line, behind))) = split(rest, MAX_LINE) {
-        assert!(line.len() <= MAX_LINE && behind.len() < rest.len());
+    while let Ok(Some((line, after))) = split(rest, MAX_LINE) {
+        assert!(line.len() <= MAX_LINE && after.len() < rest.len());
         both_ways::<Request>(line);
         both_ways::<Reply>(line);
         both_ways::<Hello>(line);
@@ -27,12 +28,12 @@ fuzz_target!(|bytes: &[u8]| {
         both_ways::<Welcome>(line);
         both_ways::<Refused>(line);
         let _ = decode::<Spoken>(line);
-        rest = behind;
+        rest = after;
     }
     handshake(bytes);
 });
 
-/// What can be read can be written, and is read the same again.
+/// Checks that a message that can be read can be written, and is then read as the same.
 fn both_ways<T: Serialize + DeserializeOwned>(line: &[u8]) {
     match decode::<T>(line) {
         Ok(message) => {
@@ -46,14 +47,14 @@ fn both_ways<T: Serialize + DeserializeOwned>(line: &[u8]) {
     }
 }
 
-/// In pieces whose lengths the bytes themselves tell.
+/// Feeds a handshake in pieces, whose lengths come from the bytes themselves.
 fn handshake(bytes: &[u8]) {
     let mut handshake = Handshake::new(&TOKEN);
     let (mut said, mut received, mut rest) = (Vec::new(), 0, bytes);
     while let [first, ..] = rest {
-        let (piece, behind) = rest.split_at(rest.len().min(1 + usize::from(*first)));
+        let (piece, after) = rest.split_at(rest.len().min(1 + usize::from(*first)));
         received += piece.len();
-        rest = behind;
+        rest = after;
         let progress = handshake.take(piece, &mut said);
         assert!(said.len() <= received, "{} bytes for {received}", said.len());
         match progress {

@@ -1,7 +1,7 @@
-//! Shared: what a descriptor is of, as the kernel has it.
+//! Shared: the kind of object that a descriptor refers to, according to the kernel.
 //!
-//! Calls that only read and write are the same on whatever they are made: which of these it was is
-//! seen at the descriptor alone.
+//! Reads and writes are the same calls on every kind of object: only the descriptor shows
+//! which kind it was.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, getpeername, getsockname, sockopt};
 use syscost_harness::prelude::*;
 
-/// Claims that all of these descriptors are of this kind, in the words of [`kind_of`].
+/// Claims that all of these descriptors refer to this kind of object, in the words of [`kind_of`].
 pub(crate) fn claim_kind<'f>(
     b: &mut Bencher,
     claim: &str,
@@ -29,17 +29,17 @@ pub(crate) fn claim_kind<'f>(
     }
 }
 
-/// What a descriptor is of: `pipe`, `fifo`, `eventfd`, `IPv4 stream socket`, or `unix stream socket with a
+/// The kind of object that a descriptor refers to: `pipe`, `fifo`, `eventfd`, `IPv4 stream socket`, or `unix stream socket with a
 /// path`, if this end or the other was bound to one.
 ///
 /// # Errors
-/// Where the kernel does not tell.
+/// Where the kernel does not report it.
 pub(crate) fn kind_of(descriptor: BorrowedFd<'_>) -> Result<String, Unsupported> {
-    let untold =
+    let failed =
         |call: &'static str| move |cause: Errno| Unsupported::new(format!("{call}: {cause}"));
-    let mode = fstat(descriptor).map_err(untold("fstat"))?.st_mode;
+    let mode = fstat(descriptor).map_err(failed("fstat"))?.st_mode;
     match FileType::from_raw_mode(mode) {
-        FileType::Socket => socket(descriptor).map_err(untold("getsockopt")),
+        FileType::Socket => socket(descriptor).map_err(failed("getsockopt")),
         FileType::Fifo => match &*link(descriptor)? {
             link if link.starts_with("pipe:") => Ok("pipe".to_owned()),
             link if link.contains('/') => Ok("fifo".to_owned()),
@@ -52,7 +52,7 @@ pub(crate) fn kind_of(descriptor: BorrowedFd<'_>) -> Result<String, Unsupported>
     }
 }
 
-/// What /proc says that it is open on.
+/// The target of the descriptor's link in /proc.
 fn link(descriptor: BorrowedFd<'_>) -> Result<String, Unsupported> {
     let path = format!("/proc/self/fd/{}", descriptor.as_raw_fd());
     let link = readlink(&*path, Vec::new())
@@ -98,7 +98,7 @@ mod tests {
     use crate::testing::{claims, findings};
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_are_distinguished() {
         let (pipe, _) = pipe_with(PipeFlags::CLOEXEC).unwrap();
         let counter = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
         for (descriptor, kind) in [(&pipe, "pipe"), (&counter, "eventfd")] {

@@ -1,6 +1,6 @@
-//! Shared: whether observed values are what their unit says, by the time that each implies.
+//! Shared: whether observed values are what their unit says, judged by the time that each implies.
 //!
-//! A benchmark that observes its values itself divides by itself, too: a divisor that is wrong makes every
+//! A benchmark that observes its values also divides by itself: a wrong divisor makes every
 //! value wrong by the same factor, and leaves all counts as they are.
 
 use std::time::Instant;
@@ -9,7 +9,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_results::stats::order::median;
 
-/// The bounds of a share: what confirms, and outside of what it refutes.
+/// The ranges of a share: inside the first it confirms, outside the second it refutes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shares {
     confirm: (f64, f64),
@@ -17,31 +17,31 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    /// Where all that takes time is in the value.
+    /// For values that contain everything that takes time.
     pub(crate) const WHOLE: Self = Self {
         confirm: (0.8, 1.1),
         refute: (0.67, 1.25),
     };
 
-    /// Where something comes before and after it that may be slower or faster.
+    /// For values with something before and after them that may be slower or faster.
     pub(crate) const INNER: Self = Self {
         confirm: (0.6, 1.5),
         refute: (0.3, 2.0),
     };
 }
 
-/// The times that values imply, over those that passed by another clock.
+/// For each value, the time that it implies divided by the time that passed on another clock.
 #[derive(Debug, Default)]
 pub(crate) struct Implied(Vec<f64>);
 
 impl Implied {
-    /// Notes a value: the operations that it is of take `implied_ns` at that rate, and took the time since
+    /// Records a value: its operations take `implied_ns` at that rate, and took the time since
     /// `begun`.
     pub(crate) fn note(&mut self, implied_ns: f64, begun: Instant) {
         self.0.push(implied_ns / begun.elapsed().as_nanos() as f64);
     }
 
-    /// Claims that they are alike. The median: what preempts this task between both clocks makes some of
+    /// Claims that both times agree. The median is used, since preemption between the two clocks makes some of
     /// them differ. Without any value there is nothing to judge.
     pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {
         let claim = "time that the value implies for what was done, of the time that it took";

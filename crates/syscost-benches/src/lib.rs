@@ -65,8 +65,8 @@ mod tests {
 
     use super::*;
 
-    /// A quick run gives each of its rows many processes within seconds: that is so for some eighty
-    /// rows, half of which are on every machine.
+    /// A quick run gives each of its rows many processes within seconds, which is possible for some eighty
+    /// rows, half of which exist on every machine.
     #[test]
     fn a_quick_run_has_some_rows_of_every_group_and_not_many() {
         let mut on_every_machine = 0;
@@ -85,7 +85,7 @@ mod tests {
         assert!((35..=80).contains(&on_every_machine), "{on_every_machine}");
     }
 
-    /// What only a run decides, and what no machine without a second CPU has, is known there alone.
+    /// What depends on a run, and what no machine without a second CPU has, can only be known there.
     #[test]
     fn every_line_of_the_summary_names_rows_and_a_quick_run_has_them() {
         let rows = Catalogue::rows(CATALOGUE.benchmarks());

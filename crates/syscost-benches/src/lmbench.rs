@@ -1,10 +1,10 @@
-//! lmbench's programs, and what measures the like here: whoever knows them finds the benchmark by their names.
+//! lmbench's programs, and the benchmarks that measure the same here, so that they can be found by lmbench's names.
 
 /// A program of lmbench 3.0-a9.
 pub struct Program {
-    /// Its name; benchmarks that measure the like have it as a tag.
+    /// Its name, which benchmarks that measure the same have as a tag.
     pub name: &'static str,
-    /// Where the quantities differ; of a program that no benchmark covers, why none does.
+    /// How the quantities differ; for a program that no benchmark covers, the reason.
     pub note: &'static str,
 }
 
@@ -12,7 +12,7 @@ const fn program(name: &'static str, note: &'static str) -> Program {
     Program { name, note }
 }
 
-/// Every program, by its name. Only the tags of benchmarks say which cover one.
+/// Every program, by its name. Only the tags of benchmarks say which ones cover it.
 pub const LMBENCH: &[Program] = &[
     program(
         "bw_file_rd",

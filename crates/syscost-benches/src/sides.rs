@@ -1,20 +1,20 @@
-//! Two tasks, and values out of each other's way.
+//! Two tasks, and values on separate cache lines.
 
 /// One of two tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// The measuring one.
+    /// The measuring task.
     Own,
-    /// The other one.
+    /// The other task.
     Partner,
 }
 
 impl Side {
-    /// Both.
+    /// Both tasks.
     pub(crate) const BOTH: [Side; 2] = [Side::Own, Side::Partner];
 }
 
-/// A value on cache lines of its own: as far from others as any processor fetches lines together.
+/// A value on separate cache lines: as far from others as any processor fetches lines together.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Padded<T>(pub(crate) T);

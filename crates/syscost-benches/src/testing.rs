@@ -1,11 +1,11 @@
-//! For unit tests: what a measurement comes to without a worker around it.
+//! For unit tests: the findings of a measurement without a worker around it.
 
 use syscost_harness::bencher::{ClockCost, Effort, Findings, Pass, Situation};
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::clock::Clock;
 
-/// What a bencher has found once this has been done with it.
+/// The findings of a bencher on which `run` was called.
 pub(crate) fn findings(
     pass: Pass,
     expect: &[Expect],
@@ -14,7 +14,7 @@ pub(crate) fn findings(
     findings_of(&Case::default(), pass, expect, measure)
 }
 
-/// The same of a case.
+/// The findings of a bencher for this case.
 pub(crate) fn findings_of(
     case: &Case,
     pass: Pass,
@@ -50,7 +50,7 @@ pub(crate) fn findings_of(
     b.finish()
 }
 
-/// What is found of a case; `None`, with the reason said, where it cannot be measured.
+/// The findings of a case; `None`, after printing the reason, where it cannot be measured.
 pub(crate) fn found_of(
     case: &Case,
     pass: Pass,

@@ -49,7 +49,7 @@ fn every_file_of_a_group_is_in_its_list() {
             .iter()
             .map(|benchmark| benchmark.id.to_owned())
             .collect();
-        // A benchmark lies in its group's folder, or in one for each protocol within.
+        // A benchmark is in its group's directory, or in a subdirectory of it for a protocol.
         let mut folders: BTreeSet<&str> = group.benchmarks.iter().map(folder_of).collect();
         folders.insert(group.name);
         let files: BTreeSet<String> = folders.into_iter().flat_map(benchmarks_in).collect();
@@ -57,13 +57,13 @@ fn every_file_of_a_group_is_in_its_list() {
     }
 }
 
-/// The id without its last part: with slashes for dots, the folder of the benchmark's file.
+/// The id without its last part; with slashes for dots it is the directory of the benchmark's file.
 fn folder_of(benchmark: &'static Benchmark) -> &'static str {
     let (folder, _) = benchmark.id.rsplit_once('.').expect("group.operation");
     folder
 }
 
-/// The ids of the benchmarks whose files lie in the folder of such a name.
+/// The ids of the benchmarks whose files are in the directory `folder`.
 fn benchmarks_in(folder: &str) -> Vec<String> {
     let path = source_folder().join(folder.replace('.', "/"));
     let entries = fs::read_dir(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -77,7 +77,7 @@ fn benchmarks_in(folder: &str) -> Vec<String> {
         .collect()
 }
 
-/// A file that several benchmarks of its group share says so in its first line.
+/// Whether a file is shared by several benchmarks of its group, as its first line says.
 fn is_helper(path: &Path) -> bool {
     fs::read_to_string(path).is_ok_and(|text| text.starts_with("//! Shared:"))
 }
@@ -119,7 +119,7 @@ fn every_case_is_known_to_its_benchmark() {
     }
 }
 
-/// A parameter that a case has not is a panic, here and not in the middle of a run.
+/// Asking for a parameter that a case lacks panics: here, rather than in the middle of a run.
 #[test]
 fn what_is_said_of_a_case_asks_for_what_it_has() {
     let rows = Catalogue::rows(all());
@@ -159,7 +159,7 @@ fn truths_and_liars_name_rows_that_exist() {
         // Procedures of studies are judged by their studies.
         .filter(|g| g.hidden && g.name != "study")
         .flat_map(|g| Catalogue::rows(g.benchmarks.iter()))
-        // Comparisons judge this one.
+        // This one is judged by comparisons.
         .filter(|row| row.benchmark.id != "selftest.slowdown")
         .count();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What a benchmark claims of the arguments of its system calls: how often one is called says nothing of how much it is asked to do.
+//! What a benchmark claims of the arguments of its system calls: the number of calls does not show how much each is asked to do.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,28 @@ use syscost_sys::raw::Sysno;
 /// An argument of a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Argument {
-    /// Which it is, from 0.
+    /// Its position, from 0.
     pub position: usize,
-    /// What evidence calls it, e.g. `length`.
+    /// Its name in evidence, e.g. `length`.
     pub name: &'static str,
 }
 
-/// What an argument is to be in all calls of an operation.
+/// The values that an argument must have in the calls of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
-    /// This in every call.
+    /// This value in every call.
     Always(u64),
-    /// Something else in every call.
+    /// Any other value in every call.
     Never(u64),
-    /// One and the other in turn, this one first.
+    /// These two values alternately, this one first.
     InTurn(u64, u64),
-    /// In each call what none had before.
+    /// In each call a value that no earlier call had.
     Different,
-    /// In each call at least so far from what the call before had.
+    /// In each call a value at least this far from that of the call before.
     Apart(u64),
-    /// This in every second call, beginning with the first.
+    /// This value in every second call, beginning with the first.
     EverySecond(u64),
-    /// In each call a step more than in the call before, and 0 again where that would be the end.
+    /// In each call a step more than in the call before, and 0 again at the end.
     InOrder {
         /// The step.
         step: u64,
@@ -39,14 +39,14 @@ pub enum Given {
     },
 }
 
-/// That an argument of a system call is what it must be for the operation to be what it says. Exact: every audited call is judged.
+/// A claim that an argument of a system call has the values that the operation requires. Exact: every audited call is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentClaim {
     /// The call.
     pub call: Sysno,
     /// Its argument.
     pub argument: Argument,
-    /// What that is to be.
+    /// The values it must have.
     pub given: Given,
 }
 
@@ -66,7 +66,7 @@ impl ArgumentClaim {
         format!("share of {call} calls whose {name} {given}")
     }
 
-    /// What follows from these calls, in their order. That there are none confirms nothing.
+    /// Judges these calls, in their order. Without any call nothing is confirmed.
     pub(crate) fn judge(&self, calls: &[Arguments], source: &str) -> Evidence {
         let values: Vec<u64> = calls
             .iter()
@@ -91,7 +91,7 @@ impl ArgumentClaim {
         }
     }
 
-    /// The evidence when this many such calls were made by what prepares single operations.
+    /// The evidence when the preparation of single operations made this many such calls.
     pub(crate) fn anticipated(&self, calls: usize, source: &str) -> Evidence {
         Evidence {
             observed: Some(Fact::Number(0.0)),
@@ -100,7 +100,7 @@ impl ArgumentClaim {
         }
     }
 
-    /// The evidence when there is no audit.
+    /// The evidence where auditing is not supported.
     pub(crate) fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
         Evidence {
             claim: self.claim(),
@@ -112,7 +112,7 @@ impl ArgumentClaim {
         }
     }
 
-    /// The calls that break the claim, by their number from 0, with what they were given.
+    /// The calls that break the claim, by their number from 0, with the argument's value.
     fn wrong(&self, values: &[u64]) -> Vec<(usize, u64)> {
         let (mut before, mut last) = (BTreeSet::new(), None);
         let mut holds = |number: usize, value: u64| {

@@ -15,10 +15,10 @@ pub struct Benchmark {
     pub id: &'static str,
     /// What it is, in a few words, for tables.
     pub title: &'static str,
-    /// What else people call it when they search: terms of the field in lower case, and the programs that measure the like, as they are spelled
+    /// Other search terms: terms of the field in lower case, and the programs that measure the same, as they are spelled
     /// (`lat_ctx`, `netperf TCP_RR`).
     pub tags: &'static [&'static str],
-    /// Rises when what is measured changes under the same id, so that old and new numbers are not compared.
+    /// Raised when what is measured changes under the same id, so that old and new numbers are not compared.
     pub revision: u32,
     /// The unit of its numbers.
     pub unit: Unit,
@@ -26,26 +26,26 @@ pub struct Benchmark {
     pub better: Better,
     /// Whether zero is a legal result.
     pub quantity: Quantity,
-    /// The variants that are measured as rows of their own.
+    /// The variants, each of which is measured as a separate row.
     pub cases: Cases,
-    /// What must be counted for its numbers to be shown, beside what the harness expects of every benchmark.
+    /// What must be counted for its numbers to be shown, in addition to what the harness expects of every benchmark.
     pub expect: &'static [Expect],
-    /// How dear the set-up of each of its rows is; a case may say otherwise ([`Case::dear`]).
+    /// How expensive the set-up of each of its rows is; a case may say otherwise ([`Case::expensive`]).
     pub setup: Setup,
-    /// Whether its cases are all measured on one CPU, since they lend each other memory that lies near it.
+    /// Whether its cases are all measured on one CPU, since they reuse each other's memory, which is allocated near it.
     pub stays: bool,
-    /// Whether a case's samples are taken as they come, on a shared core or not: it is about other
-    /// things than the core's work, a device for instance, or about what others take of it.
+    /// Whether a case's samples are taken as they come, even on a shared core: it measures something
+    /// other than the core's work, a device for instance, or what other programs take of it.
     pub disregards_neighbours: fn(&Case) -> bool,
-    /// Whether the quick profile measures this case when nothing is selected by name: the rows people look at
-    /// first, none unless it says so.
+    /// Whether the quick profile measures this case when nothing is selected by name: the rows that people look at
+    /// first, by default none.
     pub quick: fn(&Case) -> bool,
     /// Whether only the careful profile measures this case, unless it is named with its parameters: points between the points of a curve.
     pub careful: fn(&Case) -> bool,
-    /// Whether this machine can do it, told without measuring.
+    /// Whether this machine can do it, found out without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
-    /// Whether this case is there to be refuted on a machine with nothing else to do, and so show that it would be: its withheld number is
-    /// no trouble, not even to `--strict`.
+    /// Whether this case is meant to be refuted, to show that it would be on a machine with nothing else to do: its withheld number is
+    /// not a problem, not even for `--strict`.
     pub refuted_by_design: fn(&Case) -> bool,
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
     pub derive: Option<Derive>,
@@ -88,33 +88,33 @@ impl Benchmark {
 /// Whether zero is a legal result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
-    /// A cost: an interval that touches zero is below resolution, a negative one never shown.
+    /// A cost: an interval that touches zero is below resolution, and a negative cost is never shown.
     Cost,
-    /// A cost, or size, of which there are only a few: no mean of two is one.
+    /// A cost or size that can only have a few values, so that a mean of two of them is meaningless.
     Choice,
     /// A level that may be zero or negative, e.g. a skew or a share of lost time.
     Level,
 }
 
-/// How dear a benchmark's set-up is. Dear ones get fewer, longer rounds.
+/// How expensive a benchmark's set-up is. Expensive ones get fewer, longer rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Setup {
-    /// Done anew in every round without anybody noticing.
+    /// Cheap enough to be repeated in every round.
     Cheap,
     /// Takes about this many seconds, e.g. a gigabyte to fill.
-    Dear {
-        /// Seconds of one row's set-up on a common machine. Those of all rows of a benchmark are added up before they are compared with
+    Expensive {
+        /// Seconds of one row's set-up on a typical machine. Those of all rows of a benchmark are added up before they are compared with
         /// the budget.
         seconds: f64,
     },
 }
 
 impl Setup {
-    /// Seconds of one row's set-up; 0 of a cheap one.
+    /// Seconds of one row's set-up; 0 if it is cheap.
     pub fn seconds(self) -> f64 {
         match self {
             Setup::Cheap => 0.0,
-            Setup::Dear { seconds } => seconds,
+            Setup::Expensive { seconds } => seconds,
         }
     }
 }
@@ -125,7 +125,7 @@ pub struct Group {
     pub name: &'static str,
     /// What the group is about, for headings.
     pub title: &'static str,
-    /// In the report's order.
+    /// The benchmarks, in the report's order.
     pub benchmarks: &'static [Benchmark],
     /// Left out of lists and runs unless named: the self-test's benchmarks.
     pub hidden: bool,

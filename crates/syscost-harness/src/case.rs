@@ -14,11 +14,11 @@ use crate::failure::Failure;
 pub enum Cases {
     /// Only one, without parameters.
     One,
-    /// These, each with parameters and expectations of its own.
+    /// These variants, each with its own parameters and expectations.
     List(&'static [CaseSpec]),
     /// Every combination of these parameters' values; the last parameter varies fastest.
     Grid(&'static [(&'static str, &'static [&'static str])]),
-    /// Those the machine has: clocks, CPU pairs.
+    /// The variants that this machine has: clocks, CPU pairs.
     Here(fn() -> Vec<Case>),
 }
 
@@ -26,7 +26,7 @@ pub enum Cases {
 pub struct CaseSpec {
     /// Parameters and their values.
     pub params: &'static [(&'static str, &'static str)],
-    /// What must be counted, beside the benchmark's own expectations.
+    /// What must be counted, in addition to the benchmark's own expectations.
     pub expect: &'static [Expect],
 }
 
@@ -39,7 +39,7 @@ pub struct Case {
     asked: Asked,
 }
 
-/// Which parameters have been asked for, by their places: a bit each. No part of what a case is.
+/// Which parameters have been asked for, as a bitmap of their indexes. Not part of the case's identity.
 #[derive(Debug, Default)]
 struct Asked(AtomicU64);
 
@@ -69,32 +69,32 @@ impl Case {
         }
     }
 
-    /// The same case with one more parameter, before all others.
+    /// Returns the case with one more parameter, before all others.
     #[must_use]
     pub fn with_first(mut self, key: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.params.insert(0, (Cow::Borrowed(key), value.into()));
         self
     }
 
-    /// The same case with expectations of its own.
+    /// Returns the case with its own expectations.
     #[must_use]
     pub fn expecting(mut self, expect: impl IntoIterator<Item = Expect>) -> Self {
         self.expect.extend(expect);
         self
     }
 
-    /// The same case, whose set-up is dearer than its benchmark's: about this many seconds.
+    /// Returns the case with a more expensive set-up than its benchmark's: about this many seconds.
     #[must_use]
-    pub fn dear(mut self, seconds: f64) -> Self {
-        self.setup = Some(Setup::Dear { seconds });
+    pub fn expensive(mut self, seconds: f64) -> Self {
+        self.setup = Some(Setup::Expensive { seconds });
         self
     }
 
     /// The value of a parameter that it has.
     ///
     /// # Panics
-    /// When it has none of that name: a misspelt one must not pass for an empty value. What only
-    /// some cases have is found by [`Case::find`].
+    /// When it has none of that name: a misspelt one must not pass for an empty value. A parameter that only
+    /// some cases have is read by [`Case::find`].
     pub fn get(&self, key: &str) -> &str {
         match self.find(key) {
             Some(value) => value,
@@ -114,7 +114,7 @@ impl Case {
         self.asked.0.store(0, Relaxed);
     }
 
-    /// A parameter that nobody has asked for since: nothing depends on what it says.
+    /// A parameter that was not asked for since then: nothing depends on its value.
     pub(crate) fn unasked(&self) -> Option<&str> {
         let asked = self.asked.0.load(Relaxed);
         let mut params = self.params.iter().enumerate();
@@ -122,10 +122,10 @@ impl Case {
         Some(key)
     }
 
-    /// Whether a parameter with two values has the first of these, and not the other.
+    /// Whether a parameter with two values has the first of these rather than the second.
     ///
     /// # Errors
-    /// `Broken` when it has neither: nothing falls into an `else` that somebody has renamed.
+    /// `Broken` when it has neither: a renamed value must not fall into an `else`.
     pub fn is(&self, key: &str, value: &str, other: &str) -> Result<bool, Failure> {
         match self.get(key) {
             is if is == value => Ok(true),
@@ -134,37 +134,37 @@ impl Case {
         }
     }
 
-    /// That the value of a parameter is none that its benchmark knows.
+    /// The error that a parameter has a value which its benchmark does not know.
     pub fn unknown(&self, key: &str) -> Failure {
         let value = self.find(key).unwrap_or("nothing");
         Failure::Broken(format!("knows no {key}={value}"))
     }
 
-    /// How many parameters it has.
+    /// Number of parameters.
     pub fn len(&self) -> usize {
         self.params.len()
     }
 
-    /// Whether it has none: the only case of its benchmark.
+    /// Whether it has no parameters: the only case of its benchmark.
     pub fn is_empty(&self) -> bool {
         self.params.is_empty()
     }
 
-    /// The value of a parameter that is a number. `4K` is 4096, as [`size_name`] writes it.
+    /// The value of a numeric parameter. `4K` is 4096, as [`size_name`] writes it.
     ///
     /// # Panics
-    /// When it has none of that name, or one that is no number.
+    /// When it has none of that name, or its value is not a number.
     pub fn number(&self, key: &str) -> u64 {
         let value = self.get(key);
         number(value).unwrap_or_else(|| panic!("`{key}={value}` of a case is no number"))
     }
 
-    /// The same where there may be no such parameter or no number in it.
+    /// As [`Case::number`], where the parameter may be missing or not be a number.
     pub fn find_number(&self, key: &str) -> Option<u64> {
         number(self.find(key)?)
     }
 
-    /// The value of a parameter that is a time, in nanoseconds: `50us`. `None` if it is none.
+    /// The value of a parameter that is a time, in nanoseconds: `50us`. `None` if it is not a time.
     pub fn nanoseconds(&self, key: &str) -> Option<u64> {
         row_name::nanoseconds(self.get(key))
     }
@@ -174,7 +174,7 @@ impl Case {
         &self.expect
     }
 
-    /// How dear its set-up is, if not as its benchmark's.
+    /// How expensive its set-up is, if that differs from its benchmark's.
     pub fn setup(&self) -> Option<Setup> {
         self.setup
     }
@@ -201,7 +201,7 @@ impl Case {
     }
 }
 
-/// A number of bytes as cases have it: `384K`, `12M`, `1G`, `100`.
+/// Formats a number of bytes as cases do: `384K`, `12M`, `1G`, `100`.
 pub fn size_name(bytes: usize) -> String {
     SUFFIXES
         .into_iter()
@@ -212,7 +212,7 @@ pub fn size_name(bytes: usize) -> String {
         )
 }
 
-/// What stands for a power of two behind a number, the largest first.
+/// The suffixes of powers of two, the largest first.
 const SUFFIXES: [(char, u32); 3] = [('G', 30), ('M', 20), ('K', 10)];
 
 fn number(text: &str) -> Option<u64> {
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_nobody_asks_for_is_known() {
+    fn a_parameter_that_is_never_asked_for_is_known() {
         let case = Case::new([("size", "4K"), ("via", "pipe")]);
         assert_eq!(case.clone().unasked(), Some("size"));
         case.number("size");

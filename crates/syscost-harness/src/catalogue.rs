@@ -26,14 +26,14 @@ impl Row {
         format!("{}{}", self.benchmark.id, self.case.suffix())
     }
 
-    /// How dear its set-up is: the case's own, or its benchmark's.
+    /// How expensive its set-up is: the case's own, or its benchmark's.
     pub fn setup(&self) -> Setup {
         self.case.setup().unwrap_or(self.benchmark.setup)
     }
 }
 
 impl Catalogue {
-    /// The catalogue of these groups.
+    /// A catalogue of these groups.
     pub const fn new(groups: &'static [Group]) -> Self {
         Self { groups }
     }
@@ -43,7 +43,7 @@ impl Catalogue {
         self.groups
     }
 
-    /// The groups that people see.
+    /// The groups that are not hidden.
     pub fn visible_groups(&self) -> impl Iterator<Item = &'static Group> {
         self.groups.iter().filter(|group| !group.hidden)
     }
@@ -67,7 +67,7 @@ impl Catalogue {
             .filter(move |benchmark| benchmark.tags.contains(&tag))
     }
 
-    /// These rows and those that derived ones among them are computed from, in the catalogue's order.
+    /// These rows and those from which derived ones among them are computed, in the catalogue's order.
     pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
         let derived: Vec<&Row> = rows

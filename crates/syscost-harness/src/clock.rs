@@ -48,7 +48,7 @@ impl RunClock {
     /// The clock calibrated over the time since [`RunClock::choose`], which should be 200 ms or more.
     pub fn calibrate(&mut self) -> Clock {
         let rate = ticks_per_ns(&self.first, &Bracket::take(self.source));
-        // A native counter that gives no rate is no clock; the system's own needs no calibration.
+        // A native counter without a rate cannot be used; the system's own clock needs no calibration.
         let clock = Clock::new(self.source, rate).unwrap_or_else(|reason| {
             self.fallback = Some(reason.to_string());
             self.source = Source::ClockGettime;

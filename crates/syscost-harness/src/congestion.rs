@@ -2,13 +2,13 @@
 
 use syscost_sys::{SystemError, tcp};
 
-/// The variable with its name, e.g. `cubic`.
+/// The environment variable that holds its name, e.g. `cubic`.
 pub const VARIABLE: &str = "SYSCOST_CONGESTION";
 
-/// Longest name that a kernel has, in bytes (TCP_CA_NAME_MAX less the final zero).
+/// Maximum length of a name in the kernel, in bytes (TCP_CA_NAME_MAX less the final zero).
 const MAX_BYTES: usize = 15;
 
-/// The congestion control that this process was given; without one, sockets stay as the system has them.
+/// The congestion control that this process was given; without one, sockets keep the system's default.
 pub fn given() -> Option<String> {
     std::env::var(VARIABLE).ok().filter(|name| is_name(name))
 }
@@ -19,10 +19,10 @@ pub fn is_name(text: &str) -> bool {
     (1..=MAX_BYTES).contains(&text.len()) && text.bytes().all(is_part)
 }
 
-/// Finds out whether this machine has it and lets this user choose it.
+/// Checks whether this machine has it and lets this user choose it.
 ///
 /// # Errors
-/// When it does not, or no socket can be had to try.
+/// When it does not, or no socket can be opened for the check.
 pub fn try_out(name: &str) -> Result<(), SystemError> {
     let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0));
     let listener =

@@ -1,4 +1,4 @@
-//! What looks at the cores show while they are ours, and whether they were.
+//! What looks at the cores show while they do no other work, and whether they did.
 
 pub mod known;
 pub(crate) mod moment;
@@ -12,18 +12,18 @@ use syscost_sys::cpu::{self, Kind};
 use syscost_sys::frequency::core_frequency;
 use syscost_sys::neighbour::{self, Alone, Look, Probe, SAME_STATE};
 
-/// Cores of one kind show the same ratio while they are ours; one that shows more than this share above the least never was.
+/// Cores of one kind show the same ratio while they are ours; one that shows more than this factor above the lowest was never ours.
 const SAME_KIND: f64 = 1.03;
 
-/// What is known of the cores that measure; a worker gets it with its job.
+/// What is known of the cores that measure; a worker receives it with its job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cores {
     modes: Vec<Core>,
-    /// What a reading of the clock adds to a chain, in ticks.
+    /// The cost of a clock reading in the time of a chain, in ticks.
     pub chain_overhead: f64,
-    /// Whether a chain tells the frequency: its instructions take as long as believed.
+    /// Whether a chain shows the frequency: its instructions take as long as believed.
     pub knows_frequency: bool,
-    /// The grid of the clock that they were looked at by, in ticks.
+    /// The grain of the clock with which they were looked at, in ticks.
     pub grain: u32,
 }
 
@@ -35,33 +35,33 @@ struct Core {
     limit: f64,
 }
 
-/// What was heard of one CPU while nothing else was done on it.
+/// What listening to one CPU showed while nothing else ran on it.
 pub struct Heard {
     /// The gaps between readings of the clock.
     pub noise: Noise,
-    /// Looks at its core, one after the other; none where the target has no probe.
+    /// Looks at its core, in sequence; none where the target has no probe.
     pub looks: Vec<Look>,
     /// The probe that took them.
     pub probe: Option<Probe>,
-    /// What a reading of the clock adds to a chain, in ticks.
+    /// The cost of a clock reading in the time of a chain, in ticks.
     pub chain_overhead: f64,
 }
 
-/// Looks of a mode lie no lower than this share of its ratio.
+/// Looks of a mode are no lower than this share of its ratio.
 const MODE_LOW: f64 = 0.98;
 
-/// A mode is another state of the same core, ours as well, only if this share of the looks show it, and
+/// A mode is another state of the same core, ours as well, only if this share of the looks shows it, and
 /// this many times as many as show the lower one: on a core that is hardly ever ours the looks of a partly
 /// shared one are more.
 const COMMON_SHARE: f64 = 0.05;
 const OUTNUMBERS: f64 = 10.0;
 
-/// A mode lower than the known one is believed if this number of the looks of a short while, and this
+/// A mode lower than the known one is believed if this number of looks within a short while, and this
 /// share, agree on it.
 const MIN_LEARNT: usize = 48;
 const LEARNT_SHARE: f64 = 0.02;
 
-/// Nothing is known of any core.
+/// The state in which nothing is known of any core.
 pub static UNKNOWN: Cores = Cores {
     modes: Vec::new(),
     chain_overhead: 0.0,
@@ -83,7 +83,7 @@ impl Core {
 }
 
 impl Cores {
-    /// Finds what looks show while a core is ours, and writes into each CPU's noise how often it was. `knows_frequency` says whether the two chains of
+    /// Finds what looks show while a core is ours, and records in each CPU's noise how often it was. `knows_frequency` says whether the two chains of
     /// dependent instructions agree here; `known` is what earlier runs saw on this model of processor.
     pub fn find(heard: &mut [Heard], knows_frequency: bool, known: Option<Alone>) -> Self {
         let grain = grain_of(heard);
@@ -95,7 +95,7 @@ impl Cores {
                 Some((cpu::kind(cpu), Core::of(cpu, alone)))
             })
             .collect();
-        // One that was never ours meanwhile is known by another that was.
+        // A core that was never ours in this time gets the mode of another one of its kind that was.
         for index in 0..found.len() {
             let kind = found[index].0;
             let same = found.iter().filter(|(other, _)| *other == kind);
@@ -110,7 +110,7 @@ impl Cores {
                 found[index].1 = Core::of(core.cpu, least.alone());
             }
         }
-        // Nor was any where an earlier run saw less. Of processors with several kinds of cores it is not known which that was.
+        // Perhaps none was ours, if an earlier run saw less. With several kinds of cores it is not known which kind that was.
         let is_one_kind = found.iter().all(|(kind, _)| *kind == found[0].0);
         let known = known.filter(|known| {
             let mut cores = found.iter().map(|(_, core)| core);
@@ -136,12 +136,12 @@ impl Cores {
             grain,
         };
         for one in heard {
-            cores.tell(one);
+            cores.annotate(one);
         }
         cores
     }
 
-    /// Learns from later looks that cores are faster while they are ours than what was taken for that: the first ones were all of shared cores. Returns
+    /// Learns from later looks that undisturbed cores are faster than believed, because all of the first looks were at shared cores. Returns
     /// whether it did.
     pub(crate) fn learn(&mut self, heard: &mut [Heard]) -> bool {
         let found = Self::find(heard, self.knows_frequency, None);
@@ -161,26 +161,26 @@ impl Cores {
         has_learnt
     }
 
-    /// Whether samples that were judged by this ratio of looks, on this CPU, were judged by that of a shared core, as is known now.
+    /// Whether samples on this CPU that were judged by this ratio were, as is known now, judged by that of a shared core.
     pub(crate) fn refutes(&self, ratio: f64, cpu: u32) -> bool {
         self.alone_or_alike(cpu)
             .is_some_and(|alone| ratio > SAME_STATE * alone.ratio)
     }
 
-    /// Takes looks up to a margin `times` as wide for those of a core of our own.
+    /// Accepts looks up to a margin `times` as wide as those of an undisturbed core.
     pub(crate) fn widen(&mut self, times: f64) {
         for core in &mut self.modes {
             *core = Core::of(core.cpu, core.alone().with_margin(times));
         }
     }
 
-    /// The least mode of all, for runs to come.
-    pub(crate) fn least(&self) -> Option<Alone> {
+    /// The lowest mode of all, to be kept for later runs.
+    pub(crate) fn lowest(&self) -> Option<Alone> {
         let alone = self.modes.iter().map(Core::alone);
         alone.min_by(|a, b| a.ratio.total_cmp(&b.ratio))
     }
 
-    /// One core, ours up to this ratio: for tests.
+    /// One core, ours up to this ratio; for tests.
     #[cfg(test)]
     pub(crate) fn with_limit(cpu: u32, limit: f64) -> Self {
         Self {
@@ -199,7 +199,7 @@ impl Cores {
         Some(core.alone())
     }
 
-    /// The same; of a CPU that was not listened to, what another core of its kind shows.
+    /// As [`Cores::alone`]; for a CPU that was not listened to, what another core of its kind shows.
     pub fn alone_or_alike(&self, cpu: u32) -> Option<Alone> {
         self.alone(cpu).or_else(|| {
             let kind = cpu::kind(cpu);
@@ -219,8 +219,8 @@ impl Cores {
             .collect()
     }
 
-    /// Writes into a CPU's noise how often its core was ours, and what it costs when it is not.
-    pub fn tell(&self, heard: &mut Heard) {
+    /// Records in a CPU's noise how often its core was ours, and how much slower it is when it is not.
+    pub fn annotate(&self, heard: &mut Heard) {
         let ghz = frequency::mode(self.frequencies(heard));
         let noise = &mut heard.noise;
         noise.core_ghz = ghz;
@@ -237,7 +237,7 @@ impl Cores {
     }
 }
 
-/// Whether a core's mode is another state of a core of our own beside this lower one.
+/// Whether a core's mode is another state of an undisturbed core besides this lower one.
 fn is_other_state(heard: &[Heard], core: &Core, lower: &Alone) -> bool {
     let here = heard.iter().find(|one| one.noise.cpu == core.cpu);
     let looks = here.map_or(&[][..], |one| &one.looks);
@@ -252,22 +252,22 @@ fn is_other_state(heard: &[Heard], core: &Core, lower: &Alone) -> bool {
         && own >= OUTNUMBERS * showing(lower)
 }
 
-/// Whether enough of these looks show a core that is ours for such a mode to be believed.
+/// Whether enough of these looks show an undisturbed core for such a mode to be believed.
 fn shows_often(looks: &[Look], alone: &Alone) -> bool {
     let own = looks.iter().filter(|look| alone.holds(look)).count();
     own >= MIN_LEARNT && own as f64 >= LEARNT_SHARE * looks.len() as f64
 }
 
-/// The grid of the clock that these were heard by, in ticks.
+/// The grain of the clock with which these were observed, in ticks.
 pub fn grain_of(heard: &[Heard]) -> u32 {
     let mut probes = heard.iter().filter_map(|one| one.probe);
     probes.next().map_or(1, |probe| probe.grain())
 }
 
-/// Moments at which two chains may agree on the frequency.
+/// How often to try whether two chains agree on the frequency.
 const TRIES: usize = 5;
 
-/// Whether chains of dependent instructions tell the core's frequency here: whether two kinds of them agree, at one of a few moments.
+/// Whether chains of dependent instructions show the core's frequency here: whether two kinds of them agree, at one of a few moments.
 pub fn frequency_is_known(clock: &Clock) -> bool {
     (0..TRIES).any(|_| core_frequency(clock).agreed().is_some())
 }
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn how_often_a_core_was_ours_is_told() {
+    fn how_often_a_core_was_ours_is_recorded() {
         let mut all = [heard(0, 0.84, 3), heard(1, 0.84, 0)];
         let cores = Cores::find(&mut all, false, None);
         assert_eq!(all[0].noise.alone_percent, Some(70.0));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_was_never_ours_is_told_by_another_of_its_kind() {
+    fn a_core_that_was_never_ours_is_recognised_by_another_of_its_kind() {
         let mut all = [heard(0, 0.84, 3), heard(1, 1.2, 0)];
         let cores = Cores::find(&mut all, false, None);
         assert_eq!(all[1].noise.alone_percent, Some(0.0));
@@ -359,7 +359,7 @@ mod tests {
         let cores = Cores::find(&mut all, false, Some(known));
         assert_eq!(all[0].noise.alone_percent, Some(70.0));
         assert_eq!(cores.alone(1).map(|alone| alone.ratio), Some(0.84));
-        // One much lower is believed: both cores were shared.
+        // A much lower one is believed: both cores were shared.
         let much_lower = mode(0.7);
         let cores = Cores::find(&mut all, false, Some(much_lower));
         assert_eq!(cores.alone(0), Some(much_lower));

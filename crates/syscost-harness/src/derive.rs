@@ -10,18 +10,18 @@ use crate::failure::Failure;
 
 /// How the rows of a benchmark are computed.
 ///
-/// The value is computed anew in every round, from the medians that its sources have in that round, so that its interval comes
-/// from rounds like any other's. What is claimed of it is judged once, on the medians of the whole run.
+/// The value is computed separately for every round, from the medians that its sources have in that round, so that its interval comes
+/// from rounds like any other's. Its claims are judged once, on the medians of the whole run.
 pub struct Derive {
     /// Ids of the benchmarks it is computed from; they are measured, not derived themselves.
     pub from: &'static [&'static str],
-    /// Whether a row of theirs takes part in this case.
+    /// Whether a row of these benchmarks is a source of this case.
     pub takes: fn(&Case, &Row) -> bool,
-    /// Computes a case from the rows that take part.
+    /// Computes a case from its sources.
     pub compute: fn(&Case, &[Source<'_>]) -> Result<Derived, Failure>,
 }
 
-/// A row that another is computed from.
+/// A row from which another is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Source<'a> {
     /// Id of its benchmark.
@@ -32,14 +32,14 @@ pub struct Source<'a> {
     pub median: f64,
 }
 
-/// What was computed.
+/// The result of a computation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Derived {
     /// The value, in the benchmark's unit.
     pub value: f64,
-    /// What it claims: at least one thing that could be wrong.
+    /// Its claims: at least one that could be wrong.
     pub evidence: Vec<Evidence>,
-    /// Between which the value is as far as the method can tell: sizes are not measured without gaps. The row's interval has both.
+    /// The bounds of the value as far as the method can resolve it, since sizes are not measured without gaps. The row's interval includes both.
     pub limits: Option<(f64, f64)>,
     /// Named numbers beside the main one.
     pub details: BTreeMap<String, f64>,

@@ -1,6 +1,6 @@
 //! The directories of file-system measurements: those of `syscost run --dir`, or one in the user's cache folder.
 //!
-//! The coordinator looks at them once, before anything is measured; workers find them in their environment.
+//! The coordinator checks them once, before anything is measured; workers find them in their environment.
 
 mod facts;
 
@@ -16,16 +16,16 @@ pub use facts::facts_of;
 pub(crate) use facts::of_rows;
 pub use syscost_results::directory::KEY;
 
-/// The variable with the directories, as JSON.
+/// The environment variable that holds the directories, as JSON.
 pub const VARIABLE: &str = "SYSCOST_DIRECTORIES";
 
-/// The label of the directory that is measured where none was named.
+/// The label of the default directory.
 pub const DEFAULT: &str = "default";
 
-/// What rows of `fs.remote` have in place of a directory's label: the server of `--nfs`.
+/// The label that rows of `fs.remote` use for the server of `--nfs`.
 pub const NFS: &str = "nfs";
 
-/// The same where nothing remote was named.
+/// The label that they use where nothing remote was named.
 pub const NOTHING_REMOTE: &str = "remote";
 
 /// A directory in which file systems are measured.
@@ -33,14 +33,14 @@ pub const NOTHING_REMOTE: &str = "remote";
 pub struct Directory {
     /// What rows call it: `fs.read{dir=LABEL,…}`.
     pub label: String,
-    /// Its absolute path. Benchmarks write only into folders that they make in it.
+    /// Its absolute path. Benchmarks write only into folders that they create in it.
     pub path: PathBuf,
 }
 
-/// What the coordinator gave itself: its environment is the shell's, and no worker's.
+/// The coordinator's own directories: its environment is the user's shell's, not a worker's.
 static OWN: OnceLock<Vec<Directory>> = OnceLock::new();
 
-/// Gives this process its directories; the first that are given stay. The coordinator lists rows by them.
+/// Gives this process its directories; later calls have no effect. The coordinator lists rows by them.
 pub fn give(directories: Vec<Directory>) {
     OWN.get_or_init(|| directories);
 }
@@ -55,7 +55,7 @@ pub fn given() -> Vec<Directory> {
         .unwrap_or_else(|| vec![default()])
 }
 
-/// The directories as [`VARIABLE`] has them; `None` if that is not what `syscost run` sets.
+/// Parses the value of [`VARIABLE`]; `None` if `syscost run` would not set it.
 pub fn parse(text: &str) -> Option<Vec<Directory>> {
     let directories: Vec<Directory> = serde_json::from_str(text).ok()?;
     let are_usable = !directories.is_empty()
@@ -65,14 +65,14 @@ pub fn parse(text: &str) -> Option<Vec<Directory>> {
     are_usable.then_some(directories)
 }
 
-/// The value of [`VARIABLE`] for these.
+/// The value of [`VARIABLE`] for these directories.
 pub fn to_variable(directories: &[Directory]) -> String {
     serde_json::to_string(directories).expect("strings and paths in UTF-8 are JSON")
 }
 
-/// Whether rows may call a directory so: what means something in a row's name is not in it.
+/// Whether this may be the label of a directory: it contains no character that has a meaning in a row's name.
 pub fn is_label(text: &str) -> bool {
-    /// Longest label, in bytes: names of rows stay readable.
+    /// Maximum length of a label, in bytes, so that names of rows stay readable.
     const MAX_BYTES: usize = 200;
     let is_plain = |letter: char| {
         !letter.is_control() && !letter.is_whitespace() && !"{},=*?[]'\"".contains(letter)
@@ -80,12 +80,12 @@ pub fn is_label(text: &str) -> bool {
     (1..=MAX_BYTES).contains(&text.len()) && text.chars().all(is_plain)
 }
 
-/// Whether a label means something else than a directory to rows.
+/// Whether a label has another meaning in rows than a directory.
 pub fn is_reserved(label: &str) -> bool {
     [NFS, NOTHING_REMOTE].contains(&label)
 }
 
-/// The directory of a user who named none: `$XDG_CACHE_HOME/syscost`, else `~/.cache/syscost`, else one in the folder for temporary files.
+/// The default directory: `$XDG_CACHE_HOME/syscost`, else `~/.cache/syscost`, else one in the folder for temporary files.
 /// It may not exist yet.
 pub fn default() -> Directory {
     let absolute = |variable| {
@@ -105,7 +105,7 @@ impl Directory {
     /// The directory of a case.
     ///
     /// # Errors
-    /// When this process was given none of that label.
+    /// When this process was given no directory of that label.
     pub fn of(case: &Case) -> Result<Self, Failure> {
         let label = case.get(KEY);
         given()
@@ -118,10 +118,10 @@ impl Directory {
             })
     }
 
-    /// Its path, made if it is the default one, which may not be there yet.
+    /// Its path, after creating it if it is the default directory and does not exist yet.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn made(&self) -> Result<&Path, Failure> {
         if self.label == DEFAULT {
             let tried = format!("make {}", self.path.display());

@@ -9,7 +9,7 @@ pub const HEADINGS: [&str; 4] = ["Measures", "Does not measure", "Reading it", "
 /// The parts of a doc comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// What stands before the first heading.
+    /// The text before the first heading.
     pub summary: String,
     /// Headings and their text, paragraphs kept.
     pub sections: Vec<(String, String)>,

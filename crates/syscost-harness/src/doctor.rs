@@ -45,16 +45,16 @@ pub struct Finding {
     pub advice: &'static str,
 }
 
-/// Share of time the hypervisor may steal before results are called noisy, in percent.
-const MOST_STEAL_PERCENT: f64 = 0.1;
+/// Maximum share of time that the hypervisor may steal before results are called noisy, in percent.
+const MAX_STEAL_PERCENT: f64 = 0.1;
 
-/// CPU pressure over ten seconds above which results are called noisy, in percent.
-const MOST_PRESSURE_PERCENT: f64 = 5.0;
+/// Maximum CPU pressure over ten seconds before results are called noisy, in percent.
+const MAX_PRESSURE_PERCENT: f64 = 5.0;
 
-/// Share of time the noise probe may lose before a CPU is called noisy, in percent.
-pub const MOST_LOST_PERCENT: f64 = 1.0;
+/// Maximum share of time that the noise probe may lose before a CPU is called noisy, in percent.
+pub const MAX_LOST_PERCENT: f64 = 1.0;
 
-/// The state of this process that changes what it measures.
+/// The parts of this process's state that change what it measures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessState {
     /// A seccomp filter is installed over this process.
@@ -70,7 +70,7 @@ pub struct ProcessState {
 }
 
 impl ProcessState {
-    /// The state of this process.
+    /// Reads the state of this process.
     pub fn read() -> Self {
         Self {
             seccomp: process::seccomp_mode().is_ok_and(|mode| mode != Seccomp::Off),
@@ -101,7 +101,7 @@ fn finding(code: &'static str, bad: Option<(Level, &'static str)>, seen: String)
     }
 }
 
-/// Of what the system does not report.
+/// The finding for what the system does not report.
 fn unknown(code: &'static str, why: &str, advice: &'static str) -> Finding {
     let seen = format!("unknown: {why}");
     finding(code, Some((Level::Note, advice)), seen)
@@ -119,7 +119,7 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
             "seccomp",
             state.seccomp.then_some((
                 Level::Bad,
-                "a seccomp filter (a container runtime's?) makes every system call dearer; run outside of it or compare \
+                "a seccomp filter (a container runtime's?) makes every system call slower; run outside of it or compare \
                  only with runs inside",
             )),
             if state.seccomp { "this process runs under a seccomp filter" } else { "no filter" }.into(),
@@ -172,7 +172,7 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
     }
     for probe in noise
         .iter()
-        .filter(|probe| probe.used && probe.lost_percent > MOST_LOST_PERCENT)
+        .filter(|probe| probe.used && probe.lost_percent > MAX_LOST_PERCENT)
     {
         warnings.push(warning(
             "noise",
@@ -187,7 +187,7 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
     warnings
 }
 
-/// The warning about a far end that is no other machine, going by host name, processor, kernel and build.
+/// The warning that the far end is not another machine, judged by host name, processor, kernel and build.
 pub fn far_end_warning(near: &Machine, far: &Machine) -> Option<Warning> {
     machine::difference(near, far).is_none().then(|| {
         warning(
@@ -215,7 +215,7 @@ pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning>
             "compare times of this run only with each other",
         ));
     }
-    if let Some(steal) = steal_percent.filter(|steal| *steal > MOST_STEAL_PERCENT) {
+    if let Some(steal) = steal_percent.filter(|steal| *steal > MAX_STEAL_PERCENT) {
         warnings.push(warning(
             "steal",
             format!("the hypervisor took {steal:.1} % of the measured CPU's time"),

@@ -1,12 +1,12 @@
-//! Emptying everybody's page cache: only when asked for by `syscost run --allow-drop-caches`, since it
+//! Emptying the whole page cache: only when asked for by `syscost run --allow-drop-caches`, since it
 //! slows all other programs down.
 
 use syscost_sys::files::caches;
 
-/// The variable that permits workers to do it, when it is [`GRANTED`].
+/// The environment variable that permits workers to do it, when it is [`GRANTED`].
 pub const VARIABLE: &str = "SYSCOST_DROP_CACHES";
 
-/// Its value.
+/// The value that grants permission.
 pub const GRANTED: &str = "1";
 
 /// Permits it in this process, if its coordinator does.

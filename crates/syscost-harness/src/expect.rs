@@ -6,7 +6,7 @@ use syscost_sys::raw::Sysno;
 /// What is counted, always per operation unless said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Counter {
-    /// One system call by number, by an exact audit in an untimed child.
+    /// One system call by number, counted exactly by an audit in an untimed child.
     Syscall(Sysno),
     /// All system calls that no other expectation names, by the same audit.
     OtherSyscalls,
@@ -14,19 +14,19 @@ pub enum Counter {
     MinorFaults,
     /// Page faults that waited for I/O.
     MajorFaults,
-    /// Bytes of anonymous memory that are resident more after an operation than before it: less than none if it gives memory back. Of batches only.
+    /// Growth of resident anonymous memory per operation, in bytes: negative if the operation gives memory back. Only for batches.
     ResidentBytes,
     /// Times the task gave up its CPU.
     VoluntarySwitches,
-    /// Times any of the tasks that do the operation together was switched out, waiting or preempted.
+    /// Times any task of the operation was switched out, waiting or preempted.
     Switches,
-    /// Times any of those tasks was moved to another CPU.
+    /// Times any task of the operation was moved to another CPU.
     Migrations,
-    /// Cost in core cycles: a floor no real execution can beat.
+    /// Cost in core cycles: a floor that no real execution can be below.
     CoreCycles,
     /// Time of 2n operations divided by the time of n, not per operation.
     TimeScaling,
-    /// A count of the benchmark's own, given to `Bencher::report`.
+    /// A count of the benchmark's own, passed to `Bencher::report`.
     Reported(&'static str),
 }
 
@@ -51,10 +51,10 @@ impl Counter {
     }
 }
 
-/// What a count must be for the claim to stand.
+/// The condition that a count must satisfy for the claim to hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
-    /// This count, within a millionth.
+    /// This count, to within a millionth.
     Exactly(f64),
     /// No more than this.
     AtMost(f64),
@@ -75,25 +75,25 @@ impl Bound {
         }
     }
 
-    /// The most it allows; `None` if that is not bounded.
-    pub fn most(&self) -> Option<f64> {
+    /// The upper limit; `None` if there is none.
+    pub fn max(&self) -> Option<f64> {
         match *self {
             Bound::Exactly(most) | Bound::AtMost(most) | Bound::Within(_, most) => Some(most),
             Bound::AtLeast(_) => None,
         }
     }
 
-    /// The least it demands; 0 if that is not bounded.
-    pub fn least(&self) -> f64 {
+    /// The lower limit; 0 if there is none.
+    pub fn min(&self) -> f64 {
         match *self {
             Bound::Exactly(least) | Bound::AtLeast(least) | Bound::Within(least, _) => least,
             Bound::AtMost(_) => 0.0,
         }
     }
 
-    /// The bound as evidence shows it.
+    /// The bound in the form that evidence shows.
     pub fn fact(&self) -> Fact {
-        // A product of decimals is seldom the decimal that is meant.
+        // A product of decimals is seldom the intended decimal.
         let exact = |edge: f64| (edge * 1e6).round() / 1e6;
         match *self {
             Bound::Exactly(value) => Fact::Number(value),
@@ -118,13 +118,13 @@ pub const fn calls(call: Sysno) -> Expect {
     exactly(Counter::Syscall(call), 1.0)
 }
 
-/// Such a system call `count` times per operation, over all tasks that do it together. The partner may be one call ahead or
+/// Such a system call `count` times per operation, over all tasks of the operation. The partner may be one call ahead or
 /// behind when the audit ends, so a twentieth is allowed for.
 pub const fn together(call: Sysno, count: f64) -> Expect {
     within(Counter::Syscall(call), 0.95 * count, 1.05 * count)
 }
 
-/// This many switches per operation, over all tasks that do it together. A twentieth is allowed
+/// This many switches per operation, over all tasks of the operation. A twentieth is allowed
 /// for: other tasks of the machine preempt, too.
 pub const fn switches(count: f64) -> Expect {
     within(Counter::Switches, 0.95 * count, 1.05 * count)
@@ -163,7 +163,7 @@ pub const fn within(counter: Counter, low: f64, high: f64) -> Expect {
 }
 
 impl Expect {
-    /// What follows from a count.
+    /// Judges a count.
     pub fn judge(&self, observed: f64, source: &str) -> Evidence {
         let holds = self.bound.holds(observed);
         Evidence {
@@ -180,7 +180,7 @@ impl Expect {
         }
     }
 
-    /// The evidence when the counter could not be had.
+    /// The evidence where the counter is not available.
     pub fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
         Evidence {
             claim: self.counter.claim(),
@@ -193,30 +193,30 @@ impl Expect {
     }
 }
 
-/// Least core cycles of one system call on any processor known to run this program.
+/// Minimum core cycles of one system call on any processor known to run this program.
 ///
 /// Entry and exit alone cost more than 50 cycles on every x86-64 and arm64 core measured so far, so a cheaper "system
 /// call" entered no kernel.
 pub const SYSCALL_FLOOR_CYCLES: f64 = 50.0;
 
-/// Least core cycles of one operation of any kind: an operation of Rust code is an instruction and its share of a loop at
+/// Minimum core cycles of one operation of any kind: an operation of Rust code is an instruction and its share of a loop at
 /// the very least. What is cheaper was removed by the compiler. Kernels know their own floor.
 pub const OPERATION_FLOOR_CYCLES: f64 = 0.2;
 
-/// How a benchmark was measured decides what can be expected of it by default.
+/// How a benchmark was measured, which determines its default expectations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
     /// Batches of operations: time must grow with their number.
     Batches,
-    /// Batches with a fixed cost of their own, which the slope cancels.
+    /// Batches with a fixed cost, which the slope cancels.
     Slopes,
     /// Batches of operations that several tasks do together: their switches are counted, too.
     Together,
-    /// Copies of one operation on several CPUs at once, each of which is counted by itself.
+    /// Copies of one operation running simultaneously on several CPUs, each of which is counted separately.
     Copies,
-    /// Operations timed one by one.
+    /// Operations timed individually.
     Singles,
-    /// Operations timed one by one that other tasks take part in.
+    /// Operations timed individually in which other tasks take part.
     SinglesTogether,
     /// Values that the benchmark observes itself: nothing is expected by default.
     Observations,
@@ -230,7 +230,7 @@ impl Manner {
 }
 
 /// The declared expectations, completed by what every honest benchmark satisfies unless it says otherwise: no system
-/// calls beside those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
+/// calls other than those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
 /// several tasks do together is expected not to switch and not to migrate, copies not to migrate.
 ///
 /// `cpus` is how many CPUs the tasks of an operation may use: this many of its calls can be made at
@@ -245,9 +245,9 @@ pub fn complete(declared: &[Expect], manner: Manner, cpus: usize) -> Vec<Expect>
         .filter(|expect| matches!(expect.counter, Counter::Syscall(_)))
         .map(|expect| match expect.bound {
             Bound::Exactly(value) => value,
-            // Partners make theirs outside of the time that is taken.
+            // Partners make theirs outside the time that is measured.
             _ if manner == Manner::SinglesTogether => 0.0,
-            bound => bound.least(),
+            bound => bound.min(),
         })
         .sum();
     let mut defaults = vec![
@@ -256,7 +256,7 @@ pub fn complete(declared: &[Expect], manner: Manner, cpus: usize) -> Vec<Expect>
     ];
     if manner.is_together() {
         defaults.extend([
-            // A partner between two calls when the audit ends.
+            // A partner may be between two calls when the audit ends.
             at_most(Counter::OtherSyscalls, 0.05),
             at_most(Counter::Switches, 0.001),
             exactly(Counter::Migrations, 0.0),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_tells_what_was_expected_and_seen() {
+    fn evidence_shows_what_was_expected_and_seen() {
         let evidence = calls(Sysno::GETPPID).judge(0.0, "seccomp audit");
         assert_eq!(evidence.claim, "getppid system calls per operation");
         assert_eq!(evidence.expected, Fact::Number(1.0));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use syscost_net::{ClientError, ServiceError};
-use syscost_results::compare::NO_CORE_OF_ITS_OWN;
+use syscost_results::compare::CORE_SHARED;
 use syscost_sys::partner::PartnerError;
 use syscost_sys::{SystemError, Unsupported};
 
@@ -15,11 +15,11 @@ pub enum Failure {
     /// The operation or its set-up failed.
     #[error("{0}")]
     Failed(String),
-    /// What was measured is not what was claimed; the number is withheld.
+    /// The operation is not what was claimed; the number is withheld.
     #[error("{0}")]
     Refuted(String),
-    /// No core was ours when it was to be measured; a later round may find one.
-    #[error("{NO_CORE_OF_ITS_OWN}")]
+    /// No core was ours when it was due to be measured; a later round may find one.
+    #[error("{CORE_SHARED}")]
     Deferred,
     /// The benchmark itself is wrong.
     #[error("this is a defect of the benchmark: it {0}")]
@@ -27,7 +27,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// An operation or a set-up that failed, with what was tried.
+    /// The failure of an operation or a set-up, with what was tried.
     pub fn of(tried: &str, cause: impl std::fmt::Display) -> Self {
         Failure::Failed(format!("{tried}: {cause}"))
     }

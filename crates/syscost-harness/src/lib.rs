@@ -3,16 +3,16 @@
 //! - [`benchmark`], [`case`], [`expect`], [`arguments`]: a benchmark as data plus one function.
 //! - [`mod@derive`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
-//! - [`bencher`]: what that function is given: set-up outside, the operation inside.
-//! - [`trial`]: batches of other lengths, and other margins of what counts as a core of our own.
+//! - [`bencher`]: what that function works with: set-up outside, the operation inside.
+//! - [`trial`]: batches of other lengths, and other margins for what counts as an undisturbed core.
 //! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if one was chosen.
 //! - [`nfs`]: the NFS server that is measured against without a mount.
-//! - [`directory`]: where file systems are measured. [`drop_caches`]: whether everybody's page cache may be emptied.
+//! - [`directory`]: where file systems are measured. [`drop_caches`]: whether the whole page cache may be emptied.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
-//! - [`cores`]: whether a core works for somebody else as well.
+//! - [`cores`]: whether a core does other work as well.
 
 pub mod arguments;
 pub mod bencher;
@@ -47,7 +47,7 @@ pub use derive::{Derive, Derived, Source};
 pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
 
-/// What a benchmark's file needs, in one line.
+/// What a benchmark's file needs, in one import.
 pub mod prelude {
     pub use crate::arguments::{Argument, Given};
     pub use crate::bencher::{Baseline, Bencher, Crew, Follower, Laps, Lead, Stop, Team, clocked};

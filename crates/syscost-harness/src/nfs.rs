@@ -1,19 +1,19 @@
 //! The NFS server that is measured against without a mount, where one was given: `syscost run --nfs`.
 //!
-//! The coordinator looks it up and asks for its ports once, before anything is measured.
+//! The coordinator resolves it and asks for its ports once, before anything is measured.
 
 use std::sync::OnceLock;
 
 use syscost_net::nfs::Export;
 use syscost_sys::Unsupported;
 
-/// The variable with the located export: a numeric address, both ports and the path.
+/// The environment variable that holds the located export: a numeric address, both ports and the path.
 pub const EXPORT: &str = "SYSCOST_NFS";
 
-/// What the coordinator gave itself: its environment is the shell's, and no worker's.
+/// The coordinator's own server: its environment is the user's shell's, not a worker's.
 static OWN: OnceLock<String> = OnceLock::new();
 
-/// Gives this process a server, by the value of [`EXPORT`]; the first that is given stays. The
+/// Gives this process a server, by the value of [`EXPORT`]; later calls have no effect. The
 /// coordinator lists rows by it.
 pub fn give(export: &str) {
     OWN.get_or_init(|| export.to_owned());
@@ -22,7 +22,7 @@ pub fn give(export: &str) {
 /// The server that this process was given.
 ///
 /// # Errors
-/// When there is none, with how to give one.
+/// When there is none; the error says how to give one.
 pub fn given() -> Result<Export, Unsupported> {
     let own = OWN.get().cloned();
     let Some(text) = own.or_else(|| std::env::var(EXPORT).ok()) else {

@@ -1,8 +1,8 @@
 //! The noise probe: what the machine does to a program that only reads the clock and looks at its core.
 //!
-//! The method of hwlat and osnoise, from user space: a pinned loop reads the clock and notes every gap that is longer
-//! than a reading can explain. In a virtual machine the host's interference shows up here as well. Between two readings it looks whether
-//! the core works for somebody else, which makes no gap and takes more than all gaps together.
+//! The method of hwlat and osnoise, from user space: a pinned loop reads the clock and records every gap that is longer
+//! than a reading can explain. In a virtual machine the host's interference shows up here as well. Between two readings it checks whether
+//! the core does other work, which causes no gap and takes more time than all gaps together.
 
 use std::thread;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use syscost_sys::neighbour::Probe;
 
 use crate::cores::Heard;
 
-/// One look in four is kept: more say nothing new.
+/// One look in this many is kept: more would add no information.
 const KEPT: u64 = 4;
 
-/// Looks kept of one CPU at most.
+/// Maximum number of looks kept per CPU.
 const MAX_LOOKS: usize = 1 << 18;
 
-/// A share of time in which a core was ours that differs by less than this, in percent, is no reason to choose.
+/// If the shares of time in which two cores were ours differ by less than this, in percent, neither is preferred for it.
 const ALIKE: f64 = 5.0;
 
-/// Probes these CPUs for `time` altogether: all cores at once, but hardware threads of one core in turn, since each would be the other's
-/// neighbour. The clock's rate need only be roughly right; its readings lie `grain` ticks apart.
+/// Probes these CPUs for `time` in total: all cores simultaneously, but hardware threads of one core one after the other, since each would be the other's
+/// neighbour. The clock's rate need only be approximately right; its readings lie `grain` ticks apart.
 pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Heard> {
     let turns = turns(cpus, cpu::siblings);
     let time = time / turns.len().max(1) as u32;
@@ -34,7 +34,7 @@ pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Hea
             let probes: Vec<_> = turn
                 .into_iter()
                 .filter_map(|number| {
-                    // Where no thread can be had, nothing is heard.
+                    // Where no thread can be started, nothing is heard.
                     let probe = move || probe_one(number, *clock, grain, time);
                     thread::Builder::new().spawn_scoped(scope, probe).ok()
                 })
@@ -47,7 +47,7 @@ pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Hea
     heard
 }
 
-/// These CPUs in as few turns as it takes for no two of a turn to share a core.
+/// Splits these CPUs into as few turns as possible so that no two of a turn share a core.
 fn turns(cpus: &[u32], siblings: impl Fn(u32) -> Vec<u32>) -> Vec<Vec<u32>> {
     let mut turns: Vec<Vec<u32>> = Vec::new();
     for &number in cpus {
@@ -93,8 +93,8 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
     })
 }
 
-/// The best of the probed CPUs: the one whose core was ours for most of the time; where nobody could look or there is little between them, the
-/// one that lost least time. CPU 0, which serves most interrupts, loses a tie.
+/// The best of the probed CPUs: the one whose core was ours for most of the time; where that is unknown or hardly differs, the
+/// one that lost the least time. CPU 0, which serves most interrupts, loses a tie.
 pub fn quietest(noise: &[Noise]) -> Option<u32> {
     let own = |one: &Noise| one.alone_percent.unwrap_or(100.0);
     let most = noise.iter().map(own).reduce(f64::max)?;
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn hardware_threads_of_one_core_take_turns() {
-        // CPUs 0 and 4, 1 and 5 and so on are of one core each.
+        // CPUs 0 and 4, 1 and 5 and so on share a core.
         let siblings = |cpu: u32| vec![(cpu + 4) % 8];
         assert_eq!(
             turns(&[0, 1, 2, 4, 5, 6, 7], siblings),

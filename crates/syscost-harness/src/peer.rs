@@ -1,6 +1,6 @@
 //! The far end of network measurements, where one was given: `syscost run --peer`.
 //!
-//! The coordinator looks its name up and checks the token once, before anything is measured; workers get a numeric address.
+//! The coordinator resolves its name and checks the token once, before anything is measured; workers get a numeric address.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use syscost_net::Token;
 use syscost_sys::Unsupported;
 
-/// The variable with the far end's numeric address and port.
+/// The environment variable that holds the far end's numeric address and port.
 pub const ADDRESS: &str = "SYSCOST_PEER";
 
-/// The variable with the absolute path of the token's file. The token itself is in no environment.
+/// The environment variable that holds the absolute path of the token's file. The token itself is in no environment.
 pub const TOKEN_FILE: &str = "SYSCOST_PEER_TOKEN_FILE";
 
 /// The far end of this process's network measurements.
@@ -24,11 +24,11 @@ pub struct Given {
     pub token: Token,
 }
 
-/// What the coordinator gave itself: its environment is the shell's, and no worker's.
+/// The coordinator's own values: its environment is the user's shell's, not a worker's.
 static OWN: OnceLock<[String; 2]> = OnceLock::new();
 
-/// Gives this process a far end, by the values of [`ADDRESS`] and [`TOKEN_FILE`]; the first that is
-/// given stays. The coordinator lists rows by it.
+/// Gives this process a far end, by the values of [`ADDRESS`] and [`TOKEN_FILE`]; later calls have
+/// no effect. The coordinator lists rows by it.
 pub fn give(address: &str, token_file: &str) {
     OWN.get_or_init(|| [address, token_file].map(str::to_owned));
 }
@@ -36,7 +36,7 @@ pub fn give(address: &str, token_file: &str) {
 /// The far end that this process was given.
 ///
 /// # Errors
-/// When there is none, with how to give one, or its token cannot be read.
+/// When there is none (the error says how to give one), or its token cannot be read.
 pub fn given() -> Result<Given, Unsupported> {
     let set = |variable| std::env::var(variable).ok();
     let own = OWN
@@ -66,7 +66,7 @@ pub(crate) fn is_address(text: &str) -> bool {
 
 /// Whether this is a value for [`TOKEN_FILE`].
 pub(crate) fn is_token_file(text: &str) -> bool {
-    /// Longest path, in bytes (PATH_MAX).
+    /// Maximum length of a path, in bytes (PATH_MAX).
     const MAX_BYTES: usize = 4096;
     text.len() < MAX_BYTES && Path::new(text).is_absolute() && !text.chars().any(char::is_control)
 }

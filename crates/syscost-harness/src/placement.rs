@@ -6,21 +6,21 @@ use syscost_sys::{Unsupported, cpu};
 use crate::case::Case;
 use crate::failure::Failure;
 
-/// Where a partner runs, seen from the measuring task.
+/// Where a partner runs, relative to the measuring task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// On a CPU that stands in this relation to the measured one.
+    /// On a CPU that has this relation to the measuring one.
     At(Relation),
-    /// Each of several partners on a CPU of its own, and the measuring task, too.
+    /// Several partners and the measuring task, each on a separate CPU.
     Distinct,
-    /// The measuring task on the first of these CPUs, whichever measures everything else, and the partner on the second.
+    /// The measuring task on the first of these CPUs, whichever CPU measures other rows, and the partner on the second.
     Pair(u32, u32),
-    /// Wherever the kernel puts it; the measuring task, too.
+    /// Wherever the kernel puts it, including the measuring task.
     Free,
 }
 
 impl Placement {
-    /// The key of the parameter that names it.
+    /// The key of the case parameter that names it.
     pub const KEY: &str = "cpus";
 
     /// The name in cases.
@@ -34,7 +34,7 @@ impl Placement {
         }
     }
 
-    /// The one that a case names.
+    /// The placement that a case names.
     ///
     /// # Errors
     /// A case without a placement is a defect of its benchmark.
@@ -47,19 +47,19 @@ impl Placement {
             .ok_or_else(|| Failure::Broken("has no placement in its case".into()))
     }
 
-    /// Those of a pair that the CPUs this process may use allow, the nearest first.
+    /// The placements of a pair that are possible on the CPUs this process may use, the nearest first.
     pub fn here() -> Vec<Placement> {
         Self::among(&cpu::allowed().unwrap_or_default())
     }
 
-    /// Those of a pair that these CPUs allow, the nearest first.
+    /// The placements of a pair that are possible on these CPUs, the nearest first.
     pub fn among(allowed: &[u32]) -> Vec<Placement> {
         let relations: Vec<Relation> = match Topology::here() {
             Ok(topology) => Relation::ALL
                 .into_iter()
                 .filter(|relation| topology.pair(*relation, allowed).is_some())
                 .collect(),
-            // Where nothing is told, one CPU is the same as itself all the same.
+            // Without a known topology, a CPU is still the same as itself.
             Err(_) => vec![Relation::SameCpu],
         };
         let free = (allowed.len() > 1).then_some(Placement::Free);
@@ -81,7 +81,7 @@ impl Placement {
     /// The CPUs a partner may use when the measuring task is on `own` and both may use `allowed`.
     ///
     /// # Errors
-    /// When no allowed CPU stands in this relation to `own`, or one that is named is not allowed.
+    /// When no allowed CPU has this relation to `own`, or one that is named is not allowed.
     pub fn cpus(self, own: u32, allowed: &[u32]) -> Result<Vec<u32>, Unsupported> {
         let relation = match self {
             Placement::Free => return Ok(allowed.to_vec()),
@@ -114,7 +114,7 @@ impl Placement {
     }
 }
 
-/// `own` and the other CPUs in the order in which tasks spread over them; by number where nothing is told.
+/// `own` and the other CPUs in the order in which tasks spread over them; by number where the topology is unknown.
 pub fn spread_from(own: u32, allowed: &[u32]) -> Vec<u32> {
     match Topology::here() {
         Ok(topology) => topology.spread(own, allowed),

@@ -1,24 +1,24 @@
-//! Ways to measure that no number should depend on: batches and warm-ups longer or shorter than the profile's, and a stricter or
+//! Variations of the measurement that no number should depend on: batches and warm-ups longer or shorter than the profile's, and a stricter or
 //! laxer judgement of whether a core is shared. `cargo xtask steady` tries them.
 
 use crate::bencher::Effort;
 
-/// What can be changed, by a factor.
+/// The quantities that can be varied by a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trial {
     /// How long batches are.
     Batch,
     /// How long a case is warmed up.
     WarmUp,
-    /// How far above that of a core of our own the ratio of a look may be.
+    /// How far the ratio of a look may be above that of an undisturbed core.
     Margin,
 }
 
 impl Trial {
-    /// All of them.
+    /// All variations.
     pub const ALL: [Trial; 3] = [Trial::Batch, Trial::WarmUp, Trial::Margin];
 
-    /// What is changed, in words.
+    /// The varied quantity, in words.
     pub const fn what(self) -> &'static str {
         match self {
             Trial::Batch => "batch",
@@ -27,7 +27,7 @@ impl Trial {
         }
     }
 
-    /// The environment variable with the factor, e.g. `0.5`. The run document says where it was set.
+    /// The environment variable that holds the factor, e.g. `0.5`. The run document records it.
     pub const fn variable(self) -> &'static str {
         match self {
             Trial::Batch => "SYSCOST_BATCH_FACTOR",
@@ -43,12 +43,12 @@ impl Trial {
     }
 }
 
-/// Shorter batches would be no batches, longer ones would take a run's time.
+/// Whether a factor is usable: batches must neither be too short to measure nor take a run's time.
 fn is_usable(factor: f64) -> bool {
     (0.01..=100.0).contains(&factor)
 }
 
-/// The effort with what this process was given: as many samples of batches of such a length, behind such a warm-up.
+/// The effort with the factors that this process was given: the same number of samples, with batches and warm-up of other lengths.
 pub(crate) fn applied(effort: &Effort) -> Effort {
     let given = |trial: Trial| trial.given().unwrap_or(1.0);
     lengthened(effort, given(Trial::Batch), given(Trial::WarmUp))

@@ -1,6 +1,7 @@
 //! A worker that misbehaves costs one row, and nothing of it survives.
 //!
-//! One test, so that no other in this process has children of its own: a launcher ends everything its process started.
+//! There is only one test, so that this process has no other children: a launcher ends everything
+//! that its process started.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -52,7 +53,7 @@ fn job(cases: usize) -> Job {
     }
 }
 
-/// A shell script that plays the worker.
+/// A shell script that acts as the worker.
 fn script(folder: &Path, body: &str) -> PathBuf {
     let path = folder.join("worker.sh");
     fs::write(&path, format!("#!/bin/sh\nread job\n{body}\n")).expect("written");
@@ -137,7 +138,7 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
     let lost = format!("{ready}; sleep 1000 & kill -KILL $!; exec sleep 1000");
     let lost = run(folder, &lost, 1).expect("ran");
     assert!(
-        failure(&lost, 0).ends_with("was ended by signal 9, by somebody else"),
+        failure(&lost, 0).ends_with("was ended by signal 9, by another program"),
         "{}",
         failure(&lost, 0)
     );

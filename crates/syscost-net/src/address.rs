@@ -1,4 +1,4 @@
-//! Addresses as people write them, looked up once.
+//! Addresses as users write them, looked up once.
 
 use std::fmt;
 use std::io;
@@ -8,12 +8,12 @@ use std::str::FromStr;
 /// Port of `syscost serve`, unless another is given.
 pub const DEFAULT_PORT: u16 = 7717;
 
-/// A host by name or number, and a port.
+/// A host by name or address, and a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Name or number of the host, without brackets.
+    /// Name or address of the host, without brackets.
     pub host: String,
-    /// Port.
+    /// Port number.
     pub port: u16,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for Endpoint {
 }
 
 impl Endpoint {
-    /// Its numeric addresses, in the resolver's order.
+    /// Returns its numeric addresses, in the resolver's order.
     ///
     /// # Errors
     /// When there is no such host.
@@ -72,7 +72,7 @@ impl Endpoint {
         let found: Vec<SocketAddr> = (self.host.as_str(), self.port)
             .to_socket_addrs()?
             .map(|address| match address.ip().to_canonical() {
-                // What is an IPv4 address in one of IPv6 is reached by IPv4.
+                // An IPv4-mapped IPv6 address is reached by IPv4.
                 IpAddr::V4(ip) => SocketAddr::new(ip.into(), address.port()),
                 IpAddr::V6(_) => address,
             })
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_is_read_as_people_write_it() {
+    fn an_endpoint_is_read_as_users_write_it() {
         for (text, host, port) in [
             ("db1", "db1", DEFAULT_PORT),
             ("db1.example:80", "db1.example", 80),

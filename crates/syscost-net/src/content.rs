@@ -6,33 +6,33 @@
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// Distance of stamped words in sparse content, in bytes.
+/// Distance between stamped words in sparse content, in bytes.
 pub const SPARSE_BYTES: u64 = 4096;
 
-/// An odd multiplier, 2^64 over the golden ratio: neighbouring positions differ in all bytes.
+/// An odd multiplier, 2^64 divided by the golden ratio: neighbouring positions differ in all bytes.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// How much of a stream is stamped and checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Content {
-    /// Every word: for evidence. Costs both ends a pass over all bytes.
+    /// Every word, for evidence. Costs both ends a pass over all bytes.
     Whole,
-    /// One word in [`SPARSE_BYTES`]; the others are arbitrary and not checked: for timing.
+    /// One word in every [`SPARSE_BYTES`] bytes, for timing. The others are arbitrary and not checked.
     Sparse,
 }
 
 /// What a receiver found in some bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// The sum of the stamped words received, wrapping: to be compared with the sender's.
+    /// The wrapping sum of the stamped words received, to be compared with the sender's.
     pub checksum: u64,
-    /// Bytes among them that differ from the expected content.
+    /// Number of bytes that differ from the expected content.
     pub wrong: u64,
 }
 
 impl Content {
-    /// Distance of stamped words, in bytes.
+    /// Distance between stamped words, in bytes.
     const fn distance(self) -> u64 {
         match self {
             Content::Whole => WORD,
@@ -40,8 +40,7 @@ impl Content {
         }
     }
 
-    /// Stamps the bytes that stand at this position of the stream, and returns the sum of their
-    /// words.
+    /// Stamps the bytes at this position of the stream, and returns the sum of their words.
     #[inline]
     pub fn stamp(self, position: u64, bytes: &mut [u8]) -> u64 {
         let mut checksum = 0_u64;
@@ -53,7 +52,7 @@ impl Content {
         checksum
     }
 
-    /// Checks the bytes that came at this position of the stream.
+    /// Checks the bytes received at this position of the stream.
     #[inline]
     pub fn check(self, position: u64, bytes: &[u8]) -> Checked {
         let mut checked = Checked::default();
@@ -98,14 +97,14 @@ impl Content {
     }
 }
 
-/// The word at this position.
+/// Returns the word at this position.
 #[inline(always)]
 fn stamp(position: u64) -> u64 {
     (position / WORD + 1).wrapping_mul(SPREAD)
 }
 
-/// What these bytes, from this index in their word on, add to a sum of words: the parts of a word
-/// add up to the whole.
+/// Returns what these bytes, which begin at this index in their word, add to a sum of words: the
+/// parts of a word add up to the whole.
 #[inline(always)]
 fn part(bytes: &[u8], from: usize) -> u64 {
     let mut word = [0; WORD as usize];

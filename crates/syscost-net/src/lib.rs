@@ -3,15 +3,18 @@
 //! A round trip, a transfer or a connection needs another end. This crate is that end and the way
 //! to it:
 //!
-//! - [`service`]: what the far end does on sockets that are connected: echo, sink, source, accept, HTTP. The server runs them for a
-//!   remote client, and a benchmark on loopback runs the same code in a partner.
-//! - [`content`]: bytes that encode their position in a stream, so that lost or swapped ones are noticed.
-//! - [`server`]: `syscost serve`: authenticates, opens a service for a session, keeps within its [limits](server::Limits).
+//! - [`service`]: what the far end does on connected sockets: echo, sink, source, accept, HTTP. The
+//!   server runs them for a remote client; a benchmark on loopback runs the same code in a partner.
+//! - [`content`]: bytes that encode their position in a stream, so that lost or swapped ones are
+//!   noticed.
+//! - [`server`]: `syscost serve`: authenticates clients, opens services for their sessions, and
+//!   enforces its [limits](server::Limits).
 //! - [`client`]: the measuring end: a [`Session`] with a server, and sockets to its services.
 //! - [`token`]: the secret that both ends know, and how each proves it without sending it.
-//! - [`nfs`]: a client of NFS version 3, for measurements against a server that is none of ours.
+//! - [`nfs`]: a client of NFS version 3, for measurements against any NFS server.
 //! - [`wire`]: the messages of the protocol, one bounded line of JSON each.
-//! - [`socket`]: sockets with their options set and read back. [`address`]: names looked up once, before anything is measured.
+//! - [`socket`]: sockets with their options set and read back. [`address`]: names, looked up once,
+//!   before anything is measured.
 
 pub mod address;
 pub mod client;

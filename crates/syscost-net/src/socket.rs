@@ -1,4 +1,4 @@
-//! Sockets with their options set, and read back.
+//! Sockets whose options are set and read back.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -37,11 +37,11 @@ impl Tcp {
         }
     }
 
-    /// Sets them on a socket and reads back those that the kernel may change silently. Connections
-    /// that a listening socket accepts inherit them.
+    /// Sets the options on a socket and reads back those that the kernel may change silently.
+    /// Connections that a listening socket accepts inherit them.
     ///
     /// # Errors
-    /// When one is refused, or has another value afterwards.
+    /// When an option is refused, or has another value afterwards.
     pub fn apply(&self, socket: impl AsFd) -> Result<(), SystemError> {
         let socket = socket.as_fd();
         let set = |what, result: Result<(), Errno>| {
@@ -54,12 +54,12 @@ impl Tcp {
         if let Some(bytes) = self.send_buffer {
             let result = sockopt::set_socket_send_buffer_size(socket, bytes as usize);
             set("SO_SNDBUF", result)?;
-            at_least("SO_SNDBUF", bytes, sockopt::socket_send_buffer_size(socket))?;
+            check_buffer("SO_SNDBUF", bytes, sockopt::socket_send_buffer_size(socket))?;
         }
         if let Some(bytes) = self.receive_buffer {
             let result = sockopt::set_socket_recv_buffer_size(socket, bytes as usize);
             set("SO_RCVBUF", result)?;
-            at_least("SO_RCVBUF", bytes, sockopt::socket_recv_buffer_size(socket))?;
+            check_buffer("SO_RCVBUF", bytes, sockopt::socket_recv_buffer_size(socket))?;
         }
         if let Some(name) = &self.congestion {
             tcp::set_congestion(socket, name)?;
@@ -77,8 +77,9 @@ impl Tcp {
     }
 }
 
-/// The kernel silently cuts a buffer to its limit (`net.core.wmem_max`, `rmem_max`).
-fn at_least(option: &str, bytes: u32, is: Result<usize, Errno>) -> Result<(), SystemError> {
+/// Checks the size of a buffer: the kernel silently cuts it to its limit (`net.core.wmem_max`,
+/// `rmem_max`).
+fn check_buffer(option: &str, bytes: u32, is: Result<usize, Errno>) -> Result<(), SystemError> {
     let failed =
         |cause: io::Error| SystemError::new("setsockopt", format!("{option} {bytes}"), cause);
     match is {
@@ -90,10 +91,10 @@ fn at_least(option: &str, bytes: u32, is: Result<usize, Errno>) -> Result<(), Sy
     }
 }
 
-/// A listening socket at exactly this address (an IPv6 one takes no IPv4 connections).
+/// Opens a listening socket at exactly this address (an IPv6 one accepts no IPv4 connections).
 ///
 /// # Errors
-/// When the address is no address of this machine or is in use, or an option is refused.
+/// When the address is not one of this machine or is in use, or an option is refused.
 pub fn listen(address: SocketAddr, backlog: u32, tcp: &Tcp) -> Result<TcpListener, SystemError> {
     let socket = bound(address, SocketType::STREAM, |socket| {
         sockopt::set_socket_reuseaddr(socket, true)
@@ -106,15 +107,15 @@ pub fn listen(address: SocketAddr, backlog: u32, tcp: &Tcp) -> Result<TcpListene
     Ok(socket.into())
 }
 
-/// A UDP socket at exactly this address.
+/// Opens a UDP socket at exactly this address.
 ///
 /// # Errors
-/// When the address is no address of this machine or is in use.
+/// When the address is not one of this machine or is in use.
 pub fn datagram(address: SocketAddr) -> Result<UdpSocket, SystemError> {
     bound(address, SocketType::DGRAM, |_| Ok(())).map(UdpSocket::from)
 }
 
-/// A socket with these options at this address.
+/// Opens a socket, prepares it, and binds it to this address.
 fn bound(
     address: SocketAddr,
     kind: SocketType,
@@ -140,7 +141,7 @@ fn open(address: SocketAddr, kind: SocketType) -> Result<OwnedFd, SystemError> {
         .map_err(|cause| SystemError::new("socket", address.to_string(), cause))
 }
 
-/// A connection whose options were set before it was made, as buffer sizes must be.
+/// Connects, with the options set before, as buffer sizes must be.
 ///
 /// # Errors
 /// When there is no answer within `timeout`, or the connection or an option is refused.
@@ -153,29 +154,29 @@ pub fn connect(
     connected(socket, address, tcp, timeout)
 }
 
-/// As [`connect`], from a reserved port if this process may have one and one is free: a server may
-/// take this for a sign that no ordinary user calls.
+/// As [`connect`], from a reserved port if this process may use one and one is free: a server may
+/// take this as a sign that the caller is not an ordinary user.
 ///
 /// # Errors
-/// As there.
+/// As for [`connect`].
 pub fn connect_reserved(
     address: SocketAddr,
     tcp: &Tcp,
     timeout: Duration,
 ) -> Result<TcpStream, SystemError> {
-    /// The ports that the kernel's NFS client takes, too.
+    /// The ports that the kernel's NFS client uses, too.
     const RESERVED: Range<u16> = 665..1024;
     let socket = open(address, SocketType::STREAM)?;
     let any = match address {
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
-    // From another one on for each process, so that they do not all try the same.
+    // Each process begins with another port, so that not all try the same.
     let skipped = std::process::id() as usize % RESERVED.len();
     for port in RESERVED.cycle().skip(skipped).take(RESERVED.len()) {
         match rustix::net::bind(&socket, &SocketAddr::new(any, port)) {
             Err(Errno::ADDRINUSE) => {}
-            // Without the privilege the kernel chooses a port when it connects.
+            // Without the privilege, the kernel chooses a port at connect.
             Ok(()) | Err(_) => break,
         }
     }
@@ -208,10 +209,10 @@ fn connected(
     Ok(socket.into())
 }
 
-/// Waits until a socket is ready, at most this long; whether it is.
+/// Waits until a socket is ready, at most this long, and returns whether it is.
 ///
 /// # Errors
-/// When the wait is refused.
+/// When poll(2) fails.
 pub(crate) fn ready_within(
     socket: impl AsFd,
     events: PollFlags,
@@ -300,13 +301,13 @@ mod tests {
         };
         let error = listen(any("127.0.0.1"), 8, &huge).unwrap_err();
         assert!(error.to_string().contains("SO_SNDBUF"), "{error}");
-        // A port that this test holds and nobody listens on.
+        // A port that this test holds and does not listen on.
         let taken = datagram(any("127.0.0.1")).unwrap();
-        let nobody = taken.local_addr().unwrap();
-        let error = connect(nobody, &Tcp::default(), PATIENCE).unwrap_err();
+        let closed = taken.local_addr().unwrap();
+        let error = connect(closed, &Tcp::default(), PATIENCE).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains("refused") && text.contains(&nobody.to_string()),
+            text.contains("refused") && text.contains(&closed.to_string()),
             "{text}"
         );
     }

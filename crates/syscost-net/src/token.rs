@@ -15,22 +15,22 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Sha256;
 
-/// Bytes of a token, a nonce and a proof.
+/// Length of a token, a nonce and a proof, in bytes.
 const BYTES: usize = 32;
 
-/// Longest token file that is read, in bytes.
+/// Maximum size of a token file, in bytes.
 const MAX_FILE_BYTES: u64 = 4096;
 
-/// Mode bits of a file that let others than its owner read it.
+/// Mode bits that let users other than its owner read a file.
 const READABLE_BY_OTHERS: u32 = 0o044;
 
 /// A secret of 32 random bytes, written as 64 hexadecimal digits.
 ///
-/// It is shown by [`Token::reveal`] and by nothing else.
+/// Only [`Token::reveal`] shows it.
 #[derive(Clone)]
 pub struct Token([u8; BYTES]);
 
-/// Why there is no token.
+/// Why a token cannot be read, written or generated.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The file cannot be read or written.
@@ -40,10 +40,10 @@ pub enum TokenError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// The system's answer.
+        /// The system's error.
         cause: io::Error,
     },
-    /// It is there, but holds no token.
+    /// The file holds no token.
     #[error(
         "{path} holds no token: it must have {digits} hexadecimal digits and nothing else; `syscost serve --token-file FILE` \
          writes one where there is none", digits = 2 * BYTES
@@ -52,13 +52,13 @@ pub enum TokenError {
         /// The file.
         path: PathBuf,
     },
-    /// The kernel gave no random bytes.
+    /// The kernel provides no random bytes.
     #[error("no random bytes from the kernel: {0}")]
     Random(String),
 }
 
 impl Token {
-    /// A new token, of random bytes from the kernel.
+    /// Generates a new token from the kernel's random bytes.
     ///
     /// # Errors
     /// When the kernel provides none.
@@ -66,7 +66,7 @@ impl Token {
         random().map(Token)
     }
 
-    /// Reads the token of a file: its digits, with or without white space around them.
+    /// Reads a token from a file: its digits, with or without white space around them.
     ///
     /// # Errors
     /// When the file cannot be read or holds something else.
@@ -94,17 +94,17 @@ impl Token {
             .map_err(io_error("writing", path))
     }
 
-    /// The token's digits, for the person who has to pass it on.
+    /// Returns the token's digits, for the user to pass on.
     pub fn reveal(&self) -> String {
         hex(&self.0)
     }
 
-    /// The proof of the end with this role that it knows the token.
+    /// Returns the proof that the end with this role knows the token.
     pub fn prove(&self, role: Role, nonces: &Nonces) -> Proof {
         Proof(Nonce(self.mac(role, nonces).finalize().into_bytes().into()))
     }
 
-    /// Whether this is the proof of the end with this role; compared in constant time.
+    /// Whether the proof of the end with this role is valid; compared in constant time.
     #[must_use]
     pub fn verify(&self, role: Role, nonces: &Nonces, proof: &Proof) -> bool {
         self.mac(role, nonces).verify_slice(&proof.0.0).is_ok()
@@ -135,7 +135,7 @@ impl FromStr for Token {
     }
 }
 
-/// A warning if others than its owner can read this token file.
+/// Returns a warning if users other than its owner can read this token file.
 pub fn exposure(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.mode();
     (mode & READABLE_BY_OTHERS != 0).then(|| {
@@ -147,7 +147,7 @@ pub fn exposure(path: &Path) -> Option<String> {
     })
 }
 
-/// Which end proves itself.
+/// Which end a proof is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The measuring end.
@@ -157,7 +157,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// Labels of equal length, so that no nonce can be taken for a part of one.
+    /// The label of the role. All labels have the same length, so their concatenation with the nonces is
+    /// unambiguous.
     const fn label(self) -> &'static [u8; 14] {
         match self {
             Role::Client => b"syscost client",
@@ -166,7 +167,7 @@ impl Role {
     }
 }
 
-/// What both ends contributed to one session.
+/// The nonces that both ends contributed to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nonces {
     /// The client's.
@@ -175,21 +176,21 @@ pub struct Nonces {
     pub server: Nonce,
 }
 
-/// A number used once: 32 random bytes, on the wire as hexadecimal digits.
+/// A number used once: 32 random bytes, sent as hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nonce([u8; BYTES]);
 
 impl Nonce {
-    /// A new one, from the kernel.
+    /// Generates a nonce from the kernel's random bytes.
     ///
     /// # Errors
-    /// When the kernel has no random bytes.
+    /// When the kernel provides none.
     pub fn generate() -> Result<Nonce, TokenError> {
         random().map(Nonce)
     }
 }
 
-/// The proof that an end knows the token. It is compared by [`Token::verify`] only.
+/// The proof that an end knows the token. Only [`Token::verify`] compares it.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Proof(Nonce);
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_knows_the_token_can_prove_it_and_only_for_its_role() {
+    fn only_an_end_with_the_token_can_prove_it_and_only_for_its_role() {
         let (token, other) = (Token::generate().unwrap(), Token::generate().unwrap());
         let nonces = nonces();
         let proof = token.prove(Role::Client, &nonces);
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_is_the_hmac_that_anybody_can_compute() {
+    fn a_proof_is_the_hmac_of_rfc_2104() {
         let token = Token([0x0b; BYTES]);
         let nonces = Nonces {
             client: Nonce([1; BYTES]),
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_never_printed_but_on_request() {
+    fn a_token_is_only_printed_on_request() {
         let token = Token::generate().unwrap();
         assert_eq!(format!("{token:?}"), "Token(..)");
         let digits = token.reveal();

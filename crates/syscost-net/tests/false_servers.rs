@@ -1,4 +1,4 @@
-//! Far ends that are none, dead or false: each ends in an error that names the peer, and in time.
+//! Far ends that are missing, dead or false: each causes an error that names the peer, in time.
 
 mod common;
 
@@ -35,7 +35,7 @@ fn a_client_is_not_held_up_by_a_false_server() {
                 let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2p1\r\n");
                 silent(&stream, is_over);
             },
-            "is no syscost server",
+            "is not a syscost server",
         ),
         (
             |mut stream, is_over| {
@@ -45,7 +45,7 @@ fn a_client_is_not_held_up_by_a_false_server() {
             "speaks version 99 of the protocol, this syscost version 2",
         ),
         (
-            // Byte after byte, without end: the time is that of the whole line.
+            // One byte after another, without end: the time limit is for the whole line.
             |mut stream, is_over| {
                 while !is_over.load(Ordering::Relaxed) && stream.write_all(b" ").is_ok() {
                     thread::sleep(Duration::from_millis(20));
@@ -79,7 +79,7 @@ fn silent(_: &TcpStream, is_over: &AtomicBool) {
 
 #[test]
 fn a_server_without_the_token_is_an_impostor() {
-    // It answers all that is said with what a real one would say, but cannot prove itself.
+    // It answers everything as a real server would, but cannot prove itself.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let impostor = thread::spawn(move || {

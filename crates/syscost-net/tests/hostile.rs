@@ -1,5 +1,5 @@
-//! Whatever comes from outside: the server answers with no more bytes than came before the token was proven, keeps its limits, and
-//! serves the next good client.
+//! Hostile input: before the token is proven, the server sends no more bytes than it has received;
+//! it keeps its limits, and serves the next well-behaved client.
 
 mod common;
 
@@ -15,7 +15,7 @@ use syscost_net::token::Nonce;
 use syscost_net::wire::{self, HELLO_BYTES, Hello, MAX_LINE};
 use syscost_net::{ClientError, Content, Limits, Service, Session, Token, Wait};
 
-/// Limits that are reached in a test's time.
+/// Limits that are reached within the duration of a test.
 fn hasty() -> Limits {
     Limits {
         proof: Duration::from_millis(300),
@@ -44,7 +44,7 @@ fn a_wrong_token_is_refused_by_name() {
 }
 
 #[test]
-fn before_the_proof_nobody_is_sent_more_bytes_than_he_sent() {
+fn before_the_proof_no_client_receives_more_bytes_than_it_sent() {
     let server = Running::new(hasty());
     let hello = wire::encode(&Hello::new(Nonce::generate().unwrap()));
     assert_eq!(hello.len(), HELLO_BYTES);
@@ -64,7 +64,7 @@ fn before_the_proof_nobody_is_sent_more_bytes_than_he_sent() {
         [hello.clone(), hello].concat(),
     ] {
         let mut stream = TcpStream::connect(server.address).unwrap();
-        // It may have been turned away before all of it was sent.
+        // The connection may have been rejected before everything was sent.
         let _ = stream.write_all(&sent);
         let _ = stream.shutdown(Shutdown::Write);
         let came = read_all(&mut stream);
@@ -79,12 +79,12 @@ fn before_the_proof_nobody_is_sent_more_bytes_than_he_sent() {
 }
 
 #[test]
-fn half_open_connections_hold_nobody_up() {
+fn half_open_connections_do_not_block_other_clients() {
     let server = Running::new(hasty());
     let half_open: Vec<TcpStream> = (0..200)
         .map(|_| TcpStream::connect(server.address).unwrap())
         .collect();
-    // Not after them: while they are there.
+    // While they are still connected, not only afterwards.
     server.serves();
     for mut stream in half_open {
         assert_eq!(read_all(&mut stream), b"", "without a word");
@@ -128,7 +128,8 @@ fn the_log_has_no_control_characters_of_others() {
 #[test]
 fn garbage_within_a_session_ends_it_with_a_reason() {
     let server = Running::new(Limits::default());
-    // A client that has proven itself and then says something else: with this much of the client's own code.
+    // A client that has proven itself and then sends something else, using the client's own code up
+    // to there.
     for garbage in [
         b"{\"open\":{\"format_disk\":{}}}\n".to_vec(),
         b"{\"read\":{\"more\":1}}\n".to_vec(),
@@ -143,7 +144,7 @@ fn garbage_within_a_session_ends_it_with_a_reason() {
     server.serves();
 }
 
-/// A connection that has been through the handshake, to be misused.
+/// A connection that has completed the handshake, to be misused.
 fn proven(server: &Running) -> TcpStream {
     use syscost_net::token::{Nonces, Role};
     use syscost_net::wire::{Answer, Challenge};
@@ -198,7 +199,7 @@ fn a_client_that_goes_mid_service_leaves_nothing_behind() {
         ..Limits::default()
     };
     let server = Running::new(limits);
-    // More of them than sessions at once.
+    // More of them than concurrent sessions.
     for _ in 0..5 {
         let ready = within_patience(|| {
             let Ok(mut session) = Session::connect(server.address, &server.token, PATIENCE) else {
@@ -206,7 +207,7 @@ fn a_client_that_goes_mid_service_leaves_nothing_behind() {
             };
             let (_, mut stream) = echo(&mut session);
             stream.write_all(&[1; 100]).unwrap();
-            // Both connections break off, in the middle of a message.
+            // Both connections break off in the middle of a message.
             true
         });
         assert!(ready, "{:?}", server.log());
@@ -279,7 +280,7 @@ fn bytes_and_time_are_bounded() {
 }
 
 #[test]
-fn services_take_nobody_without_the_ticket() {
+fn services_reject_clients_without_the_ticket() {
     let server = Running::new(Limits::default());
     let mut session = server.session();
     let service = Service::StreamEcho {
@@ -291,7 +292,7 @@ fn services_take_nobody_without_the_ticket() {
     let mut stranger = TcpStream::connect(opened.address()).unwrap();
     stranger.write_all(&[0; 16]).unwrap();
     assert_eq!(read_all(&mut stranger), b"");
-    // It still waits for the one with the ticket.
+    // It is still waiting for the client with the ticket.
     let mut stream = opened.stream(&Tcp::nodelay()).unwrap();
     stream.write_all(b"ping").unwrap();
     stream.read_exact(&mut [0; 4]).unwrap();
@@ -311,7 +312,7 @@ fn services_take_nobody_without_the_ticket() {
     stranger.send(&[0; 16]).unwrap();
     assert!(stranger.recv(&mut [0; 16]).is_err(), "no answer");
     let socket = opened.datagram().unwrap();
-    // Now the kernel keeps the stranger out.
+    // From here on the kernel keeps the stranger out.
     let _ = stranger.send(b"ping");
     socket.send(b"ping").unwrap();
     socket.recv(&mut [0; 4]).unwrap();

@@ -1,4 +1,4 @@
-//! Each service of a server does for a client what its function does, and both ends agree.
+//! Each service of a server does its part for a client, and both ends agree on the account.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn an_echo_answers_and_accounts_for_it() {
     let server = Running::new(Limits::default());
     let mut session = server.session();
     assert_eq!(session.facts()["name"], "test");
-    // One session has several services, one after the other.
+    // One session uses several services, one after the other.
     for _ in 0..3 {
         let account = ping(&mut session, 5);
         assert_eq!((account.messages, account.bytes), (5, 320));
@@ -28,7 +28,8 @@ fn an_echo_answers_and_accounts_for_it() {
         assert_eq!((account.connections, account.wrong), (1, 0));
         if let Some(tcp) = account.tcp {
             assert_eq!(tcp.nodelay, 1);
-            // The ticket and, if it was there already, the end of the stream, which counts as one.
+            // The ticket and, if it has arrived already, the end of the stream, which counts as
+            // one.
             assert!((336..=337).contains(&tcp.bytes_received), "{tcp:?}");
         }
     }
@@ -81,7 +82,7 @@ fn streams_to_a_sink_add_up() {
         bytes += sent.bytes;
         checksum = checksum.wrapping_add(sent.checksum);
     }
-    // The streams are closed, but their bytes may still be on the way.
+    // The streams are closed, but their bytes may still be in transit.
     let account = session.finish(None).unwrap();
     assert_eq!((account.bytes, account.checksum), (bytes, checksum));
     assert_eq!((account.connections, account.wrong), (3, 0));
@@ -128,7 +129,7 @@ fn datagrams_are_echoed_sunk_and_sourced() {
     let server = Running::new(Limits::default());
     let mut session = server.session();
     for wait in Wait::ALL {
-        // As long as a ticket, and not taken for one.
+        // As long as a ticket, but not taken for one.
         for size in [1, 16, 1000] {
             let service = Service::DatagramEcho {
                 size: size as u32,
@@ -154,7 +155,7 @@ fn datagrams_are_echoed_sunk_and_sourced() {
     for number in 0..200 {
         let mut bytes = [0; 100];
         let sum = datagram::stamp(number, &mut bytes, Content::Whole);
-        // Every twentieth gets lost.
+        // Every twentieth is lost.
         if number % 20 != 3 {
             socket.send(&bytes).unwrap();
             checksum = checksum.wrapping_add(sum);
@@ -227,7 +228,7 @@ fn connections_are_accepted_and_http_is_answered() {
 
 #[test]
 fn services_have_the_ports_they_may_have() {
-    // Two ports that this test holds, free as soon as it releases them.
+    // Two ports held by this test, free as soon as it releases them.
     let own = [0, 1].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let mut ports = own.map(|listener| listener.local_addr().unwrap().port());
     ports.sort_unstable();
@@ -239,7 +240,8 @@ fn services_have_the_ports_they_may_have() {
     let (mut one, mut another) = (server.session(), server.session());
     let (opened, _stream) = echo(&mut one);
     assert_eq!(opened.address().port(), ports[0]);
-    // The listener is closed once its only stream is in, but the stream still holds the port of a listener to come.
+    // The listener is closed once its only stream is accepted, but the stream still occupies the
+    // port for a future listener.
     let service = Service::DatagramEcho {
         size: 8,
         wait: Wait::Block,
@@ -249,7 +251,7 @@ fn services_have_the_ports_they_may_have() {
     let mut third = server.session();
     let error = third.open(&service).unwrap_err();
     assert!(error.to_string().contains("is free"), "{error}");
-    // The session goes on.
+    // The session continues.
     another.finish(None).unwrap();
     assert!(third.open(&service).is_ok());
 }
@@ -289,7 +291,7 @@ fn what_cannot_be_opened_or_ended_is_said_and_the_session_goes_on() {
         session.open(&another).unwrap_err(),
         "another service is open",
     );
-    // A stream that was not closed does not hold the account up.
+    // A stream that was not closed does not delay the account.
     assert_eq!(session.finish(None).unwrap().messages, 0);
     ping(&mut session, 1);
 }
@@ -318,7 +320,7 @@ fn a_server_that_is_to_serve_once_ends_with_its_first_session() {
     };
     let server = Running::new(limits);
     let first = server.session();
-    // Others may come and go meanwhile: the workers of one run.
+    // Others, such as the workers of a run, may come and go in the meantime.
     server.serves();
     server.serves();
     thread::sleep(Duration::from_millis(300));
@@ -331,12 +333,12 @@ fn a_server_that_is_to_serve_once_ends_with_its_first_session() {
 fn the_core_of_the_task_that_serves_is_looked_at() {
     let looks = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&looks);
-    // Every other one finds it shared.
+    // Every other check finds it shared.
     let judge = Judge::new(move |cpu| {
         assert_eq!(syscost_sys::cpu::current().ok(), Some(cpu));
         Some(counted.fetch_add(1, Ordering::Relaxed).is_multiple_of(2))
     });
-    let server = Running::looking_by(judge);
+    let server = Running::with_judge(judge);
     let mut session = server.session();
     assert_eq!(session.look().unwrap(), None, "nothing is open");
     let (_, mut stream) = echo(&mut session);
@@ -345,7 +347,7 @@ fn the_core_of_the_task_that_serves_is_looked_at() {
     stream.read_exact(&mut answer).unwrap();
     if session.look().unwrap().is_none() {
         println!(
-            "skipped: this kernel does not tell where a task runs, or does not let it be moved"
+            "skipped: this kernel does not report where a task runs, or does not let it be moved"
         );
         return;
     }

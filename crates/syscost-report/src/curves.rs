@@ -1,13 +1,14 @@
-//! Curves in a table: of a row for each of many sizes people read a few, and look at the chart of all.
+//! Thins out curves in a table: of rows for many sizes people read only a few, and use the chart
+//! for all of them.
 
 use syscost_results::{Measurement, Status};
 
 use crate::chart::number;
 
-/// More rows that differ in one number only are not all shown.
+/// A curve with more rows than this is thinned out.
 const MANY: usize = 14;
 
-/// This many of them are.
+/// Number of rows kept of such a curve.
 const SHOWN: usize = 9;
 
 /// A row that the table shows.
@@ -15,12 +16,13 @@ const SHOWN: usize = 9;
 pub(crate) struct Shown {
     /// Its index among the rows given.
     pub(crate) index: usize,
-    /// How many rows of its curve are not shown, if it is the curve's last.
+    /// Number of rows of its curve that are not shown, if it is the last of the curve.
     pub(crate) left_out: usize,
 }
 
-/// Which rows of one benchmark a brief table shows: all, but of a curve (rows behind each other whose last parameter alone differs, and is a
-/// number) first, last and some between. A row without a number is always shown.
+/// The rows of one benchmark that a brief table shows: all of them, except that of a curve
+/// (consecutive rows that differ only in their last, numeric parameter) it shows the first, the
+/// last and some in between. A row without a number is always shown.
 pub(crate) fn brief(rows: &[Measurement]) -> Vec<Shown> {
     let mut shown = Vec::new();
     let mut begin = 0;
@@ -42,7 +44,7 @@ pub(crate) fn brief(rows: &[Measurement]) -> Vec<Shown> {
     shown
 }
 
-/// A row's name without the value of its last parameter, if that is a number.
+/// A row's name without the value of its last parameter, if that value is a number.
 fn stem(row: &Measurement) -> Option<&str> {
     let (stem, value) = row.name.strip_suffix('}')?.rsplit_once('=')?;
     number(value).map(|_| stem)

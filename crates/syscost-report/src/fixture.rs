@@ -67,7 +67,8 @@ pub(crate) fn run() -> Run {
     }
 }
 
-/// A CPU whose core was ours for so much of the time, in percent, and took so much longer for independent instructions when it was not.
+/// A CPU whose core was ours for `alone_percent` of the time, and whose independent instructions
+/// took `shared_slowdown_percent` longer when it was not.
 fn core(cpu: u32, alone_percent: f64, shared_slowdown_percent: Option<f64>) -> Noise {
     Noise {
         cpu,
@@ -84,7 +85,7 @@ fn core(cpu: u32, alone_percent: f64, shared_slowdown_percent: Option<f64>) -> N
     }
 }
 
-/// The row of that name.
+/// The row with this name.
 pub(crate) fn row<'a>(run: &'a Run, name: &str) -> &'a Measurement {
     run.measurements
         .iter()
@@ -257,14 +258,14 @@ pub(crate) fn measured(
     }
 }
 
-/// The same as a rate.
+/// The row converted to a rate.
 fn rate(mut row: Measurement, unit: Unit, best: f64) -> Measurement {
     (row.unit, row.better) = (unit, Better::Higher);
     row.estimate.best = Some(best);
     row
 }
 
-/// The row with this many percent of its samples undisturbed, and what it costs on a shared core.
+/// The row with this percentage of its samples undisturbed, and its cost on a shared core.
 fn on_a_shared_core(mut row: Measurement, undisturbed_percent: f64, shared: f64) -> Measurement {
     row.estimate.undisturbed_percent = Some(undisturbed_percent);
     row.estimate.shared_median = Some(shared);

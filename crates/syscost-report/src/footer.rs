@@ -13,17 +13,17 @@ use crate::{
     wrap::{hanging, together},
 };
 
-/// Names listed for one reason, before the rest is only counted.
+/// Number of names listed for one reason; the rest are counted.
 const NAMES: usize = 4;
 
-/// What a table has shown, for its legend to explain.
+/// What a table has shown, to be explained by its legend.
 #[derive(Default)]
 pub(crate) struct Shown<'r> {
-    /// The rows that it has a line or a cell for.
+    /// The rows that have a line or a cell in it.
     pub(crate) rows: Vec<&'r Measurement>,
-    /// Columns that some group had no room for.
+    /// Columns that did not fit in some group.
     pub(crate) columns_left_out: BTreeSet<&'static str>,
-    /// Whether some row has more flags than there was room for.
+    /// Whether some row has more flags than fitted.
     pub(crate) are_flags_left_out: bool,
 }
 
@@ -92,19 +92,20 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, shown: &Shown<'_>, paint
     out.text
 }
 
-/// Whether the table shows the flag: partial evidence has a mark of its own, and a wide interval its grade.
+/// Whether the table shows the flag: partial evidence is shown by the row's mark, and a wide
+/// interval by its grade.
 pub(crate) fn is_shown(flag: Flag) -> bool {
     !matches!(flag, Flag::PartlyUnverified | Flag::NotConverged)
 }
 
-/// What stands behind a row's numbers: the grade of its precision, then its flags.
+/// The signs after a row's numbers: the grade of its precision, then its flags.
 pub(crate) fn signs(estimate: &Estimate, flags: &[Flag]) -> Vec<&'static str> {
     let grade = Grade::of(estimate).map(Grade::sign);
     let grade = grade.filter(|sign| !sign.is_empty());
     grade.into_iter().chain(short_flags(flags)).collect()
 }
 
-/// What the signs of these estimates' grades mean, in one line; nothing where all are fine.
+/// What the grades' signs of these estimates mean, in one line; `None` if all are fine.
 pub(crate) fn grades<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Option<String> {
     let found: BTreeSet<Grade> = estimates.filter_map(Grade::of).collect();
     let signed = found.into_iter().filter(|grade| !grade.sign().is_empty());
@@ -114,7 +115,7 @@ pub(crate) fn grades<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Optio
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The short names of the flags that are shown, first the one that must be read where not all fit.
+/// The short names of the flags that are shown, the most important first in case not all fit.
 pub(crate) fn short_flags(flags: &[Flag]) -> Vec<&'static str> {
     let shown = flags.iter().copied().filter(|flag| is_shown(*flag));
     let mut shown: Vec<Flag> = shown.collect();
@@ -134,7 +135,7 @@ pub(crate) fn meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> impl Iterat
     })
 }
 
-/// The same in few words, in one line; nothing where no flag is shown.
+/// The same in few words, in one line; `None` if no flag is shown.
 pub(crate) fn short_meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> Option<String> {
     let flags: BTreeSet<Flag> = flags.copied().filter(|flag| is_shown(*flag)).collect();
     let words: Vec<String> = flags
@@ -144,7 +145,7 @@ pub(crate) fn short_meanings<'a>(flags: impl Iterator<Item = &'a Flag>) -> Optio
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// What a verbose table shows beneath a row, to be wrapped.
+/// What a verbose table shows below a row, before wrapping.
 pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     let estimate = &row.estimate;
     let mut notes = Vec::new();
@@ -173,7 +174,7 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
     notes
 }
 
-/// The names of rows under each reason, in the order in which reasons first occur.
+/// The names of rows by reason, in the order in which reasons first occur.
 fn by_reason<'a>(rows: &[&'a Measurement]) -> Vec<(String, Vec<&'a str>)> {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for row in rows {
@@ -186,7 +187,7 @@ fn by_reason<'a>(rows: &[&'a Measurement]) -> Vec<(String, Vec<&'a str>)> {
     reasons
 }
 
-/// Names in a list, a long one shortened.
+/// A list of names; a long one is shortened unless `all`.
 fn list(names: &[&str], all: bool) -> String {
     if all || names.len() <= NAMES {
         return names.join(", ");
@@ -198,7 +199,7 @@ fn list(names: &[&str], all: bool) -> String {
     )
 }
 
-/// What the signs mean that occur in this table.
+/// Explains the signs that occur in this table.
 fn legend(shown: &Shown<'_>, out: &mut Out) {
     let are_flags_left_out = shown.are_flags_left_out;
     let rows = shown.rows.iter().copied();
@@ -233,7 +234,7 @@ fn legend(shown: &Shown<'_>, out: &mut Out) {
         out.dim(&meaning);
     }
     if are_flags_left_out {
-        out.dim("+1 behind a flag: one more, which -v shows");
+        out.dim("+1 after a flag: one more, which -v shows");
     }
 }
 

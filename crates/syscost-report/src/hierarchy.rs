@@ -1,14 +1,15 @@
-//! Caches, memory and TLBs of a run, each with its size, latency and bandwidth, beside what the system says of them.
+//! Caches, memory and TLBs of a run, each with its size, latency and bandwidth, next to what the
+//! system reports.
 
 use comfy_table::CellAlignment;
 use syscost_results::stats::staircase::agree;
 use syscost_results::{Measurement, Run, Status, Unit};
 
-use crate::chart::{rows::value, told};
+use crate::chart::{formatted, rows::value};
 use crate::units::{self, quantity};
 use crate::{footer, paint};
 
-/// The heads of the table's columns.
+/// The headings of the table's columns.
 pub(crate) const HEADS: [&str; 6] = [
     "",
     "size",
@@ -18,16 +19,17 @@ pub(crate) const HEADS: [&str; 6] = [
     "bandwidth of a thread",
 ];
 
-/// One level, as the table shows it; empty where nothing was found.
+/// One level, as the table shows it; cells are empty where nothing was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Level {
-    /// What it is called, then a cell for each column.
+    /// Its name, then a cell for each column.
     pub(crate) cells: [String; HEADS.len()],
-    /// Whether size and what the system says differ by so much that one of them misleads.
+    /// Whether the measured size and the one that the system reports differ so much that one of
+    /// them misleads.
     pub(crate) differs: bool,
 }
 
-/// What runs call levels, and people.
+/// The levels as runs name them, and as people do.
 const CACHES: [(&str, &str); 4] = [
     ("1", "L1 cache"),
     ("2", "L2 cache"),
@@ -35,7 +37,7 @@ const CACHES: [(&str, &str); 4] = [
     ("4", "L4 cache"),
 ];
 
-/// The levels that a run found, nearest first; none of a run that did not look for them.
+/// The levels that a run found, nearest first; none if the run did not look for them.
 pub(crate) fn levels(run: &Run) -> Vec<Level> {
     let row = |id: &str, level: &str| {
         let mut rows = run.measurements.iter();
@@ -55,13 +57,13 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
         );
         let system = size
             .and_then(|row| row.details.get("told_bytes").copied())
-            .or_else(|| told_bytes(run, level));
+            .or_else(|| reported_bytes(run, level));
         if size.or(latency).is_none() && (system.is_none() || levels.is_empty()) {
             continue;
         }
         let differs = system
             .zip(size)
-            .is_some_and(|(told, found)| is_other(found, told));
+            .is_some_and(|(reported, found)| contradicts(found, reported));
         levels.push(Level {
             cells: [
                 title.to_owned(),
@@ -124,7 +126,8 @@ pub(crate) fn levels(run: &Run) -> Vec<Level> {
     levels
 }
 
-/// What lies beyond the machine's own memory: round trips and streams over TCP, in a process on the same CPU and at the far end that a run was given.
+/// What lies beyond the machine's own memory: TCP round trips and streams to a process on the same
+/// CPU, and to the far end that the run was given.
 fn network(run: &Run) -> impl Iterator<Item = Level> {
     const ROUND_TRIP: &[(&str, &str)] = &[("wait", "block"), ("size", "64")];
     const STREAM: &[(&str, &str)] = &[
@@ -165,9 +168,9 @@ fn network(run: &Run) -> impl Iterator<Item = Level> {
     })
 }
 
-/// A row's number, and the flags that tell how far it can be trusted.
+/// A row's number, with the flags that say how far it can be trusted.
 fn with_flags(row: &Measurement) -> Option<String> {
-    let mut text = told(row.unit, &value(row)?);
+    let mut text = formatted(row.unit, &value(row)?);
     for flag in footer::short_flags(&row.flags) {
         text.push_str(", ");
         text.push_str(flag);
@@ -175,23 +178,28 @@ fn with_flags(row: &Measurement) -> Option<String> {
     Some(text)
 }
 
-/// How large the system says that the cache of data of this level is, in bytes.
-fn told_bytes(run: &Run, level: &str) -> Option<f64> {
+/// The size of this level's data cache according to the system, in bytes.
+fn reported_bytes(run: &Run, level: &str) -> Option<f64> {
     let caches = run.machine.caches.iter();
     let of_data = caches.filter(|cache| cache.kind != "instruction");
     let sizes = of_data.filter(|cache| cache.level.to_string() == level);
     sizes.map(|cache| cache.size_bytes as f64).next()
 }
 
-/// Whether the size that was found is another than the one that is told: neither near it nor so uncertain that it may be the same.
-fn is_other(found: &Measurement, told: f64) -> bool {
+/// Whether the size found contradicts the reported one: neither near it nor so uncertain that they
+/// may agree.
+fn contradicts(found: &Measurement, reported: f64) -> bool {
     let estimate = &found.estimate;
     let interval = estimate.ci95_low.zip(estimate.ci95_high);
-    let may_be = interval.is_some_and(|(low, high)| (low..=high).contains(&told));
-    !may_be && estimate.median.is_some_and(|median| !agree(told, median))
+    let may_agree = interval.is_some_and(|(low, high)| (low..=high).contains(&reported));
+    !may_agree
+        && estimate
+            .median
+            .is_some_and(|median| !agree(reported, median))
 }
 
-/// A latency in cycles of the frequency that the core had while the curve it comes from was measured.
+/// A latency in cycles, at the frequency the core had while the curve that it comes from was
+/// measured.
 fn cycles(run: &Run, latency: Option<&Measurement>) -> String {
     let measured = run
         .measurements
@@ -303,7 +311,7 @@ mod tests {
         assert!(text(&run).is_empty(), "it is no hierarchy without memory");
     }
 
-    /// A row of this name.
+    /// A row with this name.
     fn of_network(name: &str, unit: Unit, median: f64) -> Measurement {
         let (id, case) = name.trim_end_matches('}').split_once('{').expect("a case");
         let mut row = row(id, "", unit, median);
@@ -317,8 +325,8 @@ mod tests {
     #[test]
     fn an_uncertain_size_does_not_differ() {
         let mut size = row("memory.cache_size", "2", Unit::Bytes, 2e6);
-        assert!(is_other(&size, 1e6));
+        assert!(contradicts(&size, 1e6));
         size.estimate.ci95_low = Some(5e5);
-        assert!(!is_other(&size, 1e6));
+        assert!(!contradicts(&size, 1e6));
     }
 }

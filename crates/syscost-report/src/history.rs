@@ -19,11 +19,11 @@ pub use list::{ListedRun, list};
 /// How to draw a history.
 #[derive(Debug, Clone)]
 pub struct HistoryOptions {
-    /// Columns at most; 60 are the least that is heeded.
+    /// Maximum width in columns; values below 60 count as 60.
     pub width: usize,
     /// Whether to write ANSI colours.
     pub color: bool,
-    /// Where dates are told.
+    /// The time zone for dates.
     pub zone: TimeZone,
 }
 
@@ -36,7 +36,7 @@ impl HistoryOptions {
         self.width.max(60)
     }
 
-    /// The day of an RFC 3339 time, as it is called in the zone.
+    /// The date, in this zone, of an RFC 3339 time.
     fn day(&self, time: &str) -> String {
         match time.parse::<Timestamp>() {
             Ok(time) => time
@@ -48,10 +48,11 @@ impl HistoryOptions {
     }
 }
 
-/// Least range of a sparkline or chart, as a share of the middle: noise must not look like a landslide.
-const LEAST_RANGE: f64 = 0.1;
+/// Minimum range of a sparkline or chart, as a share of the middle: noise must not look like a
+/// landslide.
+const MIN_RANGE: f64 = 0.1;
 
-/// A line for each series: name, sparkline, newest value, newest change.
+/// One line per series: name, sparkline, newest value, newest change.
 pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
     let paint = options.paint();
     let columns = options.width();
@@ -60,10 +61,10 @@ pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
         .map(|series| width(&series.name))
         .max()
         .unwrap_or(0);
-    // Behind the sparkline stand the value, the change and its date.
+    // Columns of the value, the change and its date, which follow the sparkline.
     const BEHIND: usize = 2 + 12 + 22;
-    const SHORTEST: usize = 8;
-    let name_width = longest.min(columns - BEHIND - SHORTEST);
+    const MIN_SPARKLINE: usize = 8;
+    let name_width = longest.min(columns - BEHIND - MIN_SPARKLINE);
     let room = (columns - BEHIND - name_width).min(40);
     let longest = series
         .iter()
@@ -126,7 +127,8 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
     out
 }
 
-/// A name no wider than this, without whole parameters where it would be, first those that it shares with its neighbours.
+/// A name shortened to `room` columns by leaving out whole parameters, first those that it shares
+/// with its neighbours.
 fn cut(name: &str, all: &[&str], room: usize) -> String {
     let common = common_parameters(name, all);
     cut_case(&plain(name), &common, room)
@@ -141,7 +143,7 @@ fn levels(unit: Unit, change: &ChangePoint) -> String {
     )
 }
 
-/// `+11 %`; of a level around zero there is no such number.
+/// `+11 %`; empty for a level around zero, which has no relative change.
 fn relative(change: &ChangePoint) -> String {
     if change.before <= 0.0 || change.after <= 0.0 {
         return "around zero".to_owned();
@@ -160,7 +162,8 @@ fn verdict(better: Better, change: &ChangePoint) -> (&'static str, anstyle::Styl
     }
 }
 
-/// One block a value, eight heights; neighbours share one where there are more values than room.
+/// One block per value, in eight heights; neighbouring values share a block if there are more
+/// values than columns.
 fn sparkline(values: &[f64], room: usize) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let Some((low, high)) = range(values) else {
@@ -175,35 +178,36 @@ fn sparkline(values: &[f64], room: usize) -> String {
         .collect()
 }
 
-/// From the lowest to the highest value, widened if that is next to nothing.
+/// From the lowest to the highest value, widened if they are almost equal.
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let low = values.iter().copied().reduce(f64::min)?;
     let high = values.iter().copied().reduce(f64::max)?;
     let middle = low / 2.0 + high / 2.0;
-    let least = match LEAST_RANGE * middle.abs() {
+    let min_range = match MIN_RANGE * middle.abs() {
         0.0 => 1.0,
-        least => least,
+        min_range => min_range,
     };
-    if high - low < least {
-        return Some((middle - least / 2.0, middle + least / 2.0));
+    if high - low < min_range {
+        return Some((middle - min_range / 2.0, middle + min_range / 2.0));
     }
     Some((low, high))
 }
 
-/// Divides `count` neighbours among at most `room` columns, as evenly as can be; none is empty.
+/// Divides `count` neighbours among at most `room` columns, as evenly as possible; no column is
+/// empty.
 fn buckets(count: usize, room: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
     let columns = count.min(room).max(1);
     (0..columns).map(move |column| column * count / columns..(column + 1) * count / columns)
 }
 
-/// A text from a document, without what a terminal would obey.
+/// A text from a document, without control characters.
 fn plain(text: &str) -> String {
     text.chars()
         .map(|letter| if letter.is_control() { '?' } else { letter })
         .collect()
 }
 
-/// Adds a line without trailing blanks.
+/// Adds a line, without trailing spaces.
 fn push(out: &mut String, line: &str) {
     out.push_str(line.trim_end());
     out.push('\n');

@@ -15,33 +15,34 @@ use crate::{
     units::Figures,
 };
 
-/// Columns before the row's name.
+/// Indent of a row's name, in columns.
 pub(crate) const INDENT: usize = 2;
 /// Columns between two columns of the table.
 const GAP: usize = 2;
-/// The least that is left for a name and its indent.
-const SHORTEST_NAME: usize = 22;
+/// Minimum width of a name with its indent.
+const MIN_NAME: usize = 22;
 
 /// A row of the table before it is laid out.
 #[derive(Clone)]
 pub(crate) struct Row<'a> {
     pub(crate) measurement: &'a Measurement,
-    /// The name without its group; only the case for a row beneath its benchmark's own line.
+    /// The name without its group, or only the case for a row below its benchmark's own line.
     name: &'a str,
     /// Columns before the name.
     indent: usize,
     /// `None` for a row without a number.
     figures: Option<Figures>,
-    /// How many rows of its curve, which ends with it, are not shown.
+    /// Number of rows not shown of the curve that ends with this row.
     pub(crate) left_out: usize,
     /// The reference's figure; `None` without a reference.
     pub(crate) reference: Option<String>,
 }
 
 impl<'a> Row<'a> {
-    /// The rows of a run, those of a benchmark with several beneath a line of its own; all of them, or of long curves only some.
+    /// The rows of a run, those of a benchmark with several rows below a line of its own; all of
+    /// them, or only some of long curves.
     pub(crate) fn of(measurements: &'a [Measurement], all: bool) -> Vec<Self> {
-        // What was skipped is told once, beneath the table.
+        // Skipped rows are mentioned once, below the table.
         let skipped = |row: &Measurement| row.status == Status::Skipped;
         measurements
             .chunk_by(|a, b| a.id == b.id)
@@ -87,7 +88,7 @@ impl<'a> Row<'a> {
         self.indent > INDENT
     }
 
-    /// The id behind its first dot.
+    /// The id after its first dot.
     pub(crate) fn operation(&self) -> &'a str {
         self.measurement
             .id
@@ -95,7 +96,7 @@ impl<'a> Row<'a> {
             .map_or(&*self.measurement.id, |(_, name)| name)
     }
 
-    /// The id up to its first dot.
+    /// The id before its first dot.
     pub(crate) fn group(&self) -> &'a str {
         self.measurement.id.split('.').next().unwrap_or_default()
     }
@@ -106,13 +107,13 @@ pub(crate) struct Lines {
     pub(crate) heading: String,
     /// One for each row.
     pub(crate) rows: Vec<String>,
-    /// Whether one of them has more flags than it shows.
+    /// Whether any of them has more flags than it shows.
     pub(crate) are_flags_left_out: bool,
 }
 
-/// Which columns there is room for, and how wide a name may be.
+/// Which columns fit, and how wide a name may be.
 pub(crate) struct Layout {
-    /// Those that there would be with room for all.
+    /// The columns that would be shown if there were room for all.
     all: &'static [Column],
     columns: &'static [Column],
     name: usize,
@@ -127,13 +128,13 @@ impl Layout {
             .map(|row| row.indent + paint::width(row.name))
             .max()
             .unwrap_or(0);
-        let flags = rows.iter().map(least_flags).max().unwrap_or(0);
+        let flags = rows.iter().map(min_flags).max().unwrap_or(0);
         let room = |columns: &[Column]| {
             let numbers: usize = columns
                 .iter()
                 .map(|&column| GAP + column_width(rows, column))
                 .sum();
-            // The mark is one wide, and the unit stands one nearer than the other columns.
+            // The mark is one column wide, and the unit is one column closer than the others.
             width.saturating_sub(numbers - 1 + GAP + 1 + flags)
         };
         let choices = Column::choices(rows);
@@ -144,12 +145,12 @@ impl Layout {
         Layout {
             all: choices[0],
             columns,
-            name: name.min(room(columns).max(SHORTEST_NAME)),
+            name: name.min(room(columns).max(MIN_NAME)),
             width,
         }
     }
 
-    /// The names of the columns there is no room for.
+    /// The names of the columns that do not fit.
     pub(crate) fn left_out(&self) -> Vec<&'static str> {
         let all = self.all.iter();
         let left_out = all.filter(|column| !self.columns.contains(column));
@@ -228,7 +229,8 @@ impl Layout {
         cells
     }
 
-    /// The line as laid out, painted cell by cell; the flags, or the reason for no number, go behind.
+    /// The line as laid out, painted cell by cell, followed by the flags or the reason for the
+    /// missing number.
     fn line(
         &self,
         row: &Row<'_>,
@@ -278,7 +280,7 @@ impl Layout {
     }
 }
 
-/// The parameters that all rows of a benchmark share, if it has several.
+/// The parameters that all rows of a benchmark share, if it has several rows.
 fn common<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
     let has = |row: &Row<'_>, wanted: &str| row.name.split(',').any(|one| one == wanted);
     let first = rows.iter().filter(|_| rows.len() > 1).take(1);
@@ -288,7 +290,7 @@ fn common<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Width of a column of numbers over all rows and its heading.
+/// Width of a column of numbers, including its heading.
 fn column_width(rows: &[Row<'_>], column: Column) -> usize {
     let texts = rows
         .iter()
@@ -304,7 +306,7 @@ fn name(name: &str, paint: Paint) -> String {
     }
 }
 
-/// The colour of what stands in place of a number.
+/// The colour of the text in place of a number.
 pub(crate) fn no_number_style(status: Status) -> anstyle::Style {
     match status {
         Status::Withheld | Status::Failed => paint::BAD,
@@ -325,7 +327,8 @@ pub(crate) fn mark_style(mark: Mark) -> anstyle::Style {
     }
 }
 
-/// The grade of a row's precision and the short names of its flags; what the mark says already is left out.
+/// The grade of a row's precision and the short names of its flags, without those that the mark
+/// already implies.
 fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
     match row.figures {
         Some(_) => footer::signs(&row.measurement.estimate, &row.measurement.flags),
@@ -333,22 +336,22 @@ fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
     }
 }
 
-/// What must be left behind the mark to show a row's first flag.
-fn least_flags(row: &Row<'_>) -> usize {
-    match least(&shown_flags(row)) {
+/// Minimum width to leave after the mark, to show a row's first flag.
+fn min_flags(row: &Row<'_>) -> usize {
+    match min_width(&shown_flags(row)) {
         0 => 0,
         columns => GAP + columns,
     }
 }
 
-/// Columns of the first of these flags, and of how many more there are.
-pub(crate) fn least(flags: &[&str]) -> usize {
+/// Width of the first of these flags, and of the number of further ones.
+pub(crate) fn min_width(flags: &[&str]) -> usize {
     let more = if flags.len() > 1 { width(" +1") } else { 0 };
     flags.first().map_or(0, |first| width(first) + more)
 }
 
-/// As many flags as fit, and how many more there are.
-pub(crate) fn fit(flags: &[&str], most: usize) -> String {
+/// As many flags as fit in `max_width` columns, and the number of further ones.
+pub(crate) fn fit(flags: &[&str], max_width: usize) -> String {
     let text = |count: usize| {
         let more = flags.len() - count;
         let shown = flags[..count].join(", ");
@@ -361,6 +364,6 @@ pub(crate) fn fit(flags: &[&str], most: usize) -> String {
     (1..=flags.len())
         .rev()
         .map(text)
-        .find(|text| width(text) <= most)
+        .find(|text| width(text) <= max_width)
         .unwrap_or_default()
 }

@@ -1,16 +1,17 @@
-//! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, with no terminal, file or clock involved.
+//! Pure renderers of a run: from a [`Run`](syscost_results::Run) to text, without using a terminal,
+//! a file or the clock.
 //!
-//! - [`mod@summary`]: the first answer: the numbers people look for first.
-//! - [`mod@table`]: the table people read in a terminal.
+//! - [`mod@summary`]: the short answer: the numbers people look for first.
+//! - [`mod@table`]: the table in a terminal.
 //! - [`mod@compare`]: two sides of runs, compared.
 //! - [`mod@history`]: the kept runs as a list, metrics over time as charts.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
-//! - [`study`]: published experiments beside a run.
-//! - [`mod@html`]: the page people look at in a browser. [`mod@chart`]: one picture for papers and documents.
-//! - [`export`]: the forms other tools read.
+//! - [`study`]: published experiments compared with a run.
+//! - [`mod@html`]: the page for a browser. [`mod@chart`]: single pictures for papers and documents.
+//! - [`export`]: formats for other tools.
 //! - [`sentence`]: the words of statuses, flags and summaries, the same in every renderer.
-//! - [`units`]: numbers at a readable scale, with no more digits than their interval allows.
-//! - [`wrap`]: text in lines for a terminal.
+//! - [`units`]: numbers at a readable scale, with no more digits than their interval supports.
+//! - [`wrap`]: text wrapped for a terminal.
 
 pub mod chart;
 pub mod compare;

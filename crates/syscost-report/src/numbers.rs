@@ -4,17 +4,17 @@ use anstyle::Style;
 use syscost_results::numbers::{Number, Numbers};
 use syscost_results::{Estimate, Run, Unit};
 
-use crate::layout::{fit, least};
+use crate::layout::{fit, min_width};
 use crate::paint::{self, Paint, cut_end, width};
 use crate::units::{Figures, quantity};
 use crate::wrap::wrap;
 use crate::{TableOptions, footer, sentence};
 
-/// The scale of the bars is the same for every run and machine: from this time on, in ns,
+/// Time at which the bars' axis begins, in ns. The axis is the same for every run and machine.
 const AXIS_BEGIN: f64 = 0.1;
-/// over this many powers of ten, to a tenth of a second.
+/// Powers of ten that the axis spans, up to a tenth of a second.
 const DECADES: usize = 9;
-/// Columns of the widest bar for each of them.
+/// Maximum width of a bar for each power of ten, in columns.
 const MAX_STEPS: usize = 3;
 /// Columns between two columns.
 const GAP: usize = 2;
@@ -24,8 +24,8 @@ const HALF_WIDTH: &str = "± 95 %";
 const HUMAN: &str = "feels like";
 const REFERENCE: &str = "reference";
 
-/// The list of a run, ending in a newline. Of the options, width and colour count. `reference` says in a line what the figures
-/// beside it are of.
+/// The list of a run, ending in a newline. Only the width and colour options are used. `reference`
+/// describes in a line what the figures beside it belong to.
 pub fn numbers(
     run: &Run,
     numbers: &Numbers,
@@ -71,7 +71,7 @@ pub fn numbers(
     let grades =
         grades.map(|grades| format!("{grades}: how far the 95 % interval reaches from the median"));
     let more = rows.iter().any(|row| widths.leaves_flags_out(row));
-    let more = more.then(|| "+1 behind a flag: one more, which a wider terminal shows".to_owned());
+    let more = more.then(|| "+1 after a flag: one more, which a wider terminal shows".to_owned());
     let legend = legend(numbers, &widths);
     for sentence in std::iter::once(legend)
         .chain(grades)
@@ -117,7 +117,7 @@ fn legend(numbers: &Numbers, widths: &Widths) -> String {
     )
 }
 
-/// A title within a sentence: `L1 cache hit` keeps its capital.
+/// A title in the middle of a sentence: `L1 cache hit` keeps its capital.
 pub(crate) fn in_sentence(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.clone().next()) {
@@ -137,7 +137,7 @@ struct Row<'a> {
     /// The reference's figure, if there is a reference with one.
     reference: String,
     flags: Vec<&'static str>,
-    /// What the flags' first sign, the grade, is of.
+    /// What the grade, the first of the flags, is computed from.
     estimate: Estimate,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Columns of each column; zero of one that is not there.
+/// Width of each column; zero for one that is absent.
 struct Widths {
     title: usize,
     time: usize,
@@ -179,13 +179,13 @@ struct Widths {
     /// Columns of the bar for each power of ten; zero if there is no room for a bar.
     steps: usize,
     columns: usize,
-    /// Whether the interval's half width found no room.
+    /// Whether the interval's half width did not fit.
     is_half_width_left_out: bool,
 }
 
 impl Widths {
-    /// All columns, as far as they have something to show. Where they find no room, bars go first, then the interval's half
-    /// width, of which the flags tell the grade, then the ends of titles.
+    /// All columns that have something to show. If they do not fit, bars are dropped first, then
+    /// the interval's half width, whose grade the flags show, then the ends of titles.
     fn new(rows: &[Row<'_>], columns: usize) -> Self {
         let widest = |measure: fn(&Row<'_>) -> usize| rows.iter().map(measure).max().unwrap_or(0);
         let column = |measure: fn(&Row<'_>) -> usize, heading: &str| match widest(measure) {
@@ -203,7 +203,7 @@ impl Widths {
             is_half_width_left_out: false,
         };
         let behind = |flags: usize| if flags > 0 { GAP + flags } else { 0 };
-        let few = behind(widest(|row| least(&row.flags)));
+        let few = behind(widest(|row| min_width(&row.flags)));
         if widths.used() + few > columns {
             widths.is_half_width_left_out = widths.half_width > 0;
             widths.half_width = 0;
@@ -211,7 +211,7 @@ impl Widths {
         let excess = (widths.used() + few).saturating_sub(columns);
         widths.title = widths.title.saturating_sub(excess);
         let flags = behind(widest(|row| width(&row.flags.join(", "))));
-        // A bar is at least one wide.
+        // A bar is at least one column wide.
         let left = columns.saturating_sub(widths.used() + flags + GAP + 1);
         widths.steps = (left / DECADES).min(MAX_STEPS);
         widths
@@ -224,7 +224,7 @@ impl Widths {
         self.title + is_there.map(|columns| GAP + columns).sum::<usize>()
     }
 
-    /// Columns of the bars with the gap before them.
+    /// Columns of the bars, with the gap before them.
     fn bars(&self) -> usize {
         match self.steps {
             0 => 0,
@@ -232,7 +232,7 @@ impl Widths {
         }
     }
 
-    /// As many flags as there is room for.
+    /// As many flags as fit.
     fn flags(&self, row: &Row<'_>) -> String {
         let used = self.used() + self.bars() + GAP;
         fit(&row.flags, self.columns.saturating_sub(used))
@@ -244,7 +244,7 @@ impl Widths {
         !shown.is_empty() && shown != row.flags.join(", ")
     }
 
-    /// A title and what stands in the columns behind it, as far as they are there.
+    /// A title and the cells after it, without absent columns.
     fn laid_out(&self, title: &str, cells: [(&str, Style); 4], paint: Paint) -> String {
         let title = cut_end(title, self.title);
         let mut out = format!("{title:<columns$}", columns = self.title);
@@ -303,7 +303,8 @@ impl Widths {
     }
 }
 
-/// The bar of a time in ns with this many columns for each power of ten; none where there is no room.
+/// The bar for a time in ns, with this many columns for each power of ten; empty if there is no
+/// room.
 fn bar(time: f64, steps: usize) -> String {
     if steps == 0 {
         return String::new();
@@ -323,7 +324,7 @@ pub fn human(seconds: f64) -> String {
         (60.0, "min", "min"),
         (1.0, "s", "s"),
     ];
-    // What would be printed as 60 s is 1 min.
+    // 60 s is shown as 1 min.
     let (factor, one, many) = *SCALES
         .iter()
         .find(|(factor, ..)| (seconds / factor) >= 0.9995)

@@ -6,10 +6,10 @@ use crate::TableOptions;
 use crate::paint::Paint;
 use crate::wrap::wrap;
 
-/// Narrower pages are not legible.
+/// Minimum width, in columns: narrower pages are illegible.
 const MIN_COLUMNS: usize = 60;
 
-/// Lines of a page.
+/// Lines of a page under construction.
 pub(crate) struct Page {
     /// The lines so far.
     pub(crate) out: String,
@@ -18,7 +18,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// An empty page of this width and these colours.
+    /// An empty page with this width and these colours.
     pub(crate) fn new(options: &TableOptions) -> Self {
         Page {
             out: String::new(),
@@ -29,13 +29,14 @@ impl Page {
         }
     }
 
-    /// A line without trailing blanks.
+    /// Adds a line, without trailing spaces.
     pub(crate) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
     }
 
-    /// A paragraph behind a painted beginning of this many columns, its further lines as far in.
+    /// Adds a paragraph after a painted beginning of this many columns, with its further lines
+    /// indented to match.
     pub(crate) fn hanging(&mut self, begin: &str, columns: usize, text: &str) {
         for (index, line) in wrap(text, self.columns.saturating_sub(columns))
             .iter()
@@ -48,7 +49,7 @@ impl Page {
         }
     }
 
-    /// A paragraph, its further lines as far in as its first.
+    /// Adds a paragraph, its further lines indented like its first.
     pub(crate) fn paragraph(&mut self, indent: usize, style: Style, text: &str) {
         for line in wrap(text, self.columns.saturating_sub(indent)) {
             let line = format!("{:indent$}{}", "", self.paint.text(style, &line));

@@ -5,16 +5,16 @@ use comfy_table::{ContentArrangement, Table, presets};
 
 /// Headings.
 pub(crate) const HEADING: Style = Style::new().bold();
-/// What is there for the second look.
+/// Secondary information.
 pub(crate) const DIM: Style = Style::new().dimmed();
 /// Good news.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// What asks for a second look.
+/// Deserves attention.
 pub(crate) const CARE: Style = AnsiColor::Yellow.on_default();
 /// Bad news.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 
-/// Paints or does not.
+/// Whether and how to paint text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint {
     /// Whether to write colours.
@@ -32,36 +32,37 @@ impl Paint {
     }
 }
 
-/// Width in columns; the texts of a run have no wide characters.
+/// Width in columns; texts of a run contain no wide characters.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text, its end replaced by an ellipsis if it is wider than `most`.
-pub(crate) fn cut_end(text: &str, most: usize) -> String {
-    if width(text) <= most {
+/// The text, with its end replaced by an ellipsis if it is wider than `max_width`.
+pub(crate) fn cut_end(text: &str, max_width: usize) -> String {
+    if width(text) <= max_width {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    let kept: String = text.chars().take(max_width.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
 }
 
-/// The text, its middle replaced by an ellipsis if it is wider than `most`: a name's last case tells it from its
-/// neighbours.
-pub(crate) fn cut_middle(text: &str, most: usize) -> String {
+/// The text, with its middle replaced by an ellipsis if it is wider than `max_width`: the end of a
+/// name distinguishes it from its neighbours.
+pub(crate) fn cut_middle(text: &str, max_width: usize) -> String {
     let long = width(text);
-    if long <= most {
+    if long <= max_width {
         return text.to_owned();
     }
-    let kept = most.saturating_sub(1);
+    let kept = max_width.saturating_sub(1);
     let head: String = text.chars().take(kept / 2).collect();
     let tail: String = text.chars().skip(long - (kept - kept / 2)).collect();
     format!("{head}…{tail}")
 }
 
-/// A row's name or case, whole parameters replaced by an ellipsis until it is no wider than `most`: first those that are `common` to its neighbours,
-/// then those in the middle; then the beginning of its id. What has nothing to spare is cut in its middle.
-pub(crate) fn cut_case(name: &str, common: &[&str], most: usize) -> String {
+/// A row's name or case, with whole parameters replaced by ellipses until it is no wider than
+/// `max_width`: first those that are `common` to its neighbours, then those in the middle; then the
+/// beginning of its id. If that does not suffice, the middle is cut.
+pub(crate) fn cut_case(name: &str, common: &[&str], max_width: usize) -> String {
     let (id, case) = match name.split_once('{') {
         Some((id, case)) => (Some(id), case.trim_end_matches('}')),
         None => (None, name),
@@ -76,7 +77,7 @@ pub(crate) fn cut_case(name: &str, common: &[&str], most: usize) -> String {
         Some(id) => format!("{id}{{{case}}}"),
         None => case.to_owned(),
     };
-    let fits = |text: &String| width(text) <= most;
+    let fits = |text: &String| width(text) <= max_width;
     let mut found = name.to_owned();
     while !fits(&found) {
         let kept = |index: &usize| parameters[*index].is_some();
@@ -86,7 +87,7 @@ pub(crate) fn cut_case(name: &str, common: &[&str], most: usize) -> String {
             let case = shown(&parameters);
             let mut shorter = ends.map(|(at, _)| text(id.map(|id| &id[at..]), &case));
             let shorter = shorter.find_map(|text| Some(format!("…{text}")).filter(fits));
-            return shorter.unwrap_or_else(|| cut_middle(name, most));
+            return shorter.unwrap_or_else(|| cut_middle(name, max_width));
         }
         let is_common =
             |index: &&usize| parameters[**index].is_some_and(|one| common.contains(&one));
@@ -97,7 +98,8 @@ pub(crate) fn cut_case(name: &str, common: &[&str], most: usize) -> String {
     found
 }
 
-/// The parameters that the case of a name shares with those of all these names of the same benchmark, if there are several.
+/// The parameters that the case of a name shares with all these names of the same benchmark, if
+/// there are several.
 pub(crate) fn common_parameters<'a>(name: &'a str, all: &[&str]) -> Vec<&'a str> {
     let Some((id, case)) = name.split_once('{') else {
         return Vec::new();
@@ -120,7 +122,7 @@ pub(crate) fn common_parameters<'a>(name: &'a str, all: &[&str]) -> Vec<&'a str>
         .collect()
 }
 
-/// A table of columns with nothing between them but their padding, as wide as its cells.
+/// A table whose columns are separated only by their padding, as wide as its cells.
 pub(crate) fn columns() -> Table {
     let mut table = Table::new();
     table

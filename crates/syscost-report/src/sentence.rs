@@ -15,12 +15,12 @@ pub(crate) use shared::without_column;
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 pub use summary::{summary, summary_of_part};
 
-/// What all the evidence of a measurement comes to.
+/// The overall evidence of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// Every claim was counted and confirmed.
     Confirmed,
-    /// Some claim could not be counted here, or there was none.
+    /// Some claim could not be counted here, or there were no claims.
     Unverified,
     /// Some claim was refuted.
     Refuted,
@@ -45,7 +45,7 @@ impl Mark {
         }
     }
 
-    /// The legend's words.
+    /// Its meaning, for the legend.
     pub fn meaning(self) -> &'static str {
         match self {
             Mark::Confirmed => "every claim was counted and confirmed",
@@ -91,7 +91,7 @@ pub fn flag(flag: Flag) -> (&'static str, &'static str) {
     }
 }
 
-/// What a flag means in two or three words, for a legend in one line.
+/// What a flag means in two or three words, for a one-line legend.
 pub(crate) fn short(flag: Flag) -> &'static str {
     match flag {
         Flag::TooFewRounds => "fewer than six processes",
@@ -116,7 +116,8 @@ pub fn no_number(measurement: &Measurement) -> String {
     }
 }
 
-/// The reason of a status; for refuted claims without one, the first such claim in words.
+/// The reason for a row's status; for refuted claims without a reason, the first such claim in
+/// words.
 pub fn reason(measurement: &Measurement) -> Option<String> {
     measurement.reason.clone().or_else(|| {
         measurement
@@ -156,7 +157,8 @@ pub fn count(number: usize, one: &str) -> String {
     }
 }
 
-/// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core frequency, as far as they are known.
+/// The machine in one line: CPU, how much of the time its core was ours, kernel, clock and core
+/// frequency, as far as known.
 pub fn machine(run: &Run) -> String {
     let machine = &run.machine;
     let mut parts = vec![machine.cpu_model.clone()];
@@ -196,7 +198,7 @@ pub fn peer(run: &Run) -> Option<String> {
     Some(format!("far end {name}: {hardware}, syscost {version}"))
 }
 
-/// The NFS server that was measured against without a mount, in a line, if there was one.
+/// The NFS server that was measured without a mount, in a line, if there was one.
 pub fn nfs(run: &Run) -> Option<String> {
     let server = run.nfs.as_deref()?;
     let name = match server.name == server.export {
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refuted_claim_is_told_with_both_counts() {
+    fn a_refuted_claim_is_stated_with_both_counts() {
         let run = fixture::run();
         assert_eq!(
             no_number(fixture::row(&run, "syscall.null{call=getpid,via=libc}")),
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn each_core_is_told_with_its_cpu() {
+    fn each_core_is_named_with_its_cpu() {
         let mut run = fixture::run();
         assert_eq!(
             core_ours(&run.noise).as_deref(),

@@ -1,5 +1,5 @@
-//! Rows that differ in their directory alone, beside each other: a line for each row, a column for
-//! each directory.
+//! Rows that differ only in their directory, side by side: a line for each row, a column for each
+//! directory.
 
 mod cell;
 pub(crate) mod text;
@@ -14,9 +14,9 @@ use crate::units::quantity;
 /// The rows of several directories.
 #[derive(Debug)]
 pub(crate) struct SideBySide<'a> {
-    /// The directories' labels, as they first occur.
+    /// The directories' labels, in order of first appearance.
     pub(crate) labels: Vec<&'a str>,
-    /// The lines, as their rows first occur.
+    /// The lines, in order of their rows' first appearance.
     pub(crate) lines: Vec<Line<'a>>,
 }
 
@@ -29,14 +29,14 @@ pub(crate) struct Line<'a> {
     pub(crate) title: &'a str,
     /// The case without the directory: `access=random,size=4K`; may be empty.
     pub(crate) case: String,
-    /// Its measurement in each directory, in the order of the labels; `None` where there is none.
+    /// Its measurement in each directory, in the order of the labels; `None` if there is none.
     pub(crate) cells: Vec<Option<&'a Measurement>>,
 }
 
 impl<'a> SideBySide<'a> {
     /// The rows of these measurements that are of one of these directories; `None` unless they are
-    /// of several. A row may name something else in a directory's place, as `fs.remote` the server
-    /// of `--nfs`.
+    /// of several. A row may name something else in place of a directory, such as `fs.remote` the
+    /// server of `--nfs`.
     pub(crate) fn of(
         measurements: impl IntoIterator<Item = &'a Measurement>,
         directories: &[Directory],
@@ -78,19 +78,19 @@ impl<'a> SideBySide<'a> {
 }
 
 impl Line<'_> {
-    /// The id behind its first dot.
+    /// The id after its first dot.
     pub(crate) fn operation(&self) -> &str {
         self.id.split_once('.').map_or(self.id, |(_, name)| name)
     }
 
-    /// The median of a column over that of the first, if both are numbers above zero.
+    /// A column's median divided by the first column's, if both are positive.
     pub(crate) fn ratio(&self, column: usize) -> Option<f64> {
         let first = number(self.cells[0]?)?;
         let other = number(self.cells[column]?)?;
         (first.0 == other.0 && first.1 > 0.0 && other.1 > 0.0).then(|| other.1 / first.1)
     }
 
-    /// That ratio in three digits: `0.254 x`; empty without one.
+    /// That ratio with three digits: `0.254 x`; empty without one.
     pub(crate) fn ratio_text(&self, column: usize) -> String {
         let ratio = self.ratio(column);
         ratio.map_or_else(String::new, |ratio| quantity(Unit::Ratio, ratio))
@@ -132,7 +132,7 @@ mod tests {
         let sync = sync.expect("it is there");
         assert_eq!((sync.case.as_str(), sync.cells[1].is_none()), ("", true));
         assert_eq!(sync.ratio(1), None);
-        // What was withheld has no ratio, and what names no directory no line.
+        // A withheld row has no ratio, and a row without a directory no line.
         let cold = &beside.lines[1];
         assert_eq!(
             cold.cells[1].map(|row| row.status),

@@ -1,5 +1,5 @@
-//! The first answer: the machine, the few numbers people look for first, what is normal beside them, and
-//! where the rest is.
+//! The short answer: the machine, the few numbers people look for first, reference values beside
+//! them, and where to find the rest.
 
 use syscost_results::beside::figure;
 use syscost_results::summary::{Aside, Block, Line, summary as blocks};
@@ -15,19 +15,19 @@ use crate::{TableOptions, footer};
 
 /// Columns between two columns.
 const GAP: usize = 2;
-/// Columns of a mark with a blank on both sides.
+/// Width of a mark, with a space on each side.
 const MARK: usize = 3;
-/// Columns that signs need at least.
+/// Minimum width of the signs.
 const SIGNS: usize = 3;
-/// Warnings in full, of more the first.
+/// Maximum number of warnings; of more, the first ones are shown.
 const WARNINGS: usize = 3;
-/// Lines of the legend of signs and of warnings together.
+/// Maximum number of lines of the legend and the warnings together.
 const LEGEND_AND_WARNINGS: usize = 4;
 
-/// What is normal: another run, and what to call it.
+/// Another run for reference, and its name.
 #[derive(Debug, Clone, Copy)]
 pub struct Reference<'r> {
-    /// What it is called, e.g. `epyc-guest`.
+    /// Its name, e.g. `epyc-guest`.
     pub name: &'r str,
     /// The run.
     pub run: &'r Run,
@@ -47,7 +47,7 @@ impl Reference<'_> {
         }
     }
 
-    /// What it is, in a line.
+    /// What the reference is, in a line.
     pub fn sentence(&self) -> String {
         let hardware = sentence::hardware(&self.run.machine);
         let day = self.run.started.get(..10).unwrap_or(&self.run.started);
@@ -55,7 +55,7 @@ impl Reference<'_> {
     }
 }
 
-/// The summary of a run, ending in a newline; at most 50 lines from 80 columns on.
+/// The summary of a run, ending in a newline; at most 50 lines if there are 80 columns or more.
 pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptions) -> String {
     let mut page = Page::new(options);
     page.dim(&sentence::hardware(&run.machine));
@@ -112,7 +112,7 @@ impl Cells {
     }
 }
 
-/// As many signs as fit, with `+` and how many more there are: whole ones, and titles go before them.
+/// As many whole signs as fit, with `+` and the number of further ones.
 fn signs_in(signs: &[&str], room: usize) -> String {
     match fit(signs, room) {
         none if none.is_empty() && !signs.is_empty() => format!("+{}", signs.len()),
@@ -120,7 +120,7 @@ fn signs_in(signs: &[&str], room: usize) -> String {
     }
 }
 
-/// Whether a row has more signs than the least room shows.
+/// Whether any row has more signs than fit the minimum width.
 fn has_more(rows: &[&Measurement]) -> bool {
     let mut rows = rows.iter();
     rows.any(|row| {
@@ -160,7 +160,7 @@ impl Widths {
             false => 0,
         };
         let numbers = median + half_width + aside + reference + 4 * GAP;
-        // Two columns before the title; behind the numbers the mark and the signs.
+        // Two columns before the title; the mark and the signs after the numbers.
         let around = GAP + MARK + SIGNS;
         Widths {
             title: title.min(columns.saturating_sub(numbers + around)),
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    /// A run with every row of the summary, each as long as rows get.
+    /// A run with every row of the summary, each as long as rows can be.
     pub(super) fn full() -> Run {
         let mut run = fixture::run();
         run.measurements.clear();

@@ -1,9 +1,12 @@
-//! The table people read in a terminal.
+//! The table in a terminal.
 //!
-//! A section for each group, a line for each row (beneath its benchmark's own, if that has several): its name, median, the half width of the 95 % interval, minimum, core
-//! cycles, what the evidence says, and flags. Columns align within a section, whose heading names them: the long names of one group take nothing from another. A row without a
-//! number says why in place of it. Of a long curve only some rows are shown, unless all are asked for. Where the width does not suffice, the minimum goes first, then the cycles, then the
-//! parameters in the middle of names; the legend says which columns went.
+//! A section for each group, one line per row (below its benchmark's line, if that has several
+//! rows): its name, median, the half width of the 95 % interval, minimum, core cycles, what the
+//! evidence says, and flags. Columns align within a section, whose heading names them, so the long
+//! names of one group do not narrow another. A row without a number says why in its place. Only
+//! some rows of a long curve are shown, unless all are asked for. If the width does not suffice,
+//! the minimum is dropped first, then the cycles, then the parameters in the middle of names; the
+//! legend says which columns were dropped.
 
 use std::collections::BTreeMap;
 
@@ -22,25 +25,26 @@ use crate::{
 /// How to draw the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableOptions {
-    /// Columns at most; 60 are the least that is heeded.
+    /// Maximum width in columns; values below 60 count as 60.
     pub width: usize,
     /// Whether to write ANSI colours.
     pub color: bool,
-    /// Whether to tell the evidence, flags and details of every row beneath it.
+    /// Whether to show the evidence, flags and details of every row below it.
     pub verbose: bool,
     /// Where the run was saved, for the last line.
     pub saved_to: Option<String>,
-    /// What commands call the run, e.g. `latest`; `None` where it is kept nowhere.
+    /// What commands call the run, e.g. `latest`; `None` if it is not stored.
     pub name: Option<String>,
-    /// Whether to leave out what is not the result: warnings, where the run was saved, what to do next.
+    /// Whether to leave out everything but the results: warnings, where the run was saved, next
+    /// steps.
     pub quiet: bool,
     /// Whether the rows are only some of the run's.
     pub is_part: bool,
-    /// What stands beside the numbers.
+    /// The figures to show beside the numbers.
     pub beside: Option<Beside>,
 }
 
-/// Another run's figures, to stand beside those of the same rows.
+/// Another run's figures, to be shown beside those of the same rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beside {
     /// What it is, in a line.
@@ -118,7 +122,7 @@ pub fn table(run: &Run, options: &TableOptions) -> String {
     out
 }
 
-/// The rows of a group, a line each.
+/// The rows of a group, one line each.
 fn plain<'r>(section: &[Row<'r>], options: &TableOptions, out: &mut String, shown: &mut Shown<'r>) {
     let paint = Paint {
         color: options.color,
@@ -153,7 +157,7 @@ fn plain<'r>(section: &[Row<'r>], options: &TableOptions, out: &mut String, show
     out.push('\n');
 }
 
-/// Says how much of a curve is not shown, beneath its last row.
+/// Says how many rows of a curve are not shown, below its last row.
 fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
     let paint = Paint {
         color: options.color,
@@ -173,7 +177,7 @@ fn left_out(row: &Row<'_>, options: &TableOptions, out: &mut String) {
     }
 }
 
-/// The rows of several directories beside each other: those that are shown of any of them.
+/// The rows of several directories side by side, if shown for any of them.
 fn several_directories<'r>(
     mut beside: SideBySide<'r>,
     section: &[Row<'r>],
@@ -214,7 +218,7 @@ fn several_directories<'r>(
     out.push('\n');
 }
 
-/// Adds a line without trailing blanks.
+/// Adds a line, without trailing spaces.
 fn push(out: &mut String, line: &str) {
     out.push_str(line.trim_end());
     out.push('\n');

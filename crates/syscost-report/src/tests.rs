@@ -1,4 +1,4 @@
-//! The table of a hand-made run, as people see it.
+//! The table of a hand-made run, in human-readable form.
 
 use insta::assert_snapshot;
 use syscost_results::{Flag, Measurement, Run, Status};
@@ -92,15 +92,15 @@ fn every_row_is_there_and_a_withheld_number_is_not() {
         .iter_mut()
         .find(|row| row.name.contains("libc"))
         .unwrap();
-    // Even a document that still carries the number must not show it.
+    // Even if a document still contains the number, it must not be shown.
     lie.estimate.median = Some(3.25);
     lie.estimate.ci95_low = Some(3.2);
     lie.estimate.ci95_high = Some(3.3);
     let text = draw(&run, 120);
-    let told = |row: &&Measurement| row.status != Status::Skipped;
-    for row in run.measurements.iter().filter(told) {
+    let is_shown = |row: &&Measurement| row.status != Status::Skipped;
+    for row in run.measurements.iter().filter(is_shown) {
         let name = row.name.split_once('.').unwrap().1;
-        // The two cases of `null` stand beneath its own line.
+        // The two cases of `null` stand below its own line.
         let name = name
             .strip_prefix("null{")
             .map_or(name, |case| case.trim_end_matches('}'));
@@ -170,7 +170,7 @@ fn the_legend_explains_what_occurs_and_nothing_else() {
         ]
     );
     run.measurements[0].flags = vec![Flag::Autocorrelated, Flag::Noisy];
-    assert!(!draw(&run, 100).contains("behind a flag"), "there is room");
+    assert!(!draw(&run, 100).contains("after a flag"), "there is room");
     run.measurements[0].flags = vec![Flag::Autocorrelated, Flag::PartlyUnverified];
     let text = draw(&run, 100);
     assert!(text.contains("serial: neighbouring samples resemble each other"));

@@ -2,27 +2,29 @@
 
 use syscost_results::{Estimate, Measurement, Status, Unit};
 
-/// Most decimals of a number with a half width: picoseconds are the least worth telling of a cost.
+/// Maximum number of decimals of a number with a half width: finer than picoseconds is meaningless
+/// for a cost.
 const MAX_DECIMALS: i32 = 3;
-/// Most decimals of a number that stands alone.
+/// Maximum number of decimals of a number without a half width.
 const MAX_DECIMALS_ALONE: i32 = 6;
 
-/// A row's numbers as text, all at one scale and with equally many decimals.
+/// A row's numbers as text, all at one scale and with the same number of decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figures {
     /// The median, `< bound` below resolution, or `> bound` above the range that was tried.
     pub median: String,
     /// The scale's unit; empty for a count.
     pub unit: &'static str,
-    /// The larger side of the interval, rounded up; empty without an interval. With a plus sign where that is the upper one and no shorter than the median:
-    /// the lower side must be shorter, for a cost is more than nothing.
+    /// The larger side of the interval, rounded up; empty without an interval. It has a plus sign
+    /// if it is the upper side and at least as long as the median: the lower side must then be
+    /// shorter, as a cost is positive.
     pub half_width: String,
     /// The best sample: the smallest of a cost, the largest of a rate; empty without one.
     pub best: String,
 }
 
 impl Figures {
-    /// The figures that a row may show: none of a withheld row, whatever its document holds.
+    /// The figures that a row may show: none for a withheld row, whatever its document holds.
     pub fn of(row: &Measurement) -> Option<Self> {
         match row.status {
             Status::Ok => Figures::with_best(row.unit, &row.estimate, row.best()),
@@ -43,7 +45,7 @@ impl Figures {
             .ci95_low
             .zip(estimate.ci95_high)
             .map(|(low, high)| (high - median).max(median - low));
-        // A wide interval takes no digit from the median.
+        // A wide interval does not reduce the median's digits.
         let magnitude = match median {
             0.0 => half.unwrap_or(0.0),
             median => median.abs(),
@@ -56,8 +58,8 @@ impl Figures {
             unit,
             half_width: half.map_or_else(String::new, |half| {
                 let sign = if is_upper(estimate) { "+" } else { "" };
-                // Of a handful of processes it may be thousands of times the median: no column is
-                // as wide as that.
+                // With a handful of processes it may be thousands of times the median: too wide for
+                // any column.
                 match half > 1000.0 * (median / factor).abs() && median != 0.0 {
                     true => format!("{sign}{half:.1e}"),
                     false => format!("{sign}{}", up(half, decimals)),
@@ -72,7 +74,7 @@ impl Figures {
         format!("{}{}", self.median, self.side())
     }
 
-    /// That side as it follows the median: ` ± 0.24`, ` +79`; empty without an interval.
+    /// The half width as it follows the median: ` ± 0.24`, ` +79`; empty without an interval.
     pub fn side(&self) -> String {
         let half_width = &self.half_width;
         match half_width.chars().next() {
@@ -82,7 +84,8 @@ impl Figures {
         }
     }
 
-    /// The figures of an estimate below resolution: its bound only, whatever else it holds; `None` without a bound.
+    /// The figures of an estimate below resolution: only its bound, whatever else it holds; `None`
+    /// without a bound.
     pub fn bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
         let (bound, unit) = scaled(unit, estimate.ci95_high?);
         Some(Figures {
@@ -93,7 +96,7 @@ impl Figures {
         })
     }
 
-    /// The figures of an estimate above the range that was tried: its bound only; `None` without a
+    /// The figures of an estimate above the range that was tried: only its bound; `None` without a
     /// bound.
     pub fn lower_bound(unit: Unit, estimate: &Estimate) -> Option<Self> {
         let (bound, unit) = scaled(unit, estimate.ci95_low?);
@@ -106,7 +109,8 @@ impl Figures {
     }
 }
 
-/// Whether the interval's larger side is the upper one alone, because the lower one would go to zero and beyond.
+/// Whether the interval's larger side applies upwards only, since downwards it would reach zero or
+/// less.
 pub(crate) fn is_upper(estimate: &Estimate) -> bool {
     let (Some(median), Some(low), Some(high)) =
         (estimate.median, estimate.ci95_low, estimate.ci95_high)
@@ -124,7 +128,8 @@ pub fn quantity(unit: Unit, value: f64) -> String {
         .to_owned()
 }
 
-/// Both ends of an interval at one scale, with as many digits as a median with this interval would have: `115.9 to 116.4 ns`.
+/// Both ends of an interval at one scale, with as many digits as a median with this interval would
+/// have: `115.9 to 116.4 ns`.
 pub fn interval(unit: Unit, low: f64, high: f64) -> String {
     let (factor, unit) = scale(unit, low.abs().max(high.abs()));
     let (low, high) = (low / factor, high / factor);
@@ -138,7 +143,7 @@ pub fn interval(unit: Unit, low: f64, high: f64) -> String {
     .to_owned()
 }
 
-/// Core cycles: two decimals below ten, where one cycle in a hundred matters, and fewer above.
+/// Core cycles: two decimals below ten, where a hundredth of a cycle matters, and fewer above.
 pub fn cycles(cycles: f64) -> String {
     let decimals = match cycles.abs() {
         below if below < 9.995 => 2,
@@ -169,7 +174,7 @@ fn scaled(unit: Unit, value: f64) -> (f64, &'static str) {
 pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
     let scales: &[(f64, &'static str)] = match unit {
         Unit::Nanoseconds => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")],
-        // Sizes of memory are powers of two.
+        // Memory sizes are in powers of two.
         Unit::Bytes => &[
             (1_073_741_824.0, "GiB"),
             (1_048_576.0, "MiB"),
@@ -194,14 +199,14 @@ pub(crate) fn scale(unit: Unit, magnitude: f64) -> (f64, &'static str) {
         Unit::Count => &[(1.0, "")],
         Unit::Ratio => &[(1.0, "x")],
     };
-    // What would be printed as 1000 of the smaller unit is 1 of the larger.
+    // 1000 of a unit is shown as 1 of the next larger one.
     let reached = scales
         .iter()
         .find(|(factor, _)| magnitude >= 0.9995 * factor);
     *reached.unwrap_or(&scales[scales.len() - 1])
 }
 
-/// Decimals that show this many digits of a number.
+/// The number of decimals that shows this many digits of a number.
 fn for_digits(number: f64, digits: i32) -> i32 {
     match number.abs() {
         0.0 => i32::MAX,
@@ -209,8 +214,8 @@ fn for_digits(number: f64, digits: i32) -> i32 {
     }
 }
 
-/// Decimals that show two digits of the half width, but three of the value at least and four at most; three of the value without a
-/// half width.
+/// The number of decimals that shows two digits of the half width, but at least three and at most
+/// four digits of the value; three digits of the value without a half width.
 fn decimals(value: f64, half: Option<f64>) -> usize {
     let decimals = match half {
         Some(half) if value == 0.0 => for_digits(half, 2).min(MAX_DECIMALS),
@@ -223,17 +228,18 @@ fn decimals(value: f64, half: Option<f64>) -> usize {
     decimals.max(0) as usize
 }
 
-/// The value with this many decimals, or with two digits where nothing would be left of it.
+/// The value with this many decimals, or with two digits if it would be shown as zero.
 fn seen(value: f64, decimals: usize) -> String {
     let is_lost = value != 0.0 && value.abs() < 0.5 * 10f64.powi(-(decimals as i32));
     let digits = for_digits(value, 2).clamp(0, MAX_DECIMALS_ALONE) as usize;
     fixed(value, if is_lost { digits } else { decimals })
 }
 
-/// From here on a number is written with an exponent: no cost is so large, but a damaged document may hold one.
+/// Magnitude from which a number is written with an exponent: no real cost is so large, but a
+/// damaged document may hold one.
 const EXPONENT_FROM: f64 = 1e15;
 
-/// The value with this many decimals, a zero without its sign.
+/// The value with this many decimals; zero without a sign.
 fn fixed(value: f64, decimals: usize) -> String {
     if value.abs() >= EXPONENT_FROM {
         return format!("{value:.2e}");
@@ -245,17 +251,17 @@ fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// The value rounded up, since a bound must hold.
+/// The value rounded up, since an upper bound must hold.
 fn up(value: f64, decimals: usize) -> String {
     let factor = 10f64.powi(decimals as i32);
-    // A hair less, so that 0.3 stays 0.3.
+    // Slightly less, so that 0.3 stays 0.3.
     fixed((value * factor - 1e-6).ceil().max(0.0) / factor, decimals)
 }
 
-/// A lower bound, rounded down: what is larger than it is larger than what is shown.
+/// A lower bound, rounded down so that it still holds.
 fn down(value: f64, decimals: usize) -> String {
     let factor = 10f64.powi(decimals as i32);
-    // A hair more, so that 0.3 stays 0.3.
+    // Slightly more, so that 0.3 stays 0.3.
     fixed((value * factor + 1e-6).floor().max(0.0) / factor, decimals)
 }
 

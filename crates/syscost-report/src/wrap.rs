@@ -1,23 +1,24 @@
-//! Text in lines for a terminal: the one way in which all verbs wrap it. Lines end between words only, never within a
-//! name that has hyphens.
+//! Wraps text for a terminal, in the same way for all commands. Lines end only between words, never
+//! within a hyphenated name.
 
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-/// A space that no line ends at.
+/// A space at which no line is broken.
 const NO_BREAK: char = '\u{a0}';
 
-/// The text, to stay in one line when it is wrapped: a value beside its name.
+/// The text, kept on one line when wrapped, such as a value after its name.
 pub fn together(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// The lines of a text, each of `width` columns at most.
+/// The lines of a text, each at most `width` columns wide.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     hanging(text, width, "", "")
 }
 
-/// The same, the first line behind `first` and the further ones behind `others`, which count as well.
+/// As [`wrap()`], with `first` before the first line and `others` before the others, which count
+/// towards the width.
 pub fn hanging(text: &str, width: usize, first: &str, others: &str) -> Vec<String> {
     let options = Options::new(width)
         .initial_indent(first)
@@ -28,7 +29,7 @@ pub fn hanging(text: &str, width: usize, first: &str, others: &str) -> Vec<Strin
     lines.map(|line| line.replace(NO_BREAK, " ")).collect()
 }
 
-/// `text` behind `head` in one line if there is room for both, else beneath it behind `indent`.
+/// `text` after `head` on one line if both fit, else below it after `indent`.
 pub fn beside(head: &str, text: &str, width: usize, indent: &str) -> Vec<String> {
     let line = format!("{head}{text}");
     let line = line.trim_end();

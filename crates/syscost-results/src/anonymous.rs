@@ -1,4 +1,5 @@
-//! A run without what names its machine's owner: for pages and documents that strangers will read.
+//! Removes from a run what identifies its machine's owner, for pages and documents that strangers
+//! will read.
 
 mod mounts;
 mod names;
@@ -13,22 +14,24 @@ use crate::{Fact, Machine, Measurement, Run};
 
 use names::{Names, UNNAMED};
 
-/// The warning whose message names a machine.
+/// Code of the warning whose message names a machine.
 const FAR_END: &str = "far_end";
-/// The warning whose message has variables of the environment with their values.
+/// Code of the warning whose message contains environment variables with their values.
 const ENVIRONMENT: &str = "environment";
 
 impl Run {
-    /// Takes out host names, addresses, paths, the kernel's command line and build line, the environment, and the
-    /// names of servers, users, volumes and images that directories lie on. What is measured and what explains it stays: hardware,
-    /// kernel release, settings, and every claim and count. Labels of directories stay too, if they are no paths: they are
-    /// parts of rows' names.
+    /// Removes host names, addresses, paths, the kernel's command line and build line, the
+    /// environment, and the names of servers, users, volumes and images that directories are on.
+    /// What is measured and what explains it stays: hardware, kernel release, settings, and every
+    /// claim and count. Labels of directories stay too unless they are paths, since they are parts
+    /// of rows' names.
     pub fn anonymize(&mut self) {
         Self::anonymize_together(std::slice::from_mut(self));
     }
 
-    /// The same of runs that stand beside each other: a directory whose label would name somebody has the same new one in
-    /// each. Returns the new names of the rows that have one, by their former names.
+    /// Anonymizes runs that are shown side by side: a directory whose label would identify someone
+    /// gets the same new label in each. Returns the new names of renamed rows, by their former
+    /// names.
     pub fn anonymize_together(runs: &mut [Run]) -> BTreeMap<String, String> {
         let names: Vec<Names> = runs.iter().map(names_in).collect();
         let labels = new_labels(runs, &names);
@@ -46,7 +49,7 @@ impl Run {
     }
 }
 
-/// What names the machine, its owner and its places.
+/// The names of the machine, its owner and its places.
 fn names_in(run: &Run) -> Names {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut add = |name: &str| {
@@ -79,15 +82,15 @@ fn names_in(run: &Run) -> Names {
     Names::new(names, of_rows.chain(advice))
 }
 
-/// New labels of the directories whose label is a path, or names a machine.
+/// New labels for the directories whose label is a path or names a machine.
 fn new_labels(runs: &[Run], names: &[Names]) -> BTreeMap<String, String> {
     let directories = || runs.iter().flat_map(|run| &run.directories);
     let mut labels: BTreeMap<String, String> = BTreeMap::new();
     for (run, names) in runs.iter().zip(names) {
         for directory in &run.directories {
             let label = &directory.label;
-            let is_telling = label.contains('/') || names.clean(label) != *label;
-            if !is_telling || labels.contains_key(label) {
+            let is_revealing = label.contains('/') || names.clean(label) != *label;
+            if !is_revealing || labels.contains_key(label) {
                 continue;
             }
             let is_free = |new: &String| {
@@ -103,7 +106,7 @@ fn new_labels(runs: &[Run], names: &[Names]) -> BTreeMap<String, String> {
     labels
 }
 
-/// The text with the new labels: a row's name, or what has parts of one.
+/// The text (a row's name, or a text with parts of one) with the new labels.
 fn relabeled(text: &str, labels: &BTreeMap<String, String>) -> String {
     let start = format!("{KEY}=");
     let mut out = String::with_capacity(text.len());
@@ -113,7 +116,7 @@ fn relabeled(text: &str, labels: &BTreeMap<String, String>) -> String {
         out.push_str(before);
         let is_end = |letter: char| letter.is_whitespace() || "{},=*?[]'\"".contains(letter);
         let (label, behind) = behind.split_at(behind.find(is_end).unwrap_or(behind.len()));
-        // Another parameter may end in these letters.
+        // The name of another parameter may end in these letters.
         let is_other =
             rest[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
         let new = labels.get(label).filter(|_| !is_other);
@@ -160,7 +163,7 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
     run.config.program = None;
 }
 
-/// Claims stay as they are: they are the program's own words, and studies find them by these.
+/// Claims are not changed: they are the program's own words, by which studies find them.
 fn anonymize_row(
     row: &mut Measurement,
     labels: &BTreeMap<String, String>,

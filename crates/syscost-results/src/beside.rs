@@ -1,10 +1,11 @@
-//! What stands beside a number: the figure of the same row in another run.
+//! Finds the figure of the same row in another run.
 
 use crate::run::{NfsServer, Peer};
 use crate::{Measurement, Run, Status, Unit, directory, row_name};
 
-/// The figure of a row of `run` in another run: of the same definition, in the same unit. A row that names a part of its
-/// machine ([`is_of_one_machine`]) has none in a run of another machine, or of another part under the same name.
+/// The figure of a row of `run` in another run: with the same definition and unit. A row that
+/// refers to a part of its machine ([`is_of_one_machine`]) has no figure in a run of another
+/// machine, or if the name means another part there.
 pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<f64> {
     let is_same = |other: &&Measurement| other.name == row.name && other.revision == row.revision;
     let same = other.measurements.iter().find(is_same)?;
@@ -12,20 +13,20 @@ pub fn figure(row: &Measurement, run: &Run, other: &Run) -> Option<f64> {
     figure_of(same, row.unit).filter(|_| is_comparable)
 }
 
-/// The median of a row with a number in this unit.
+/// The median of a row that has a number in this unit.
 pub fn figure_of(row: &Measurement, unit: Unit) -> Option<f64> {
     let has_it = row.status == Status::Ok && row.unit == unit;
     row.estimate.median.filter(|_| has_it)
 }
 
-/// Whether a row of this name means something else on another machine: what lies under a directory, how far apart two CPUs of
-/// these numbers are, which far end or NFS server it was.
+/// Whether a row with this name means something else on another machine, because it depends on a
+/// directory, on the distance between two CPUs, on the far end or on the NFS server.
 pub fn is_of_one_machine(name: &str) -> bool {
     let mut parameters = row_name::parameters(name);
     parameters.any(|(key, value)| match key {
         directory::KEY => true,
         "path" => value == "remote",
-        // Some benchmarks have words in place of numbers: `from=heap`, `cpu=idle`.
+        // Some benchmarks have words instead of numbers: `from=heap`, `cpu=idle`.
         "cpu" | "against" | "from" | "to" | "cpu_node" | "memory_node" => {
             value.parse::<u32>().is_ok()
         }
@@ -37,7 +38,7 @@ fn is_of_nfs(name: &str) -> bool {
     name.split('{').next() == Some("fs.nfs")
 }
 
-/// Whether a row of this name is of the same part of the same machine in both runs.
+/// Whether a row with this name refers to the same part of the same machine in both runs.
 fn are_of_one_part(name: &str, run: &Run, other: &Run) -> bool {
     let storage = |run: &Run| directory::of(run, name).map(directory::Directory::storage);
     let far_end = |run: &Run| {
@@ -78,7 +79,7 @@ mod tests {
         run
     }
 
-    /// Which rows have a figure in the other run.
+    /// The rows that have a figure in the other run.
     fn with_figures<'r>(run: &'r Run, other: &Run) -> Vec<&'r str> {
         let rows = run.measurements.iter();
         rows.filter(|row| figure(row, run, other).is_some())
@@ -98,7 +99,7 @@ mod tests {
             with_figures(&here, &on("here", "/dev/vdb")),
             [OF_A_PAIR, OF_ANY]
         );
-        // A machine without a name may be any.
+        // A machine without a name may be any machine.
         let unnamed = on("", "/dev/vda");
         assert_eq!(with_figures(&unnamed, &unnamed), [OF_ANY]);
     }

@@ -1,14 +1,14 @@
-//! Words of a document from which reports draw curves of file systems: benchmarks write them here,
-//! and reports find them again.
+//! Names in a document from which reports draw curves of file systems: benchmarks write them, and
+//! reports look them up.
 
 /// The claim of `fs.contention_law` whose observation names the law that was chosen.
 pub const CHOSEN_LAW: &str = "law nearest to the rows";
 
-/// What stands around the size of a file, and around a number of processes.
+/// What precedes and follows the size of a file, and a number of processes, in a detail's name.
 const REREAD: (&str, &str) = ("read_", "_bytes_per_s");
 const FITTED: (&str, &str) = ("fitted_", "_per_s");
 
-/// The detail that says how fast a file of this size was re-read: `read_64M_bytes_per_s`.
+/// The detail with the rate at which a file of this size was re-read: `read_64M_bytes_per_s`.
 pub fn reread_detail(size: &str) -> String {
     named(REREAD, size)
 }
@@ -18,7 +18,7 @@ pub fn reread_size(detail: &str) -> Option<&str> {
     between(REREAD, detail)
 }
 
-/// The detail that has a law's rate for this many processes: `fitted_8_per_s`.
+/// The detail with a law's rate for this many processes: `fitted_8_per_s`.
 pub fn fitted_detail(processes: f64) -> String {
     named(FITTED, &processes.to_string())
 }

@@ -36,7 +36,7 @@ pub struct Directory {
     /// What is virtual between the file system and hardware, from above, e.g. `loop over /srv/image`
     /// or `virtio`.
     pub layers: Vec<String>,
-    /// Alignment of direct I/O; null where the file system has none, or the kernel does not tell.
+    /// Alignment of direct I/O; null where the file system has none, or the kernel does not report it.
     pub direct: Option<DirectIo>,
     /// Size of the file system in bytes.
     pub total_bytes: Option<u64>,
@@ -68,12 +68,12 @@ pub struct NfsMount {
 }
 
 impl Directory {
-    /// What makes rows of one label comparable: the file system, what it lies on and the layers
-    /// between, e.g. `ext4 on /dev/vda (virtio)`. The path is no part of it.
+    /// What makes rows with one label comparable: the file system, its source and the layers
+    /// between them, e.g. `ext4 on /dev/vda (virtio)`. The path is not part of it.
     pub fn storage(&self) -> String {
-        // A loop device has another number each time; the file below it, a layer, tells it.
-        let is_telling = self.source != self.filesystem && !self.source.starts_with("/dev/loop");
-        let source = Some(&self.source).filter(|source| is_telling && !source.is_empty());
+        // A loop device's number varies; the file below it, which is a layer, identifies it.
+        let is_meaningful = self.source != self.filesystem && !self.source.starts_with("/dev/loop");
+        let source = Some(&self.source).filter(|source| is_meaningful && !source.is_empty());
         let mut text = self.filesystem.clone();
         if let Some(source) = source {
             text.push_str(&format!(" on {source}"));
@@ -92,7 +92,7 @@ pub fn label_of(name: &str) -> Option<&str> {
     values.find(|(key, _)| *key == KEY).map(|(_, label)| label)
 }
 
-/// The directory that a row of this name was measured in.
+/// The directory that a row with this name was measured in.
 pub fn of<'a>(run: &'a Run, name: &str) -> Option<&'a Directory> {
     let label = label_of(name)?;
     let mut directories = run.directories.iter();

@@ -1,4 +1,5 @@
-//! Reads a run document: from bytes to a [`Run`], or to one line that says what is wrong, where, and what to do.
+//! Reads a run document: from bytes to a [`Run`], or to one line that says what is wrong, where,
+//! and what to do about it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,12 +17,12 @@ mod tests;
 
 pub use summary::{Row, Summary};
 
-/// Where in a document something is wrong.
+/// The place of an error in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// Somewhere in the whole of it.
+    /// The document as a whole.
     Whole,
-    /// At a byte, from 0.
+    /// At a byte offset, from 0.
     Byte(usize),
     /// At a line and column, from 1.
     Line {
@@ -30,17 +31,17 @@ pub enum Place {
         /// The column.
         column: usize,
     },
-    /// At a field, e.g. `measurements[3].unit`, and where that stands.
+    /// At a field, e.g. `measurements[3].unit`, and its position.
     Field {
         /// The field's path.
         path: String,
-        /// Line and column, from 1; `None` where only the content is wrong.
+        /// Line and column, from 1; `None` if only the content is wrong.
         at: Option<(usize, usize)>,
     },
 }
 
 impl fmt::Display for Place {
-    /// As it follows a file's name: `:3:14: measurements[0].unit`.
+    /// The place as it follows a file's name: `:3:14: measurements[0].unit`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Whole => Ok(()),
@@ -55,7 +56,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why bytes are no run document that this version can read. Its text follows the file's name.
+/// Why bytes are not a run document that this version can read. Its text follows the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}; {advice}")]
 pub struct DocumentError {
@@ -101,7 +102,7 @@ impl DocumentError {
             return Self::new(place, "the document ends too early", TAKE_ANOTHER_COPY);
         }
         let text = error.to_string();
-        // The place is told once, before the sentence.
+        // The place is given once, before the sentence.
         let problem = text.rfind(" at line ").map_or(&*text, |end| &text[..end]);
         let advice = if error.is_data() {
             GIVE_A_RUN
@@ -112,20 +113,21 @@ impl DocumentError {
     }
 }
 
-/// Longest piece of a document that is repeated in an error, in characters.
-const LONGEST: usize = 200;
+/// Maximum length of a quotation from the document in an error, in characters.
+const MAX_QUOTED: usize = 200;
 
-/// A text from a document, fit for one line of a terminal: no control characters, not endless.
+/// A text from a document, made fit for one line of a terminal: no control characters, limited
+/// length.
 fn one_line(text: &str) -> String {
-    let mut line: String = text.chars().take(LONGEST).flat_map(visible).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    let mut line: String = text.chars().take(MAX_QUOTED).flat_map(visible).collect();
+    if text.chars().nth(MAX_QUOTED).is_some() {
         line.push('…');
     }
     line
 }
 
 fn visible(letter: char) -> impl Iterator<Item = char> {
-    // What turns the direction of writing is as misleading as an escape sequence.
+    // A change of the writing direction is as misleading as an escape sequence.
     let hidden = letter.is_control()
         || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let escaped = hidden.then(|| letter.escape_unicode());
@@ -133,7 +135,7 @@ fn visible(letter: char) -> impl Iterator<Item = char> {
     escaped.into_iter().flatten().chain(plain)
 }
 
-/// What tells a run document from another, whatever else it holds.
+/// The fields that identify a run document, whatever else it holds.
 #[derive(Deserialize)]
 struct Head {
     schema_version: Option<serde_json::Value>,
@@ -170,26 +172,28 @@ impl Content for Summary {
     }
 }
 
-/// The run in a document.
+/// Reads the run in a document.
 ///
 /// # Errors
-/// When the bytes are empty, binary, cut off, no JSON, no run, a run of a newer schema, or contradict themselves.
+/// If the bytes are empty, binary, truncated, not JSON, not a run, a run of a newer schema, or
+/// inconsistent.
 pub fn read(bytes: &[u8]) -> Result<Run, DocumentError> {
     content(bytes)
 }
 
-/// What an index keeps of the run in a document; several times as fast as [`read`], since samples and evidence are
-/// checked to be JSON and then left out.
+/// Reads what an index keeps of the run in a document. This is several times as fast as [`read`],
+/// since samples and evidence are only checked to be JSON.
 ///
 /// # Errors
-/// As [`read`], but what is left out may be of the wrong type.
+/// As [`read`], except that skipped parts may be of the wrong type.
 pub fn read_summary(bytes: &[u8]) -> Result<Summary, DocumentError> {
     content(bytes)
 }
 
 fn content<T: Content>(bytes: &[u8]) -> Result<T, DocumentError> {
     check_text(bytes)?;
-    // A good document is parsed once; only a bad one again, to tell what is wrong and where.
+    // A valid document is parsed once; only an invalid one again, to find out what is wrong and
+    // where.
     match serde_json::from_slice::<T>(bytes) {
         Ok(content) if (1..=SCHEMA_VERSION).contains(&content.version()) => {
             let content = harmless(bytes, content);
@@ -201,7 +205,7 @@ fn content<T: Content>(bytes: &[u8]) -> Result<T, DocumentError> {
     }
 }
 
-/// The content with its texts cleaned, where that is needed.
+/// The content with its texts cleaned, if necessary.
 fn harmless<T: Content>(bytes: &[u8], content: T) -> T {
     if !cleaned::is_needed(bytes) {
         return content;
@@ -210,7 +214,7 @@ fn harmless<T: Content>(bytes: &[u8], content: T) -> T {
     value.and_then(serde_json::from_value).unwrap_or(content)
 }
 
-/// What is wrong with a document that did not parse, or has a version that this reader does not know.
+/// What is wrong with a document that did not parse, or whose version this reader does not know.
 fn diagnose<T: Content>(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
     let head = match serde_json::from_slice::<Head>(bytes) {
         Ok(head) => head,
@@ -228,7 +232,7 @@ fn diagnose<T: Content>(bytes: &[u8], error: Option<&serde_json::Error>) -> Docu
             let path = error.path().to_string();
             DocumentError::json(error.inner(), Some(path))
         }
-        // What follows the document is found by the first parse only.
+        // Only the first parse notices trailing data.
         Ok(_) => match error {
             Some(error) => DocumentError::json(error, None),
             None => DocumentError::new(Place::Whole, NO_RUN, GIVE_A_RUN),
@@ -290,7 +294,8 @@ fn check_head(head: &Head) -> Result<(), DocumentError> {
     }
 }
 
-/// What the types cannot say: names are unique, numbers in order. Rows are given as name, id, estimate.
+/// Checks what the types cannot express: unique names, ordered numbers. Rows are given as name, id,
+/// estimate.
 fn check_rows<'a>(
     rows: impl Iterator<Item = (&'a str, &'a str, &'a Estimate)>,
 ) -> Result<(), DocumentError> {

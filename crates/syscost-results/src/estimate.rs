@@ -1,8 +1,9 @@
-//! From the samples of many rounds to one [`Estimate`] and its flags.
+//! Computes one [`Estimate`] and its flags from the samples of many rounds.
 //!
-//! A round is one fresh process. Its median is one independent value; the estimate is the median of these, with the
-//! exact interval of [`interval`]. Samples are chosen by what disturbed them ([`selection`]), never by size. A cost that can't be distinguished from zero is
-//! never a number: neither negative nor clamped, only a bound.
+//! A round is one fresh process. Its median is one independent value; the estimate is the median of
+//! these, with the exact interval of [`interval`]. Samples are selected by what disturbed them
+//! ([`selection`]), never by size. A cost that can't be distinguished from zero is never a number,
+//! neither negative nor clamped, but only a bound.
 
 use std::collections::BTreeMap;
 
@@ -19,32 +20,38 @@ mod tail;
 use selection::Selection;
 pub use tail::Tail;
 
-/// How the samples of one case are to be judged.
+/// How to judge the samples of one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules<'a> {
     /// The unit of the samples.
     pub unit: Unit,
     /// Which of two samples is the better one.
     pub better: Better,
-    /// Half width of the interval, as a share of the median, at which the estimate is good enough.
+    /// Half width of the interval, as a share of the median, that is good enough.
     pub target_half_width: f64,
-    /// Whether zero and negative values are legal: true for a skew or a count, false for a cost or a rate.
+    /// Whether zero and negative values are legal: true for a skew or a count, false for a cost or
+    /// a rate.
     pub signed: bool,
-    /// Costs up to this cannot be told from zero, in the unit: 0 where any positive one can.
+    /// Costs up to this, in the unit, cannot be distinguished from zero; 0 if any positive cost
+    /// can.
     pub resolution: f64,
-    /// Whether only values that occur are legal, and no mean of two: a size out of a few.
+    /// Whether the result must be one of the sampled values, not a mean of two: a size out of a
+    /// few.
     pub discrete: bool,
-    /// Between which the value is as far as the method can tell, if its own grain is coarser than what differs from round to round. The interval
-    /// has both.
+    /// Bounds of the value as far as the method can tell, if it is coarser than the differences
+    /// between rounds. The interval includes both.
     pub limits: Option<(f64, f64)>,
-    /// How far the clock's grain may put a value off, in its unit: the interval is wider by that at both ends.
+    /// How far the clock's grain may shift a value, in its unit; the interval is widened by this at
+    /// both ends.
     pub grain: f64,
-    /// Operations timed singly as `(upper bound in unit, count)`, ascending; empty when none were.
+    /// Individually timed operations as `(upper bound in unit, count)`, ascending; empty if there
+    /// are none.
     pub histogram: &'a [(f64, u64)],
 }
 
 impl Rules<'_> {
-    /// The rules of a cost in `unit`: never zero or negative, 2 % half width, nothing timed singly.
+    /// The rules for a cost in `unit`: never zero or negative, 2 % half width, nothing timed
+    /// individually.
     pub fn new(unit: Unit) -> Self {
         Rules {
             unit,
@@ -60,25 +67,28 @@ impl Rules<'_> {
     }
 }
 
-/// What the samples say.
+/// The result for the samples.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Estimated {
-    /// The numbers, in the rules' unit. All null if there were no samples.
+    /// The numbers, in the rules' unit. All null without samples.
     pub estimate: Estimate,
-    /// The median in core cycles; null if the unit is no time or the core's frequency was not steady.
+    /// The median in core cycles; null if the unit is not a time or the core's frequency was not
+    /// steady.
     pub core_cycles: Option<f64>,
     /// What a careful reader should know, in the order of [`Flag`].
     pub flags: Vec<Flag>,
-    /// Whether the cost can't be told from zero; the caller writes the reason, `ci95_high` is the bound.
+    /// Whether the cost can't be distinguished from zero; then the caller writes the reason, and
+    /// `ci95_high` is the bound.
     pub below_resolution: bool,
-    /// Numbers beside the main ones, each naming its unit, e.g. `median_undisturbed_ns`.
+    /// Secondary numbers, each naming its unit, e.g. `median_undisturbed_ns`.
     pub details: BTreeMap<String, f64>,
 }
 
 /// Judges the samples of all rounds of one case. All values must be finite; rounds without values are ignored.
 ///
-/// The numbers are of undisturbed samples where some processes have some: see [`selection`]. Below six rounds the interval is Student's; below three there
-/// is none, and the range of the process medians is in the details and decides whether the cost can be distinguished from zero.
+/// The numbers are of undisturbed samples if some processes have any: see [`selection`]. Below six
+/// rounds the interval is Student's; below three there is none, and the range of the process
+/// medians is in the details and decides whether the cost can be distinguished from zero.
 pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let selected = selection::select(rounds, rules.unit);
     let medians: Vec<f64> = medians_of(&selected.processes);
@@ -96,9 +106,9 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         .unwrap_or((median, median));
     let (low, high) = interval.map_or(range, |interval| (interval.low, interval.high));
     let (low, high) = (low - rules.grain, high + rules.grain);
-    let (low, high) = rules.limits.map_or((low, high), |(least, most)| {
-        (low.min(least), high.max(most))
-    });
+    let (low, high) = rules
+        .limits
+        .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
     let samples = || selected.processes.iter().flatten().copied();
@@ -117,7 +127,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
             mad: order::mad(&medians),
             p99: Tail::P99.of(rules.histogram).filter(legal),
             raw_median: raw_median.filter(legal),
-            // Its last digits are rounding noise of the sum, and no reader's business.
+            // The last digits are rounding errors of the sum.
             clock_grain: Some(rules.grain).filter(|grain| *grain > 0.0),
             coverage: interval.map(|interval| (interval.coverage * 1e9).round() / 1e9),
             undisturbed_percent: selection::undisturbed_percent(rounds),
@@ -130,9 +140,10 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     };
     let unit = suffix(rules.unit);
     if below_resolution {
-        // An interval wholly below zero is as unsure as it is far off, so its far end bounds the cost too.
+        // An interval wholly below zero is as uncertain as it is far from zero, so its far end
+        // bounds the cost too.
         let bound = low.abs().max(high.abs()).max(rules.resolution);
-        // One process that saw nothing bounds nothing.
+        // A single process that measured zero bounds nothing.
         out.estimate.ci95_high = Some(bound).filter(|bound| *bound > 0.0);
         out.estimate.min = None;
         out.estimate.best = None;
@@ -153,14 +164,14 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
             .insert("outliers_count".to_owned(), outliers as f64);
     }
     if !below_resolution {
-        tail::tell(&mut out.details, rules);
+        tail::add_details(&mut out.details, rules);
     }
     flags::add(&mut out, rounds, &selected, rules, (median, raw_median));
     out
 }
 
-/// Half width of the interval (its larger side) as a share of the median; `None` without median or interval, and
-/// where the interval touches zero, since a share of nothing means nothing.
+/// Half width of the interval (its larger side) as a share of the median; `None` without median or
+/// interval, and if the interval includes zero, as the share would be meaningless.
 pub fn half_width_ratio(estimate: &Estimate) -> Option<f64> {
     let (median, low, high) = (estimate.median?, estimate.ci95_low?, estimate.ci95_high?);
     if low == high {
@@ -191,11 +202,13 @@ fn medians_of(processes: &[Vec<f64>]) -> Vec<f64> {
         .collect()
 }
 
-/// How far the cycles may be from the median times the frequency before they tell of other rounds than it does.
+/// Maximum relative difference between the cycles and the median times the frequency; beyond it
+/// they are from different rounds.
 const CYCLES_AGREE: f64 = 0.05;
 
-/// Median over processes of the median of each sample's time times its own frequency; `None` unless the unit is time and at least half
-/// of the processes know their frequency, or if these are others than those the median is from.
+/// Median over processes of the median of each sample's time times its own frequency; `None` unless
+/// the unit is a time and at least half of the processes know their frequency, or if these are not
+/// the processes that the median is from.
 fn core_cycles(selected: &Selection<'_>, unit: Unit, median: f64) -> Option<f64> {
     let known: Vec<Vec<(f64, f64)>> = selected
         .rounds

@@ -109,12 +109,12 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
     }
 }
 
-/// Standard normal, by the sum of twelve uniform values.
+/// A standard normal value, as the sum of twelve uniform ones.
 pub(crate) fn normal(rng: &mut fastrand::Rng) -> f64 {
     (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
 }
 
-/// Processes around `level` with these relative deviations between and within processes.
+/// Processes around `level` with these relative standard deviations between and within processes.
 pub(crate) fn noisy(
     level: f64,
     count: usize,

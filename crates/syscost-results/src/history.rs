@@ -1,4 +1,4 @@
-//! A metric over time: its value in each kept run, and where its level changed.
+//! A metric over time: its value in each stored run, and where its level changed.
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// The series of these points, oldest first, with its changes found.
+    /// The series of these points, oldest first, with its changes detected.
     pub fn new(name: String, unit: Unit, better: Better, points: Vec<Point>) -> Self {
         let values: Vec<f64> = points.iter().map(|point| point.median).collect();
         let changes = changes(&values)

@@ -1,4 +1,4 @@
-//! The facts of the measured machine: whatever could explain a different number elsewhere.
+//! The facts of the measured machine: whatever could explain different numbers elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -86,8 +86,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// What stays the same as long as it is the same machine: host name, architecture, processor and hypervisor. The kernel and
-    /// what is set up are left out.
+    /// What stays the same for one machine: host name, architecture, processor and hypervisor, but
+    /// not the kernel and settings.
     pub fn identity(&self) -> [&str; 5] {
         [
             &self.hostname,
@@ -98,7 +98,7 @@ impl Machine {
         ]
     }
 
-    /// Whether both are one machine; one without a name is not known to be any.
+    /// Whether both are the same machine; a machine without a name matches none.
     pub fn is_same_as(&self, other: &Machine) -> bool {
         !self.hostname.is_empty() && self.identity() == other.identity()
     }

@@ -48,7 +48,7 @@ pub struct Measurement {
     pub samples: Option<Vec<RoundSamples>>,
 }
 
-/// Documents from before revisions were told hold first ones.
+/// Documents from before revisions were recorded contain first revisions.
 pub(crate) fn first_revision() -> u32 {
     1
 }
@@ -65,7 +65,7 @@ pub enum Better {
 }
 
 impl Measurement {
-    /// The best sample, also of documents that kept only the smallest: of a cost that is the same.
+    /// The best sample; for a cost also from documents that kept only the smallest.
     pub fn best(&self) -> Option<f64> {
         self.estimate.best.or(match self.better {
             Better::Lower => self.estimate.min,
@@ -83,7 +83,7 @@ pub enum Status {
     Ok,
     /// The evidence refuted the claim: the number is withheld.
     Withheld,
-    /// The cost cannot be told from zero; `ci95_high` bounds it.
+    /// The cost cannot be distinguished from zero; `ci95_high` bounds it.
     BelowResolution,
     /// The value is larger than all that was tried; `ci95_low` bounds it.
     AboveRange,
@@ -96,7 +96,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// All of them, those with a number first.
+    /// All statuses, those with a number first.
     pub const ALL: [Status; 7] = [
         Status::Ok,
         Status::BelowResolution,
@@ -156,11 +156,11 @@ pub struct Estimate {
     /// Coverage of the interval for independent rounds, e.g. 0.961; null without an interval.
     #[serde(default)]
     pub coverage: Option<f64>,
-    /// Share of the samples that nothing disturbed, in percent; null where nobody looked whether the core was shared. The median and its
+    /// Share of the samples that nothing disturbed, in percent; null where it was not checked whether the core was shared. The median and its
     /// interval are from these, unless the row is flagged `disturbed`.
     #[serde(default)]
     pub undisturbed_percent: Option<f64>,
-    /// Median over processes of the samples taken while the core worked for somebody else as well; null without such.
+    /// Median over processes of the samples taken while something else ran on the core as well; null if there are none.
     #[serde(default)]
     pub shared_median: Option<f64>,
     /// Fresh processes that the median is from.
@@ -184,7 +184,7 @@ pub enum Flag {
     TwoModes,
     /// Neighbouring samples resemble each other: fewer independent samples than counted.
     Autocorrelated,
-    /// More than a tenth of the samples were disturbed (moved, switched out, delayed), and all of them count, because nobody looked whether the
+    /// More than a tenth of the samples were disturbed (moved, switched out, delayed), and all of them count, because it was not checked whether the
     /// core was shared.
     Noisy,
     /// Overhead exceeds half of the raw value.
@@ -248,7 +248,7 @@ impl From<&str> for Fact {
 impl std::fmt::Display for Fact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            // Six digits tell 1 from 0.999, and no count has more worth reading.
+            // Six decimals distinguish 1 from 0.999; more are not worth reading.
             Fact::Number(value) => write!(f, "{}", (value * 1e6).round() / 1e6),
             Fact::Text(text) => f.write_str(text),
         }
@@ -304,7 +304,7 @@ pub struct RoundSamples {
     /// The frequency that the cores mostly ran at during the run, in GHz; samples of others are tagged. Null where it is not known.
     #[serde(default)]
     pub usual_ghz: Option<f64>,
-    /// Share of the time, while these samples were taken, in which the core worked for nobody else, in percent; null where nobody looked.
+    /// Share of the time, while these samples were taken, in which nothing else ran on the core, in percent; null where that was not checked.
     #[serde(default)]
     pub alone_percent: Option<f64>,
     /// The samples in the measurement's unit, overhead taken off, in the order they were taken.
@@ -315,7 +315,7 @@ pub struct RoundSamples {
     /// Disturbed samples: index into `values` and cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
-    /// Time stolen by the hypervisor during the round, in percent; null where it is not told.
+    /// Time stolen by the hypervisor during the round, in percent; null where it is not reported.
     #[serde(default)]
     pub steal_percent: Option<f64>,
 }
@@ -341,7 +341,7 @@ pub enum Cause {
     Preempted,
     /// The task waited in the run queue.
     RunDelay,
-    /// The core worked for somebody else as well, right before or right after.
+    /// Something else ran on the core as well, right before or right after.
     SharedCore,
     /// The core ran at another frequency than it mostly did during the run.
     OtherFrequency,

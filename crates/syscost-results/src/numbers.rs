@@ -1,6 +1,7 @@
-//! "The latency numbers every programmer should know", as they are on the measured machine.
+//! "The latency numbers every programmer should know", as measured on this machine.
 //!
-//! After Jeff Dean's list ("Numbers Everyone Should Know", 2009), with the rows of a run in place of its figures.
+//! After Jeff Dean's list ("Numbers Everyone Should Know", 2009), with a run's rows in place of its
+//! figures.
 
 mod list;
 
@@ -14,7 +15,7 @@ use crate::{Estimate, Flag, Measurement, Run, Status, Unit};
 /// A benchmark's id and the parameters of a case.
 pub type Place = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// A parameter that may have any value: the widest vectors of a machine.
+/// Matches any value of a parameter, such as the widest vectors of a machine.
 pub const ANY: &str = "*";
 
 /// The list of one run.
@@ -32,7 +33,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Whether the run measured a good part of them: a look at a few rows did not.
+    /// Whether the run measured a good part of the list; a run of a few selected rows did not.
     pub fn are_many(&self) -> bool {
         let known = self.numbers.iter().filter(|line| line.median_ns.is_some());
         3 * known.count() >= self.numbers.len()
@@ -46,7 +47,8 @@ impl Numbers {
         sorted
     }
 
-    /// With the figures of the same rows of another run, called `name`, beside those of `run`, from which the list was made.
+    /// Adds to the list, made from `run`, the figures of the same rows of the run `other`, called
+    /// `name`.
     pub fn beside(mut self, run: &Run, name: &str, other: &Run) -> Self {
         self.reference = Some(name.to_owned());
         for number in &mut self.numbers {
@@ -92,8 +94,8 @@ pub struct Number {
     pub line: usize,
 }
 
-/// The ids of the benchmarks the list draws on, with the case's parameters that it needs; [`ANY`] stands for any value. Without those that not
-/// every run can have.
+/// The ids of the benchmarks that the list uses, with the required parameters of the case; [`ANY`]
+/// stands for any value. Lines that not every run can have are left out.
 pub fn sources() -> impl Iterator<Item = Place> {
     LIST.iter()
         .filter(|wanted| !wanted.is_optional)
@@ -103,7 +105,7 @@ pub fn sources() -> impl Iterator<Item = Place> {
         })
 }
 
-/// What the list calls its lines: the ids of the benchmarks that tell them, each with a title.
+/// The titles of the list's lines, with the ids of their benchmarks.
 pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
     LIST.iter().flat_map(|wanted| {
         let stand_in = wanted.stand_in.map(|((id, _), title)| (id, title));
@@ -111,7 +113,8 @@ pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// The numbers every programmer should know, from a run. `is_known` tells whether this program has a benchmark of an id.
+/// The numbers every programmer should know, from a run. `is_known` says whether this program has a
+/// benchmark with an id.
 pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
     let mut numbers: Vec<Number> = LIST
         .iter()
@@ -123,7 +126,8 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
         .filter(|(wanted, number)| !wanted.is_optional || number.row.is_some())
         .map(|(_, number)| number)
         .collect();
-    // Never another base: what feels like a minute in one run must not feel like an hour in the next.
+    // Never another base: what feels like a minute in one run must not feel like an hour in the
+    // next.
     let base = numbers.iter().find(|number| LIST[number.line].title == L1);
     let second = base.and_then(|number| {
         let time = number.median_ns.filter(|time| *time > 0.0)?;
@@ -145,14 +149,14 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
 fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Number {
     let row_of = |place: Place| {
         let rows = run.measurements.iter();
-        first_of(rows.filter(move |row| is_told_by(place, row)))
+        first_of(rows.filter(move |row| matches_place(place, row)))
     };
     let first = row_of((wanted.id, wanted.case));
     let stand_in = || {
         let (place, title) = wanted.stand_in?;
         Some((row_of(place)?, title))
     };
-    // As in the summary: a row that was refuted or failed says so, whatever else there is.
+    // As in the summary: a row that was refuted or failed takes precedence over a stand-in.
     let (row, title) = match first.filter(|row| is_final(row)) {
         Some(row) => (Some(row), wanted.title),
         None => stand_in().map_or((first, wanted.title), |(row, title)| (Some(row), title)),
@@ -207,8 +211,9 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
     number
 }
 
-fn is_told_by((id, case): Place, row: &Measurement) -> bool {
-    // Exactly this case: one more parameter is another row, e.g. the same call through the C library.
+fn matches_place((id, case): Place, row: &Measurement) -> bool {
+    // Exactly this case: with one more parameter it is another row, e.g. the same call through the
+    // C library.
     let has = |key: &str, value: &str| {
         let has = row.case.get(key);
         has.is_some_and(|has| has == value || value == ANY)
@@ -229,7 +234,7 @@ fn times(scale: Scale, unit: Unit, estimate: &Estimate) -> Option<[Option<f64>; 
         (Scale::Holds(parts), Unit::Nanoseconds) => {
             Some([median, ci95_low, ci95_high].map(|time| time.map(|time| time / parts)))
         }
-        // A high rate is a short time, so the ends of the interval change places.
+        // A high rate is a short time, so the ends of the interval are swapped.
         (Scale::Bytes(bytes), Unit::BytesPerSecond) => {
             let time = |rate: Option<f64>| {
                 rate.filter(|rate| *rate > 0.0)

@@ -1,23 +1,23 @@
-//! How precise numbers are, by the half widths of their intervals.
+//! The precision of numbers, from the half widths of their intervals.
 
 use crate::stats::order::quantile;
 use crate::{Estimate, Run, Status};
 
-/// How precise a number is: the half width of its 95 % interval in percent of the median.
+/// The precision of a number: the half width of its 95 % interval in percent of the median.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     /// Below 3 %.
     Fine,
-    /// From 3 to 10 %.
+    /// From 3 % to below 10 %.
     Fair,
-    /// From 10 to 30 %.
+    /// From 10 % to below 30 %.
     Rough,
-    /// From 30 %.
+    /// 30 % or more.
     Vague,
 }
 
 impl Grade {
-    /// All of them, from the best.
+    /// All grades, from the best.
     pub const ALL: [Grade; 4] = [Grade::Fine, Grade::Fair, Grade::Rough, Grade::Vague];
 
     /// The grade of an estimate; `None` without an interval.
@@ -31,7 +31,7 @@ impl Grade {
         })
     }
 
-    /// The sign in tables: nothing for a fine number.
+    /// The sign in tables; empty for a fine number.
     pub fn sign(self) -> &'static str {
         match self {
             Grade::Fine => "",
@@ -41,7 +41,7 @@ impl Grade {
         }
     }
 
-    /// What the sign says, for legends.
+    /// The sign's meaning, for legends.
     pub fn meaning(self) -> &'static str {
         match self {
             Grade::Fine => "within 3 %",
@@ -52,8 +52,8 @@ impl Grade {
     }
 }
 
-/// The larger side of the 95 % interval in percent of the median; `None` without an interval, or of a median
-/// that is not above zero.
+/// The larger side of the 95 % interval in percent of the median; `None` without an interval, or if
+/// the median is not positive.
 pub fn half_width_percent(estimate: &Estimate) -> Option<f64> {
     let median = estimate.median.filter(|median| *median > 0.0)?;
     let (low, high) = estimate.ci95_low.zip(estimate.ci95_high)?;
@@ -63,15 +63,15 @@ pub fn half_width_percent(estimate: &Estimate) -> Option<f64> {
 /// The precision of a whole run: half widths in percent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// Half of the rows are within this.
+    /// Half width that half of the rows do not exceed.
     pub half: f64,
-    /// Nine rows of ten are within this.
+    /// Half width that nine of ten rows do not exceed.
     pub nine_of_ten: f64,
-    /// How many rows that are.
+    /// Number of rows with an interval.
     pub rows: usize,
 }
 
-/// How precise the numbers of a run are; `None` without any interval.
+/// The precision of a run's numbers; `None` without any interval.
 pub fn of(run: &Run) -> Option<Precision> {
     let rows = run.measurements.iter();
     let measured = rows.filter(|row| row.status == Status::Ok);

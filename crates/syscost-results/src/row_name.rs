@@ -1,14 +1,15 @@
-//! The parts of a row's name, and what the values in it amount to.
+//! The parts of a row's name, and what its values mean.
 
-/// The parameters in a row's name, `id{key=value,...}`, with their values and in its order.
+/// The parameters in a row's name, `id{key=value,...}`, with their values, in order.
 pub fn parameters(name: &str) -> impl Iterator<Item = (&str, &str)> {
     let (_, case) = name.split_once('{').unwrap_or_default();
     let parameters = case.strip_suffix('}').unwrap_or_default().split(',');
     parameters.filter_map(|parameter| parameter.split_once('='))
 }
 
-/// The bytes that a size names, as names of rows have it (`64K`) or as people write it (`65536`, `64k`, `64KiB`); `None` if
-/// it is no size. Not `64KB`, which is 64000 to some and 65536 to others.
+/// The number of bytes for a size as written in rows' names (`64K`) or by people (`65536`, `64k`,
+/// `64KiB`); `None` if it is not a size. `64KB` is not accepted, since it is 64000 to some and
+/// 65536 to others.
 pub fn size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
@@ -22,8 +23,8 @@ pub fn size(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// The nanoseconds that a time names, as names of rows have it (`50us`, `0`) or as people write it (`50000ns`, `0.05ms`);
-/// `None` if it is no time.
+/// The number of nanoseconds for a time as written in rows' names (`50us`, `0`) or by people
+/// (`50000ns`, `0.05ms`); `None` if it is not a time.
 pub fn nanoseconds(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_alphabetic());
     let unit_ns = match &text[digits.len()..] {
@@ -31,7 +32,7 @@ pub fn nanoseconds(text: &str) -> Option<u64> {
         "us" | "µs" | "μs" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
-        // Only nothing is the same in all units.
+        // Only zero is the same in all units.
         "" if digits == "0" => 0.0,
         _ => return None,
     };
@@ -39,7 +40,7 @@ pub fn nanoseconds(text: &str) -> Option<u64> {
     (0.0..1e18).contains(&ns).then(|| ns.round() as u64)
 }
 
-/// Whether two values of a parameter are the same, however they are written.
+/// Whether two values of a parameter are equal, however they are written.
 pub fn is_same(one: &str, other: &str) -> bool {
     let both = |amount: fn(&str) -> Option<u64>| {
         amount(one).is_some_and(|found| amount(other) == Some(found))

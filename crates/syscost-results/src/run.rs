@@ -1,4 +1,4 @@
-//! The run document: everything one `syscost run` found out, in one JSON object.
+//! The run document: all results of one `syscost run`, in one JSON object.
 //!
 //! Changes are additive only; [`SCHEMA_VERSION`] rises when a reader of an older version could misread a newer document.
 
@@ -68,7 +68,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The host of an address: a server that listens on another port is the same far end.
+    /// The host of an address: a server that listens on another port is still the same far end.
     pub fn host_of(address: &str) -> &str {
         address
             .rsplit_once(':')
@@ -92,7 +92,7 @@ pub struct NfsServer {
 }
 
 impl NfsServer {
-    /// The host and the path of an export: a server that was restarted may have other ports.
+    /// The host and path of an export: a restarted server may have other ports.
     pub fn place_of(export: &str) -> String {
         let rest = export.strip_prefix("nfs://").unwrap_or(export);
         let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -157,7 +157,7 @@ pub struct Noise {
     pub gaps_over_5us: u64,
     /// Whether measurements ran on this CPU.
     pub used: bool,
-    /// Share of that time in which its core worked for nobody else, in percent; null where that cannot be told.
+    /// Share of that time in which nothing else ran on its core, in percent; null where that cannot be determined.
     #[serde(default)]
     pub alone_percent: Option<f64>,
     /// The same over all processes that measured on this CPU: the mean; null where none did, or none could tell.
@@ -175,8 +175,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// By how much a neighbour slows independent instructions, in percent; `None` where none was
-    /// seen, or it is less than looks scatter by.
+    /// How much a neighbour slows independent instructions, in percent; `None` if none was seen, or
+    /// if the difference is within the scatter of the checks.
     pub fn seen_slowdown_percent(&self) -> Option<f64> {
         self.shared_slowdown_percent
             .filter(|percent| *percent >= 1.0)
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_export_is_the_same_whatever_its_ports() {
+    fn an_export_is_the_same_with_other_ports() {
         for (export, place) in [
             ("nfs://10.0.0.1:2049:635/srv/a:b", "10.0.0.1/srv/a:b"),
             ("nfs://[fe80::1]:2049:635/", "[fe80::1]/"),

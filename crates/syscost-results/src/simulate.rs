@@ -1,29 +1,37 @@
-//! Noise models used to check the intervals: how often does a 95 % interval hold the truth?
+//! Noise models for checking the intervals: how often does a 95 % interval contain the true value?
 //!
-//! Each model is layered as measurements are: a process has an offset that lasts its life, samples vary around it.
-//! What the estimate aims at is the population median of process medians; it is found by a long simulation of its own.
+//! Each model is layered like real measurements: a process has an offset that lasts its lifetime,
+//! and samples vary around it. The true value is the population median of process medians, which a
+//! separate long simulation determines.
 //!
-//! The interval is exact for independent processes, so at a fixed number of rounds its coverage must come out as
-//! [`interval::ranks`] says, whatever the noise inside a process. With the stop rule, it is the simulation that tells:
-//! a chance run of close medians ends the measurement early, and just then the interval is too narrow.
+//! The interval is exact for independent processes, so with a fixed number of rounds its coverage
+//! must be that of [`interval::ranks`], whatever the noise within a process. With the stop rule
+//! only simulation can tell: a chance run of close medians ends the measurement early, and just
+//! then the interval is too narrow.
 
 use crate::measurement::{Cause, Disturbance, RoundSamples};
 use crate::stats::looks::StopRule;
 use crate::stats::{interval, order};
 
-/// How a process and its samples vary. The scale is arbitrary: an undisturbed sample costs about 100.
+/// How a process and its samples vary. The scale is arbitrary, with about 100 for an undisturbed
+/// sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
-    /// Costs add up: an exponential tail above a floor, and one sample in fifty ten times as far out.
+    /// Costs add up: an exponential tail above a floor, and one sample in fifty ten times as far
+    /// out.
     Skewed,
-    /// Samples fall through the life of a process by up to a fifth, as while a core's clock or a cache warms up.
+    /// Samples fall by up to a fifth over the lifetime of a process, as while a core's clock or a
+    /// cache warms up.
     Drifting,
-    /// Neighbours resemble each other: first-order autoregressive, lag-1 correlation 0.8.
+    /// Neighbouring samples resemble each other: first-order autoregressive, lag-1 correlation 0.8.
     Autocorrelated,
-    /// A second mode 30 % up, taken by up to four fifths of a process's samples: the share differs by process.
+    /// A second mode, 30 % higher, has up to four fifths of a process's samples; its share differs
+    /// between processes.
     TwoModed,
-    /// A neighbour on the core comes and goes, for some samples at a time, and makes them 10 to 80 % dearer; how much of the time it is there differs by
-    /// process, up to nearly always. One shared sample in thirty is not noticed. A process with too few samples of its own is taken again.
+    /// A neighbour on the core comes and goes, for some samples at a time, and makes them 10 to 80
+    /// % more expensive; its share of the time differs between processes, up to almost all of it.
+    /// One shared sample in thirty goes unnoticed. A process with too few samples of its own is
+    /// repeated.
     Neighbour,
 }
 
@@ -37,7 +45,7 @@ impl Noise {
         Noise::Neighbour,
     ];
 
-    /// Draws the samples of one process that its median is from.
+    /// Draws the samples of one process from which its median is taken.
     pub fn process(self, samples: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
         if self != Noise::Neighbour {
             return self.all_samples(samples, rng);
@@ -77,7 +85,8 @@ impl Noise {
     }
 }
 
-/// A process whose core a neighbour shares now and then, its samples tagged as looks at the core would.
+/// A process whose core is sometimes shared with a neighbour, with its samples tagged as checks of
+/// the core would.
 fn beside_a_neighbour(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
     let share = 0.98 * rng.f64();
     let slowdown = 1.1 + 0.7 * rng.f64();
@@ -88,7 +97,7 @@ fn beside_a_neighbour(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
         ..RoundSamples::default()
     };
     for (sample, value) in (0..).zip(&mut round.values) {
-        // It stays for five samples in the mean.
+        // It stays for five samples on average.
         if rng.f64() < 0.2 {
             is_there = rng.f64() < share;
         }
@@ -103,21 +112,21 @@ fn beside_a_neighbour(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
     round
 }
 
-/// How often the interval held the truth.
+/// How often the interval contained the true value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coverage {
-    /// Experiments whose interval held the truth.
+    /// Experiments whose interval contained the true value.
     pub covered: u32,
     /// All experiments.
     pub experiments: u32,
-    /// Mean width of the intervals, as a share of the truth.
+    /// Mean width of the intervals, as a share of the true value.
     pub mean_width: f64,
     /// Mean number of rounds until the end.
     pub mean_rounds: f64,
 }
 
 impl Coverage {
-    /// Share of intervals that held the truth, 0..=1.
+    /// Share of intervals that contained the true value, 0..=1.
     pub fn share(&self) -> f64 {
         f64::from(self.covered) / f64::from(self.experiments)
     }
@@ -125,7 +134,8 @@ impl Coverage {
 
 /// Simulates `experiments` measurements of `rounds` processes with `samples` samples each.
 ///
-/// A share over 200 experiments has a standard deviation of 1.5 %; ask for 10,000 to see the coverage itself.
+/// A share over 200 experiments has a standard deviation of 1.5 %; use 10,000 to see the coverage
+/// itself.
 pub fn coverage(
     noise: Noise,
     rounds: u32,
@@ -136,7 +146,7 @@ pub fn coverage(
     Simulation::new(noise, samples, seed).coverage(rounds, experiments)
 }
 
-/// The same with a stop rule, whose first look is at six rounds or later.
+/// As [`coverage`], with a stop rule whose first look is at six rounds or later.
 pub fn coverage_with_stop(
     noise: Noise,
     rule: StopRule<'_>,
@@ -147,7 +157,7 @@ pub fn coverage_with_stop(
     Simulation::new(noise, samples, seed).coverage_with_stop(rule, experiments)
 }
 
-/// A noise model and its truth, to ask for more than one coverage.
+/// A noise model and its true value, for computing more than one coverage.
 #[derive(Debug, Clone)]
 pub struct Simulation {
     noise: Noise,
@@ -157,8 +167,9 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Finds the truth from 100,000 processes: its error is below 1 % of the width of any interval simulated here.
-    /// A process has one sample at least. The truth of a cost beside a neighbour is that without it.
+    /// Determines the true value from 100,000 processes: its error is below 1 % of the width of any
+    /// interval simulated here. A process has at least one sample. For [`Noise::Neighbour`] the
+    /// true value is the cost without the neighbour.
     pub fn new(noise: Noise, samples: usize, seed: u64) -> Self {
         let samples = samples.max(1);
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x7275_7468);
@@ -179,7 +190,8 @@ impl Simulation {
         self.truth
     }
 
-    /// Coverage at a fixed number of rounds; below three there is no interval and nothing is covered.
+    /// Coverage with a fixed number of rounds; below three there is no interval and nothing is
+    /// covered.
     pub fn coverage(&self, rounds: u32, experiments: u32) -> Coverage {
         let rule = StopRule {
             looks: &[rounds],
@@ -256,7 +268,8 @@ mod tests {
 
     #[test]
     fn the_stop_rule_keeps_the_coverage() {
-        // Widths at which each noise stops at many different looks, so that luck has its chances.
+        // Widths at which each noise stops at many different looks, so that chance can play its
+        // part.
         for (noise, target) in Noise::ALL.into_iter().zip([0.02, 0.03, 0.03, 0.1, 0.02]) {
             let simulation = Simulation::new(noise, 9, 3);
             let careful = StopRule {
@@ -276,15 +289,16 @@ mod tests {
                     (0.93..=0.97).contains(&share),
                     "{noise:?} {rule:?}: {share}"
                 );
-                let least = f64::from(rule.looks[0]);
-                assert!(found.mean_rounds > least, "{found:?}");
+                let first = f64::from(rule.looks[0]);
+                assert!(found.mean_rounds > first, "{found:?}");
             }
         }
     }
 
     #[test]
     fn the_truth_is_known_where_it_can_be_reckoned() {
-        // Offset and jitter are symmetric in the logarithm, so an odd number of samples leaves the median at 100.
+        // Offset and jitter are symmetric in the logarithm, so with an odd number of samples the
+        // median is 100.
         let truth = Simulation::new(Noise::Autocorrelated, 9, 1).truth();
         assert!((truth / 100.0 - 1.0).abs() < 0.001, "{truth}");
     }

@@ -1,4 +1,4 @@
-//! The few numbers of a run that most people look for first, and what is normal beside them.
+//! The few numbers of a run that most people look for first, with reference values.
 
 mod list;
 
@@ -12,13 +12,13 @@ use crate::{Measurement, Run, Status, directory, row_name};
 pub struct Block<'r> {
     /// Its heading.
     pub title: &'static str,
-    /// What stands beside the numbers.
+    /// What the additional column shows.
     pub aside: Aside,
-    /// Its lines, those that the run has rows for.
+    /// Its lines, limited to those that the run has rows for.
     pub lines: Vec<Line<'r>>,
 }
 
-/// What stands beside the numbers of a block.
+/// What the additional column of a block shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aside {
     /// The 99th percentile of single operations.
@@ -30,28 +30,29 @@ pub enum Aside {
 /// One line.
 #[derive(Debug, Clone)]
 pub struct Line<'r> {
-    /// What it is, in standard terms; with what the run decided: one of several directories, a pair of CPUs.
+    /// What it is, in standard terms, with what the run determined: one of several directories, a
+    /// pair of CPUs.
     pub title: String,
     /// The row.
     pub row: &'r Measurement,
-    /// A part of it in ns, and what that is: of a round trip, one switch.
+    /// A part of it in ns, and what that is, e.g. one switch of a round trip.
     pub part: Option<(f64, &'static str)>,
-    /// The reference's figure, in the row's unit; null where it has none.
+    /// The reference's figure, in the row's unit, if it has one.
     pub reference: Option<f64>,
 }
 
-/// A line that is wanted.
+/// A line of the summary.
 pub(crate) struct Wanted {
     title: &'static str,
-    /// Name of the row that tells it; a parameter that a run decides is `*`.
+    /// Name of the row that provides its number; a parameter that a run determines is `*`.
     row: &'static str,
-    /// Another that a run without it may have, and what that is.
+    /// A row to use instead in runs without it, and its title.
     instead: Option<(&'static str, &'static str)>,
     /// A detail of the row, in ns, and what it is.
     part: Option<(&'static str, &'static str)>,
 }
 
-/// The summary of a run, beside a reference if there is one.
+/// The summary of a run, compared with a reference if there is one.
 pub fn summary<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Block<'r>> {
     let blocks = BLOCKS.iter().map(|(title, aside, wanted)| Block {
         title,
@@ -64,8 +65,8 @@ pub fn summary<'r>(run: &'r Run, reference: Option<&Run>) -> Vec<Block<'r>> {
     blocks.filter(|block| !block.lines.is_empty()).collect()
 }
 
-/// The rows that the summary looks for, each followed by the one that stands for it in short runs; `*` stands
-/// for what only a run decides.
+/// The rows that the summary looks for, each followed by the one that replaces it in short runs;
+/// `*` stands for what only a run determines.
 pub fn sources() -> impl Iterator<Item = Vec<&'static str>> {
     let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
     all.map(|wanted| {
@@ -74,7 +75,7 @@ pub fn sources() -> impl Iterator<Item = Vec<&'static str>> {
     })
 }
 
-/// What it calls its rows: the ids of their benchmarks, each with a title.
+/// The titles of the summary's rows, with the ids of their benchmarks.
 pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
     let all = BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
     let titles = all.flat_map(|wanted| {
@@ -84,7 +85,7 @@ pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
     titles.map(|(row, title)| (row.split('{').next().unwrap_or(row), title))
 }
 
-/// Whether a run has a good part of them: one of a few rows that were asked for has not.
+/// Whether a run has a good part of the rows; a run of a few selected rows has not.
 pub fn has_many(run: &Run) -> bool {
     let wanted = || BLOCKS.iter().flat_map(|(_, _, wanted)| wanted.iter());
     let found = wanted().filter(|wanted| row_of(wanted, run).is_some());
@@ -101,7 +102,7 @@ fn line<'r>(wanted: &Wanted, run: &'r Run, reference: Option<&Run>) -> Option<Li
     let pair = row.case.get("from").zip(row.case.get("to"));
     let title = match (directory.filter(|_| run.directories.len() > 1), pair) {
         (Some(label), _) => format!("{title}, {label}"),
-        // How far apart two CPUs are is what this is about.
+        // The distance between the two CPUs is what matters here.
         (None, Some((from, to))) => format!("{title}, CPUs {from} and {to}"),
         (None, None) => title.to_owned(),
     };
@@ -113,7 +114,8 @@ fn line<'r>(wanted: &Wanted, run: &'r Run, reference: Option<&Run>) -> Option<Li
     })
 }
 
-/// The row that tells a line, and what it is. A row that was refuted or failed says so, whatever else there is.
+/// The row that provides a line's number, and its title. A row that was refuted or failed takes
+/// precedence over its replacement.
 fn row_of<'r>(wanted: &Wanted, run: &'r Run) -> Option<(&'r Measurement, &'static str)> {
     let find = |name: &str| {
         let rows = run.measurements.iter();
@@ -131,15 +133,16 @@ fn row_of<'r>(wanted: &Wanted, run: &'r Run) -> Option<(&'r Measurement, &'stati
     }
 }
 
-/// Whether no other row may stand in place of this one: it has a number, or none because it was refuted or failed.
+/// Whether no other row may replace this one: it has a number, or it was refuted or failed.
 pub(crate) fn is_final(row: &Measurement) -> bool {
     matches!(row.status, Status::Ok | Status::Withheld | Status::Failed)
 }
 
-/// The row that tells a line, of those that its name means, in the run's order.
+/// The row that provides a line's number, of those that match its name, in the run's order.
 ///
-/// Of directories and pairs of CPUs, which titles name, the first with a number. Of others (the widest vectors come first)
-/// the first that is final: nobody would see that a narrower one stands in place of one that was refuted.
+/// For directories and pairs of CPUs, which titles name, it is the first row with a number. For
+/// others (the widest vectors come first) it is the first that is final: otherwise a narrower one
+/// would silently replace one that was refuted.
 pub(crate) fn first_of<'r>(
     rows: impl Iterator<Item = &'r Measurement> + Clone,
 ) -> Option<&'r Measurement> {
@@ -150,7 +153,7 @@ pub(crate) fn first_of<'r>(
         .or_else(|| find(|_| true))
 }
 
-/// Whether a title says which of several rows it is.
+/// Whether the title says which of several rows it is.
 fn is_in_title(row: &Measurement) -> bool {
     let mut parameters = row_name::parameters(&row.name);
     parameters.any(|(key, _)| [directory::KEY, "from"].contains(&key))

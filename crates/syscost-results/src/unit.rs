@@ -36,7 +36,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// All of them.
+    /// All units.
     pub const ALL: [Unit; 9] = [
         Unit::Nanoseconds,
         Unit::Bytes,
@@ -49,7 +49,7 @@ impl Unit {
         Unit::Ratio,
     ];
 
-    /// The one that is written so.
+    /// The unit with this symbol.
     pub fn from_symbol(symbol: &str) -> Option<Unit> {
         Self::ALL.into_iter().find(|unit| unit.symbol() == symbol)
     }

@@ -1,4 +1,4 @@
-//! Metrics over time, from the index.
+//! Follows metrics over time, using the index.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,12 +12,12 @@ use crate::index::{Index, KeptRun};
 use crate::store::StoreError;
 use crate::sync::BEYOND_NAME;
 
-/// Which runs to follow. All by default, of the machine of the newest.
+/// Which runs to follow: by default all those of the newest run's machine.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
-    /// The machine, by host name or the beginning of its fingerprint.
+    /// The machine, by host name or a prefix of its fingerprint.
     pub machine: Option<String>,
-    /// Only this many runs, the newest.
+    /// Only the newest runs, at most this many.
     pub last: Option<usize>,
     /// Only runs that began then or later.
     pub since: Option<Timestamp>,
@@ -26,34 +26,35 @@ pub struct Scope {
 /// Metrics over the runs of one machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Followed {
-    /// Fingerprint of the machine; `None` without any run.
+    /// Fingerprint of the machine; `None` without any runs.
     pub machine: Option<String>,
     /// Its host name.
     pub hostname: String,
-    /// Runs that were looked at.
+    /// Number of runs that were considered.
     pub runs: usize,
-    /// Runs of other machines that were left out.
+    /// Number of runs of other machines, which were left out.
     pub other_machines: usize,
-    /// Runs by another build (debug or release) than the newest that were left out.
+    /// Number of runs with another build (debug or release) than the newest, which were left out.
     pub other_builds: usize,
     /// The metrics, by name.
     pub series: Vec<Tracked>,
 }
 
-/// A metric over time, and what is missing from it.
+/// A metric over time, and the runs in which it is missing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tracked {
     /// The metric.
     #[serde(flatten)]
     pub series: Series,
-    /// Runs in which it has no number: withheld, below resolution, unsupported, failed or skipped.
+    /// Number of runs in which it has no number: withheld, below resolution, unsupported, failed or
+    /// skipped.
     pub without_number: usize,
-    /// Runs of earlier revisions, or with another far end or congestion control, in which its name
-    /// meant something else, that were left out.
+    /// Number of runs left out because its name meant something else in them: an earlier revision,
+    /// another far end or another congestion control.
     pub other_revisions: usize,
 }
 
-/// A metric of the index: one name may have several, by revision, far end and congestion control.
+/// A metric in the index: one name may have several, by revision, far end and congestion control.
 struct Metric {
     number: i64,
     unit: Unit,
@@ -61,10 +62,10 @@ struct Metric {
 }
 
 impl Index {
-    /// The metrics whose names are wanted, over the runs in scope, with their changes found.
+    /// The metrics with the requested names, over the runs in scope, with their changes detected.
     ///
     /// # Errors
-    /// When there is no such machine, or the index cannot be read.
+    /// If there is no such machine, or the index cannot be read.
     pub fn follow(
         &self,
         scope: &Scope,
@@ -110,7 +111,7 @@ impl Index {
         Ok(followed)
     }
 
-    /// From the index's number of a run to its place in the list.
+    /// Maps a run's number in the index to its place in the list.
     fn places(&self, runs: &[&KeptRun]) -> rusqlite::Result<HashMap<i64, usize>> {
         let of_id: HashMap<&str, usize> = runs
             .iter()
@@ -140,7 +141,7 @@ impl Index {
             } else {
                 Better::Lower
             };
-            // A unit that this version does not know cannot come from a document it has read.
+            // An unknown unit cannot come from a document that this version has read.
             let Some(unit) = Unit::from_symbol(&row.get::<_, String>(2)?) else {
                 continue;
             };
@@ -208,7 +209,7 @@ impl Index {
     }
 }
 
-/// The newest run of the machine a person means; of any without a name.
+/// The newest run of the named machine, or of any if none is named.
 fn newest<'a>(
     runs: &'a [KeptRun],
     machine: Option<&str>,

@@ -1,8 +1,8 @@
-//! The index of the kept runs: an SQLite file beside them.
+//! The index of the stored runs: an SQLite file next to them.
 //!
-//! The documents are the truth; the index is derived from them, brought up to date whenever it is opened, and may be
-//! removed at any time. It is written in short transactions under SQLite's own lock with a rollback journal, not a
-//! write-ahead log, which network folders cannot share.
+//! The documents are the truth; the index is derived from them, brought up to date whenever it is
+//! opened, and may be removed at any time. It is written in short transactions under SQLite's own
+//! lock with a rollback journal, as a write-ahead log does not work on network file systems.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,11 +13,11 @@ use serde::Serialize;
 use crate::store::{Store, StoreError};
 use crate::sync::Problem;
 
-/// Marks the file as ours: `sysc`.
+/// Identifies the file as ours: `sysc`.
 const APPLICATION: i32 = 0x7379_7363;
 /// Version of the tables.
 const VERSION: i32 = 1;
-/// How long to wait for another process.
+/// How long to wait for a lock held by another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const TABLES: &str = "
@@ -70,10 +70,10 @@ CREATE TABLE measurements (
 /// Why the index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// The folder of runs cannot be read.
+    /// The directory of runs cannot be read.
     #[error("cannot read {path}: {cause}")]
     Folder {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
         /// Why not.
         cause: std::io::Error,
@@ -88,7 +88,7 @@ pub enum IndexError {
         /// Its version.
         found: i32,
     },
-    /// Something else wrote it.
+    /// Another program wrote it.
     #[error("{path} is an SQLite file of another program and is left as it is; move it elsewhere")]
     Foreign {
         /// The file.
@@ -101,10 +101,10 @@ pub enum IndexError {
     Damaged {
         /// The index.
         path: PathBuf,
-        /// How it shows.
+        /// SQLite's error.
         cause: rusqlite::Error,
     },
-    /// Another process has held it for too long.
+    /// Another process has held its lock for too long.
     #[error("{path} is in use by another process; try again")]
     Busy {
         /// The index.
@@ -132,7 +132,7 @@ impl IndexError {
         }
     }
 
-    /// Whether the folder is at fault, not the index: it can be done in memory instead.
+    /// Whether the directory is at fault, not the index: the index can then be built in memory.
     fn is_unwritable(&self) -> bool {
         let IndexError::Sqlite { cause, .. } = self else {
             return false;
@@ -144,7 +144,7 @@ impl IndexError {
     }
 }
 
-/// A run as the index knows it.
+/// A run as stored in the index.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KeptRun {
     /// Its id.
@@ -153,7 +153,7 @@ pub struct KeptRun {
     pub started: String,
     /// How long it took, in seconds.
     pub duration_s: f64,
-    /// Whether every row got its fewest rounds.
+    /// Whether every row got its minimum number of rounds.
     pub complete: bool,
     /// Fingerprint of the machine: equal for the same host name, processor and hypervisor.
     pub machine: String,
@@ -179,29 +179,29 @@ pub struct KeptRun {
     pub tags: Vec<String>,
 }
 
-/// The index, up to date with the folder of runs as it was when opened.
+/// The index, up to date with the directory of runs as it was when opened.
 #[derive(Debug)]
 pub struct Index {
     pub(crate) connection: Connection,
     pub(crate) store: Store,
     pub(crate) path: PathBuf,
-    /// Files that could not be read and were not told of before.
+    /// Files that could not be read, without those reported before.
     pub fresh_problems: Vec<Problem>,
-    /// Why the index was built in memory and not kept; `None` where it was.
+    /// Why the index was built in memory and not saved; `None` if it was saved.
     pub not_kept: Option<IndexError>,
 }
 
 impl Index {
-    /// Opens the index of a store and brings it up to date: reads each document that is new or has changed, once.
-    /// `progress` is told how many of how many are read.
+    /// Opens the index of a store and brings it up to date by reading each new or changed document
+    /// once. `progress` is called with the number of documents read and their total.
     ///
     /// # Errors
-    /// When the index is of a newer version, foreign or damaged: it is left as it is. A folder that cannot be written is
-    /// no error: the index is then built in memory.
+    /// If the index is of a newer version, foreign or damaged, in which case it is not changed. An
+    /// unwritable directory is not an error: the index is then built in memory.
     pub fn open(store: &Store, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, StoreError> {
         let path = store.folder().join("index.sqlite");
         if !store.runs().exists() && !path.exists() {
-            // Nothing was kept yet: a look must not make a folder.
+            // Nothing has been stored yet: merely looking must not create a directory.
             return Ok(Self::prepared(store, Connection::open_in_memory(), &path)?);
         }
         let on_disk = Self::prepared(store, Connection::open(&path), &path)
@@ -229,7 +229,7 @@ impl Index {
             let transaction = connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)
                 .map_err(failed)?;
-            // Another process may have been faster.
+            // Another process may have created the tables in the meantime.
             if !is_ready(&transaction, path)? {
                 transaction.execute_batch(TABLES).map_err(failed)?;
                 transaction
@@ -250,10 +250,10 @@ impl Index {
         })
     }
 
-    /// The kept runs, newest first.
+    /// The stored runs, newest first.
     ///
     /// # Errors
-    /// When the index cannot be read.
+    /// If the index cannot be read.
     pub fn runs(&self) -> Result<Vec<KeptRun>, StoreError> {
         let mut tags = self.store.tags();
         let query = "SELECT id, started, duration_s, complete, machine, hostname, cpu, kernel, version, build, profile, \
@@ -286,10 +286,10 @@ impl Index {
         self.answered(read())
     }
 
-    /// Every file of the folder that holds no readable run, by name.
+    /// Every file of the directory that contains no readable run, by name.
     ///
     /// # Errors
-    /// When the index cannot be read.
+    /// If the index cannot be read.
     pub fn problems(&self) -> Result<Vec<Problem>, StoreError> {
         let read = || {
             let query = "SELECT file, problem FROM files WHERE problem IS NOT NULL ORDER BY file";
@@ -310,9 +310,10 @@ impl Index {
     }
 }
 
-/// Whether the file is an index of this version; not if it is empty.
+/// Whether the file is an index of this version; false if it is empty.
 fn is_ready(connection: &Connection, path: &Path) -> Result<bool, IndexError> {
-    // One statement reads one state of the file: between several another process may make the tables.
+    // A single statement reads a single state of the file: between several, another process may
+    // create the tables.
     let state = "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), \
                  (SELECT count(*) FROM sqlite_schema)";
     let (application, version, tables): (i32, i32, i32) = connection

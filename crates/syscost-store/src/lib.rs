@@ -1,10 +1,10 @@
 //! The user's runs on disk.
 //!
-//! - [`mod@load`]: reads one run document, with a limit on its size and one clear line on what is wrong with it.
-//! - [`Store`]: the data folder, and how a run is named on the command line.
-//! - [`Index`]: the kept runs in an SQLite file, for lists and for metrics over time. Derived: it can be removed at any time.
-//! - Tags ([`Store::tag`]): names a person gives to runs.
-//! - [`write_atomically`]: a file is written whole or not at all.
+//! - [`mod@load`]: reads one run document, with a size limit and a one-line error message.
+//! - [`Store`]: the data directory, and how runs are named on the command line.
+//! - [`Index`]: the stored runs in an SQLite file, for lists and metrics over time. It may be removed.
+//! - Tags ([`Store::tag`]): names that users give to runs.
+//! - [`write_atomically`]: writes a file completely or not at all.
 
 mod follow;
 mod index;

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use syscost_results::Run;
 use syscost_results::document::{self, DocumentError, Summary};
 
-/// No run document comes near this size, in bytes: a full run with all samples takes some MB.
-pub const LARGEST: u64 = 256 << 20;
+/// Maximum size of a run document, in bytes. No real one comes close: a full run with all samples
+/// takes some MB.
+pub const MAX_SIZE: u64 = 256 << 20;
 
-/// Why a run document could not be had from a file.
+/// Why a run document could not be read from a file.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
@@ -21,22 +22,22 @@ pub enum LoadError {
         /// Why not.
         cause: io::Error,
     },
-    /// It is a folder.
+    /// It is a directory.
     #[error("{path} is a folder; name the run documents in it, e.g. {path}/*.json")]
     Folder {
-        /// The folder.
+        /// The directory.
         path: PathBuf,
     },
     /// The file is larger than any run document.
     #[error(
         "{path} is too large to be a run document: more than {} MiB; give a file that `syscost run -o` wrote",
-        LARGEST >> 20
+        MAX_SIZE >> 20
     )]
     TooLarge {
         /// The file.
         path: PathBuf,
     },
-    /// The file holds no run that this version can read.
+    /// The file contains no run that this version can read.
     #[error("{path}{cause}")]
     Document {
         /// The file.
@@ -49,12 +50,13 @@ pub enum LoadError {
 /// Reads the run document in a file.
 ///
 /// # Errors
-/// When the file cannot be read, is too large, or holds no run: one line that names the file, the place and what to do.
+/// If the file cannot be read, is too large, or contains no run: one line that names the file, the
+/// place and what to do.
 pub fn load(path: &Path) -> Result<Run, LoadError> {
     parse(path, document::read)
 }
 
-/// Reads what an index keeps of the run document in a file; several times as fast.
+/// Reads what an index keeps of the run document in a file; this is several times as fast.
 ///
 /// # Errors
 /// As [`load`].
@@ -87,15 +89,15 @@ fn bytes_of(path: &Path) -> Result<Vec<u8>, LoadError> {
     let too_large = || LoadError::TooLarge {
         path: path.to_owned(),
     };
-    if metadata.len() > LARGEST {
+    if metadata.len() > MAX_SIZE {
         return Err(too_large());
     }
-    // A pipe tells no length, so the limit holds for what is read as well.
+    // The length of a pipe is unknown, so the limit also applies while reading.
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    file.take(LARGEST + 1)
+    file.take(MAX_SIZE + 1)
         .read_to_end(&mut bytes)
         .map_err(read)?;
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_SIZE {
         return Err(too_large());
     }
     Ok(bytes)

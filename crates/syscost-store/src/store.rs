@@ -1,4 +1,4 @@
-//! The data folder, and how a run is named on the command line.
+//! The data directory, and how runs are named on the command line.
 
 use std::fs;
 use std::io;
@@ -11,16 +11,16 @@ use crate::index::IndexError;
 use crate::load::{LoadError, load};
 use crate::write::write_atomically;
 
-/// The folder where runs are kept: `$XDG_DATA_HOME/syscost`, by default `~/.local/share/syscost`.
+/// The directory in which runs are stored: `$XDG_DATA_HOME/syscost`, by default `~/.local/share/syscost`.
 #[derive(Debug, Clone)]
 pub struct Store {
     folder: PathBuf,
 }
 
-/// The name of the run kept last.
+/// The name of the run that was stored last.
 pub const LATEST: &str = "latest";
 
-/// How many runs are looked through for one that has what is asked for.
+/// Maximum number of runs searched for one that has what is wanted.
 const LOOKED_THROUGH: usize = 30;
 
 /// A run and the file it came from.
@@ -32,13 +32,13 @@ pub struct Loaded {
     pub path: PathBuf,
 }
 
-/// Why a run could not be found or kept.
+/// Why a run could not be found or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The document.
+    /// The document could not be read.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// No run is called that.
+    /// No run has this name.
     #[error(
         "there is no file and no kept run called `{name}`; give a file, `latest`, `latest~1`, or an id or tag from `syscost history`"
     )]
@@ -46,22 +46,22 @@ pub enum StoreError {
         /// What was asked for.
         name: String,
     },
-    /// More than one run begins so or has that tag.
+    /// More than one run has this prefix or tag.
     #[error("`{name}` could be {count} runs, e.g. {first} and {second}; give one's id")]
     Ambiguous {
         /// What was asked for.
         name: String,
-        /// How many runs begin so or have that tag.
+        /// Number of runs with this prefix or tag.
         count: usize,
         /// The first of them.
         first: String,
         /// Another.
         second: String,
     },
-    /// No run was kept yet.
+    /// No run has been stored yet.
     #[error("no run is kept in {folder} yet; measure first: syscost run")]
     Empty {
-        /// The folder of runs.
+        /// The directory of runs.
         folder: PathBuf,
     },
     /// Another run has the tag.
@@ -69,12 +69,12 @@ pub enum StoreError {
         "{holder} is tagged {tag}; take another tag, or first: syscost history untag {holder} {tag}"
     )]
     TagTaken {
-        /// What it was to be.
+        /// The wanted tag.
         tag: String,
         /// The run that has it.
         holder: String,
     },
-    /// That cannot be a tag.
+    /// This cannot be a tag.
     #[error("`{tag}` cannot be a tag: it {problem}; take another, e.g. before-upgrade")]
     NoTag {
         /// What was asked for.
@@ -82,7 +82,7 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// A run is asked for that must be a kept one.
+    /// The run must be a stored one.
     #[error(
         "{path} is not kept in the data folder, so it has no place in the history; give an id from `syscost history`"
     )]
@@ -90,7 +90,7 @@ pub enum StoreError {
         /// The file that was named.
         path: PathBuf,
     },
-    /// No kept run, or more than one machine's, is meant by a machine's name.
+    /// A machine's name matches no stored run, or those of several machines.
     #[error("`{name}` is {problem}; kept are runs of: {known}")]
     Machine {
         /// What was asked for.
@@ -103,22 +103,22 @@ pub enum StoreError {
     /// The index cannot be used.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// A file or folder of the store cannot be used.
+    /// A file or directory of the store cannot be used.
     #[error("cannot {action} {path}: {cause}{advice}")]
     Io {
-        /// What was tried, e.g. `write`.
+        /// The attempted action, e.g. `write`.
         action: &'static str,
-        /// On what.
+        /// Its object.
         path: PathBuf,
         /// Why not.
         cause: io::Error,
-        /// What to do, beginning with `; `, or nothing.
+        /// What to do, beginning with `; `; may be empty.
         advice: &'static str,
     },
 }
 
 impl StoreError {
-    /// Whether what was given means no run: the name is wrong, or the file is not there.
+    /// Whether the name refers to no run: it is wrong, or the file does not exist.
     pub fn is_no_run(&self) -> bool {
         match self {
             Self::Load(LoadError::Read { cause, .. }) => cause.kind() == io::ErrorKind::NotFound,
@@ -137,7 +137,7 @@ impl StoreError {
     }
 }
 
-/// What is in a folder. One that is not there is empty; one that cannot be read is not.
+/// The entries of a directory. A missing directory is empty; an unreadable one is an error.
 pub(crate) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
         Ok(entries) => Ok(entries.flatten().collect()),
@@ -147,43 +147,43 @@ pub(crate) fn list(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
 }
 
 impl Store {
-    /// The user's own data folder. It need not exist.
+    /// The user's own data directory. It need not exist.
     pub fn of_user() -> Self {
-        // Without a home there is still a temporary folder.
+        // Without a home directory there is still a temporary one.
         let base = choose_base_strategy()
             .map_or_else(|_| std::env::temp_dir(), |strategy| strategy.data_dir());
         Self::at(base.join("syscost"))
     }
 
-    /// A store in a folder of one's own.
+    /// A store in the given directory.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// The folder of everything kept.
+    /// The directory of everything stored.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The folder of run documents.
+    /// The directory of run documents.
     pub fn runs(&self) -> PathBuf {
         self.folder.join("runs")
     }
 
-    /// The folder of journals of unfinished runs.
+    /// The directory of journals of unfinished runs.
     pub fn journals(&self) -> PathBuf {
         self.folder.join("journals")
     }
 
-    /// The file of what cores showed in earlier runs while they worked for nobody else.
+    /// The file with what cores showed in earlier runs while they were not shared.
     pub fn known_cores(&self) -> PathBuf {
         self.folder.join("cores.json")
     }
 
-    /// Keeps a run's document; tells where.
+    /// Stores a run's document and returns its path.
     ///
     /// # Errors
-    /// When the folder or the file cannot be written.
+    /// If the directory or the file cannot be written.
     pub fn keep(&self, run: &Run, document: &[u8]) -> Result<PathBuf, StoreError> {
         let folder = self.runs();
         let failed = |action, path: &Path| {
@@ -201,21 +201,20 @@ impl Store {
         Ok(path)
     }
 
-    /// The run that a person means by `name`: a file; `latest`, or `latest~1` for the one before; a kept run's id, its tag,
-    /// or the beginning of its id.
+    /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored run's id, a prefix of its id,
+    /// or its tag.
     ///
     /// # Errors
-    /// When there is no such run, more than one, or its document cannot be read.
+    /// If there is no such run, more than one, or its document cannot be read.
     pub fn find(&self, name: &str) -> Result<Loaded, StoreError> {
         let path = self.path_of(name)?;
         let run = load(&path)?;
         Ok(Loaded { run, path })
     }
 
-    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is
-    /// wanted of it, so that a run of three rows, or one that was broken off, hides no other. The
-    /// very latest if none of the last thirty has it. The number is that of later runs of this
-    /// machine that lack it. `has` is asked of the latest run first, then of earlier ones.
+    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is wanted, so that a run of three
+    /// rows, or an interrupted one, does not hide others. It is the very latest if none of the last thirty has it. The number
+    /// counts the later runs of this machine that lack it. `has` is called for the latest run first, then for earlier ones.
     ///
     /// # Errors
     /// As [`Store::find`].
@@ -233,7 +232,7 @@ impl Store {
         let earlier = earlier.filter(|(_, path)| *path != newest.path);
         let mut passed = 1;
         for (_, path) in earlier.take(LOOKED_THROUGH) {
-            // One that cannot be read is no reason not to show another; one of another machine is no answer.
+            // An unreadable run must not prevent showing another one; a run of another machine does not answer the question.
             let Ok(run) = load(&path) else { continue };
             let is_same = (&run.machine.hostname, &run.machine.cpu_model)
                 == (&machine.hostname, &machine.cpu_model);
@@ -246,14 +245,14 @@ impl Store {
         Ok((newest, 0))
     }
 
-    /// Whether a run may be called so: not whether its document can be read.
+    /// Whether a run has this name, even if its document cannot be read.
     pub fn has(&self, name: &str) -> bool {
         !matches!(self.path_of(name), Err(StoreError::Unknown { .. }))
     }
 
     fn path_of(&self, name: &str) -> Result<PathBuf, StoreError> {
         let file = Path::new(name);
-        // What looks like a path is one, so that the error speaks of the file.
+        // What looks like a path is one, so that the error is about the file.
         if file.exists() || name.contains('/') || name.ends_with(".json") {
             return Ok(file.to_owned());
         }
@@ -307,10 +306,10 @@ impl Store {
         }
     }
 
-    /// The id of the kept run that a person means by `name`, as [`Store::find`] has it.
+    /// The id of the stored run that `name` refers to, as in [`Store::find`].
     ///
     /// # Errors
-    /// When there is no such run, more than one, or it is a file elsewhere.
+    /// If there is no such run, more than one, or it is a file elsewhere.
     pub fn kept_id(&self, name: &str) -> Result<String, StoreError> {
         let path = self.path_of(name)?;
         let mut kept = self.kept()?.into_iter();
@@ -319,10 +318,10 @@ impl Store {
             .ok_or(StoreError::NotKept { path })
     }
 
-    /// What kept runs may be called, newest first: the tags and the id of each.
+    /// The names of the stored runs, newest first: the tags and the id of each.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// If the directory cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
         let mut tags = self.tags();
         let kept = self.kept()?.into_iter().rev();
@@ -334,14 +333,14 @@ impl Store {
         Ok(names.collect())
     }
 
-    /// Removes a kept run, told by its id, and its tags.
+    /// Removes the stored run with this id, and its tags.
     ///
     /// # Errors
-    /// When its file cannot be removed.
+    /// If its file cannot be removed.
     pub fn remove(&self, id: &str) -> Result<(), StoreError> {
         let path = self.runs().join(format!("{id}.json"));
         match fs::remove_file(&path) {
-            // Another process was faster.
+            // Another process may have removed it first.
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(StoreError::Io {
                 action: "remove",
                 path,
@@ -357,7 +356,7 @@ impl Store {
         }
     }
 
-    /// Ids and documents of the kept runs, oldest first: ids begin with the time.
+    /// Ids and documents of the stored runs, oldest first: ids begin with the time.
     fn kept(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
         let folder = self.runs();
         let entries = list(&folder).map_err(|cause| StoreError::Io {
@@ -370,7 +369,7 @@ impl Store {
             .into_iter()
             .filter_map(|entry| {
                 let path = entry.path();
-                // Neither a pipe, which would block, nor a file of another name is a kept run.
+                // Pipes, on which reading would block, and files with other names are not stored runs.
                 if !path.is_file() {
                     return None;
                 }
@@ -387,7 +386,7 @@ impl Store {
     }
 }
 
-/// Whether two paths lead to one file. A kept path is compared as it is first, so that most need no look at the disk.
+/// Whether two paths lead to the same file. They are first compared as they are, so that most need no disk access.
 fn same_file(kept: &Path, other: &Path) -> bool {
     kept == other
         || (kept.file_name() == other.file_name()

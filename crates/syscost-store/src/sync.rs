@@ -1,4 +1,4 @@
-//! Brings the index up to date with the folder of runs.
+//! Brings the index up to date with the directory of runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,28 +18,29 @@ use crate::index::{Index, IndexError};
 use crate::load::{LoadError, load_summary};
 use crate::store::list;
 
-/// What the ids of network measurements begin with.
+/// Prefix of the ids of network measurements.
 const NETWORK: &str = "net.";
 
-/// What stands between a row's name and what else tells its series apart: no name has it.
+/// Separates a row's name from what else distinguishes its series; no name contains it.
 pub(crate) const BEYOND_NAME: char = '\n';
 
-/// Documents written in one transaction: few enough to keep others waiting for a moment only.
+/// Documents written in one transaction: few enough that others only wait for a moment.
 const BATCH: usize = 32;
 
-/// A file in the folder of runs that holds no readable run. It is left alone, and not read again until it changes.
+/// A file in the directory of runs that contains no readable run. It is left alone, and not read
+/// again until it changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Its name in the folder.
+    /// Its name in the directory.
     pub file: String,
     /// What is wrong with it, in one line that begins with its path.
     pub problem: String,
 }
 
-/// What tells whether a file has changed: its size in bytes, and when it was written, in ns since 1970.
+/// Identifies a version of a file: its size in bytes, and its modification time in ns since 1970.
 type State = (i64, i64);
 
-/// A file as it is to be indexed.
+/// A file to be indexed.
 struct Indexed {
     file: String,
     state: State,
@@ -52,7 +53,8 @@ impl Index {
         &mut self,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<(), IndexError> {
-        // Before the folder is listed: what another process adds meanwhile is not taken for vanished.
+        // Before the directory is listed, so that what another process adds in the meantime is not
+        // taken for vanished.
         let known = self
             .known()
             .map_err(|cause| IndexError::of(&self.path, cause))?;
@@ -103,7 +105,7 @@ impl Index {
         }
     }
 
-    /// Replaces what is indexed of some files, or forgets it, all or nothing.
+    /// Replaces or removes what is indexed of some files, atomically.
     fn write(&mut self, gone: &[&String], files: Vec<Indexed>) -> Result<(), IndexError> {
         let path = self.path.clone();
         let mut problems = Vec::new();
@@ -119,7 +121,8 @@ impl Index {
                 transaction.execute("DELETE FROM files WHERE file = ?", [file])?;
                 transaction.execute("DELETE FROM runs WHERE file = ?", [file])?;
             }
-            // Once for all, since rows are kept by metric. Before new runs take the numbers of old ones.
+            // Once for all, since rows are stored by metric. Before new runs reuse the numbers of
+            // old ones.
             transaction.execute(
                 "DELETE FROM measurements WHERE run NOT IN (SELECT number FROM runs)",
                 [],
@@ -147,10 +150,10 @@ impl Index {
     }
 }
 
-/// The files of the folder and their states. Hidden ones are ours, being written.
+/// The files of the directory and their states. Hidden ones are ours, being written.
 ///
 /// # Errors
-/// When the folder is there and cannot be read: its runs have not vanished.
+/// If the directory exists but cannot be read: its runs have not vanished.
 fn present(folder: &Path) -> io::Result<BTreeMap<String, State>> {
     let states = list(folder)?
         .into_iter()
@@ -162,25 +165,25 @@ fn present(folder: &Path) -> io::Result<BTreeMap<String, State>> {
             }
             let modified = metadata.modified().ok()?;
             let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-            // In 2262 the clock passes what fits; only changes matter.
+            // From 2262 on the time no longer fits; only changes matter.
             Some((file, (metadata.len() as i64, modified.as_nanos() as i64)))
         })
         .collect();
     Ok(states)
 }
 
-/// What the index keeps of a file, or one line on why it holds no kept run.
+/// What the index keeps of a file, or one line on why it contains no stored run.
 fn summary(path: &Path, file: &str) -> Result<Summary, String> {
     let foreign = |problem: &str| Err(format!("{}: {problem}", path.display()));
     let Some(stem) = file.strip_suffix(".json") else {
         return foreign("this is no run document; keep it elsewhere");
     };
-    // Reading a pipe would wait for ever.
+    // Reading a pipe would block forever.
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return foreign("this is no regular file; keep it elsewhere");
     }
     let summary = load_summary(path).map_err(|error: LoadError| error.to_string())?;
-    // Else a copy would count twice, and the id in a list would not be found.
+    // Otherwise a copy would count twice, and the id in a list would not be found.
     if summary.id != stem {
         let id: String = summary.id.escape_default().take(100).collect();
         return foreign(&format!(
@@ -224,15 +227,15 @@ fn insert(transaction: &Transaction<'_>, file: &str, run: &Summary) -> rusqlite:
     Ok(())
 }
 
-/// Variables of a run's workers, and what the names of rows have that they change the meaning of:
-/// where the far end of network measurements is, and which congestion control all of them have.
+/// Variables of a run's workers, each with a part of the names of rows whose meaning it changes:
+/// the address of the far end for network measurements, and the congestion control for all of them.
 const MEANT: [(&str, &str); 2] = [
     ("SYSCOST_PEER", "path=remote"),
     ("SYSCOST_CONGESTION", "net."),
 ];
 
-/// The series that a row belongs to: its name, and behind it in lines of their own what it means in
-/// this run beyond that.
+/// The series that a row belongs to: its name, followed, each on its own line, by what else
+/// determines its meaning in this run.
 fn series(row: &Row, run: &Summary) -> String {
     let meant = MEANT.iter().filter_map(|(variable, part)| {
         let value = run.config.environment.get(*variable)?.as_deref()?;
@@ -249,14 +252,14 @@ fn series(row: &Row, run: &Summary) -> String {
         .collect()
 }
 
-/// The NFS server of a row that is measured against one without a mount.
+/// The NFS server of a row that is measured without a mount.
 fn server(row: &Row, run: &Summary) -> Option<String> {
     let is_concerned = row.id == "fs.nfs" || row.name.starts_with("fs.remote{dir=nfs,");
     let export = run.config.environment.get("SYSCOST_NFS")?.as_deref()?;
     is_concerned.then(|| NfsServer::place_of(export))
 }
 
-/// What the directory of a row lies on: under the same label another run may have another one.
+/// The storage of a row's directory: another run may have different storage under the same label.
 fn storage(row: &Row, run: &Summary) -> Option<String> {
     let label = label_of(&row.name)?;
     let mut directories = run.directories.iter();
@@ -288,7 +291,7 @@ fn insert_row(
         }
         found => found?,
     };
-    // What was withheld has no number, whatever a document says.
+    // A withheld row has no number, whatever a document says.
     let estimate = (row.status == Status::Ok).then_some(&row.estimate);
     transaction
         .prepare_cached(
@@ -317,10 +320,11 @@ fn status(status: Status) -> &'static str {
     }
 }
 
-/// What stays the same as long as it is the same machine, in eight hexadecimal digits. The kernel and what is set up are
-/// left out: following what they change is what a history is for.
+/// A fingerprint of the machine's identity, in eight hexadecimal digits. The kernel and settings
+/// are not part of it: a history is there to follow the effects of their changes.
 pub fn fingerprint(machine: &Machine) -> String {
-    // FNV-1a: machines need telling apart, not protection, and the standard library's hash may change with its version.
+    // FNV-1a: machines need to be distinguished, not protected, and the standard library's hash may
+    // change between versions.
     let hash = machine
         .identity()
         .into_iter()
@@ -335,7 +339,7 @@ pub fn fingerprint(machine: &Machine) -> String {
 mod tests {
     use super::*;
 
-    /// A run with this row, whose directory `ssd` is a file system of this kind.
+    /// A run with this row, whose directory `ssd` has a file system of this kind.
     fn run(name: &str, filesystem: &str) -> Summary {
         let document = serde_json::json!({
             "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},

@@ -1,7 +1,8 @@
-//! Tags: names a person gives to runs.
+//! Tags: names that users give to runs.
 //!
-//! A tag is an empty file, `tags/<run>/<tag>`. Making and removing a file is one step for any number of processes, on a
-//! network folder too, so there is no lock and nothing to lose; and the index, which is derived, holds none of it.
+//! A tag is an empty file, `tags/<run>/<tag>`. Creating and removing a file is atomic between
+//! processes, even on a network file system, so there is no lock and nothing to lose; and the
+//! index, which is derived, contains no tags.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +11,8 @@ use std::path::PathBuf;
 
 use crate::store::{LATEST, Store, StoreError};
 
-/// Longest tag, in characters.
-const LONGEST: usize = 64;
+/// Maximum length of a tag, in characters.
+const MAX_LENGTH: usize = 64;
 
 impl Store {
     fn tags_folder(&self) -> PathBuf {
@@ -39,13 +40,13 @@ impl Store {
             .collect()
     }
 
-    /// Gives a kept run, told by its id, a tag. A tag names one run.
+    /// Gives a tag to the stored run with this id. A tag names only one run.
     ///
     /// # Errors
-    /// When that is no tag, another run has it, or its file cannot be made.
+    /// If it is not a valid tag, another run has it, or its file cannot be created.
     pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
         check(tag)?;
-        // A run removed by hand leaves its tags behind; they bind nobody.
+        // The tags of a run that was removed by hand remain, but reserve nothing.
         let is_kept = |run: &str| self.runs().join(format!("{run}.json")).is_file();
         let has = |tags: &Vec<String>| tags.iter().any(|known| known == tag);
         let mut tagged = self.tags().into_iter();
@@ -69,10 +70,10 @@ impl Store {
             })
     }
 
-    /// Takes a tag from a kept run; tells whether it had it.
+    /// Removes a tag from a stored run; returns whether the run had it.
     ///
     /// # Errors
-    /// When that is no tag, or its file cannot be removed.
+    /// If it is not a valid tag, or its file cannot be removed.
     pub fn untag(&self, run: &str, tag: &str) -> Result<bool, StoreError> {
         check(tag)?;
         let folder = self.tags_folder().join(run);
@@ -89,17 +90,17 @@ impl Store {
                 });
             }
         };
-        // It stays as long as another tag is in it.
+        // The directory remains while it contains another tag.
         let _ = fs::remove_dir(folder);
         Ok(had)
     }
 }
 
-/// A tag is a file's name and is typed where ids and files are, so it must not be taken for one.
+/// A tag is a file's name and is typed in place of ids and files, so it must not look like one.
 fn check(tag: &str) -> Result<(), StoreError> {
     let problem = if tag.is_empty() {
         "is empty"
-    } else if tag.chars().count() > LONGEST {
+    } else if tag.chars().count() > MAX_LENGTH {
         "is longer than 64 letters"
     } else if !tag
         .chars()
@@ -114,7 +115,7 @@ fn check(tag: &str) -> Result<(), StoreError> {
         return Ok(());
     };
     Err(StoreError::NoTag {
-        tag: tag.chars().take(LONGEST).collect(),
+        tag: tag.chars().take(MAX_LENGTH).collect(),
         problem,
     })
 }

@@ -1,15 +1,15 @@
-//! Writes files whole or not at all.
+//! Writes files atomically.
 
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Writes a file whole or not at all, through a temporary file beside it that is renamed. A link is followed; what is no
-/// regular file (a device, a pipe) is written to, never replaced.
+/// Writes a file atomically, through a temporary file next to it that is renamed. Links are
+/// followed; anything but a regular file (a device, a pipe) is written to, never replaced.
 ///
 /// # Errors
-/// When the folder or the file cannot be written.
+/// If the directory or the file cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
@@ -18,7 +18,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
             .open(&target)?
             .write_all(bytes);
     }
-    // A temporary file is its owner's alone; this one becomes a file like any other, for others to read as the umask allows.
+    // A temporary file is readable by its owner only; this one becomes an ordinary file, readable
+    // by others as the umask allows.
     let mut file = tempfile::Builder::new()
         .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder_of(&target))?;
@@ -28,7 +29,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder a file lies in, `.` for a bare name.
+/// The directory that contains a file, `.` for a bare name.
 pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,4 +1,4 @@
-//! A real folder of runs: what is indexed, what is left alone, what several processes do to it.
+//! A real directory of runs: what is indexed, what is left alone, what several processes do to it.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use syscost_store::{Index, IndexError, Scope, Store, StoreError};
 use tempfile::TempDir;
 
-/// A document of one row, measured on a day of 2026-01 on.
+/// A document with one row, measured on day `day` of 2026-01.
 fn document(day: u32, host: &str, median: f64) -> Value {
     json!({
         "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
@@ -61,7 +61,7 @@ fn open(store: &Store) -> Index {
     Index::open(store, &mut |_, _| {}).expect("an index")
 }
 
-/// How many documents opening reads.
+/// The number of documents read when opening the index.
 fn read_by_opening(store: &Store) -> usize {
     let mut read = 0;
     Index::open(store, &mut |_, all| read = all).expect("an index");
@@ -178,7 +178,7 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
         let tracked = followed.expect("followed").series.remove(0);
         (tracked.series.points.len(), tracked.other_revisions)
     };
-    // Two days at one host, then four at another; its services have another port each day.
+    // Two days with one far end, then four with another; its services have a different port each day.
     let host = |day| if day < 2 { 1 } else { 2 };
     let peer = |day| json!({"SYSCOST_PEER": format!("10.0.0.{}:{}", host(day), 7000 + day)});
     let congestion = |day| match day {
@@ -220,7 +220,7 @@ fn a_document_is_read_once_and_again_when_it_changes_and_forgotten_when_it_is_go
 }
 
 #[test]
-fn damaged_and_foreign_files_are_told_once_and_left_alone() {
+fn damaged_and_foreign_files_are_reported_once_and_left_alone() {
     let (_folder, store) = store();
     put(&store, &document(0, "here", 100.0));
     let whole = document(1, "here", 1.0).to_string();
@@ -256,7 +256,7 @@ fn damaged_and_foreign_files_are_told_once_and_left_alone() {
             bytes
         );
     }
-    // Made whole, it is a run.
+    // Once complete, it is a run.
     fs::write(store.runs().join(&files[0].0), whole).expect("written");
     assert_eq!(open(&store).runs().expect("runs").len(), 2);
 }
@@ -344,7 +344,7 @@ fn tags_outlive_the_index_and_find_runs() {
     }
 }
 
-/// Set for the copies of this test program that write at once: the folder, and which of them.
+/// Set for the copies of this test program that write concurrently: the directory, and the number of the copy.
 const FOLDER: &str = "SYSCOST_TEST_FOLDER";
 const WRITER: &str = "SYSCOST_TEST_WRITER";
 
@@ -379,7 +379,7 @@ fn processes_that_write_at_once_lose_nothing() {
         assert!(writer.wait().expect("ended").success());
     }
     let index = open(&store);
-    // Torn writes are possible here, since the test writes in place: none may stay.
+    // Torn writes are possible here, since the test writes in place; none may remain.
     assert_eq!(index.problems().expect("problems"), []);
     let all = (WRITERS * EACH) as usize;
     let runs = index.runs().expect("runs");

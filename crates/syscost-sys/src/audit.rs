@@ -44,13 +44,13 @@ use crate::raw::Sysno;
 /// - The child leads a process group of its own; whatever remains of the group when `op` has ended
 ///   is killed.
 /// - The calling process should have one thread, as after any fork: a lock another thread holds is
-///   held for ever in the child.
+///   held forever in the child.
 /// - A signal that arrives from outside while a call is being reported makes the call fail with
 ///   EINTR, if the handler does not restart calls; the kernel keeps that window to the moment
 ///   before the report is taken.
 ///
 /// # Errors
-/// [`AuditError`]: where there is no such filter, nothing is known of `op`; the other errors tell
+/// [`AuditError`]: without such a filter, nothing is known of `op`; the other errors say
 /// what became of it.
 pub fn count_syscalls(timeout: Duration, op: impl FnOnce()) -> Result<SyscallCounts, AuditError> {
     note_syscalls(timeout, &[], op)
@@ -88,7 +88,7 @@ pub fn available() -> Result<(), Unsupported> {
     }
 }
 
-/// What a system call was given: as many of these as it takes, then what happened to be in the registers.
+/// The arguments of a system call: as many as it takes, then what happened to be in the registers.
 pub type Arguments = [u64; 6];
 
 /// The system calls an operation made, by the task that made them and by number.
@@ -98,7 +98,7 @@ pub struct SyscallCounts {
     own: u32,
     counts: BTreeMap<(u32, u32), u64>,
     foreign: u64,
-    /// The arguments of the own task's calls, by number, of the calls to be noted.
+    /// The arguments of the operation's own calls, by number, of the calls to be noted.
     noted: BTreeMap<u32, Vec<Arguments>>,
 }
 
@@ -138,24 +138,24 @@ impl SyscallCounts {
         self.sum(|task, number| task == self.own && Some(number) == call.number())
     }
 
-    /// What the operation's own task gave to each such call, in the order of the calls. Empty for a call that was not to be noted.
+    /// The arguments of each such call by the operation's own task, in the order of the calls. Empty for a call that was not to be noted.
     pub fn arguments(&self, call: Sysno) -> &[Arguments] {
         call.number()
             .and_then(|number| self.noted.get(&number))
             .map_or(&[], Vec::as_slice)
     }
 
-    /// All calls of all tasks.
+    /// How many calls all tasks made together.
     pub fn total(&self) -> u64 {
         self.sum(|_, _| true) + self.foreign
     }
 
-    /// All calls of the operation's own task.
+    /// How many calls the operation's own task made.
     pub fn own_total(&self) -> u64 {
         self.sum(|task, _| task == self.own)
     }
 
-    /// Calls through another architecture's table (`int 0x80` on x86-64), whose numbers mean
+    /// How many calls went through another architecture's table (`int 0x80` on x86-64), whose numbers mean
     /// something else.
     pub fn foreign(&self) -> u64 {
         self.foreign
@@ -189,7 +189,7 @@ impl SyscallCounts {
     }
 }
 
-/// `getppid 100, read 2`; `no system call` when there was none.
+/// Writes `getppid 100, read 2`, or `no system call` when there was none.
 impl fmt::Display for SyscallCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.total() == 0 {
@@ -232,9 +232,9 @@ pub enum AuditError {
 /// How an operation ended its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Death {
-    /// By this signal.
+    /// By the signal of this number.
     Signal(i32),
-    /// By exiting with this code.
+    /// By exiting with this status.
     Code(i32),
     /// By a panic; its message is on standard error.
     Panic,

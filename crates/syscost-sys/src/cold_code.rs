@@ -31,7 +31,7 @@ mod machine {
 
     use crate::Unsupported;
 
-    /// Shorter than no line there is: flushing a line twice does no harm.
+    /// No longer than any line there is: flushing a line twice does no harm.
     const LINE: usize = 64;
 
     pub(super) fn evict(memory: &[u8]) -> Result<(), Unsupported> {

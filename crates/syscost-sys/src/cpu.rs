@@ -27,7 +27,7 @@ pub fn pin_to(cpus: &[u32]) -> Result<(), SystemError> {
 /// The processors the calling thread may run on, ascending.
 ///
 /// # Errors
-/// When the system does not tell.
+/// When the system does not say.
 pub fn allowed() -> Result<Vec<u32>, SystemError> {
     os::affinity().map_err(|cause| SystemError::new("sched_getaffinity", "of this thread", cause))
 }
@@ -35,12 +35,12 @@ pub fn allowed() -> Result<Vec<u32>, SystemError> {
 /// The processor the calling thread runs on at this moment.
 ///
 /// # Errors
-/// When the system does not tell.
+/// When the system does not say.
 pub fn current() -> Result<u32, SystemError> {
     os::current_cpu().map_err(|cause| SystemError::new("getcpu", "of this thread", cause))
 }
 
-/// What kind of core a processor belongs to: processors of one kind are alike. Of a processor that the system tells nothing about, nothing.
+/// What kind of core a processor belongs to. Processors of one kind are alike; all fields are empty where the system reports nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kind {
     /// Its capacity as the scheduler counts it, 1024 for the largest.
@@ -61,7 +61,7 @@ pub fn kind(cpu: u32) -> Kind {
     }
 }
 
-/// The other hardware threads of this processor's core, as the system tells; none where it does not. A virtual machine is often not told.
+/// The other hardware threads of this processor's core, as the system reports them; none where it does not. Virtual machines often do not know.
 pub fn siblings(cpu: u32) -> Vec<u32> {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let list = std::fs::read_to_string(path).ok();
@@ -83,8 +83,8 @@ pub struct ListError {
     pub part: String,
 }
 
-/// More than any system numbers its processors: a range beyond it is a slip of the pen, not a list.
-const MOST_CPUS: u32 = 1 << 16;
+/// Upper bound for a processor's number: a range beyond it is a typo, not a list.
+const MAX_CPUS: u32 = 1 << 16;
 
 /// Reads a list as the kernel writes it (`0-3,5`), ascending and without repeats. An empty text is
 /// an empty list.
@@ -106,7 +106,7 @@ pub fn parse_list(text: &str) -> Result<Vec<u32>, ListError> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let first: u32 = first.trim().parse().map_err(|_| bad())?;
         let last: u32 = last.trim().parse().map_err(|_| bad())?;
-        if first > last || last >= MOST_CPUS {
+        if first > last || last >= MAX_CPUS {
             return Err(bad());
         }
         cpus.extend(first..=last);

@@ -1,4 +1,4 @@
-//! The two errors of this crate: a thing that cannot work here, and a call that failed.
+//! The two errors of this crate: something that cannot work here, and a call that failed.
 
 use std::borrow::Cow;
 use std::io;

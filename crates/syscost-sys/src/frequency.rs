@@ -57,13 +57,13 @@ pub fn core_frequency(clock: &Clock) -> CoreFrequency {
 /// The core's frequency at a moment of its course.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
-    /// When the burst ended that shows it, in ns from the beginning.
+    /// When the burst that shows it ended, in ns from the beginning.
     pub ns: f64,
     /// The frequency in GHz, less about a hundredth, which is the clock's own cost.
     pub ghz: f64,
 }
 
-/// The frequency from now on, for this many ns, by one burst of adds after the other; `None` where
+/// The course of the frequency from now on, for this many ns, by one burst of adds after another; `None` where
 /// the target has no such chain, or the clock does not move. A burst that was interrupted shows a
 /// frequency that is too low.
 pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
@@ -88,7 +88,7 @@ pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
 }
 
 /// The shortest time of a burst and of one twice as long: the shortest, because an interrupt only ever adds; both,
-/// because what starting and stopping cost falls out of their difference.
+/// because the cost of starting and stopping cancels in their difference.
 struct Bursts {
     clock: Clock,
     chain: Chain,

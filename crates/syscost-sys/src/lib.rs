@@ -1,22 +1,22 @@
 //! Clocks, processors, counters, audits and measured kernels: the only crate of syscost that knows the
 //! operating system and the processor, and the only one with `cfg(target_*)`.
 //!
-//! Every function exists on every target. Where a thing cannot work it returns [`Unsupported`] with the
-//! reason, so that a benchmark is never compiled away but listed with why it does not run.
+//! Every function exists on every target. Where something cannot work it returns [`Unsupported`] with the
+//! reason, so that a benchmark is never compiled away but listed with the reason why it does not run.
 //!
-//! | Module | What it tells |
+//! | Module | What it provides |
 //! |---|---|
 //! | [`arch`] | the processor's own time counter, unfenced and fenced |
 //! | [`clock`] | the measuring clock, its calibration and its health |
-//! | [`cold_code`] | code that is in no cache |
+//! | [`cold_code`] | eviction of code from all caches |
 //! | [`frequency`] | the core's frequency, from chains of known length |
 //! | [`network`] | interfaces, and sockets for ICMP echoes |
-//! | [`neighbour`] | whether the core works for somebody else as well |
+//! | [`neighbour`] | whether other work shares the core |
 //! | [`cpu`], [`topology`] | pinning, and which processors share what |
 //! | [`counters`] | what the kernel counted: faults, switches, input and output, delays |
 //! | [`perf`] | software events and the count of system calls, where perf is allowed |
 //! | [`audit`] | the exact system calls an operation makes, without privilege |
-//! | [`raw`] | system calls without a C library between |
+//! | [`raw`] | system calls without the C library in between |
 //! | [`memory`] | memory of a known size in pages of a known size |
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
 //! | [`process`] | parents, descendants, and a process's own settings |

@@ -1,4 +1,4 @@
-//! Interfaces of this machine, what they do and what they carried, and sockets for ICMP echoes.
+//! Interfaces of this machine, what they do and have carried, and sockets for ICMP echoes.
 
 mod offload;
 mod queue;
@@ -14,10 +14,10 @@ use crate::{SystemError, Unsupported, os};
 /// What the kernel counted for the interfaces of this task's network namespace.
 const COUNTERS: &str = "/proc/thread-self/net/dev";
 
-/// What an interface has carried since it was made.
+/// What an interface has carried since it was created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// Its name, e.g. `lo`.
+    /// Name of the interface, e.g. `lo`.
     pub interface: String,
     /// Bytes received, headers included.
     pub received_bytes: u64,
@@ -28,14 +28,14 @@ pub struct Carried {
 /// What each interface of this task's network namespace has carried.
 ///
 /// # Errors
-/// When the kernel does not tell.
+/// When the kernel does not report it.
 pub fn carried() -> Result<Vec<Carried>, Unsupported> {
     let text = std::fs::read_to_string(COUNTERS)
         .map_err(|error| Unsupported::new(format!("{COUNTERS}: {error}")))?;
     Ok(text.lines().filter_map(interface).collect())
 }
 
-/// A line of the table: the name, a colon, eight numbers of what was received, as many of what was sent. Its two lines of headings are none.
+/// Parses a line of the table: the name, a colon, eight numbers of what was received, as many of what was sent. The two heading lines give `None`.
 fn interface(line: &str) -> Option<Carried> {
     let (name, numbers) = line.split_once(':')?;
     let mut numbers = numbers.split_whitespace().map(str::parse);
@@ -49,7 +49,7 @@ fn interface(line: &str) -> Option<Carried> {
 /// The name of the interface that has this address; `None` where none has.
 ///
 /// # Errors
-/// When the system does not tell.
+/// When the system does not report it.
 pub fn interface_of(address: IpAddr) -> Result<Option<String>, SystemError> {
     let all = os::interface_addresses()
         .map_err(|cause| SystemError::new("getifaddrs", address.to_string(), cause))?;
@@ -57,11 +57,11 @@ pub fn interface_of(address: IpAddr) -> Result<Option<String>, SystemError> {
     Ok(found.next().map(|(name, _)| name))
 }
 
-/// Has a raw ICMP socket of this family receive nothing but answers to echo requests: without, it receives what comes for every program, and on
+/// Makes a raw ICMP socket of this family receive only answers to echo requests: otherwise it receives what comes for every program, and on
 /// loopback its own requests.
 ///
 /// # Errors
-/// When it is no such socket, or outside Linux.
+/// When the socket is not of that kind, or outside Linux.
 pub fn only_echo_replies(socket: &OwnedFd, is_ipv6: bool) -> Result<(), SystemError> {
     os::only_echo_replies(socket.as_fd(), is_ipv6)
         .map_err(|cause| SystemError::new("setsockopt", "ICMP_FILTER", cause))
@@ -105,9 +105,9 @@ mod tests {
         let (before, after) = (lo(before).unwrap(), lo(carried().unwrap()).unwrap());
         assert!(after.sent_bytes >= before.sent_bytes + 1000);
         assert!(after.received_bytes >= before.received_bytes + 1000);
-        // An address for documentation is nobody's.
-        let nobody: Ipv6Addr = "2001:db8::1".parse().unwrap();
-        assert_eq!(interface_of(nobody.into()).unwrap(), None);
+        // An address reserved for documentation belongs to no interface.
+        let unused: Ipv6Addr = "2001:db8::1".parse().unwrap();
+        assert_eq!(interface_of(unused.into()).unwrap(), None);
     }
 
     #[test]

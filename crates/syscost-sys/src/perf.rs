@@ -2,8 +2,8 @@
 //! tracepoint, where the machine allows them. Counted for the calling thread only.
 //!
 //! Events that happen inside the kernel (switches, migrations, system calls) open without privilege
-//! when the kernel is excluded, but then read 0 for ever; such a counter is refused here rather
-//! than believed.
+//! when the kernel is excluded, but then always read 0; such a counter is refused here rather
+//! than trusted.
 
 use std::fmt;
 use std::hint::black_box;
@@ -24,14 +24,14 @@ pub enum Event {
     MinorFaults,
     /// Page faults that had to read; without privilege those of user mode only.
     MajorFaults,
-    /// Both kinds.
+    /// Minor and major page faults.
     PageFaults,
     /// System calls, by the tracepoint. Needs CAP_PERFMON or perf_event_paranoid of -1.
     Syscalls,
 }
 
 impl Event {
-    /// All of them.
+    /// All events.
     pub const ALL: [Event; 6] = [
         Event::ContextSwitches,
         Event::CpuMigrations,
@@ -60,7 +60,7 @@ impl fmt::Display for Event {
     }
 }
 
-/// A counter of one event of the thread that opened it. It stands still until enabled.
+/// A counter of one event of the thread that opened it. It does not count until enabled.
 #[derive(Debug)]
 pub struct Counter {
     event: Event,
@@ -87,7 +87,7 @@ impl Counter {
         Ok(counter)
     }
 
-    /// What it counts.
+    /// The event that it counts.
     pub fn event(&self) -> Event {
         self.event
     }
@@ -104,7 +104,7 @@ impl Counter {
         Ok(self.read()?.saturating_sub(self.own_cost))
     }
 
-    /// Lets it count on.
+    /// Resumes counting.
     ///
     /// # Errors
     /// When the system refuses.
@@ -114,7 +114,7 @@ impl Counter {
         })
     }
 
-    /// Stops it. For [`Event::Syscalls`] this call itself is the last one counted; see
+    /// Stops counting. For [`Event::Syscalls`] this call itself is the last one counted; see
     /// [`Counter::own_cost`].
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl Counter {
         })
     }
 
-    /// What it has counted so far.
+    /// The count so far.
     ///
     /// # Errors
     /// When the system refuses.
@@ -152,7 +152,7 @@ impl Counter {
     }
 }
 
-/// Which uses of a word are counted.
+/// Which uses of a word or function are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Uses {
     /// Stores to it.
@@ -163,16 +163,16 @@ pub enum Uses {
     Calls,
 }
 
-/// How often a thread uses a word of its memory, as the processor itself notices by a debug register, of which there are four or so. Each use that
+/// How often a thread uses a word of its memory or calls a function, counted by one of the processor's debug registers, of which there are four or so. Each use that
 /// is counted costs a microsecond.
 #[derive(Debug)]
 pub struct Watch(os::PerfCounter);
 
 impl Watch {
-    /// Counts what this thread does with the word, or with the function, from now on.
+    /// Counts the thread's uses of the word, or calls of the function, from now on.
     ///
     /// # Errors
-    /// `Unsupported` as [`Counter::open`], where no debug register is left, or where they notice nothing, as in some virtual machines.
+    /// `Unsupported` as [`Counter::open`], and where no debug register is free, or the registers do not work, as in some virtual machines.
     pub fn of(task: TaskId, word: *const u64, uses: Uses) -> Result<Watch, Unsupported> {
         if uses == Uses::Stores && !atomics_are_whole() {
             let reason = "an atomic operation made of several instructions never ends where a store is watched";
@@ -189,7 +189,7 @@ impl Watch {
         os::PerfCounter::watch(task.thread, word.addr(), uses).map(Watch)
     }
 
-    /// Whether one use is counted as one.
+    /// Whether debug registers work: one use is counted as one.
     fn notices(uses: Uses) -> Result<bool, Unsupported> {
         let word = AtomicU64::new(0);
         let place = match uses {
@@ -204,7 +204,7 @@ impl Watch {
         Ok(watch.count().is_ok_and(|count| count == 1))
     }
 
-    /// The uses so far.
+    /// The number of uses so far.
     ///
     /// # Errors
     /// When the system refuses.
@@ -214,7 +214,7 @@ impl Watch {
     }
 }
 
-/// Whether an atomic operation is one instruction. Where it is a loop of an exclusive load and store, each return from a watched store makes the store fail.
+/// Whether an atomic operation is a single instruction. Where it is a loop of an exclusive load and store, the trap of a watched store makes the store fail each time.
 fn atomics_are_whole() -> bool {
     #[cfg(target_arch = "aarch64")]
     return std::arch::is_aarch64_feature_detected!("lse");
@@ -222,7 +222,7 @@ fn atomics_are_whole() -> bool {
     return true;
 }
 
-/// What is called to see whether calls are noticed.
+/// The function that is called to test whether calls are noticed.
 #[inline(never)]
 fn called() {
     black_box(());
@@ -331,7 +331,7 @@ mod tests {
                 .for_each(|page| fresh[page] = 1);
             std::hint::black_box(&fresh);
         };
-        // 16384 small pages; a huge page takes 512 of them at once.
+        // 16384 small pages; a huge page covers 512 of them.
         assert!(minor.count(touch).unwrap() >= 32);
         assert!(all.count(touch).unwrap() >= 32);
     }

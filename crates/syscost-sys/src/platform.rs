@@ -1,4 +1,4 @@
-//! What this program stands on.
+//! The platform that this program runs on.
 
 /// The C library and how it is linked, e.g. `glibc 2.36, dynamic`: both change what malloc, memcpy and threads cost.
 pub fn c_library() -> String {
@@ -28,7 +28,7 @@ fn name_and_version() -> String {
     .to_owned()
 }
 
-/// The hypervisor's own signature (CPUID leaf 4000_0000h), if this machine is virtual and its processor tells.
+/// The hypervisor's own signature (CPUID leaf 4000_0000h), if this machine is virtual and its processor reports it.
 #[cfg(target_arch = "x86_64")]
 pub fn hypervisor() -> Option<String> {
     use raw_cpuid::{CpuId, Hypervisor};
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_and_linkage_are_told() {
+    fn name_and_linkage_are_reported() {
         let text = c_library();
         assert!(
             text.ends_with(", static") || text.ends_with(", dynamic"),

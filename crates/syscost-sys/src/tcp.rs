@@ -9,12 +9,12 @@ use crate::{SystemError, Unsupported, os};
 /// Bytes of the kernel's `struct tcp_info` that are read: Linux fills them all from 4.19 on.
 const INFO_BYTES: usize = 216;
 
-/// Figures of one connection (TCP_INFO, `struct tcp_info` of linux/tcp.h), as one end knows them.
+/// Figures of one connection (TCP_INFO, `struct tcp_info` of linux/tcp.h), as one end sees them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Largest segment this end sends, in bytes.
     pub send_mss: u32,
-    /// Largest packet the path takes, as far as is known, in bytes.
+    /// Largest packet that the path is known to carry, in bytes.
     pub path_mtu: u32,
     /// Smoothed round-trip time, in us.
     pub rtt_us: u32,
@@ -22,19 +22,19 @@ pub struct TcpInfo {
     pub min_rtt_us: u32,
     /// Congestion window, in segments.
     pub congestion_window: u32,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmits: u32,
-    /// Bytes that the other end has acknowledged. The beginning of the stream counts as one, and so does its end.
+    /// Bytes that the other end has acknowledged. The beginning of the stream counts as one byte, and so does its end.
     pub bytes_acked: u64,
-    /// Bytes received in order. The end of the stream counts as one.
+    /// Bytes received in order. The end of the stream counts as one byte.
     pub bytes_received: u64,
-    /// Bytes of data sent again.
+    /// Retransmitted bytes of data.
     pub bytes_retransmitted: u64,
     /// Time in which there was something to send or unacknowledged, in us.
     pub busy_us: u64,
-    /// The part of it in which the receiver's window was full, in us.
+    /// The part of the busy time in which the receiver's window was full, in us.
     pub receive_window_limited_us: u64,
-    /// The part of it in which the send buffer was full, in us.
+    /// The part of the busy time in which the send buffer was full, in us.
     pub send_buffer_limited_us: u64,
 }
 
@@ -42,7 +42,7 @@ impl TcpInfo {
     /// Reads the figures of a connected TCP socket.
     ///
     /// # Errors
-    /// When it is no TCP socket, on kernels before 4.19, or outside Linux.
+    /// When it is not a TCP socket, on kernels before 4.19, or outside Linux.
     pub fn of(socket: impl AsFd) -> Result<TcpInfo, SystemError> {
         let failed = |cause| SystemError::new("getsockopt", "TCP_INFO", cause);
         let mut bytes = [0; INFO_BYTES];
@@ -56,7 +56,7 @@ impl TcpInfo {
     }
 }
 
-/// Reads the fields at their places in `struct tcp_info`, which only ever grows at its end.
+/// Reads the fields at their places in `struct tcp_info`, which only grows at its end.
 fn parse(bytes: &[u8; INFO_BYTES]) -> TcpInfo {
     fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
         bytes[at..at + N].try_into().expect("it is that long")
@@ -82,7 +82,7 @@ fn parse(bytes: &[u8; INFO_BYTES]) -> TcpInfo {
 /// The name of a socket's congestion control, e.g. `cubic`.
 ///
 /// # Errors
-/// When it is no TCP socket, or outside Linux.
+/// When it is not a TCP socket, or outside Linux.
 pub fn congestion(socket: impl AsFd) -> Result<String, SystemError> {
     os::congestion(socket.as_fd())
         .map_err(|cause| SystemError::new("getsockopt", "TCP_CONGESTION", cause))
@@ -97,7 +97,7 @@ pub fn set_congestion(socket: impl AsFd, name: &str) -> Result<(), SystemError> 
         .map_err(|cause| SystemError::new("setsockopt", format!("TCP_CONGESTION {name}"), cause))
 }
 
-/// Waits until one socket can be read, by epoll_wait(2).
+/// Waits until a socket can be read, by epoll_wait(2).
 #[derive(Debug)]
 pub struct Readable(os::Epoll);
 
@@ -105,7 +105,7 @@ impl Readable {
     /// Prepares to wait for this socket, which must stay open meanwhile.
     ///
     /// # Errors
-    /// When there can be no further descriptor, or outside Linux.
+    /// When no further descriptor can be opened, or outside Linux.
     pub fn of(socket: impl AsFd) -> Result<Readable, SystemError> {
         os::Epoll::of(socket.as_fd())
             .map(Readable)
@@ -121,7 +121,7 @@ impl Readable {
         self.0.wait(None).map(drop)
     }
 
-    /// The same for no longer than this; whether it can be read.
+    /// Waits for no longer than this; returns whether the socket can be read.
     ///
     /// # Errors
     /// As above.
@@ -157,7 +157,7 @@ mod tests {
         };
         assert_eq!(received, 3000);
         let info = TcpInfo::of(&near).unwrap();
-        // Its SYN counts as one.
+        // Its SYN counts as one byte.
         assert!((1..=3001).contains(&info.bytes_acked), "{info:?}");
         assert!(
             info.send_mss >= 500 && info.path_mtu > info.send_mss,

@@ -1,7 +1,7 @@
 //! A program of our own, a few hundred bytes long, to be executed where only the cost of executing counts.
 //!
-//! It is an ELF file with one loadable segment and no interpreter: it writes one byte to a given descriptor and leaves,
-//! with status 0 if the byte was taken. So whoever reads the byte knows that the program ran. It lies in memory only
+//! It is an ELF file with one loadable segment and no interpreter: it writes one byte to a given descriptor and exits,
+//! with status 0 if the byte was accepted. So the reader of the byte knows that the program ran. It exists only in memory
 //! (memfd_create), and is executed by its name under /proc.
 #![allow(unsafe_code)] // the program's own instructions, in assembly
 
@@ -94,7 +94,7 @@ mod code {
     /// The machine's number in an ELF file, and the program's instructions and words.
     pub(super) fn get() -> Option<(u16, &'static [u8])> {
         let (begin, end) = (&raw const syscost_tiny_begin, &raw const syscost_tiny_end);
-        // SAFETY: both labels stand in one section of constants, the end behind the begin.
+        // SAFETY: both labels are in one section of constants, the end after the beginning.
         let code = unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) };
         Some((MACHINE, code))
     }
@@ -110,7 +110,7 @@ mod code {
     }
 }
 
-/// The program, ready to be executed as long as this lives.
+/// The program, which can be executed as long as this lives.
 #[derive(Debug)]
 pub struct TinyProgram {
     file: OwnedFd,
@@ -121,23 +121,23 @@ impl TinyProgram {
     /// A program that writes its byte to this descriptor, which the executing process must have open.
     ///
     /// # Errors
-    /// `Unsupported` where the program is not written for the processor, or where the kernel makes no executable file
+    /// `Unsupported` where the program is not written for the processor, or where the kernel does not permit executable files
     /// in memory (before Linux 3.17, or with `vm.memfd_noexec=2`).
     pub fn new(report_to: RawFd) -> Result<Self, Unsupported> {
         let file = os::program_in_memory(&image(report_to)?)
             .map_err(|cause| SystemError::new("memfd_create", "for a program of ours", cause))?;
-        // A number of digits holds no NUL.
+        // A decimal number contains no NUL.
         let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
             .map_err(|_| Unsupported::new("no path"))?;
         Ok(Self { file, path })
     }
 
-    /// Its name, for this process and those that inherit its descriptors; they stay open across exec.
+    /// The program's path, for this process and those that inherit its descriptor, which stays open across exec.
     pub fn path(&self) -> &CStr {
         &self.path
     }
 
-    /// Its file.
+    /// The program's file.
     pub fn file(&self) -> &OwnedFd {
         &self.file
     }
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_nobody_takes_is_told_by_the_status() {
+    fn a_byte_that_cannot_be_written_shows_in_the_status() {
         let Ok(program) = TinyProgram::new(99) else {
             println!("skipped: no program in memory");
             return;

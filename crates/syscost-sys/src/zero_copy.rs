@@ -7,20 +7,20 @@ use std::os::fd::AsFd;
 
 use crate::{SystemError, os};
 
-/// Sends by MSG_ZEROCOPY that the kernel is done with. They are counted from 0 on each socket, in 32 bits.
+/// A range of sends by MSG_ZEROCOPY that the kernel is done with. They are numbered from 0 on each socket, in 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completed {
-    /// Number of the first.
+    /// Number of the first send.
     pub first: u32,
-    /// Number of the last.
+    /// Number of the last send.
     pub last: u32,
-    /// Whether the kernel copied the bytes after all (SO_EE_CODE_ZEROCOPY_COPIED), as it does where the receiver is on this machine or the
+    /// Whether the kernel copied the bytes nevertheless (SO_EE_CODE_ZEROCOPY_COPIED), as it does where the receiver is on this machine or the
     /// device cannot gather.
     pub copied: bool,
 }
 
 impl Completed {
-    /// How many they are.
+    /// How many sends it covers.
     pub fn count(&self) -> u64 {
         u64::from(self.last.wrapping_sub(self.first)) + 1
     }
@@ -44,15 +44,15 @@ pub fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     os::send_zero_copy(socket.as_fd(), bytes)
 }
 
-/// Whether [`send`] was refused because the completions of earlier ones must be taken first.
+/// Whether [`send`] was refused because completions of earlier sends must be taken first.
 pub fn is_full(error: &io::Error) -> bool {
     error.raw_os_error() == Some(os::NO_BUFFERS)
 }
 
-/// Takes one notification of sends that are completed, without waiting: one system call. `None` if there is none.
+/// Takes one notification of completed sends, without waiting: one system call. `None` if there is none.
 ///
 /// # Errors
-/// As recvmsg(2), or when the queue holds an error that is no completion.
+/// As recvmsg(2), or when the queue holds an error that is not a completion.
 pub fn completed(socket: impl AsFd) -> io::Result<Option<Completed>> {
     let Some(entry) = os::from_error_queue(socket.as_fd())? else {
         return Ok(None);
@@ -63,7 +63,7 @@ pub fn completed(socket: impl AsFd) -> io::Result<Option<Completed>> {
 /// `ee_origin` of a completion (SO_EE_ORIGIN_ZEROCOPY).
 const ORIGIN: u8 = 5;
 
-/// `ee_code` of one whose bytes were copied (SO_EE_CODE_ZEROCOPY_COPIED).
+/// `ee_code` of a completion whose bytes were copied (SO_EE_CODE_ZEROCOPY_COPIED).
 const COPIED: u8 = 1;
 
 /// Reads `struct sock_extended_err` of linux/errqueue.h.
@@ -80,7 +80,7 @@ fn parse(entry: &[u8; 16]) -> io::Result<Completed> {
     }
 }
 
-/// A file in memory whose contents can be written in place: what is sent from it without copying is the memory itself.
+/// A file in memory whose contents can be written in place: sending from it without copying sends the memory itself.
 #[derive(Debug)]
 pub struct FileMemory {
     file: File,
@@ -92,7 +92,7 @@ pub struct FileMemory {
 unsafe impl Send for FileMemory {}
 
 impl FileMemory {
-    /// One of this many bytes, all zero.
+    /// A file of this many bytes, all zero.
     ///
     /// # Errors
     /// When there is no memory, or outside Linux.
@@ -103,23 +103,23 @@ impl FileMemory {
         Ok(Self { file, start, bytes })
     }
 
-    /// How many bytes it has.
+    /// Length in bytes.
     pub fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Whether it has none.
+    /// Whether the length is 0.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
 
-    /// Its contents, to be written.
+    /// The contents, for writing.
     pub fn contents(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is this long, and borrowed as `self` is. The file is known to nobody else, and the kernel only reads from it.
+        // SAFETY: the mapping is this long, and borrowed as `self` is. Nothing else refers to the file, and the kernel only reads from it.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes) }
     }
 
-    /// Sends bytes from this place of it by sendfile(2): one system call. How many were sent.
+    /// Sends bytes from this offset of the file by sendfile(2): one system call. Returns how many were sent.
     ///
     /// # Errors
     /// As sendfile(2).
@@ -128,7 +128,7 @@ impl FileMemory {
         os::send_file(socket.as_fd(), self.file.as_fd(), at as u64, bytes)
     }
 
-    /// Puts bytes from this place of it into a pipe by splice(2): one system call. How many were put there.
+    /// Moves bytes from this offset of the file into a pipe by splice(2): one system call. Returns how many were moved.
     ///
     /// # Errors
     /// As splice(2).
@@ -144,7 +144,7 @@ impl Drop for FileMemory {
     }
 }
 
-/// Moves bytes from a pipe to a socket by splice(2): one system call. How many were moved.
+/// Moves bytes from a pipe to a socket by splice(2): one system call. Returns how many were moved.
 ///
 /// # Errors
 /// As splice(2).

@@ -1,4 +1,4 @@
-//! The directories of a run's file-system measurements: looked at before anything is measured.
+//! The directories of a run's file-system measurements: checked before anything is measured.
 
 use anyhow::Result;
 use syscost_harness::Row;
@@ -7,10 +7,11 @@ use syscost_sys::{SystemError, scratch};
 
 use crate::Failed;
 
-/// Lets this process list the rows of these directories; none stand for the default one.
+/// Lets this process list the rows of these directories; without any, those of the default one.
 ///
 /// # Errors
-/// [`Failed::Usage`] when two have one label, or one cannot be written to, or has too little room.
+/// [`Failed::Usage`] when two have the same label, or one cannot be written to or has too little
+/// space.
 pub(crate) fn give(named: &[Directory]) -> Result<(), Failed> {
     for (index, one) in named.iter().enumerate() {
         let label = &one.label;
@@ -29,12 +30,12 @@ pub(crate) fn give(named: &[Directory]) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether something can be written there, and the reserve is left.
+/// Checks that the directory can be written to, and that the reserved space is free.
 fn try_out(directory: &Directory) -> Result<(), SystemError> {
     scratch::tree_in(&directory.path)?.room_for(0)
 }
 
-/// The environment by which workers find the directories of these rows.
+/// The environment variable by which workers find the directories of these rows.
 pub(crate) fn environment(rows: &[Row]) -> Option<(String, Option<String>)> {
     let has_directory = |row: &Row| row.case.find(directory::KEY).is_some();
     let value = || directory::to_variable(&directory::given());
@@ -56,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn two_of_one_label_and_what_cannot_be_written_to_are_refused() {
+    fn duplicate_labels_and_unwritable_directories_are_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let one = directory("ssd", folder.path());
         let error = give(&[one.clone(), one]).expect_err("one label");

@@ -1,4 +1,4 @@
-//! Exit codes and the errors that choose one.
+//! Exit codes, and the errors that have their own.
 
 use std::io;
 
@@ -9,23 +9,24 @@ use syscost_store::StoreError;
 
 /// Documented and stable exit codes.
 pub(crate) mod exit {
-    /// Done.
+    /// Success.
     pub(crate) const DONE: u8 = 0;
-    /// It failed, or a gate had nothing to judge.
+    /// Failure, or a gate could not judge enough rows.
     pub(crate) const FAILURE: u8 = 1;
     /// The command line is wrong.
     pub(crate) const USAGE: u8 = 2;
-    /// A gate failed: a regression was found, and `--fail-on` was given; or a number was withheld or a row failed, and `--strict` was.
+    /// A gate failed: a regression with `--fail-on`, or a withheld number or failed row with
+    /// `--strict`.
     pub(crate) const GATE: u8 = 3;
     /// No row has a number, and none was withheld.
     pub(crate) const NOTHING: u8 = 4;
-    /// A defect of the program, as everywhere in Rust.
+    /// The program panicked; Rust's usual exit code.
     pub(crate) const PANICKED: u8 = 101;
-    /// Ctrl-C; what was measured is saved.
+    /// Interrupted by Ctrl-C; what was measured is saved.
     pub(crate) const INTERRUPTED: u8 = 130;
 }
 
-/// An error that chooses its exit code.
+/// An error with its own exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
     /// The command line is wrong.
@@ -33,7 +34,8 @@ pub enum Failed {
     Usage(String),
 }
 
-/// The exit code of an error. A name that means nothing is bad usage: of a run or a row, a CPU, a journal, a program.
+/// Returns the exit code of an error. An unknown name of a run, row, CPU, journal or program is
+/// bad usage.
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     let is_usage = error.is::<Failed>()
         || error
@@ -53,7 +55,7 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// What came of printing, but that its reader has gone.
+/// Returns the result of printing, where a closed pipe counts as success.
 pub(crate) fn unless_broken_pipe(printed: anyhow::Result<()>) -> anyhow::Result<()> {
     match printed {
         Err(error) if is_broken_pipe(&error) => Ok(()),
@@ -61,7 +63,7 @@ pub(crate) fn unless_broken_pipe(printed: anyhow::Result<()>) -> anyhow::Result<
     }
 }
 
-/// Whether the reader of our output has gone, as in `syscost list | head`: no error of ours.
+/// Whether the reader of the output has closed the pipe, as in `syscost list | head`.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<io::Error>()

@@ -1,4 +1,4 @@
-//! Files the program writes, and journals it left.
+//! Files that the program writes, and journals of interrupted runs.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use syscost_store::{Store, folder_of, write_atomically};
 
 use crate::Failed;
 
-/// Journals of runs that broke off, newest first.
+/// Journals of interrupted runs, newest first.
 pub(crate) fn unfinished(store: &Store) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(store.journals()) else {
         return Vec::new();
@@ -27,7 +27,7 @@ pub(crate) fn unfinished(store: &Store) -> Vec<PathBuf> {
     found
 }
 
-/// Writes a file whole or not at all; `-` is standard output.
+/// Writes a file atomically; `-` is standard output.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     if path == Path::new("-") {
         std::io::stdout().lock().write_all(bytes)?;
@@ -36,10 +36,10 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     write_atomically(path, bytes).with_context(|| format!("writing {}", path.display()))
 }
 
-/// Refuses a file whose name says that something else is in it.
+/// Refuses a file name whose extension means another format.
 ///
 /// # Errors
-/// [`Failed::Usage`] when the name has an ending, and none of these.
+/// [`Failed::Usage`] when the name has an extension other than these.
 pub(crate) fn check_ending(path: &Path, endings: &[&str], what: &str) -> Result<(), Failed> {
     let ending = path.extension().map(|ending| ending.to_string_lossy());
     match ending {
@@ -52,12 +52,12 @@ pub(crate) fn check_ending(path: &Path, endings: &[&str], what: &str) -> Result<
     }
 }
 
-/// Refuses a file that cannot be written before anything is measured for it.
+/// Checks that a file can be written, before anything is measured for it.
 ///
 /// # Errors
-/// [`Failed::Usage`] when there is no such folder, or nothing can be written there.
+/// [`Failed::Usage`] when its folder does not exist or cannot be written to.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Failed> {
-    // A device is written to in place, a file replaced by one made beside it.
+    // A device is written in place; a file is replaced by a new one made beside it.
     let is_device = path.exists() && !path.is_file() && !path.is_dir();
     if path == Path::new("-") || is_device {
         return Ok(());
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_folder_is_told_beforehand() {
+    fn a_missing_folder_is_reported_beforehand() {
         let error = check_writable(Path::new("/no/such/folder/run.json")).expect_err("refused");
         assert!(
             error
@@ -94,7 +94,7 @@ mod tests {
         }
         let error = check_writable(Path::new("/tmp")).expect_err("refused");
         assert!(error.to_string().contains("it is a folder"), "{error}");
-        // Whoever may do anything may not write there either.
+        // Not even root can write there.
         let error = check_writable(Path::new("/proc/run.json")).expect_err("refused");
         assert!(error.to_string().contains("give another folder"), "{error}");
     }

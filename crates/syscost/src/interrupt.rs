@@ -1,4 +1,4 @@
-//! Ctrl-C ends a run politely.
+//! Ctrl-C ends a run cleanly.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +8,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::error::exit;
 
-/// The flag that Ctrl-C, a polite kill and a closed terminal raise. A second one ends the program at once; its workers die with it.
+/// Returns a flag that SIGINT, SIGTERM and SIGHUP set. A second signal ends the program at once;
+/// its workers die with it.
 pub(crate) fn catch() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

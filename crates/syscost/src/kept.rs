@@ -1,25 +1,25 @@
-//! The kept run that a person means.
+//! Finds the kept run that the user means.
 
 use anyhow::Result;
 use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::{Store, StoreError};
 
-use crate::selection::{Choice, choose_of};
+use crate::selection::{Choice, choose_of, names_of};
 use crate::terminal::note;
 use crate::{Failed, references};
 
-/// The run called `name`.
+/// Returns the run called `name`.
 ///
 /// # Errors
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = Store::of_user().find(name);
-    Ok(found.map_err(|error| no_reference(name, error))?.run)
+    Ok(found.map_err(|error| explain_reference(name, error))?.run)
 }
 
-/// A shipped reference has no samples, so that it is no run to be compared or exported.
-fn no_reference(name: &str, error: StoreError) -> anyhow::Error {
+/// Explains that a shipped reference has no samples, so it cannot be compared or exported.
+fn explain_reference(name: &str, error: StoreError) -> anyhow::Error {
     match error {
         StoreError::Unknown { .. } if references::is_shipped(name) => Failed::Usage(format!(
             "`{name}` is a reference: its numbers stand beside those of a run, and have no samples; \
@@ -30,21 +30,22 @@ fn no_reference(name: &str, error: StoreError) -> anyhow::Error {
     }
 }
 
-/// The run called `name`. Where that is `latest`, and the latest run was interrupted or lacks what is asked for, it is
-/// the latest that is and has it, and standard error says why. `lack` says what a run lacks.
+/// Returns the run called `name`. If that is `latest`, and the latest run was interrupted or lacks
+/// what is asked for, returns the latest run that is complete and has it, and says why on standard
+/// error. `lack` returns what a run lacks.
 ///
 /// # Errors
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<Run> {
     let mut first = None;
     let has = |run: &Run| {
-        let lack = lack(run).or_else(|| is_broken_off(run).then(|| "was interrupted".to_owned()));
+        let lack = lack(run).or_else(|| was_interrupted(run).then(|| "was interrupted".to_owned()));
         let is_fit = lack.is_none();
         first = first.take().or_else(|| Some((run.id.clone(), lack?)));
         is_fit
     };
     let found = Store::of_user().find_having(name, has);
-    let (loaded, passed) = found.map_err(|error| no_reference(name, error))?;
+    let (loaded, passed) = found.map_err(|error| explain_reference(name, error))?;
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {
             0 => String::new(),
@@ -59,17 +60,18 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
     Ok(loaded.run)
 }
 
-/// Whether somebody ended the run. One whose time was spent is as complete as it was meant to be.
-fn is_broken_off(run: &Run) -> bool {
+/// Whether the run was interrupted. A run that has used up its time counts as complete.
+fn was_interrupted(run: &Run) -> bool {
     let is_cut = |row: &Measurement| {
         row.status == Status::Skipped && row.reason.as_deref() == Some(INTERRUPTED)
     };
     !run.complete && run.measurements.iter().any(is_cut)
 }
 
-/// What a run lacks of the rows that these names mean: a row of each that it tried, whatever became of it.
+/// Returns what a run lacks of the rows that these names mean. Of each name it must have tried at
+/// least one row, whatever the outcome.
 pub(crate) fn lacks_rows(run: &Run, names: &[String]) -> Option<String> {
-    let choices = choose_of(run, names).ok()?;
+    let choices = choose_of(names_of(run), names).ok()?;
     choices.iter().find_map(|choice| lacks(run, choice))
 }
 

@@ -1,9 +1,9 @@
 //! `syscost`: what does this computer charge for its primitives?
 //!
-//! The program's own code: command line ([`cli`]), one file per verb ([`cmd`]), selection of rows, progress, places of
-//! files. What is measured and how stands in the other crates.
+//! The program's own code: command line ([`cli`]), one file per command ([`cmd`]), selection of
+//! rows, progress, file locations. The other crates hold the benchmarks and how they are measured.
 
-// Both end the program when nobody listens; see `terminal::say`.
+// Both macros panic when the stream cannot be written; see `terminal::say`.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod cli;
@@ -37,11 +37,11 @@ use terminal::say;
 /// Version of the program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Runs the program; the only place where it exits.
+/// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    // As the runtime does with SIGPIPE.
+    // Ignores SIGXFSZ, as the runtime ignores SIGPIPE.
     process::survive_file_size_limit();
-    // A worker starts some thousand times a run: it is told apart before anything else is set up.
+    // A run starts some thousand workers: they are recognised before anything else is set up.
     if env::args_os()
         .nth(1)
         .is_some_and(|argument| argument == worker::ARGUMENT)
@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
             .nth(2)
             .is_some_and(|argument| argument == worker::ABOUT);
         let result = if is_asked {
-            worker::tell_about(VERSION)
+            worker::print_about(VERSION)
         } else {
             worker::run(syscost_benches::CATALOGUE)
         };
@@ -62,7 +62,8 @@ pub fn main() -> ExitCode {
             }
         };
     }
-    // `ulimit -s` limits the first thread alone, and no user should have to know what a parser takes.
+    // `ulimit -s` limits only the main thread, and users should not have to know how much stack the
+    // parser needs.
     let thread = thread::Builder::new().name("syscost".to_owned());
     match thread
         .stack_size(STACK_BYTES)
@@ -70,16 +71,16 @@ pub fn main() -> ExitCode {
         .map(thread::JoinHandle::join)
     {
         Ok(Ok(code)) => code,
-        // It has said why.
+        // The panic has printed its message.
         Ok(Err(_)) => ExitCode::from(exit::PANICKED),
         Err(_) => dispatch(),
     }
 }
 
-/// Stack of the thread that does everything.
+/// Stack of the thread that does all the work, in bytes.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs the verb that was asked for.
+/// Runs the requested command.
 fn dispatch() -> ExitCode {
     cli::answer();
     terminal::choose_color(cli::color_of(

@@ -1,4 +1,4 @@
-//! The binary: everything is in the library of the same name.
+//! The binary; all code is in the library of the same name.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The NFS server of a run: found before anything is measured, and left as it was.
+//! The NFS server of a run: found before anything is measured, and cleaned up afterwards.
 
 use anyhow::{Context, Result, anyhow};
 use syscost_harness::nfs::{EXPORT, give};
@@ -8,15 +8,15 @@ use syscost_results::run::NfsServer;
 
 use crate::terminal::note;
 
-/// The server, for as long as the run takes.
+/// The NFS server of a run, cleaned up when dropped.
 pub(crate) struct NfsEnd {
-    /// For the document.
+    /// The server, as the run document records it.
     pub(crate) server: NfsServer,
     located: Export,
 }
 
 impl NfsEnd {
-    /// Finds the server that was named on the command line, and has this process list the rows that
+    /// Finds the server that was named on the command line, and lets this process list the rows that
     /// need it.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl NfsEnd {
 
     fn new(mut client: Client, name: String, located: Export) -> Result<NfsEnd> {
         let limits = client.limits()?;
-        // Where nothing can be listed the rows that write say what is wrong.
+        // Where the directory cannot be listed, the rows that write report what is wrong.
         report(sweep(&mut client).unwrap_or(0));
         give(&located.to_string());
         Ok(NfsEnd {
@@ -67,14 +67,14 @@ impl NfsEnd {
         })
     }
 
-    /// The environment by which workers find it.
+    /// The environment variable by which workers find the server.
     pub(crate) fn environment(&self) -> (String, Option<String>) {
         (EXPORT.to_owned(), Some(self.server.export.clone()))
     }
 }
 
 impl Drop for NfsEnd {
-    /// Removes what workers left that were killed. A server that is gone keeps it for the next run.
+    /// Removes what killed workers left. If the server cannot be reached, the next run removes it.
     fn drop(&mut self) {
         if let Ok(mut client) = Client::mount(&self.located) {
             let _ = sweep(&mut client);

@@ -1,4 +1,4 @@
-//! Long text on a terminal goes through the user's pager.
+//! Shows long text on a terminal through the user's pager.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,12 +13,13 @@ use anyhow::Result;
 use crate::cmd;
 use crate::terminal::note;
 
-/// The pager where PAGER names none.
+/// The pager if PAGER is not set.
 const USUAL: &str = "less";
-/// How less is to behave where LESS does not say: it ends at once if all fits, shows colours, and leaves the text on the screen.
+/// Options of less if LESS is not set: exit at once if all fits, show colours, and leave the text
+/// on the screen.
 const LESS: &str = "FRX";
 
-/// Prints text: by the pager if standard output is a terminal and there is a pager, as it is otherwise.
+/// Prints text, through the pager if standard output is a terminal and there is a pager.
 ///
 /// # Errors
 /// When standard output cannot be written.
@@ -33,7 +34,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// The pager and its arguments, which blanks separate; `None` where PAGER is empty or `cat`.
+/// Splits the value of PAGER into a program and its arguments; `None` if it is empty or `cat`.
 fn words(pager: Option<OsString>) -> Option<Vec<String>> {
     let pager = pager.map_or_else(
         || USUAL.to_owned(),
@@ -44,13 +45,13 @@ fn words(pager: Option<OsString>) -> Option<Vec<String>> {
     is_wanted.then_some(words)
 }
 
-/// How a shell or `env` exits that cannot start what it was asked to.
+/// Exit codes of a shell or `env` that cannot start a program.
 const NOT_STARTED: [i32; 2] = [126, 127];
 
-/// Whether a pager took the text. One that is not there did not; one that ends with an error may have shown all
-/// of it, and nobody wants to read it twice.
+/// Shows the text in the pager; returns false if the pager could not be started. One that fails
+/// later may have shown all of the text, so the text is not printed again.
 fn page(words: &[String], text: &str) -> bool {
-    // Ctrl-C is for the pager; a handler, unlike a signal that is ignored, is not inherited.
+    // Ctrl-C is for the pager, which inherits no handler, but would inherit an ignored signal.
     let interrupted = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted);
     let mut command = Command::new(&words[0]);
@@ -66,7 +67,7 @@ fn page(words: &[String], text: &str) -> bool {
             ColorChoice::Never => strip_str(text).to_string(),
             ColorChoice::Auto | ColorChoice::Always | ColorChoice::AlwaysAnsi => text.to_owned(),
         };
-        // Who leaves the pager early has seen enough: that the pipe is closed is no error.
+        // A user who quits the pager early closes the pipe; this is not an error.
         let _ = input.write_all(text.as_bytes());
     }
     let status = child.wait();
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pager_is_what_the_user_named() {
+    fn the_pager_is_the_one_that_the_user_named() {
         let of = |text: &str| words(Some(text.into()));
         assert_eq!(words(None), Some(vec!["less".to_owned()]));
         assert_eq!(
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pager_that_is_missing_takes_no_text_and_one_that_fails_has_had_it() {
+    fn a_missing_pager_shows_no_text_and_one_that_fails_may_have_shown_it() {
         let page = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
             page(&words, "a line\n")

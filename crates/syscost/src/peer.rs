@@ -19,7 +19,7 @@ use crate::terminal::{self, note};
 /// How long the far end may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a server says of itself.
+/// What a server reports about itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
     /// Version of syscost there.
@@ -31,7 +31,7 @@ pub(crate) struct Facts {
 /// The far end, with a session that lasts as long as the run: `syscost serve --once` ends with it.
 pub(crate) struct FarEnd {
     _session: Session,
-    /// For the document.
+    /// The far end, as the run document records it.
     pub(crate) peer: Peer,
     token_file: PathBuf,
 }
@@ -55,7 +55,7 @@ impl FarEnd {
         for address in addresses {
             if address.ip().is_unspecified() {
                 let ip = address.ip();
-                refused = anyhow!("{ip} is no machine's address, it stands for all of them");
+                refused = anyhow!("{ip} is a wildcard, not the address of a machine");
                 continue;
             }
             match Session::connect(address, &token, PATIENCE) {
@@ -94,7 +94,7 @@ impl FarEnd {
             version: facts.version,
             machine: facts.machine,
         };
-        // Workers may have another working folder.
+        // Workers may have another working directory.
         let token_file = std::path::absolute(token_file)
             .with_context(|| format!("finding {}", token_file.display()))?;
         Ok(FarEnd {
@@ -104,7 +104,7 @@ impl FarEnd {
         })
     }
 
-    /// Lets this process list the rows that need it.
+    /// Lets this process list the rows that need a far end.
     ///
     /// # Errors
     /// As [`FarEnd::environment`].
@@ -113,10 +113,10 @@ impl FarEnd {
         Ok(())
     }
 
-    /// The environment by which workers find it.
+    /// The environment variables by which workers find the far end.
     ///
     /// # Errors
-    /// When the path of the token file is not UTF-8, as the run's document records it.
+    /// When the path of the token file is not UTF-8, which the run document requires.
     pub(crate) fn environment(&self) -> Result<[(String, Option<String>); 2]> {
         let path = self.token_path()?;
         let set = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));

@@ -1,4 +1,4 @@
-//! Progress on a terminal, drawn between workers only. Elsewhere nothing is drawn.
+//! A progress bar on a terminal, drawn only between workers.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -8,13 +8,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use syscost_harness::session::{Event, Observer};
 use syscost_report::sentence;
 
-/// Steps of the bar.
+/// Number of steps of the bar.
 const STEPS: u64 = 1000;
 
-/// A bar on standard error, if that is a terminal.
+/// A progress bar on standard error, if that is a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Troubles are expected, and not worth a line each.
+    /// Whether rows without a number are expected, and not reported.
     quiet: bool,
 }
 
@@ -37,7 +37,7 @@ impl Progress {
         Self { bar, quiet: false }
     }
 
-    /// Draws the bar, but tells nothing of rows without a number.
+    /// Draws the bar, but does not report rows without a number.
     pub(crate) fn quiet() -> Self {
         Self {
             quiet: true,
@@ -45,8 +45,8 @@ impl Progress {
         }
     }
 
-    /// Prints a line above the bar; a script gets it too, since a hidden bar would print nothing.
-    pub(crate) fn tell(&self, line: &str) {
+    /// Prints a line above the bar, or as a note if the bar is hidden, since that would print nothing.
+    pub(crate) fn print_line(&self, line: &str) {
         if self.bar.is_hidden() {
             note!("{line}");
         } else {
@@ -54,7 +54,7 @@ impl Progress {
         }
     }
 
-    /// Clears the bar away.
+    /// Removes the bar.
     pub(crate) fn done(&self) {
         self.bar.finish_and_clear();
     }
@@ -69,11 +69,11 @@ impl Observer for Progress {
                 let mut line = format!("measuring {}", sentence::count(rows, "row"));
                 if let Some(journal) = journal {
                     line += &format!(
-                        "; if it breaks off: syscost run --resume {}",
+                        "; if interrupted, resume with: syscost run --resume {}",
                         journal.display()
                     );
                 }
-                self.tell(&line);
+                self.print_line(&line);
             }
             Event::Working {
                 benchmark,

@@ -1,4 +1,5 @@
-//! What is normal: runs of named machines that ship with the program, and whatever run a person names.
+//! Reference figures to show beside a run's: those of named machines that ship with the program, or
+//! of any run that the user names.
 
 use anyhow::Result;
 use syscost_report::summary;
@@ -7,18 +8,18 @@ use syscost_store::{Store, StoreError};
 
 use crate::Failed;
 
-/// The shipped ones: a name, and a run document without samples (`cargo xtask reference` writes them from a
-/// run document).
+/// The shipped references: a name, and a run document without samples (written by `cargo xtask
+/// reference` from a run document).
 const SHIPPED: &[(&str, &str)] = &[("epyc-guest", include_str!("../references/epyc-guest.json"))];
 
-/// A run to put numbers beside.
+/// A run whose figures are shown beside those of another.
 pub(crate) struct Reference {
     name: String,
     run: Run,
 }
 
 impl Reference {
-    /// As the renderers take it.
+    /// Returns it in the form that the renderers take.
     pub(crate) fn as_beside(&self) -> summary::Reference<'_> {
         summary::Reference {
             name: &self.name,
@@ -44,7 +45,8 @@ fn read(name: &str, text: &str) -> Reference {
     }
 }
 
-/// The reference of this name, or else the shipped one of the machine most similar to the run's.
+/// Returns the reference of this name, or, without a name, the shipped one of the machine most
+/// similar to the run's.
 ///
 /// # Errors
 /// When nothing has that name.
@@ -57,7 +59,8 @@ pub(crate) fn beside(name: Option<&str>, run: &Run) -> Result<Option<Reference>>
     }
 }
 
-/// The name by which the same reference is found after another run was kept: `latest` is then that run.
+/// Returns a name that means the same reference after another run is kept: an id in place of
+/// `latest`.
 ///
 /// # Errors
 /// When nothing has that name.
@@ -66,14 +69,15 @@ pub(crate) fn settled(name: Option<&str>) -> Result<Option<String>> {
         return Ok(None);
     };
     let reference = find(name)?;
-    let name = match name.starts_with("latest") {
+    let is_latest = name == "latest" || name.starts_with("latest~");
+    let name = match is_latest {
         true => reference.run.id,
         false => name.to_owned(),
     };
     Ok(Some(name))
 }
 
-/// A shipped reference, or a run by its document, id or tag.
+/// Finds a shipped reference, or a run by its document, id or tag.
 pub(crate) fn find(name: &str) -> Result<Reference> {
     if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
         return Ok(read(name, text));
@@ -82,7 +86,7 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
         StoreError::Unknown { .. } => {
             let shipped: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
             anyhow::Error::new(Failed::Usage(format!(
-                "no reference and no run is called `{name}`; shipped are: {}; or give a file, `latest`, or an id or tag from \
+                "no reference and no run is called `{name}`; the shipped references are: {}; or give a file, `latest`, or an id or tag from \
                  `syscost history`",
                 shipped.join(", ")
             )))
@@ -95,8 +99,8 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
     })
 }
 
-/// How much alike two machines are: the same model above the same maker above the same architecture. What is not known of
-/// either is not the same.
+/// Scores how similar two machines are: the same CPU model counts more than the same vendor, the
+/// same vendor more than the same architecture. An unknown property is not the same as any other.
 fn likeness(one: &Machine, other: &Machine) -> u32 {
     let is_model = one.cpu_model == other.cpu_model && !one.cpu_model.is_empty();
     let is_maker = one.cpu_vendor == other.cpu_vendor && one.cpu_vendor.is_some();
@@ -118,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shipped_reference_has_the_rows_of_the_summary_and_names_nobody() {
+    fn every_shipped_reference_has_the_rows_of_the_summary_and_is_anonymous() {
         assert!(sources().count() > 20);
         for reference in shipped() {
             assert!(has_many(&reference.run), "{}", reference.name);
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_of_unknown_makers_are_not_alike() {
+    fn machines_of_unknown_vendors_are_not_alike() {
         let unknown = Machine::default();
         let mut named = unknown.clone();
         named.cpu_vendor = Some("AuthenticAMD".to_owned());
@@ -163,10 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_is_bad_usage() {
+    fn an_unknown_name_is_bad_usage() {
         let error = settled(Some("no-such-machine")).expect_err("there is none");
         let said = format!("{error:#}");
-        assert!(said.contains("shipped are: epyc-guest"), "{said}");
+        assert!(
+            said.contains("the shipped references are: epyc-guest"),
+            "{said}"
+        );
         assert_eq!(said.matches("no-such-machine").count(), 1, "{said}");
     }
 }

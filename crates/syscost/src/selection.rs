@@ -1,7 +1,8 @@
-//! From selectors to rows of the catalogue.
+//! Finds the rows of the catalogue that selectors and words mean.
 
 mod absent;
 mod choice;
+mod parameters;
 mod programs;
 mod selector;
 mod similar;
@@ -21,20 +22,23 @@ use absent::is_remote;
 pub(crate) use absent::{Kept, absent, unknown};
 pub(crate) use choice::Choice;
 use choice::choose;
+pub(crate) use parameters::with_parameters;
 pub(crate) use programs::program;
-pub(crate) use selector::{Selector, with_parameters};
+pub(crate) use selector::Selector;
 pub(crate) use similar::{most_similar, similar};
 pub(crate) use words::{Found, own_or_all, search};
 
-/// The rows these selectors name, in the catalogue's order, or those whose titles and tags have these words; all visible ones if there is no selector.
+/// Returns the rows that these selectors name, or whose titles and tags have these words, in the
+/// catalogue's order; all visible ones without any selector.
 ///
 /// # Errors
-/// [`Failed::Usage`] when a selector names nothing and is found nowhere: with the nearest names, or the parameters that there are.
+/// [`Failed::Usage`] when a selector names nothing and finds nothing, with the nearest names or the
+/// existing parameters.
 pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
     chosen(selectors).map(|(rows, _)| rows)
 }
 
-/// These rows, and how they were chosen.
+/// As [`rows`], and how they were chosen.
 fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
     let all = Catalogue::rows(CATALOGUE.benchmarks());
     if selectors.is_empty() {
@@ -70,7 +74,8 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
     Ok((rows, choices))
 }
 
-/// The rows a run measures: those selected, or all of this profile, and what derived ones are computed from.
+/// Returns the rows that a run measures: those selected, or all of this profile, and the sources of
+/// derived ones.
 ///
 /// # Errors
 /// As [`rows`].
@@ -78,12 +83,12 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     let (mut rows, mut choices) = chosen(selectors)?;
     choices.iter_mut().for_each(Choice::prefer_own);
     rows.retain(|row| selectors.is_empty() || choices.iter().any(|one| one.selects(&row.name())));
-    // Nobody sees from the words alone what is going to be measured.
+    // The words alone do not show what is going to be measured.
     for (text, found) in choices.iter().filter_map(Choice::found) {
         let labels: Vec<String> = found.iter().map(Found::label).collect();
         note!("Measures what `{text}` finds: {}", labels.join(", "));
     }
-    tell_programs(&choices);
+    note_programs(&choices);
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
@@ -96,7 +101,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
         let selects = |selector: &Selector, rows: &[Row]| {
             rows.iter().any(|row| selector.selects(&row.name()))
         };
-        // A selector that means nothing else means these.
+        // A selector that means no other rows means the careful ones.
         let mut by_case = Vec::new();
         for text in selectors.iter().filter(|text| text.contains('{')) {
             let selector = Selector::parse(text)?;
@@ -112,29 +117,29 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     Ok(rows)
 }
 
-/// Notes how programs of lmbench that are among what was chosen differ from what is measured here.
-fn tell_programs(choices: &[Choice]) {
+/// Prints how the programs of lmbench among the choices differ from what is measured here.
+fn note_programs(choices: &[Choice]) {
     let names = choices.iter().filter_map(Choice::found);
     for program in names.filter_map(|(text, _)| program(text)) {
         note!("{}", programs::about(program));
     }
 }
 
-/// A benchmark, and those of its cases that are selected.
+/// A benchmark and its selected cases.
 pub(crate) struct Selected {
     /// The benchmark.
     pub(crate) benchmark: &'static Benchmark,
-    /// The cases.
+    /// The selected cases.
     pub(crate) cases: Vec<Case>,
 }
 
-/// The benchmarks of which these selectors name rows.
+/// Returns the benchmarks whose rows these selectors mean.
 ///
 /// # Errors
 /// As [`rows`].
 pub(crate) fn benchmarks(selectors: &[String]) -> Result<Vec<Selected>> {
     let (rows, choices) = chosen(selectors)?;
-    tell_programs(&choices);
+    note_programs(&choices);
     let mut found: Vec<Selected> = Vec::new();
     for Row { benchmark, case } in rows {
         match found.last_mut() {
@@ -148,16 +153,17 @@ pub(crate) fn benchmarks(selectors: &[String]) -> Result<Vec<Selected>> {
     Ok(found)
 }
 
-/// The rows of a run, given as `given`, that any of these names means, in the run's order.
+/// Returns the rows of a run that any of these names means, in the run's order. `given` is the
+/// name by which the run was given.
 ///
 /// # Errors
-/// [`Failed::Usage`] when a name means none of them.
+/// [`Failed::Usage`] when a name means no row of the run.
 pub(crate) fn rows_of<'a>(
     run: &'a Run,
     given: &str,
     names: &[String],
 ) -> Result<Vec<&'a Measurement>> {
-    let choices = choose_of(run, names)?;
+    let choices = choose_of(names_of(run), names)?;
     let selects = |choice: &Choice| run.measurements.iter().any(|row| choice.selects(&row.name));
     if let Some(lacking) = choices.iter().find(|choice| !selects(choice)) {
         let what = absent(lacking, &Kept::of(run, given));
@@ -167,21 +173,33 @@ pub(crate) fn rows_of<'a>(
     Ok(run.measurements.iter().filter(meant).collect())
 }
 
-/// What is meant of a run's rows. What the catalogue has is a name, whether the run has it or not; what is neither, a name of some other version's.
-pub(crate) fn choose_of(run: &Run, names: &[String]) -> Result<Vec<Choice>, Failed> {
+/// Returns what these names mean among kept rows. A name of the catalogue counts as a name, whether
+/// a row of it was kept or not; anything else that cannot be words, as a name of another version.
+///
+/// # Errors
+/// [`Failed::Usage`] when an argument is not a name and finds nothing.
+pub(crate) fn choose_of<'a>(
+    kept: impl Iterator<Item = &'a str>,
+    names: &[String],
+) -> Result<Vec<Choice>, Failed> {
     let rows = Catalogue::rows(CATALOGUE.benchmarks());
     let mut known: Vec<String> = rows.iter().map(Row::name).collect();
-    known.extend(run.measurements.iter().map(|row| row.name.clone()));
+    known.extend(kept.map(str::to_owned));
     let is_name = |selector: &Selector| {
         !words::may_be_words(&selector.text) || known.iter().any(|name| selector.selects(name))
     };
     choose(names, is_name, |selector| unknown(&selector.text))
 }
 
-/// Refuses parameters that no row has which this benchmark's id, or pattern of ids, is of.
+/// Returns the names of a run's rows.
+pub(crate) fn names_of(run: &Run) -> impl Iterator<Item = &str> {
+    run.measurements.iter().map(|row| row.name.as_str())
+}
+
+/// Checks that some row of the selector's ids has its parameters.
 ///
 /// # Errors
-/// [`Failed::Usage`] with the parameters that there are.
+/// [`Failed::Usage`] with the existing parameters.
 pub(crate) fn check(selector: &str) -> Result<(), Failed> {
     let names: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks())
         .iter()
@@ -203,7 +221,8 @@ fn no_row(selector: &Selector, rows: &[Row]) -> Failed {
     }
 }
 
-/// Which of the selector's parameters none of these rows has. Rows against a far end only a run with one has.
+/// Describes the parameter of the selector that none of these rows has, if any. Parameters of a far
+/// end are not checked: only a run with one has such rows.
 fn wrong_parameter(selector: &Selector, names: &[String]) -> Option<String> {
     let parts = selector.parts.as_ref()?;
     let wrong = wrong::parameter(parts, names.iter().map(String::as_str))?;
@@ -289,29 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_given_apart_are_those_of_each_selector() {
-        let with = |selectors: &[&str], parameters: &[&str]| {
-            let owned = |texts: &[&str]| texts.iter().map(|&text| text.into()).collect::<Vec<_>>();
-            with_parameters(&owned(selectors), &owned(parameters))
-        };
-        assert_eq!(with(&["a", "b.c{d=e}"], &[]), ["a", "b.c{d=e}"]);
-        assert_eq!(
-            with(&["a", "b.c{d=e}"], &["size=4K", "via=x", "size=1M"]),
-            [
-                "a{size=4K,via=x}",
-                "a{size=1M,via=x}",
-                "b.c{d=e,size=4K,via=x}",
-                "b.c{d=e,size=1M,via=x}"
-            ]
-        );
-        assert_eq!(with(&[], &["size=4K"]), ["*{size=4K}"]);
-        let all = names(&["*{size=4k}"], Profile::Standard);
-        assert!(all.len() > names(&["memory{size=4K}"], Profile::Standard).len());
-        assert!(all.iter().all(|name| name.contains("size=4K")));
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_selector_is_said() {
+    fn an_error_says_what_is_wrong_with_a_selector() {
         let refused = |selector: &str| {
             let refusal = rows(&[selector.to_owned()]).err().expect("no such row");
             refusal.to_string()
@@ -333,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn the_beginning_of_ids_means_all_of_them() {
+    fn a_prefix_of_ids_means_all_of_them() {
         let selects = |text, name| Selector::parse(text).is_ok_and(|one| one.selects(name));
         for text in ["net", "net.tcp", "net.tcp.connect", "net.*.connect"] {
             assert!(selects(text, "net.tcp.connect{step=reset}"), "{text}");
@@ -344,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_careful_runs_have_is_there_for_who_names_nothing_else() {
+    fn careful_rows_are_measured_if_nothing_else_is_named() {
         let of = |selector| names(&[selector], Profile::Standard);
         assert!(!of("memory.latency{access=random}").is_empty());
         assert!(

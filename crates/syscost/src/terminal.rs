@@ -1,4 +1,4 @@
-//! How wide and how colourful the terminal is.
+//! The terminal: its size and colours, and messages on standard error.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -10,26 +10,27 @@ use syscost_report::wrap::hanging;
 
 use crate::cli::Color;
 
-/// Trouble.
+/// Errors and bad results.
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
-/// Doubt.
+/// Warnings.
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default();
-/// All is well.
+/// Good results.
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default();
 /// Headings.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// Secondary things.
+/// Secondary text.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// Back to plain; `{RED}text{RESET}`.
+/// Ends a style: `{RED}text{RESET}`.
 pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
 
-/// Width of what is not a terminal, and of the widest text worth reading, in columns.
+/// Width of output that is not a terminal, and maximum width of running text, in columns.
 const COMMON_WIDTH: usize = 120;
 
-/// The least that is heeded, as tables do.
+/// Minimum width of running text, in columns, as of tables.
 const MIN_WIDTH: usize = 60;
 
-/// A line to people, on standard error. Nobody may listen, or the disk may be full: `eprintln!` would end the program for it.
+/// Prints a line for people on standard error. Unlike `eprintln!`, it does not panic when the
+/// stream is closed or the disk is full.
 macro_rules! say {
     ($($text:tt)*) => {
         $crate::terminal::say_line(format_args!($($text)*))
@@ -37,7 +38,8 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Like [`say!`], but silent where `--quiet` was given: what is worth knowing, but is neither an error nor the reason for an exit code.
+/// As [`say!`], but silent with `--quiet`: for what is worth knowing, but is neither an error nor
+/// the reason for an exit code.
 macro_rules! note {
     ($($text:tt)*) => {
         if !$crate::terminal::is_quiet() {
@@ -55,17 +57,18 @@ pub(crate) fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether notes and progress are unwanted.
+/// Whether notes and progress are suppressed.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// What [`say!`] does.
+/// Implements [`say!`].
 pub(crate) fn say_line(text: fmt::Arguments<'_>) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
 
-/// Makes all that is written heed the colours that were asked for; `Auto` leaves it to the terminal and to NO_COLOR, CLICOLOR and CLICOLOR_FORCE.
+/// Sets whether output is coloured; `Auto` depends on the terminal and on NO_COLOR, CLICOLOR and
+/// CLICOLOR_FORCE.
 pub(crate) fn choose_color(color: Color) {
     let choice = match color {
         Color::Auto => ColorChoice::Auto,
@@ -75,7 +78,7 @@ pub(crate) fn choose_color(color: Color) {
     choice.write_global();
 }
 
-/// Columns to write standard output in; where it is no terminal, as many as `COLUMNS` says.
+/// Width of standard output, in columns; where it is not a terminal, the value of `COLUMNS`.
 pub(crate) fn width() -> usize {
     if !io::stdout().is_terminal() {
         let columns = std::env::var("COLUMNS").ok();
@@ -86,23 +89,23 @@ pub(crate) fn width() -> usize {
     terminal_size::terminal_size().map_or(COMMON_WIDTH, |(width, _)| usize::from(width.0))
 }
 
-/// Lines of the terminal.
+/// Height of the terminal, in lines.
 pub(crate) fn height() -> usize {
     const COMMON: usize = 24;
     terminal_size::terminal_size().map_or(COMMON, |(_, height)| usize::from(height.0))
 }
 
-/// Columns of the lines of a text: of a wide terminal not all.
+/// Width of running text, in columns: less than that of a wide terminal.
 pub(crate) fn text_width() -> usize {
     width().clamp(MIN_WIDTH, COMMON_WIDTH)
 }
 
-/// Text wrapped for the terminal, each line indented.
+/// Wraps text for the terminal, with each line indented.
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     wrapped_item(text, indent, indent)
 }
 
-/// The same, the first line behind the mark of a list.
+/// As [`wrapped`], with a different prefix, such as a list marker, before the first line.
 pub(crate) fn wrapped_item(text: &str, first: &str, others: &str) -> String {
     hanging(text, text_width(), first, others).join("\n")
 }

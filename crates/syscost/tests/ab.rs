@@ -1,4 +1,4 @@
-//! Two programs or environments measured in turn, for real.
+//! Two programs or environments, really measured in turn.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn a_slowdown_in_an_environment_is_found() {
             .and_then(|rows| rows.iter().find(|row| row["name"] == name))
             .unwrap_or_else(|| panic!("{name} is compared: {comparison:#}"));
         let ratio = compared["ratio"].as_f64().expect("a ratio");
-        // Three times the operations; a loop of system calls has little else.
+        // Three times the operations; a loop of system calls consists of little else.
         assert!((2.0..4.0).contains(&ratio), "{compared}");
         assert_eq!(compared["verdict"], "worse", "{compared}");
     }
@@ -109,7 +109,7 @@ fn another_build_measures_its_side_and_a_stranger_is_refused() {
 fn ctrl_c_compares_what_is_done() {
     let program = Program::new();
     let files = ["a", "b"].map(|side| program.folder().join(format!("{side}.json")));
-    // On a machine that is busy with other tests the first round may take long.
+    // On a busy machine the first round may take long.
     let is_kept = [4, 8, 16, 32].into_iter().any(|seconds| {
         interrupt_after(&program, &files, Duration::from_secs(seconds));
         files.iter().all(|file| {

@@ -1,4 +1,5 @@
-//! Whatever a file holds: exit code 1 and one line that names it, never a panic. Where there is none it is bad usage.
+//! Any file contents cause exit code 1 and one line that names the file, never a panic. A missing
+//! file is a usage error.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Figures of another run beside the numbers, by every verb that takes `--beside`.
+//! Figures of another run beside the numbers, for every command that takes `--beside`.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What was printed where all went well.
+/// The standard output of a successful command.
 fn printed(output: Output) -> String {
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
@@ -34,7 +34,7 @@ fn a_run_of_some_rows_has_figures_beside_them() {
             "{more:?}: {table}"
         );
     }
-    // `latest` is the run before, not the one that is being measured.
+    // `latest` is the previous run, not the one being measured.
     let table = printed(program.run(&["run", ROW, "--profile", "quick", "--beside", "latest"]));
     let list = program.json(&["history", "--format", "json"]);
     let before = list["runs"][1]["id"].as_str().expect("an id");

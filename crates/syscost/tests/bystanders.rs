@@ -1,4 +1,4 @@
-//! What syscost did not start it neither ends nor waits for.
+//! Processes that syscost did not start are neither ended nor waited for.
 
 mod common;
 
@@ -10,7 +10,7 @@ use common::Program;
 /// A run of one cheap row.
 const RUN: &str = "run --profile quick --no-save syscall.umask";
 
-/// Ends a process that a script left running; whether it still ran.
+/// Ends a process that a script left running; returns whether it was still running.
 fn end(pid: &str) -> bool {
     let killed = Command::new("kill").arg(pid).output();
     killed.is_ok_and(|output| output.status.success())

@@ -1,4 +1,5 @@
-//! Smoke and honesty of the whole catalogue, for real: every benchmark runs here or says why not, and proves its claims.
+//! Smoke and honesty of the whole catalogue, really measured: every benchmark runs here or says why
+//! not, and proves its claims.
 
 mod common;
 
@@ -6,7 +7,7 @@ use common::{Program, rows};
 use syscost_benches::CATALOGUE;
 use syscost_harness::Catalogue;
 
-/// The rows that are there to be refuted.
+/// The rows that are meant to be refuted.
 fn refuted_by_design() -> Vec<String> {
     let rows = Catalogue::rows(CATALOGUE.benchmarks()).into_iter();
     rows.filter(|row| (row.benchmark.refuted_by_design)(&row.case))
@@ -14,21 +15,21 @@ fn refuted_by_design() -> Vec<String> {
         .collect()
 }
 
-/// This share of the rows may need a second try. What disturbs more of them than that is no other test.
-const MOST_SECOND_TRIES: f64 = 0.05;
+/// Maximum share of the rows that may need a second try: other tests alone do not disturb more.
+const MAX_SECOND_TRIES: f64 = 0.05;
 
-/// The time for all rows, in seconds; what it is too short for is measured again.
+/// The time for all rows, in seconds; rows for which it does not suffice are measured again.
 const BUDGET_S: &str = "300";
 
-/// How often a row is measured at most.
+/// Maximum number of times a row is measured.
 const TRIES: usize = 4;
 
-/// The share of the rows that may be withheld even so. That a number is withheld where the evidence does not hold is what it is there for, and what holds
-/// depends on the machine: how soon another CPU wakes, what else fills its caches, whether a curve has a step. A claim that is wrong is so for more rows, or
-/// on every machine.
-const MOST_WITHHELD: f64 = 0.005;
+/// Maximum share of the rows that may still be withheld. Withholding is for numbers whose evidence
+/// does not hold, which depends on the machine: how soon another CPU wakes, what else fills its
+/// caches, whether a curve has a step. A wrong claim would affect more rows, or every machine.
+const MAX_WITHHELD: f64 = 0.005;
 
-/// A row without a number, though the machine can do it.
+/// A row without a number, although the machine supports it.
 #[derive(Debug)]
 struct Trouble {
     name: String,
@@ -42,14 +43,14 @@ impl Trouble {
         self.status == "skipped" && !self.reason.contains("which has no number")
     }
 
-    /// Whether evidence withholds it, or that from which it would be computed.
+    /// Whether it, or a row from which it would be computed, is withheld because of evidence.
     fn is_withheld(&self) -> bool {
         self.status == "withheld"
             || self.status == "skipped" && self.reason.contains("which has no number")
     }
 }
 
-/// Measures these and returns the rows in trouble.
+/// Measures these rows and returns the ones in trouble.
 fn troubles(program: &Program, selectors: &[&str]) -> Vec<Trouble> {
     let mut arguments = vec![
         "run",
@@ -74,7 +75,7 @@ fn troubles(program: &Program, selectors: &[&str]) -> Vec<Trouble> {
                 assert!(!evidence.is_empty(), "{name} claims nothing");
             }
             "unsupported" => {
-                // A worker lists the cases of its benchmark as the coordinator does.
+                // A worker lists the cases of its benchmark exactly as the coordinator does.
                 assert!(!reason.starts_with("this build"), "{name}: {reason}");
                 println!("skipped: {name}: {reason}");
             }
@@ -102,11 +103,12 @@ fn every_benchmark_runs_or_says_why_not() {
     let rows = Catalogue::rows(CATALOGUE.benchmarks()).len() as f64;
     let disturbed: Vec<&Trouble> = left.iter().filter(|row| !row.is_late()).collect();
     assert!(
-        disturbed.len() as f64 <= MOST_SECOND_TRIES * rows,
+        disturbed.len() as f64 <= MAX_SECOND_TRIES * rows,
         "{} rows: {disturbed:#?}",
         disturbed.len()
     );
-    // Other tests run beside this one, and what several tasks do together is easily disturbed: so often is no accident.
+    // Other tests run at the same time and easily disturb what several tasks do together, but not
+    // every time.
     for _ in 1..TRIES {
         if left.is_empty() {
             return;
@@ -117,7 +119,7 @@ fn every_benchmark_runs_or_says_why_not() {
     }
     println!("no number: {left:#?}");
     assert!(left.iter().all(Trouble::is_withheld), "{left:#?}");
-    assert!(left.len() as f64 <= MOST_WITHHELD * rows, "{left:#?}");
+    assert!(left.len() as f64 <= MAX_WITHHELD * rows, "{left:#?}");
 }
 
 #[test]
@@ -125,15 +127,15 @@ fn known_costs_are_met_and_lies_are_caught() {
     let report = Program::new().run(&["selftest", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
     for liar in report["liars"].as_array().expect("liars") {
-        // Some cannot lie on a machine of one CPU, or without room for a file.
+        // Some cannot lie on a machine with one CPU, or without room for a file.
         assert_ne!(liar["outcome"], "fail", "{liar}");
     }
     for neighbour in report["neighbours"].as_array().expect("neighbours") {
         assert_ne!(neighbour["outcome"], "fail", "{neighbour}");
     }
     for truth in report["truths"].as_array().expect("truths") {
-        // A debug build runs the same assembly; the bound is wide only for a machine shared with other tests.
-        // There may be no frequency steady enough to tell cycles by.
+        // A debug build runs the same assembly; the bound is wide only because the machine may be
+        // shared with other tests. If no frequency is steady enough, the cycles are unknown.
         match truth["bias_percent"].as_f64() {
             Some(bias) => assert!(bias.abs() < 10.0, "{truth}"),
             None => println!("skipped: {}: {}", truth["name"], truth["reason"]),
@@ -148,7 +150,7 @@ fn the_numbers_name_rows_that_exist() {
         let Some(benchmark) = CATALOGUE.find(id) else {
             continue;
         };
-        let told = rows.iter().any(|row| {
+        let is_found = rows.iter().any(|row| {
             row.benchmark.id == benchmark.id
                 && row.case.len() == case.len()
                 && case.iter().all(|(key, value)| {
@@ -156,6 +158,6 @@ fn the_numbers_name_rows_that_exist() {
                     has.is_some_and(|has| [has, syscost_results::numbers::ANY].contains(value))
                 })
         });
-        assert!(told, "no row of {id} has {case:?}");
+        assert!(is_found, "no row of {id} has {case:?}");
     }
 }

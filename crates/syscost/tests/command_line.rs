@@ -1,4 +1,4 @@
-//! What people type, and what they get for it.
+//! Command lines and their output.
 
 mod common;
 
@@ -55,7 +55,7 @@ fn what_is_near_nothing_is_said_to_match_nothing() {
         said.contains("memory has no size=63K; nearest: ") && !said.contains("more"),
         "{said}"
     );
-    // What the README says.
+    // The example in the README.
     let example = program.run(&["list", "memory", "--case", "size=64K"]);
     assert!(example.status.success(), "{example:?}");
 }
@@ -206,7 +206,7 @@ fn the_plain_list_has_an_entry_per_benchmark_and_fits_the_terminal() {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
     }
-    // What goes on in a further line is indented.
+    // Continuation lines are indented.
     let lines = text.lines().filter(|line| !line.starts_with(' ')).count();
     let entries = program
         .json(&["list", "--format", "json"])
@@ -229,7 +229,7 @@ fn the_neighbour_meter_writes_plain_lines_for_scripts() {
 }
 
 #[test]
-fn the_doctor_tells_the_machine_and_what_to_do() {
+fn the_doctor_describes_the_machine_and_says_what_to_do() {
     let examination = Program::new().json(&["doctor", "--format", "json"]);
     assert!(
         examination["machine"]["cpus_online"]
@@ -241,7 +241,7 @@ fn the_doctor_tells_the_machine_and_what_to_do() {
         let good = finding["level"] == "good";
         assert_eq!(finding["advice"] == "", good, "{finding}");
     }
-    // What the verdict is made of is there.
+    // The basis of the verdict is there.
     let verdict = &examination["verdict"];
     for (level, number) in [("bad", "bad"), ("warning", "warnings")] {
         let all = findings.iter().filter(|one| one["level"] == level);
@@ -256,7 +256,7 @@ fn the_doctor_tells_the_machine_and_what_to_do() {
 }
 
 #[test]
-fn what_the_doctor_tells_fits_the_terminal() {
+fn the_output_of_the_doctor_fits_the_terminal() {
     let program = Program::new();
     let mut command = program.command(&["doctor"]);
     let output = command.env("COLUMNS", "80").output().expect("it starts");

@@ -1,4 +1,4 @@
-//! Other programs that want the CPUs may cost a row its precision, never its name.
+//! Other programs that compete for the CPUs may cost a row its precision, but not its credibility.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use common::{Program, rows};
 
-/// Rows that were withheld beside busy loops once, though all they claim was so.
+/// Rows that were once withheld beside busy loops, although all their claims were true.
 const WITHHELD_ONCE: [&str; 6] = [
     "switch.yield{cpus=same}",
     "memory.munmap{size=1M}",

@@ -8,7 +8,7 @@ use common::comparing::{ROW, compare, keep, program, slowed};
 use serde_json::{Value, json};
 
 #[test]
-fn a_slower_row_is_found_told_and_fails_the_gate() {
+fn a_slower_row_is_found_reported_and_fails_the_gate() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
     let (code, text, _) = compare(&program, &["base.json", "new.json"]);
@@ -22,7 +22,7 @@ fn a_slower_row_is_found_told_and_fails_the_gate() {
         let (code, ..) = compare(&program, &["base.json", "new.json", "--fail-on", gate]);
         assert_eq!(code, Some(expected), "{gate}");
     }
-    // A reader that has gone passes no gate.
+    // A reader that has gone must not make the gate pass.
     let piped = "$syscost compare base.json new.json --fail-on worse | true; echo ${PIPESTATUS[0]}";
     if let Some(output) = program.script(&["bash"], piped) {
         assert_eq!(output.stdout, b"3\n", "{output:?}");
@@ -47,7 +47,7 @@ fn cycles_leave_out_what_the_frequency_did() {
         keep(&program, name, &new);
     };
     at("fast", 4.0, 1.0);
-    // A quarter slower, by the frequency alone.
+    // A quarter slower, because of the frequency alone.
     at("slow", 3.2, 1.25);
     let verdict = |options: &[&str]| {
         let arguments = [&["fast.json", "slow.json", "--format", "json"], options].concat();
@@ -81,7 +81,7 @@ fn a_line_for_each_group_comes_before_the_rows() {
 }
 
 #[test]
-fn every_format_tells_the_same() {
+fn every_format_says_the_same() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
     let (_, text, _) = compare(&program, &["base.json", "new.json", "--format", "json"]);
@@ -160,7 +160,7 @@ fn several_runs_are_pooled_but_none_twice() {
 }
 
 #[test]
-fn the_ending_of_the_output_tells_the_form() {
+fn the_extension_of_the_output_selects_the_format() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
     for (file, begins) in [
@@ -194,7 +194,7 @@ fn what_cannot_be_done_says_what_to_do() {
 #[test]
 fn a_run_is_measured_and_compared_in_one_go() {
     let (program, run) = program();
-    // The base took a thousandth of the time, so that whatever this machine measures is slower.
+    // The base took a thousandth of the time, so that any measurement on this machine is slower.
     let mut fast = run.clone();
     for row in fast["measurements"].as_array_mut().expect("rows") {
         for field in ["median", "ci95_low", "ci95_high"] {
@@ -223,7 +223,7 @@ fn a_run_is_measured_and_compared_in_one_go() {
             .output()
             .expect("the binary starts")
     };
-    // On a core that others share all the time too few processes may count for an interval: then again.
+    // On a core that is always shared, too few processes may count for an interval: then try again.
     let failed = (0..5)
         .map(|_| run(&["--fail-on", "worse:50%", "--no-samples"]))
         .find(|output| output.status.code() == Some(3))

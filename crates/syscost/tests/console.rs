@@ -1,4 +1,5 @@
-//! What people meet on a terminal: completions, colours, silence, forms of `show`, the pager, and which run a name means.
+//! Use in a terminal: completions, colours, silence, formats of `show`, the pager, and which run a
+//! name refers to.
 
 mod common;
 
@@ -12,7 +13,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Keeps a run of that day.
+/// Stores a run of that day.
 fn keep(program: &Program, (id, run): (String, Value)) -> String {
     let folder = program.folder().join("syscost/runs");
     fs::create_dir_all(&folder).expect("a folder");
@@ -20,7 +21,7 @@ fn keep(program: &Program, (id, run): (String, Value)) -> String {
     id
 }
 
-/// What the program answers to bash's question how these words go on.
+/// The completions that the program gives bash for these words.
 fn completed(program: &Program, words: &[&str]) -> Vec<String> {
     let index = (words.len() - 1).to_string();
     let output = program
@@ -100,7 +101,7 @@ fn colours_are_where_they_are_asked_for() {
         &["--color=never", "show"],
         &[("CLICOLOR_FORCE", "1")]
     ));
-    // Errors, too, those of the command line included.
+    // Errors too, including those of the command line.
     let wrong = ["show", "nothing", "--color"];
     assert!(is_coloured(&[&wrong[..], &["always"]].concat(), &[]));
     assert!(is_coloured(&["--color=always", "nonsense"], &[]));
@@ -115,7 +116,8 @@ fn quiet_leaves_the_table_and_the_errors() {
     let program = Program::new();
     let row = "syscall.null{call=getppid}";
     let output = program.run(&["run", "--profile", "quick", "--quiet", row]);
-    // On a busy machine nothing may be measured, and why the exit code is another one is said all the same.
+    // On a busy machine nothing may be measured, and the reason for the other exit code is printed
+    // all the same.
     let said = match output.status.code() {
         Some(4) => "nothing was measured in that time; give it more with --budget\n",
         _ => "",
@@ -163,7 +165,7 @@ fn show_has_forms_for_programs() {
     assert_eq!(text(&some.stdout).lines().count(), 2, "{some:?}");
 }
 
-/// What a program prints on a terminal of its own; `None`, and said why, where none can be made.
+/// What a program prints on a terminal of its own; `None`, with a message, if none can be made.
 fn on_a_terminal(program: &Program, pager: &str) -> Option<String> {
     let line = format!("{} show", env!("CARGO_BIN_EXE_syscost"));
     let output = Command::new("script")
@@ -193,7 +195,7 @@ fn a_terminal_gets_the_pager_and_never_nothing() {
             "{pager}: {printed}"
         );
     }
-    // One that ends with an error has shown it all the same.
+    // A pager that ends with an error has shown the text all the same.
     let script = program.folder().join("pager");
     fs::write(&script, "cat\nexit 3\n").expect("a script");
     let failing = format!("sh {}", script.display());
@@ -229,7 +231,7 @@ fn an_unknown_run_and_an_unknown_row_are_bad_usage_alike() {
     }
 }
 
-/// What `show latest a.b` says on standard error, and which run it shows.
+/// What `show latest a.b` prints on standard error, and which run it shows.
 fn shown(program: &Program) -> (String, Option<String>) {
     let output: Output = program.run(&["show", "latest", "a.b"]);
     let run = program.json(&["-q", "show", "latest", "a.b", "--format", "json"]);
@@ -268,7 +270,7 @@ fn latest_says_what_it_passed_over_and_why() {
         "{said}"
     );
 
-    // One that somebody ended is no latest, even though it has the row.
+    // An interrupted run is not `latest`, even if it has the row.
     let (id, mut run) = stamped(4, 5.0);
     run["complete"] = json!(false);
     let mut rest = run["measurements"][0].clone();

@@ -1,4 +1,4 @@
-//! `syscost export`, read back by the tools it is for.
+//! `syscost export`, read back by the tools it is meant for.
 
 mod common;
 mod readers;
@@ -12,7 +12,7 @@ use common::{Program, rows};
 use readers::{fed, missing, python, starts};
 use serde_json::{Value, json};
 
-/// A real run as a document, with a row of every status, and texts that no form can take as they are.
+/// A real run as a document, with a row of every status, and texts that every format has to escape.
 struct Exported {
     program: Program,
     document: PathBuf,
@@ -51,7 +51,7 @@ impl Exported {
             row["case"] = json!({"status": status, "odd-key": "#|\n"});
             row["status"] = json!(status);
             row["reason"] = json!("a | \"reason\" of two, \u{e9}, # with \\ signs");
-            // Numbers that must not come out again.
+            // Numbers that must not be exported.
             row["estimate"] = numbers.clone();
             row["samples"] = samples.clone();
             row
@@ -72,7 +72,7 @@ impl Exported {
         self.document.to_str().expect("text")
     }
 
-    /// What the export prints.
+    /// The output of the export.
     fn text(&self, format: &str) -> String {
         let output = self
             .program
@@ -140,7 +140,7 @@ fn duckdb_reads_the_parquet_tables() {
     assert_samples(run, &read["samples"]);
 }
 
-/// Every row is there, with the numbers its status allows.
+/// Asserts that every row is there, with the numbers its status allows.
 fn assert_rows(run: &Value, found: &Value) {
     let by_name: BTreeMap<&str, &Value> = rows(run)
         .iter()
@@ -162,7 +162,8 @@ fn assert_rows(run: &Value, found: &Value) {
     }
 }
 
-/// Every row has as many samples as its document, of the same sum; one without a number has none.
+/// Asserts that every row has as many samples as in its document, with the same sum, and none
+/// without a number.
 fn assert_samples(run: &Value, found: &Value) {
     let found: BTreeMap<String, (u64, f64, u64)> = found
         .as_array()
@@ -197,9 +198,9 @@ fn assert_samples(run: &Value, found: &Value) {
         let iterations = rounds
             .iter()
             .filter_map(|round| round["iterations"].as_u64());
-        let (count, sum, most) = found[name];
+        let (count, sum, max_iterations) = found[name];
         assert_eq!(count, values.len() as u64, "{name}");
-        assert_eq!(Some(most), iterations.max(), "{name}");
+        assert_eq!(Some(max_iterations), iterations.max(), "{name}");
         let wanted: f64 = values.iter().sum();
         assert!((sum - wanted).abs() <= 1e-9 * wanted.abs(), "{name}");
         with_samples += 1;
@@ -280,7 +281,7 @@ fn every_json_line_fits_its_schema() {
 fn bencher_gets_its_metric_format() {
     let exported = Exported::new();
     let read: Value = serde_json::from_str(&exported.text("bencher")).expect("JSON");
-    // The format as Bencher describes it, with nothing else allowed.
+    // The format as documented by Bencher, with nothing else allowed.
     let number = json!({"type": "number"});
     let metric = json!({
         "type": "object",
@@ -325,7 +326,7 @@ fn a_file_is_what_would_be_printed_and_others_may_read_it() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_told_in_a_line() {
+fn what_cannot_be_exported_is_reported_in_a_line() {
     let exported = Exported::new();
     let document = exported.document();
     let other = exported.program.folder().join("other.json");
@@ -346,7 +347,7 @@ fn what_cannot_be_exported_is_told_in_a_line() {
         ),
         (
             vec![document, document, "--format", "csv"],
-            "was named already; name each run once",
+            "was already named; name each run once",
         ),
         (
             vec![document, "--format", "parquet"],
@@ -354,7 +355,7 @@ fn what_cannot_be_exported_is_told_in_a_line() {
         ),
         (
             vec![document, "--format", "parquet", "-o", other],
-            "other.json is no folder; name one for the tables",
+            "other.json is not a folder; name one for the tables",
         ),
         (
             vec![document, "--format", "csv", "-o", nowhere],

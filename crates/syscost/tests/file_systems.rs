@@ -1,6 +1,7 @@
 //! The file-system rows on file systems of every kind, each mounted for the test alone.
 //!
-//! docs/testing-file-systems.md shows how to run these tests, and how to mount the same by hand.
+//! docs/testing-file-systems.md shows how to run these tests, and how to mount the same file
+//! systems by hand.
 
 mod broken_off;
 mod common;
@@ -19,10 +20,10 @@ use serde_json::Value;
 
 use disks::{Disk, Kind, on, on_all};
 
-/// Size of a disk: the smallest on which every kind can be made, and the group finds room.
+/// Size of a disk: the smallest on which every kind can be created, with room for the group.
 const BYTES: u64 = 1 << 30;
 
-/// So that a run takes seconds.
+/// Options that make a run take only seconds.
 const QUICK: &[&str] = &["--profile", "quick"];
 
 /// Held by the test that measures: two tests at once would disturb each other.
@@ -37,7 +38,7 @@ fn directory(label: &str, disk: &Disk) -> String {
     format!("--dir={label}={}", disk.path().display())
 }
 
-/// A run's output. Records lie in the program's folder, apart from those of other programs.
+/// A run's output. Its records are in the program's directory, apart from those of other programs.
 fn run(program: &Program, arguments: &[&str]) -> Output {
     let output = program
         .command(&[&["run", "--no-samples"], arguments].concat())
@@ -54,7 +55,7 @@ fn document(program: &Program, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON document")
 }
 
-/// What `syscost clean` says.
+/// The output of `syscost clean`.
 fn clean(program: &Program, arguments: &[&str]) -> String {
     let output = program
         .command(&[&["clean"], arguments].concat())
@@ -65,12 +66,12 @@ fn clean(program: &Program, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Text of a row.
+/// A text field of a row.
 fn text<'a>(row: &'a Value, key: &str) -> &'a str {
     row[key].as_str().unwrap_or_default()
 }
 
-/// The rows of a directory, with all these parts in their names.
+/// The rows of a directory whose names contain all these parts.
 fn rows_of<'a>(run: &'a Value, label: &str, parts: &[&str]) -> Vec<&'a Value> {
     let directory = format!("dir={label},");
     let has = |row: &&Value| {
@@ -80,7 +81,7 @@ fn rows_of<'a>(run: &'a Value, label: &str, parts: &[&str]) -> Vec<&'a Value> {
     rows(run).iter().filter(has).collect()
 }
 
-/// Whether evidence of this row was counted by `source`, and confirmed.
+/// Whether some evidence of this row was counted by `source`, and confirmed.
 fn is_confirmed_by(row: &Value, source: &str) -> bool {
     let evidence = row["evidence"].as_array().into_iter().flatten();
     evidence
@@ -117,7 +118,7 @@ fn each_file_system_has_the_rows_that_it_can_have_and_no_others() {
     });
 }
 
-/// That the document describes the directory.
+/// Asserts that the document describes the directory.
 fn assert_described(run: &Value, kind: Kind) {
     let directories = run["directories"].as_array().expect("directories");
     let mut of_kind = directories.iter();
@@ -133,8 +134,8 @@ fn assert_described(run: &Value, kind: Kind) {
     }
 }
 
-/// That a row of reading has a number where its file system can keep what it says, and a reason
-/// where not.
+/// Asserts that a row of reading has a number if its file system can fulfil its claims, and a
+/// reason if not.
 fn assert_fit(row: &Value, kind: Kind) {
     let (name, status) = (text(row, "name"), text(row, "status"));
     let reason = text(row, "reason");
@@ -153,7 +154,7 @@ fn assert_fit(row: &Value, kind: Kind) {
         match kind {
             Kind::Tmpfs => assert!(!has_number && !reason.is_empty(), "{}", shown(row)),
             Kind::Ext4 | Kind::Xfs => assert!(has_number, "{}", shown(row)),
-            // They may serve it from the cache: then there is no number.
+            // These may serve it from the cache: then there is no number.
             Kind::Btrfs | Kind::Overlay => {
                 assert!(has_number || !reason.is_empty(), "{}", shown(row));
             }
@@ -171,7 +172,7 @@ fn directories_stand_side_by_side() {
     });
 }
 
-/// Two folders of one disk, whose rows stand beside each other.
+/// Two directories on one disk, whose rows are shown side by side.
 fn assert_side_by_side(disk: &Disk) {
     let program = Program::new();
     let other = disk.path().join("other");
@@ -228,7 +229,7 @@ fn fill(disk: &Disk) {
 #[test]
 fn a_disk_that_has_no_more_room_costs_rows_and_no_run() {
     let _turn = turn();
-    // Room enough, but for a few names only.
+    // Enough space, but only for a few names.
     on(Kind::Tmpfs, 256 << 20, "nr_inodes=12", |disk| {
         let program = Program::new();
         let run = document(&program, &["fs", "--budget", "20", &directory("few", disk)]);

@@ -23,7 +23,7 @@ fn a_row_beside_a_neighbour_fails_no_gate_and_a_gate_that_judged_nothing_is_not_
         }
         keep(&program, "base", &base);
         keep(&program, "new", &new);
-        // A gate speaks whatever else is silenced.
+        // A gate prints its result whatever else is silenced.
         compare(
             &program,
             &["base.json", "new.json", "--fail-on", "worse", "-q"],
@@ -54,11 +54,15 @@ fn a_row_lost_to_noise_fails_no_gate() {
         }
         keep(&program, name, &new);
     };
-    lost("noise", 1, "its core worked for somebody else");
+    lost(
+        "noise",
+        1,
+        "something else ran on its core whenever it was due",
+    );
     lost(
         "only_noise",
         usize::MAX,
-        "its core worked for somebody else",
+        "something else ran on its core whenever it was due",
     );
     lost("failure", 1, "open: permission denied");
     lost("only_failures", usize::MAX, "open: permission denied");
@@ -89,4 +93,22 @@ fn a_gate_with_nothing_to_judge_is_not_passed() {
     let (code, _, error) = compare(&program, &["base.json", "fewer.json", "--fail-on", "worse"]);
     assert_eq!(code, Some(0));
     assert!(error.contains("1 could not be compared"), "{error}");
+    let min_judged = |share| {
+        let gate = [
+            "base.json",
+            "fewer.json",
+            "--fail-on",
+            "worse",
+            "--min-judged",
+            share,
+        ];
+        let (code, _, error) = compare(&program, &gate);
+        (code, error)
+    };
+    assert_eq!(min_judged("10%").0, Some(0));
+    let (code, error) = min_judged("100%");
+    assert_eq!(code, Some(1), "{error}");
+    assert!(error.contains("and --min-judged wants 100 %"), "{error}");
+    let slower = ["fewer.json", "base.json", "--min-judged", "10%"];
+    assert_eq!(compare(&program, &slower).0, Some(2), "it needs a gate");
 }

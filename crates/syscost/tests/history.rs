@@ -1,4 +1,4 @@
-//! The kept runs as people use them: listed, followed, tagged, pruned.
+//! The stored runs as people use them: listed, followed, tagged, pruned.
 
 mod common;
 
@@ -9,7 +9,8 @@ use std::process::Stdio;
 use common::{Program, stamped};
 use serde_json::Value;
 
-/// A program that has kept this many runs, a day apart; from the 21st on `a.b` costs a fifth more.
+/// A program that has stored this many runs, a day apart; from the 21st on `a.b` costs a fifth
+/// more.
 fn with_runs(count: u32) -> Program {
     let program = Program::new();
     let folder = runs(&program);
@@ -47,7 +48,7 @@ fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
         message.contains("20260103") && message.contains("has no row called a.b"),
         "{message}"
     );
-    // What the very latest has, or is asked for as a whole, is the very latest's.
+    // For what the very latest run has, or for a whole run, `latest` is the very latest.
     for arguments in [&["latest", "e.f"][..], &[]] {
         let (_, message) = show(arguments);
         assert_eq!(message, "", "{arguments:?}");
@@ -225,7 +226,7 @@ fn an_index_of_a_newer_version_is_refused_in_one_line() {
     assert!(program.run(&["history"]).status.success());
     let index = program.folder().join("syscost/index.sqlite");
     let mut bytes = fs::read(&index).expect("read");
-    // The header's user version, big-endian, stands at byte 60.
+    // The header's user version, big-endian, is at byte 60.
     bytes[60..64].copy_from_slice(&7u32.to_be_bytes());
     fs::write(&index, &bytes).expect("written");
     let output = program.run(&["history"]);

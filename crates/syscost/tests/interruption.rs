@@ -1,4 +1,4 @@
-//! Ctrl-C and kill -9 lose at most the round in flight, and leave no process behind.
+//! Ctrl-C and kill -9 lose at most the round in progress, and leave no process behind.
 
 mod common;
 
@@ -26,7 +26,8 @@ const SELECTION: &[&str] = &[
     "20",
 ];
 
-/// Starts a run and waits until its journal holds this many workers. The caller waits for its end.
+/// Starts a run and waits until its journal has records of this many workers. The caller waits for
+/// its end.
 #[allow(clippy::zombie_processes)]
 fn start(program: &Program, workers: usize) -> (Child, PathBuf) {
     let child = program
@@ -95,7 +96,7 @@ fn rounds(run: &Value) -> Vec<(String, u64, f64)> {
         .collect()
 }
 
-/// What the journal holds, in the same form.
+/// The rounds in the journal, in the same form.
 fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
     let text = fs::read_to_string(journal).expect("the journal is there");
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
@@ -103,7 +104,7 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
     for line in whole.lines() {
         let json = line::unsealed(line.as_bytes()).expect("a whole line");
         let record: Value = serde_json::from_slice(json).expect("JSON");
-        // The header is not one.
+        // The header is not a round.
         let Some(round) = record["round"].as_u64() else {
             continue;
         };
@@ -138,7 +139,7 @@ fn ctrl_c_ends_the_neighbour_meter_with_its_summary() {
         out.read_to_string(&mut rest).expect("the rest");
         let status = child.wait().expect("it can be waited for");
         assert_eq!(status.code(), Some(code), "{line}{rest}");
-        // The lines and the summary are parted by an empty one.
+        // An empty line separates the lines from the summary.
         assert!(rest.lines().any(str::is_empty), "{rest}");
     }
 }
@@ -177,7 +178,7 @@ fn a_killed_run_is_resumed_without_loss_and_leaves_no_process() {
         assert!(after.contains(round), "{round:?} was lost");
     }
     assert!(after.len() > before.len(), "the resumed run measured on");
-    // On a machine that others use the budget may end before all rows have their rounds.
+    // On a machine with other users the budget may end before all rows have their rounds.
     let is_complete = run["complete"].as_bool().expect("a flag");
     assert_eq!(
         journal.exists(),

@@ -1,4 +1,4 @@
-//! What a killed run made outlives neither its partners nor the next run.
+//! Nothing that a killed run created survives its partners or the next run.
 
 mod common;
 
@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use common::Program;
 
-/// Rows whose partners talk through a SysV object, which the kernel keeps when its users are gone.
+/// Rows whose partners communicate through a SysV object, which the kernel keeps when its users are
+/// gone.
 const SELECTION: &[&str] = &["run", "switch.sysv_semaphore", "--profile", "careful"];
 
-/// Starts a run with a scratch folder of its own. The caller waits for its end.
+/// Starts a run with a separate scratch directory. The caller waits for its end.
 fn start(program: &Program, scratch: &Path) -> Child {
     program
         .command(SELECTION)
@@ -24,7 +25,7 @@ fn start(program: &Program, scratch: &Path) -> Child {
         .expect("the binary starts")
 }
 
-/// What is on record there.
+/// The records there.
 fn records(scratch: &Path) -> Vec<PathBuf> {
     let folders = fs::read_dir(scratch).into_iter().flatten().flatten();
     folders
@@ -52,7 +53,7 @@ fn existing() -> Option<Vec<String>> {
     Some(keys.map(str::to_owned).collect())
 }
 
-/// A process and all below it, by the children files.
+/// A process and all its descendants, from the `children` files.
 fn tree(pid: u32) -> Vec<u32> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     let children = children.unwrap_or_default();
@@ -79,7 +80,7 @@ fn a_killed_runs_partners_end_with_it_and_its_objects_with_the_next_run() {
     let program = Program::new();
     let scratch = program.folder().join("scratch");
     fs::create_dir(&scratch).expect("a folder for scratch");
-    // A run makes and removes many sets; it is to be killed while it has one.
+    // A run creates and removes many sets; it is to be killed while it has one.
     let left = (0..20).find_map(|_| {
         let mut child = start(&program, &scratch);
         while keys(&records(&scratch)).is_empty() && is_running(child.id()) {
@@ -89,7 +90,7 @@ fn a_killed_runs_partners_end_with_it_and_its_objects_with_the_next_run() {
         child.kill().expect("the run can be killed");
         child.wait().expect("it can be waited for");
         for pid in running {
-            // Its workers follow it, their partners follow them.
+            // Its workers end after it, and their partners after them.
             while is_running(pid) {
                 sleep(Duration::from_millis(1));
             }

@@ -1,8 +1,7 @@
-//! The network rows on links whose delay, rate, loss and MTU are known, between two network
-//! namespaces.
+//! The network rows on links with known delay, rate, loss and MTU, between two network namespaces.
 //!
-//! What a link itself does is tested in `links/figures.rs`. docs/testing-networks.md shows how to
-//! run these tests.
+//! The link itself is tested in `links/figures.rs`. docs/testing-networks.md shows how to run these
+//! tests.
 
 mod common;
 mod links;
@@ -33,10 +32,10 @@ const MAX_MEMORY: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How often something is measured that a busy machine may spoil.
 const TRIES: usize = 5;
-/// The claim that names what holds streams back.
+/// The claim that names what limits the streams.
 const LIMITER: &str = "what limits the streams";
 
-/// A link of this shape and, at its far end, a server with these options.
+/// A link with this shape and, at its far end, a server with these options.
 fn served(shape: Shape, options: &[&str]) -> Option<(Pair, Running)> {
     let pair = Pair::new(shape)?;
     let far = pair.serve(options);
@@ -92,7 +91,7 @@ fn a_shaped_links_rate_is_measured_and_the_network_named_as_the_limiter() {
         return;
     };
     let mut seen = Vec::new();
-    // On a busy machine the sender may be the limit for once, or its rate unsteady.
+    // On a busy machine the sender may occasionally be the limit, or its rate unsteady.
     for _ in 0..TRIES {
         let run = pair.measure(&[TCP_BANDWIDTH]);
         let rates = TCP_BANDWIDTH.medians(&run).into_iter();
@@ -134,7 +133,7 @@ fn the_offloads_of_the_interface_are_read_back() {
         delay: Some(Duration::from_millis(1)),
         ..Shape::PLAIN
     };
-    // A veth device leaves segments whole, a TUN device without further ado does not.
+    // A veth device leaves segments whole; by default a TUN device does not.
     for (shape, tso) in [(Shape::PLAIN, "on"), (delayed, "off")] {
         let Some((pair, _far)) = served(shape, &[]) else {
             return;
@@ -194,7 +193,7 @@ fn a_far_end_killed_in_the_middle_costs_the_row_and_no_more() {
     };
     let ended = pair.run_disturbed(TCP_BANDWIDTH, || far.kill());
     ended.assert_clear();
-    // The first leaves nothing that would disturb a second.
+    // The first one leaves nothing that would disturb a second one.
     let mut far = pair.serve(&[]);
     assert_serves(&pair, &mut far);
 }
@@ -227,7 +226,7 @@ fn an_error_names_a_wrong_token() {
 
 #[test]
 fn silent_and_wrong_clients_get_no_more_than_they_sent() {
-    /// Connections at once, half of them silent.
+    /// Number of concurrent connections, half of them silent.
     const CLIENTS: usize = 200;
     let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
         return;
@@ -241,7 +240,7 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
         } else {
             &[]
         };
-        // The server may have closed or refused the connection before.
+        // The server may have closed or refused the connection already.
         let _ = client.write_all(message);
         Some((client, message.len()))
     };
@@ -261,11 +260,11 @@ fn silent_and_wrong_clients_get_no_more_than_they_sent() {
 }
 
 #[test]
-fn a_client_that_never_reads_gets_a_window_and_holds_nobody_up() {
-    /// All that a session may ask for.
+fn a_client_that_never_reads_gets_a_window_and_blocks_no_others() {
+    /// The maximum size that a session may request.
     const SIZE: u32 = 1 << 20;
     const STREAMS: u32 = 8;
-    /// Nothing arrives for so long once all windows are full, but probes of them.
+    /// Once all windows are full, nothing arrives for this long except window probes.
     const QUIET: Duration = Duration::from_millis(300);
     const PROBES: u64 = 20_000;
     let Some((pair, mut far)) = served(Shape::PLAIN, &[]) else {
@@ -297,7 +296,7 @@ fn a_client_that_never_reads_gets_a_window_and_holds_nobody_up() {
     }
     let came: usize = unread.iter().map(available).sum();
     assert!(came > 0, "the far end sends");
-    // Not after it: while it is there, and behind it.
+    // While it is connected, and after it has gone.
     assert_serves(&pair, &mut far);
     drop((session, unread));
     assert_serves(&pair, &mut far);
@@ -306,14 +305,14 @@ fn a_client_that_never_reads_gets_a_window_and_holds_nobody_up() {
     assert!(!far.output().contains("panicked"), "{}", far.output());
 }
 
-/// Bytes that have arrived, up to a few thousand.
+/// The number of bytes that have arrived, up to a few thousand.
 fn available(mut client: &TcpStream) -> usize {
     client.set_nonblocking(true).expect("a non-blocking socket");
     let mut buffer = [0; 4096];
     match client.read(&mut buffer) {
         Ok(length) => length,
         Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-        // The far end has closed before it read everything.
+        // The far end closed the connection before it read everything.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
         Err(error) => panic!("reading: {error}"),
     }

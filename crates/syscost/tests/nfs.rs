@@ -1,5 +1,5 @@
-//! `syscost run --nfs` against a server in this process: what it measures, what it leaves behind, and
-//! what becomes of servers that are not there, refuse, stop or stay silent.
+//! `syscost run --nfs` with a server in this process: what it measures, what it leaves behind, and
+//! how it treats servers that are missing, refuse, stop or stay silent.
 
 mod common;
 #[path = "common/nfs.rs"]
@@ -15,7 +15,7 @@ use nfs::NfsServer;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
-/// A hang would be noticed after this: no test waits as long otherwise.
+/// Time after which a hang is detected: no test waits as long otherwise.
 const LONG: Duration = Duration::from_secs(120);
 
 const MEASURED: [&str; 6] = [
@@ -53,7 +53,7 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {messages}"))
 }
 
-/// The end of a run that must not hang.
+/// The output of a run that must not hang.
 fn ended(mut child: Child) -> Output {
     let begun = Instant::now();
     while child.try_wait().expect("a child").is_none() {
@@ -117,14 +117,14 @@ fn without_a_server_the_rows_say_how_to_give_one() {
 fn servers_that_are_no_use_are_reported_before_anything_is_measured() {
     let program = Program::new();
     let server = NfsServer::start();
-    // A port that this test holds and nobody listens on.
+    // A port that this test holds and on which nothing listens.
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let nobody = taken.local_addr().expect("an address");
+    let unserved = taken.local_addr().expect("an address");
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let mute = silent.local_addr().expect("an address");
     let nonesuch = format!("nfs://{}/nonesuch", server.address);
     for (export, words) in [
-        (format!("nfs://{nobody}/"), "cannot be reached"),
+        (format!("nfs://{unserved}/"), "cannot be reached"),
         (nonesuch, "refuses (mounting): MNT3ERR_NOENT for /nonesuch"),
         (
             format!("nfs://{mute}/"),
@@ -159,9 +159,9 @@ fn a_server_that_stops_in_the_middle_costs_rows_and_no_hang() {
     assert_eq!(row["status"], "failed", "{row}");
     let reason = row["reason"].as_str().expect("a reason");
     let names = reason.contains(&server.address.to_string());
-    let tells = ["is gone (GETATTR)", "cannot be reached", "is gone ("];
+    let endings = ["is gone (GETATTR)", "cannot be reached", "is gone ("];
     assert!(
-        names && tells.iter().any(|words| reason.contains(words)),
+        names && endings.iter().any(|words| reason.contains(words)),
         "{reason}"
     );
 }
@@ -172,7 +172,8 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
     let server = NfsServer::start();
     let export = server.export().to_string();
     let mut command = command(&program, "fs.nfs{op=read,size=4K}", &export, "6");
-    // A group of its own, so that no other process is ended; workers die with their coordinator.
+    // In its own process group, so that no other process is killed; workers die with their
+    // coordinator.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command
         .stdout(Stdio::null())
@@ -190,7 +191,7 @@ fn what_a_killed_run_leaves_the_next_one_removes() {
     assert_eq!(server.names(), ["data"], "{left:?} was left");
 }
 
-/// Waits until a row has made its folder in the export.
+/// Waits until a row has created its directory in the export.
 fn wait_for_folder(server: &NfsServer) {
     let begun = Instant::now();
     while server.names().len() < 2 {

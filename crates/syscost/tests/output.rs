@@ -1,4 +1,5 @@
-//! Where output goes: to nobody, to a full disk, to standard output. It costs no measurement, and the exit code stays.
+//! Output to a closed pipe, a full disk, or standard output: it costs no measurement, and the exit
+//! code stays the same.
 
 mod common;
 
@@ -8,7 +9,7 @@ use std::process::Output;
 use common::Program;
 use serde_json::Value;
 
-/// What bash makes of a command with that redirection; what it printed ends with the command's exit code.
+/// The output of bash for a command with that redirection, followed by the command's exit code.
 fn redirected(program: &Program, command: &str, redirection: &str) -> Option<Output> {
     let text = format!("$syscost {command} {redirection}; echo ${{PIPESTATUS[0]}}");
     program.script(&["bash"], &text)
@@ -17,7 +18,7 @@ fn redirected(program: &Program, command: &str, redirection: &str) -> Option<Out
 /// A run of one cheap row.
 const RUN: &str = "run --profile quick --no-save -o kept.json syscall.umask";
 
-/// The document that the run kept is whole.
+/// Asserts that the document which the run saved is complete.
 fn assert_kept(program: &Program, redirection: &str) {
     let kept = fs::read(program.folder().join("kept.json"));
     let kept: Value = serde_json::from_slice(&kept.expect(redirection)).expect(redirection);
@@ -26,7 +27,7 @@ fn assert_kept(program: &Program, redirection: &str) {
 }
 
 #[test]
-fn a_run_that_nobody_reads_is_kept_and_exits_as_ever() {
+fn a_run_without_a_reader_is_saved_and_exits_as_usual() {
     for redirection in [
         "2>&1 | true",
         "2>/dev/full",
@@ -59,7 +60,7 @@ fn a_table_that_cannot_be_written_is_an_error_and_the_run_is_kept() {
 }
 
 #[test]
-fn an_error_that_nobody_hears_keeps_its_code() {
+fn an_error_without_a_reader_keeps_its_exit_code() {
     let program = Program::new();
     for redirection in ["2>/dev/full", "2>&1 | true"] {
         let Some(output) = redirected(&program, "show no-such-run", redirection) else {
@@ -89,7 +90,7 @@ fn standard_output_holds_one_document_where_it_is_asked_for() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_told_before_anything_is_measured() {
+fn an_unwritable_path_is_reported_before_anything_is_measured() {
     let program = Program::new();
     for place in ["/proc/kept.json", "/tmp", "/no/such/folder/kept.json"] {
         let output = program.run(&["run", "--profile", "quick", "-o", place, "syscall.umask"]);

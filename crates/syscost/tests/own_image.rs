@@ -1,4 +1,5 @@
-//! A run goes on with the program it was started from, whatever becomes of its file.
+//! A run continues with the program that it was started from, whatever happens to the program's
+//! file.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -45,7 +45,7 @@ fn plot(arguments: &[&str]) -> String {
     svg
 }
 
-/// Expects a refusal because of the command line, and returns its sentence.
+/// Expects a usage error, and returns its message.
 fn refused(arguments: &[&str]) -> String {
     let program = Program::new();
     let file = program.folder().join("x.svg");

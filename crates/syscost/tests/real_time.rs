@@ -1,4 +1,4 @@
-//! The real-time class is entered when asked for, which the document tells, and not otherwise.
+//! The real-time class is entered only if requested, and the document says so.
 
 mod common;
 
@@ -32,7 +32,7 @@ fn the_real_time_class_is_entered_only_when_asked_for() {
 }
 
 #[test]
-fn the_document_tells_that_it_was_asked_for() {
+fn the_document_says_that_it_was_requested() {
     let run = measured(&["--real-time"]);
     let asked = json!({ "SYSCOST_REAL_TIME": "1" });
     assert_eq!(run["config"]["environment"], asked);
@@ -55,7 +55,7 @@ fn the_document_tells_that_it_was_asked_for() {
         println!("skipped: {reason}");
         return;
     }
-    // As many quantiles as wake-ups allow, and no more.
+    // As many quantiles as the number of wake-ups allows, and no more.
     let (details, singles) = (&row["details"], row["details"]["singles_count"].as_f64());
     assert!(details["longest_ns"].is_number(), "{row}");
     assert_eq!(details["p99_9_ns"].is_number(), singles >= Some(2_995.0));

@@ -44,7 +44,7 @@ fn the_page_explains_its_benchmarks() {
 }
 
 #[test]
-fn a_run_that_is_not_there_is_told_in_one_line() {
+fn a_missing_run_is_reported_in_one_line() {
     let program = Program::new();
     let output = program.run(&["report", "nothing.json", "-o", "x.html"]);
     assert_eq!(output.status.code(), Some(2));
@@ -55,7 +55,7 @@ fn a_run_that_is_not_there_is_told_in_one_line() {
     );
 }
 
-/// A browser, or a word on why the test is skipped. CI requires one.
+/// A browser; `None`, with a message, if the test is skipped. CI requires one.
 fn browser() -> Option<Browser> {
     let browser = Browser::start();
     if browser.is_none() {
@@ -141,7 +141,7 @@ fn a_browser_finds_no_error_no_request_and_working_controls() {
                 "document.documentElement.scrollWidth - document.documentElement.clientWidth",
             );
             assert_eq!(over, 0, "the page scrolls sideways at {width}");
-            // Bars are to be compared, so each row gives them the same width.
+            // Bars are meant to be compared, so each row gives them the same width.
             let widths = browser.evaluate(
                 "new Set([...document.querySelectorAll('.headline tbody .wide')].map(bar => Math.round(bar.offsetWidth))).size",
             );
@@ -171,7 +171,7 @@ fn links_lead_to_rows_and_unfold_them() {
         "{links:?}"
     );
     for link in links {
-        // Also where the filter hides what it leads to.
+        // Even if the filter hides the link's target.
         browser
             .evaluate("filter.value = 'nothing at all'; filter.dispatchEvent(new Event('input'))");
         let arrive = format!(
@@ -241,7 +241,7 @@ fn a_long_page_opens_the_group_a_link_leads_to() {
             "{target} is not on the screen"
         );
     }
-    // The filter opens what it finds.
+    // The filter opens the rows that it finds.
     browser.evaluate(
         "filter.value = 'signal.'; filter.dispatchEvent(new Event('input', {bubbles: true}))",
     );
@@ -260,14 +260,14 @@ fn pictures_can_be_read_on_a_narrow_screen() {
     let file = report(&program, &[RUN, "--samples"]);
     for width in [400, 700, 1400] {
         browser.open(&file, width, "light");
-        // Type as it is seen, in pixels; a chart that is not laid out yet has no size.
+        // Font sizes as rendered, in pixels; a chart that is not laid out yet has no size.
         let smallest = "Math.min(...[...document.querySelectorAll('.chart')].flatMap(chart => {\
             chart.scrollIntoView();\
             const scale = chart.getBoundingClientRect().width / chart.viewBox.baseVal.width;\
             return [...chart.querySelectorAll('text')].map(text => scale * parseFloat(getComputedStyle(text).fontSize)); }))";
         let smallest = browser.evaluate(smallest).as_f64().expect("a size");
         assert!(smallest >= 10.9, "type of {smallest} px at {width}");
-        // No text beyond its picture, none over another of its own line.
+        // No text outside its picture, and none overlapping another in the same line.
         let cut = "[...document.querySelectorAll('.chart')].flatMap(chart => {\
             chart.scrollIntoView();\
             const whole = chart.getBoundingClientRect();\
@@ -290,7 +290,7 @@ fn the_longer_bar_is_the_greater_number() {
     let file = report(&program, &[RUN]);
     for width in [1400, 400] {
         browser.open(&file, width, "light");
-        // What each row says in words, in nanoseconds, and how long its bar is.
+        // The text of each row, in nanoseconds, and the length of its bar.
         let bars = "[...document.querySelectorAll('.headline tbody tr')].map(row => {\
             const words = row.querySelector('td.num').textContent.trim().split(' ');\
             const unit = { ns: 1, 'µs': 1e3, ms: 1e6, s: 1e9 }[words.at(-1)];\
@@ -300,7 +300,7 @@ fn the_longer_bar_is_the_greater_number() {
         bars.sort_by(|a, b| a.0.total_cmp(&b.0));
         assert!(bars.len() > 5, "{} bars", bars.len());
         for pair in bars.windows(2) {
-            // Places are rounded to a sixty-fourth of a pixel.
+            // Positions are rounded to a sixty-fourth of a pixel.
             assert!(pair[0].1 <= pair[1].1 + 0.1, "at {width}: {bars:?}");
         }
     }
@@ -367,7 +367,7 @@ fn controls(browser: &mut Browser) {
         "ascending"
     );
 
-    // By its title, too, which is in no row.
+    // By its title too, which is in no row.
     browser.evaluate("filter.value = 'cheapest'; filter.dispatchEvent(new Event('input'))");
     let titled = browser.evaluate(visible).as_u64().expect("a number");
     assert!(titled < all, "{titled} of {all} rows pass a title's word");

@@ -1,4 +1,5 @@
-//! A journal is input like any other: what somebody else wrote into it runs no code, names no file and ends no run with a panic.
+//! A journal is untrusted input: what others wrote into it runs no code, names no file and ends no
+//! run with a panic.
 
 mod common;
 
@@ -9,7 +10,7 @@ use common::Program;
 use serde_json::{Value, json};
 use syscost_harness::session::journal::line;
 
-/// The journal of a run that the budget ended.
+/// The journal of a run that was ended by its budget.
 fn broken_off(program: &Program) -> PathBuf {
     program.run(&[
         "run",
@@ -35,7 +36,7 @@ fn with_header(journal: &Path, text: &str, change: impl FnOnce(&mut Value)) {
     fs::write(journal, [&first, rest.as_bytes()].concat()).expect("written");
 }
 
-/// A change of a header.
+/// A change to a header.
 type Damage = fn(&mut Value);
 
 #[test]
@@ -73,7 +74,7 @@ fn what_this_program_would_not_have_written_is_refused() {
     let output = program.run(&["run", "--resume", "/dev/zero"]);
     assert_eq!(output.status.code(), Some(1));
 
-    // As it was written it is taken up, for another second.
+    // Unmodified, it is resumed for another second.
     fs::write(&journal, text).expect("written");
     let (code, said) = resume();
     assert!(matches!(code, Some(0 | 4)), "{code:?}: {said}");

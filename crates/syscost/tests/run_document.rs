@@ -1,4 +1,4 @@
-//! The run document of real runs: a contract with other tools.
+//! The document of real runs: a contract with other tools.
 
 mod common;
 
@@ -67,7 +67,7 @@ fn a_real_run_fits_the_schema_and_the_contract() {
         (&getppid["unit"], &getppid["better"]),
         (&"ns".into(), &"lower".into())
     );
-    // On a machine that others share not every process counts, and some are taken again.
+    // On a shared machine not every process counts, and some are repeated.
     let processes = getppid["samples"].as_array().map_or(0, Vec::len);
     let max_processes = 3 * run["config"]["max_rounds"].as_u64().unwrap_or(0) as usize;
     assert!((6..=max_processes).contains(&processes), "{getppid}");
@@ -210,8 +210,8 @@ fn a_crash_and_a_hang_cost_one_row_each() {
     assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
 }
 
-/// A row's rounds: the number of each, its median, of undisturbed samples where there are enough, and whether
-/// there are.
+/// A row's rounds: the number of each, its median (of undisturbed samples if there are enough), and
+/// whether there are.
 fn rounds_of(row: &Value) -> Vec<(u64, f64, bool)> {
     let rounds = row["samples"].as_array().expect("samples").iter();
     rounds
@@ -266,7 +266,7 @@ fn a_derived_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
         own.retain(|(.., is_undisturbed)| *is_undisturbed);
         own
     };
-    // Of the rounds that both have, or of the undisturbed ones of each.
+    // From the rounds that both have, or from the undisturbed ones of each.
     let expected = [
         ratios(&in_common(&short, &long), &in_common(&long, &short)),
         ratios(&undisturbed(&short), &undisturbed(&long)),
@@ -276,7 +276,7 @@ fn a_derived_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
         .map(|(round, value, _)| (round, value))
         .collect();
     assert!(expected.contains(&computed), "{computed:?}: {expected:?}");
-    // On a machine that others share not every process counts.
+    // On a shared machine not every process counts.
     let counting = ratio["estimate"]["rounds"].as_u64().expect("a number");
     let max_rounds = run["config"]["max_rounds"].as_u64().expect("a number");
     assert!((2..=max_rounds).contains(&counting), "{ratio}");
@@ -297,7 +297,7 @@ fn a_law_brings_the_throughputs_it_is_fitted_to() {
             (&"scale.futex".into(), &"threads".into(), &"wait".into())
         );
     }
-    // Fewer than four CPUs have no law, and this is told.
+    // With fewer than four CPUs there is no law, and the row says so.
     if throughputs.len() < 4 {
         assert_eq!(last["status"], "unsupported");
         let reason = last["reason"].as_str().unwrap_or_default();

@@ -1,5 +1,5 @@
 //! `syscost serve` and runs against it: the document names the far end, errors are reported before
-//! anything is measured, and nothing that others send ends the server or makes it grow.
+//! anything is measured, and nothing that clients send ends the server or makes it grow.
 
 mod common;
 #[path = "common/server.rs"]
@@ -114,12 +114,12 @@ fn errors_of_the_far_end_are_reported_before_anything_is_measured() {
         .write_new(&other)
         .expect("written");
     let other = other.display().to_string();
-    // A port that this test holds and nobody listens on.
+    // A port that this test holds and on which nothing listens.
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
-    let nobody = taken.local_addr().expect("an address").to_string();
+    let unserved = taken.local_addr().expect("an address").to_string();
     for (peer, token_file, words) in [
         (&*address, &*other, "authentication failed: wrong token"),
-        (&nobody, &file, "is `syscost serve` running there"),
+        (&unserved, &file, "is `syscost serve` running there"),
         (
             &address,
             "/no/such/file",
@@ -234,7 +234,7 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
 
     for _ in 0..50 {
         let mut stream = TcpStream::connect(server.address).expect("it accepts");
-        // The server may have closed it long before.
+        // The server may have closed it already.
         let _ = stream.write_all(&[b'x'; 100_000]);
     }
     server.is_well("lines without end");
@@ -246,7 +246,7 @@ fn nothing_that_others_do_ends_the_server_or_makes_it_grow() {
     }
     server.is_well("wrong tokens");
 
-    // All the memory that a session may ask for, by a client that never reads and by one that
+    // All the memory that a session may request, by a client that never reads and by one that
     // leaves.
     let source = Service::StreamSource {
         size: 1 << 20,
@@ -302,7 +302,7 @@ fn a_server_that_is_killed_is_an_error_that_names_it() {
         "{error}"
     );
 
-    // A stopped server answers nothing: the wait for it is bounded.
+    // A stopped server answers nothing: waiting for it has a time limit.
     let server = Server::start(&program, &[]);
     let mut session = Session::connect(server.address, &server.token(), Duration::from_secs(1))
         .expect("a session");

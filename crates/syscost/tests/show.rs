@@ -21,7 +21,7 @@ fn the_table_of_a_kept_run_is_printed_again() {
     };
     let (code, again, _) = show(&[]);
     assert_eq!(code, Some(0));
-    // Where it was saved, and what to do next, only `run` says.
+    // Only `run` says where it was saved, and what to do next.
     let table = printed.split("\nSaved to").next().expect("a table");
     assert!(
         table.contains("getppid") && again.contains(table.trim_end()),
@@ -35,7 +35,7 @@ fn the_table_of_a_kept_run_is_printed_again() {
     );
     assert!(some.contains(" in a run of "), "{some}");
     assert!(!again.contains(" in a run of "), "{again}");
-    // Whether a run is complete is said of all of it.
+    // Completeness is stated for the whole run.
     let [whole, some] = [
         &["show", "--format", "json"][..],
         &["show", "latest", "syscall", "--format", "json"],
@@ -54,10 +54,10 @@ fn the_table_of_a_kept_run_is_printed_again() {
         complaint.contains("syscall.null has no call=getpgid; there are call=getppid,"),
         "{complaint}"
     );
-    let (_, told, _) = show(&["-v", "latest", "syscall"]);
+    let (_, text, _) = show(&["-v", "latest", "syscall"]);
     assert!(
-        told.contains("seccomp audit") && !told.contains("integer"),
-        "{told}"
+        text.contains("seccomp audit") && !text.contains("integer"),
+        "{text}"
     );
 
     let (_, found, _) = show(&["latest", "null", "system", "call"]);
@@ -87,7 +87,7 @@ fn the_table_of_a_kept_run_is_printed_again() {
         "{complaint}"
     );
 
-    // No run is called so, and rows are.
+    // No run has this name, but rows do.
     let (code, latest, _) = show(&["syscall"]);
     assert_eq!(code, Some(0));
     assert!(
@@ -111,7 +111,7 @@ fn the_table_of_a_kept_run_is_printed_again() {
 #[test]
 fn the_summary_of_a_kept_run_is_printed_again() {
     let program = Program::new();
-    // The shipped reference is a run of everything.
+    // The shipped reference is a run of all rows.
     let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/references/epyc-guest.json");
     let runs = program.folder().join("syscost/runs");
     fs::create_dir_all(&runs).expect("a folder");

@@ -30,7 +30,7 @@ ours = "syscall.null{call=getppid}"
 published = [{ machine = "old", cycles = 250.0, place = "page 3" }]
 "#;
 
-/// A study of our own in the program's folder.
+/// A user's study in the program's directory.
 fn with_study(text: &str) -> (Program, String) {
     let program = Program::new();
     let path = program.folder().join("mine.toml");
@@ -215,7 +215,7 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
         .find(|one| one["id"] == "getpid")
         .expect("getpid");
     let verdict = getpid["verdict"]["text"].as_str().expect("a verdict");
-    // Counted, or the reason why not.
+    // Counted, or the reason why it was not.
     assert!(
         verdict.contains("entered the kernel")
             || verdict.contains("Not counted")

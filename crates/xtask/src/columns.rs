@@ -1,4 +1,4 @@
-//! Plain tables for a terminal: the first column to the left, the others to the right.
+//! Plain tables for a terminal: the first column is aligned to the left, the others to the right.
 
 /// Lines of cells, each column as wide as its widest cell.
 pub(crate) fn columns(lines: &[Vec<String>]) -> String {

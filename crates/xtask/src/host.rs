@@ -1,7 +1,8 @@
-//! Rows that a host's scheduler is part of: they are counted apart, since no look at a core tells what it adds.
+//! Rows that depend on the host's scheduler. They are counted separately, since checks of a core do
+//! not show what it adds.
 
-/// Benchmarks that sleep, wake another CPU, listen to what others do or tell what frequency the
-/// host gives, whatever their case.
+/// Benchmarks that sleep, wake another CPU, observe what others do, or report the frequency that
+/// the host grants, in any case.
 const IDS: [&str; 5] = [
     "timing.noise",
     "timing.core_frequency",
@@ -10,8 +11,8 @@ const IDS: [&str; 5] = [
     "memory.core_to_core",
 ];
 
-/// Whether a host's scheduler is part of the row of this name: it sleeps, interrupts another CPU, or its tasks wait for
-/// each other on several CPUs.
+/// Whether the row with this name depends on the host's scheduler: it sleeps, interrupts another
+/// CPU, or its tasks wait for each other on several CPUs.
 pub(crate) fn is_of_the_host(name: &str) -> bool {
     let mut parts = name.split(['{', ',', '}']);
     let id = parts.next().unwrap_or_default();

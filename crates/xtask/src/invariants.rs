@@ -1,4 +1,4 @@
-//! What holds for every run document and no schema can say.
+//! Invariants of run documents that a schema cannot express.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,10 +7,10 @@ use syscost_results::estimate::selection::MIN_ROUNDS;
 use syscost_results::stats::interval;
 use syscost_results::{Better, Estimate, Measurement, Run, SCHEMA_VERSION, Status, Verdict};
 
-/// Fewest rounds that have an exact interval.
+/// Minimum number of rounds for an exact interval.
 const MIN_EXACT: u32 = MIN_ROUNDS as u32;
 
-/// Everything in the document that contradicts itself or the catalogue, one sentence each.
+/// Everything in the document that is inconsistent or contradicts the catalogue, one sentence each.
 pub(crate) fn violations(run: &Run, catalogue: &Catalogue) -> Vec<String> {
     let mut found = Vec::new();
     if run.schema_version != SCHEMA_VERSION {
@@ -41,7 +41,8 @@ fn order(rows: &[Measurement], catalogue: &Catalogue) -> Vec<String> {
         .enumerate()
         .map(|(place, benchmark)| (benchmark.id, place))
         .collect();
-    // A case of another machine is not in this one's catalogue: then only its benchmark has a place.
+    // A case of another machine is not in this machine's catalogue: then only its benchmark
+    // determines the order.
     let names: HashMap<String, usize> = Catalogue::rows(everything)
         .iter()
         .enumerate()
@@ -84,7 +85,7 @@ fn order(rows: &[Measurement], catalogue: &Catalogue) -> Vec<String> {
     found
 }
 
-/// What one row contradicts; `signed` quantities may be zero or negative.
+/// The inconsistencies of one row; `signed` quantities may be zero or negative.
 fn of_row(row: &Measurement, signed: bool) -> Vec<String> {
     let mut found = match row.status {
         Status::Ok => ok_row(row, signed),
@@ -176,7 +177,7 @@ fn ok_row(row: &Measurement, signed: bool) -> Vec<String> {
     found
 }
 
-/// Below resolution there is a bound, and beside it no number of the cost.
+/// Below resolution there is a bound, and no other number of the cost.
 fn below_resolution_row(row: &Measurement) -> Vec<String> {
     let Estimate {
         median,
@@ -205,7 +206,7 @@ fn below_resolution_row(row: &Measurement) -> Vec<String> {
     found
 }
 
-/// Above the range that was tried there is a lower bound, and beside it no number.
+/// Above the range that was tried there is a lower bound, and no other number.
 fn above_range_row(row: &Measurement) -> Vec<String> {
     let estimate = &row.estimate;
     let mut found = Vec::new();
@@ -251,7 +252,7 @@ fn rowless_numbers(row: &Measurement) -> Vec<String> {
         ("core_cycles", row.core_cycles),
     ]);
     if row.samples.is_some() || !row.histogram.is_empty() || !row.details.is_empty() {
-        found.push("it has samples or details although its number is not to be told".to_owned());
+        found.push("it has samples or details although its number must not be shown".to_owned());
     }
     found
 }

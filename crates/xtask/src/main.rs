@@ -30,9 +30,9 @@ enum Chore {
     Versus(cmd::versus::Arguments),
     /// Check how often the 95 % intervals hold the truth, simulated or on this machine
     Coverage(cmd::coverage::Arguments),
-    /// Repeat a quick run and tell how far its medians spread
+    /// Repeat a quick run and report the spread of its medians
     Spread(cmd::spread::Arguments),
-    /// Measure rows in two ways in turn, and tell whose numbers depend on the way
+    /// Measure rows in two ways in turn, and report the rows whose numbers depend on the way
     Steady(cmd::steady::Arguments),
     /// Compare a machine with itself: rows called changed that are not, and changes put in that are found
     Aa(cmd::aa::Arguments),

@@ -12,25 +12,26 @@ use self::net::NET;
 use self::read::{cyclictest, perf_bench};
 use self::tasks::TASKS;
 
-/// A tool, and the row of ours that measures the same work.
+/// Another tool, and our row that measures the same work.
 #[derive(Debug)]
 pub(crate) struct Peer {
     /// Name of our row; its unit is that of both figures.
     pub(crate) row: &'static str,
-    /// What the peer is called in the table; its first word is the program.
+    /// Its name in the table; the first word is the program.
     pub(crate) name: &'static str,
-    /// Its command, for the shell.
+    /// Its shell command.
     pub(crate) command: &'static str,
     /// Where both run.
     pub(crate) placement: Cpus,
-    /// How many invocations make one figure, their median: many short ones, so that an interruption spoils only one.
+    /// Number of invocations whose median is one figure: many short ones, so that an interruption
+    /// spoils only one.
     pub(crate) invocations: usize,
-    /// Reads the figure from what it prints, standard output first: nanoseconds per operation, or bytes per second where
-    /// our row has them.
+    /// Reads the figure from its output, standard output first: nanoseconds per operation, or bytes
+    /// per second if our row has that unit.
     pub(crate) read: fn(&str) -> Option<f64>,
-    /// What is not the same work, and what that makes of the ratio.
+    /// How the work differs, and how that affects the ratio.
     pub(crate) differs: &'static str,
-    /// Options of our run that make it do as the peer does.
+    /// Options for our run to match the peer.
     pub(crate) options: &'static [&'static str],
     /// The Debian package that has it.
     pub(crate) package: &'static str,
@@ -48,18 +49,19 @@ impl Peer {
 /// The CPUs a peer and our row may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cpus {
-    /// All tasks on one.
+    /// All tasks on one CPU.
     One,
-    /// Two, among which the kernel places the tasks as it likes.
+    /// Two CPUs, among which the kernel places the tasks freely.
     Two,
-    /// All that there are.
+    /// All CPUs.
     All,
 }
 
-/// The environment variable in which a peer's command finds this program, which is a peer itself where a benchmark is published as rules.
+/// The environment variable with the path of this program, which is itself a peer for benchmarks
+/// that are published as rules.
 pub(crate) const OWN: &str = "XTASK";
 
-/// What this program is called as a peer.
+/// The name of this program as a peer.
 pub(crate) const OWN_PROGRAM: &str = "xtask";
 
 /// Every peer, in the order of our rows.
@@ -131,7 +133,8 @@ const PERF_GETPPID: &str = "perf bench syscall basic --loop 20000";
 const CYCLICTEST: &str = "cyclictest --quiet --default-system --policy=other --threads=1 --interval=1000 --loops=500 \
      --nsecs --histogram=500000";
 
-/// Setting a real-time class and leaving it again gives a task the slack it was born with: cyclictest must be a child.
+/// Setting a real-time class and leaving it again resets a task's timer slack to its default, which
+/// is inherited: cyclictest must be a child.
 const CYCLICTEST_WITHOUT_SLACK: &str = "echo 1 >/proc/$$/timerslack_ns && cyclictest --quiet --default-system \
      --policy=other --threads=1 --interval=1000 --loops=500 --nsecs --histogram=500000; exit $?";
 
@@ -151,10 +154,10 @@ mod tests {
             .map(|row| row.name())
             .collect();
         for peer in peers() {
-            // Not every machine has two CPUs, or these vectors.
+            // Some machines lack two CPUs, or these vectors.
             let may_lack = peer.placement == Cpus::Two || peer.row.contains("simd=");
             let is_there = rows.iter().any(|row| row == peer.row);
-            // Benchmarks that are still to be written have no rows at all.
+            // Benchmarks that are not written yet have no rows.
             let id = peer.row.split('{').next().unwrap_or_default();
             let is_to_come = id.starts_with("net.")
                 && !rows.iter().any(|row| row.starts_with(&format!("{id}{{")));

@@ -1,4 +1,4 @@
-//! The release binary of syscost: built, run, its document read.
+//! The release binary of syscost: builds it, runs it, and reads its documents.
 
 use std::env;
 use std::fs;
@@ -27,7 +27,7 @@ impl Program {
         Self::build_with(&[], None)
     }
 
-    /// Builds the release with more arguments for cargo and, if given, these `RUSTFLAGS`.
+    /// Builds the release with additional arguments for cargo and, if given, these `RUSTFLAGS`.
     pub(crate) fn build_with(arguments: &[&str], rustflags: Option<&str>) -> Result<Self> {
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo
@@ -69,7 +69,7 @@ impl Program {
         self.quick_run_with(&[], selectors, cpu)
     }
 
-    /// The same with more options.
+    /// A quick run with additional options.
     pub(crate) fn quick_run_with(
         &self,
         options: &[&str],
@@ -84,7 +84,7 @@ impl Program {
         self.run(&options, selectors)
     }
 
-    /// The same with no CPUs but these.
+    /// A quick run restricted to these CPUs.
     pub(crate) fn quick_run_within(
         &self,
         options: &[&str],
@@ -98,12 +98,13 @@ impl Program {
         quick(command, &[options, &["--no-samples"]].concat(), selectors)
     }
 
-    /// A quick run of its rows with their samples.
+    /// A quick run of its rows, with their samples.
     pub(crate) fn quick_run_with_samples(&self) -> Result<Run> {
         self.run(&[], &[])
     }
 
-    /// Two runs of these selectors, measured in turn with their samples, each side with its variable if there are any.
+    /// Two runs of these selectors, measured in turn with their samples, each with its side's
+    /// environment variable if given.
     pub(crate) fn pair(
         &self,
         profile: Profile,
@@ -137,7 +138,7 @@ impl Program {
         Ok([read(&files[0])?, read(&files[1])?])
     }
 
-    /// A run of these selectors by this profile, with samples.
+    /// A run of these selectors with this profile, with samples.
     pub(crate) fn run_of(&self, profile: Profile, selectors: &[&str]) -> Result<Run> {
         document(
             Command::new(&self.path),
@@ -151,19 +152,19 @@ impl Program {
     }
 }
 
-/// The run document of this file.
+/// Reads the run document in this file.
 pub(crate) fn read_run(path: &Path) -> Result<Run> {
     let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
     document::read(&bytes).map_err(|error| anyhow!("{}{error}", path.display()))
 }
 
-/// The document of a quick run by this command.
+/// Executes a quick run and returns its document.
 fn quick(command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
     let options = [&["--profile", "quick"], options].concat();
     document(command, &options, selectors)
 }
 
-/// The document of a run by this command.
+/// Executes a run and returns its document.
 fn document(mut command: Command, options: &[&str], selectors: &[&str]) -> Result<Run> {
     let output = command
         .args(["run", "--no-save", "--format", "json"])
@@ -175,7 +176,7 @@ fn document(mut command: Command, options: &[&str], selectors: &[&str]) -> Resul
         .with_context(|| format!("starting {}", command.get_program().display()))?;
     let run: serde_json::Result<Run> = serde_json::from_slice(&output.stdout);
     if !output.status.success() {
-        // A row without a number says why in the document.
+        // The document says why a row has no number.
         let reasons = run.iter().flat_map(|run| &run.measurements);
         let reasons: Vec<&str> = reasons.filter_map(|row| row.reason.as_deref()).collect();
         bail!(
@@ -189,7 +190,7 @@ fn document(mut command: Command, options: &[&str], selectors: &[&str]) -> Resul
     run.context("reading the run's document")
 }
 
-/// The binary that one of cargo's messages names, if it is syscost's.
+/// The binary named by one of cargo's messages, if it is syscost's.
 fn executable(message: &str) -> Option<PathBuf> {
     let message: serde_json::Value = serde_json::from_str(message).ok()?;
     if message["target"]["name"] != "syscost" {
@@ -198,7 +199,7 @@ fn executable(message: &str) -> Option<PathBuf> {
     message["executable"].as_str().map(PathBuf::from)
 }
 
-/// The row of this name, which must have a number.
+/// The row with this name, which must have a number.
 pub(crate) fn measured<'a>(run: &'a Run, name: &str) -> Result<&'a Measurement> {
     let row = run
         .measurements

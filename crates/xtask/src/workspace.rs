@@ -1,11 +1,11 @@
-//! Where things are in this workspace.
+//! Paths in this workspace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// The folder of the benchmarks' groups, from the root.
+/// The directory of the benchmarks' groups, relative to the root.
 pub(crate) const BENCHES: &str = "crates/syscost-benches/src";
 
 /// The workspace this program was built from.
@@ -16,9 +16,9 @@ pub(crate) fn root() -> &'static Path {
 /// A source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceFile {
-    /// Its path from the root.
+    /// Its path relative to the root.
     pub(crate) path: PathBuf,
-    /// Its content.
+    /// Its contents.
     pub(crate) text: String,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }
 
-/// Writes a text file and the folders it lies in.
+/// Writes a text file, creating its directories.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;

@@ -1,12 +1,12 @@
-//! A call with 1 or 8 floating arguments, and its return.
+//! A call with 1 or 8 floating-point arguments, and its return.
 //!
 //! ## Measures
-//! Loading 64-bit floating numbers from the first-level cache into the registers that the calling convention names, the
-//! call, a procedure that doubles its argument (or returns the eighth), the return, and adding the result up.
+//! Loading 64-bit floating-point numbers from the first-level cache into the registers that the calling convention names, the
+//! call, a procedure that doubles its argument (or returns the eighth), the return, and adding up the results.
 //! ## Does not measure
 //! Arguments past the registers, saving registers, and cold code (`call.first`).
 //! ## Reading it
-//! Compare with `call.integer`: the convention costs the same, the loads are hidden behind the branches or limited by how
+//! Compare with `call.integer`: the convention costs the same, the loads are hidden by the branches or limited by how
 //! many the core does in a cycle.
 //! ## Source
 //! The call-and-switch experiment's f(double).

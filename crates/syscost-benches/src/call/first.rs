@@ -1,22 +1,22 @@
 //! The first call of a procedure, against a warm one.
 //!
 //! ## Measures
-//! One call and return, timed on its own, of a procedure in a page of this program's own file that is mapped once more.
-//! `first`: the page is not in the process's page table and the code in no cache, as in a process that has just started:
-//! one page fault, which needs no disk, then the fetch from memory. `evicted`: the page is mapped, the code in no cache.
-//! In both the core does not know where the call will lead: one of sixteen mappings is chosen by chance, since a core that
-//! guesses the target would fetch the code before the clock starts. `warm`: the procedure was called just before. The
-//! timer's own cost, measured the same way around nothing, is taken off.
+//! One call and return, timed individually, of a procedure in a page of this program's own file that is mapped once more.
+//! `first`: the page is not in the process's page table and its code is in no cache, as in a process that has just started:
+//! one page fault, which needs no disk, then the fetch from memory. `evicted`: the page is mapped, but its code is in no cache.
+//! In both the core does not know where the call will lead: one of sixteen mappings is chosen at random, since a core that
+//! predicts the target would fetch the code before the clock starts. `warm`: the procedure was called just before. The
+//! timer's own cost, measured in the same way around nothing, is subtracted.
 //! ## Does not measure
 //! Reading the code from disk, and resolving a symbol by the dynamic linker, which a program's very first call of a library's
-//! procedure may pay on top.
+//! procedure may pay in addition.
 //! ## Reading it
-//! `first` is mostly a page fault, some hundreds of warm calls; `evicted` a latency of memory and a wrong guess. A `warm`
-//! call is shorter than the timer around it, so its figure is rough, and "below resolution" a legal answer: `call.indirect`
-//! has the cost of one among many. This is why an experiment that times its calls one by one finds the first one dearest.
+//! `first` is mostly a page fault, some hundreds of warm calls; `evicted` a memory latency and a misprediction. A `warm`
+//! call is shorter than the timer around it, so its figure is rough, and "below resolution" is a legitimate result: `call.indirect`
+//! has the cost of one among many. This is why an experiment that times its calls one by one finds the first one the most expensive.
 //! ## Source
-//! The three-costs experiment, which found its call without arguments dearer than some with more, and explains it by being
-//! the first in the code.
+//! The three-costs experiment, which found its call without arguments more expensive than some with more, since it was
+//! the first call in the code.
 
 mod code;
 
@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "instruction cache miss",
         "code page fault",
     ],
-    // Since 2: nothing runs between what makes the code cold and the call, and no prediction of it is left.
+    // Since 2: nothing runs between making the code cold and the call, and no prediction of it is left.
     revision: 2,
     cases: Cases::List(&[
         CaseSpec {
@@ -65,10 +65,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const ANSWERS: &str = "right answers of the called procedure";
 
-/// Core cycles that no page fault undercuts: entry into the kernel and the way back alone take about as many.
+/// Minimum core cycles of a page fault: entering the kernel and returning alone take about as many.
 const FAULT: f64 = 200.0;
 
-/// Core cycles in which no memory answers; a second-level cache and a wrong guess together do.
+/// Minimum core cycles of a fetch from memory; a second-level cache and a misprediction together take less.
 const FETCH: f64 = 60.0;
 
 /// Mappings among which a cold call chooses.

@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! Putting constants where the calling convention wants them, the call, a procedure that returns its last argument (or 1),
-//! the return, and adding the result up. In assembly, so that nothing is inlined or folded.
+//! the return, and adding up the results. In assembly, so that nothing is inlined or folded.
 //! ## Does not measure
 //! Saving registers, a stack frame, any work, and cold code (`call.first`).
 //! ## Reading it

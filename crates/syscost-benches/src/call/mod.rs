@@ -25,7 +25,7 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// The reason given for a case that no kernel is meant for.
+/// The error for a case that has no kernel.
 fn no_such_case(case: &Case) -> Unsupported {
     Unsupported::new(format!("there is no case {}", case.suffix()))
 }

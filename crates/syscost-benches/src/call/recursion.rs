@@ -7,12 +7,12 @@
 //! ## Does not measure
 //! Stack that is touched for the first time: the stack is warm and small.
 //! ## Reading it
-//! A core remembers the latest 16 to 32 return addresses, or more. Deeper recursion returns to addresses that were
-//! forgotten. From one place the core may guess them all the same; from two places it guesses wrong one time in two, so
-//! depth 64 costs more per level than depth 8. In `two_places` half a wrong guess of the choice itself is included at every
+//! A core remembers the last 16 to 32 return addresses, or more. Deeper recursion returns to addresses that have been
+//! forgotten. From one place the core may still predict them; from two places it mispredicts half of them, so
+//! depth 64 costs more per level than depth 8. In `two_places` half a misprediction of the choice itself is included at every
 //! depth (`op.branch_miss`): compare depths with each other, not with `one_place`.
 //! ## Source
-//! The return stack of branch predictors; part of no published experiment here. The checksum counts the levels.
+//! The return stack of branch predictors; not part of any published experiment here. The checksum counts the levels.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};

@@ -7,7 +7,7 @@
 //! Passing a pointer to the structure, which costs what an integer argument costs (`call.integer`).
 //! ## Reading it
 //! The small one costs what a call costs. The large one waits for the copy: the callee reads what was just stored, each
-//! time about 5 core cycles of store forwarding, some of which overlap the call.
+//! time about 5 core cycles of store forwarding, part of which overlaps the call.
 //! ## Source
 //! The call-and-switch experiment's f(struct), whose structure fits in registers.
 

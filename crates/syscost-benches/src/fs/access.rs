@@ -1,20 +1,20 @@
-//! Shared: in what order the blocks of a file are read or written.
+//! Shared: the order in which the blocks of a file are read or written.
 
 use syscost_harness::prelude::*;
 
 /// An order of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// One after the other, and from the beginning again.
+    /// One after the other, cyclically.
     Sequential,
-    /// At random, none next to the last one.
+    /// At random, never next to the one before.
     Random,
 }
 
 impl Access {
     pub(super) const ALL: [Access; 2] = [Access::Sequential, Access::Random];
 
-    /// The key of the parameter that names it.
+    /// The key of the case parameter that names it.
     pub(super) const KEY: &str = "access";
 
     pub(super) const fn name(self) -> &'static str {
@@ -24,20 +24,20 @@ impl Access {
         }
     }
 
-    /// As a parameter of a case.
+    /// The parameter of a case.
     pub(super) const fn parameter(self) -> (&'static str, &'static str) {
         (Self::KEY, self.name())
     }
 
-    /// That of a case.
+    /// The order that a case names.
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|access| access.name() == name);
         found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
-    /// The numbers of `count` blocks in this order. At random one or two may be missing, which had
-    /// no other place than next to another.
+    /// The numbers of `count` blocks in this order. In random order one or two may be missing that would
+    /// have to follow a neighbour.
     pub(super) fn order(self, count: u64, random: &mut fastrand::Rng) -> Vec<u64> {
         match self {
             Access::Sequential => (0..count).collect(),
@@ -46,8 +46,8 @@ impl Access {
     }
 }
 
-/// Numbers of blocks in random order, no two neighbours of which are neighbours in the file, not
-/// even the last and the first. One or two may be missing that had no other place.
+/// Numbers of blocks in random order, such that no two successive ones are neighbours in the file, not
+/// even the last and the first. One or two may be missing for which there is no such place.
 pub(super) fn scattered(blocks: u64, random: &mut fastrand::Rng) -> Vec<u64> {
     let mut order: Vec<u64> = (0..blocks).collect();
     random.shuffle(&mut order);

@@ -2,16 +2,16 @@
 //!
 //! ## Measures
 //! A file grows, and is read again from its beginning to its end after each growth, until
-//! re-reading it fetches bytes from storage: the page cache has given way. Sizes are doubled while
+//! re-reading it fetches bytes from storage because the page cache could not keep it. Sizes are doubled while
 //! they are far below what memory is expected to hold, and then four to an octave; the number is
-//! the middle between the largest size that was kept and the smallest that was not, and the
-//! interval has both.
+//! the midpoint between the largest size that was kept and the smallest that was not, and the
+//! interval includes both.
 //! ## Does not measure
-//! How the kernel chooses what gives way. A file that is read from its beginning to its end loses
-//! all of it as soon as it is a little too large, for the oldest pages are those that come next.
+//! How the kernel chooses what to evict. A file that is read from its beginning to its end loses
+//! all of it as soon as it is a little too large, because the oldest pages are the ones needed next.
 //! ## Reading it
 //! A memory control group limits its processes' page cache, too: `memory_limit_bytes` is the
-//! tightest such limit, and `mem_available_bytes` what the kernel says can be had without swapping.
+//! tightest such limit, and `mem_available_bytes` the memory that is available without swapping according to the kernel.
 //! What the file pushes out of memory is other programs' cache. A large memory cannot be filled
 //! within the time of a row: it then says *larger than* the largest size that was re-read from the
 //! cache; the careful profile takes more time. `read_64M_bytes_per_s` is how fast a file of 64 MiB
@@ -47,25 +47,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Bytes,
     better: Better::Higher,
     cases: Cases::Here(|| in_each_directory(&[Case::default()])),
-    setup: Setup::Dear { seconds: 0.8 },
+    setup: Setup::Expensive { seconds: 0.8 },
     disregards_neighbours: |_| true,
     run,
     source: include_str!("cache_size.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// What a search takes that will not find the end, and at most what one takes that will.
+/// Time of a search that cannot find the limit, and maximum time of one that can.
 const SHORT: Duration = Duration::from_millis(600);
 const LONG: Duration = Duration::from_secs(5);
 
-/// The profile's time for the samples of a case, times this, is what a search may take that may not
-/// find the end.
+/// Time that a search may take if it may not find the limit, as a multiple of the profile's time for
+/// the samples of a case.
 const OF_CASE: f64 = 60.0;
 
-/// Each byte up to the end of the cache is written once, and read some times.
+/// Assumed number of passes over each byte up to the limit: it is written once, and read a few times.
 const PASSES: f64 = 3.0;
 
-/// The share of its pages that a size has in the cache which was kept.
+/// Minimum share of a file's pages in the cache for its size to count as kept.
 const KEPT: f64 = 0.99;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -93,7 +93,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             kept as f64
         }
     };
-    // One search is one observation, however often it is asked for.
+    // One search is one observation, however often it is requested.
     b.observe(|| Ok(value))?;
     let of = |bytes: Option<u64>| seen.iter().rfind(|reread| Some(reread.bytes) == bytes);
     if let Some(reread) = of(search.kept()) {
@@ -108,16 +108,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a search found.
+/// The result of a search.
 struct Found {
     search: Search,
     seen: Vec<Reread>,
-    /// Why it ended before it was complete, if so.
+    /// Why it ended before it was complete, if it did.
     why: Option<String>,
 }
 
-/// Re-reads one size after the other until the two are known between which the cache gives way, or
-/// time or room end.
+/// Re-reads one size after another until the limit is known to lie between two neighbouring sizes, or
+/// time or space runs out.
 fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
     let expected = memory::available_bytes().unwrap_or(u64::MAX);
     let short = Duration::from_nanos((OF_CASE * b.case_ns()) as u64).clamp(SHORT, LONG);
@@ -154,7 +154,7 @@ fn pages(reread: &Reread) -> u64 {
 
 /// Claims that all of a file was in the page cache after it was re-read without fetching anything.
 fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
-    // Looking at the counters is a read as well.
+    // Reading the counters is a read as well.
     b.claim_within(
         "share of the largest size kept that reads returned",
         Bound::Within(1.0, 1.01),
@@ -166,7 +166,7 @@ fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
     let bound = Bound::Within(KEPT, 1.0);
     b.claim_within(what, bound, share(reread.resident), "mincore");
     match reread.cached {
-        // Its pages are those of the file below.
+        // Its pages belong to the file below.
         Some(cached) if space.filesystem().kind == "overlay" => {
             let reason = "overlay counts them for the file below";
             b.claim_unverified(what, bound.fact(), share(cached), "cachestat", reason);
@@ -188,7 +188,7 @@ fn claim_lost(b: &mut Bencher, reread: &Reread) {
     b.claim_within(what, Bound::AtMost(most), resident, "mincore");
 }
 
-/// Claims that the device delivered what was fetched. Others may read as well.
+/// Claims that the device delivered what was fetched. Other programs may read as well.
 fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread: &Reread) {
     let what = match reread.is_kept() {
         true => "bytes that the device delivered while the largest size kept was re-read",
@@ -231,7 +231,7 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
     }
 }
 
-/// What stands beside the number: the curve, and what limits memory here.
+/// Adds details: the curve, and what limits memory here.
 fn describe(b: &mut Bencher, seen: &[Reread]) {
     for (name, bytes) in [
         ("mem_available_bytes", memory::machine_available_bytes()),

@@ -1,4 +1,4 @@
-//! Shared: a file's content as it is on its device.
+//! Shared: a file's content on its device.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,15 +9,15 @@ use syscost_sys::files::{self, Buffer};
 
 use super::space::{ALIGNMENT, Space};
 
-/// What is on the device, and how it was read.
+/// The content on the device, and how it was read.
 pub(super) struct Content {
     pub(super) bytes: Buffer,
     pub(super) source: &'static str,
 }
 
-/// Reads a file, a multiple of 4096 bytes, from its device: directly where the file system can,
-/// otherwise after its pages have left the cache. What a file system in memory has is read from
-/// there.
+/// Reads a file, whose length is a multiple of 4096 bytes, from its device: directly where the file system can,
+/// otherwise after its pages have left the cache. A file in memory is read from
+/// memory.
 pub(super) fn read_back(space: &Space, path: &Path) -> Result<Content, Failure> {
     let failed = |cause| Failure::of("read back what was written", cause);
     let mut file = File::open(path).map_err(failed)?;

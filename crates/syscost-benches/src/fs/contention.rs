@@ -3,14 +3,14 @@
 //! ## Measures
 //! How many reads of 4 KiB all processes make per second together. Each reads at random positions
 //! with O_DIRECT, one read after the other, so that the page cache serves none of them and as many
-//! reads wait for the device as there are processes. `file=own`: each reads a file of its own.
+//! reads wait for the device as there are processes. `file=own`: each reads its own file.
 //! `file=shared`: all read one file. They are released at a barrier and read until they are
 //! stopped; reads are counted over windows of time in which all of them read.
 //! ## Does not measure
-//! What one process reaches that keeps several reads in flight: `fs.read_uring`. Reads that the
+//! What one process achieves by keeping several reads in flight: `fs.read_uring`. Reads that the
 //! page cache serves: `fs.read`.
 //! ## Reading it
-//! More processes reach more until the device is busy: from then on the rate stays, and each
+//! More processes achieve more until the device is saturated: from then on the rate stays, and each
 //! process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares
 //! of the slowest and of the fastest process (100: an equal share), `fairness_ratio` is Jain's
 //! index: 1 where all get the same, 1/n where one gets everything. `latency_median_ns` and
@@ -32,7 +32,7 @@ use syscost_sys::files::{self, Device};
 use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
 use super::in_each_directory;
-use super::space::{Space, Stamped, claim_all_fetched, tell_guest};
+use super::space::{Space, Stamped, claim_all_fetched, detail_guest};
 use crate::implied::{Implied, Shares};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -51,7 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
-    setup: Setup::Dear { seconds: 0.06 },
+    setup: Setup::Expensive { seconds: 0.06 },
     disregards_neighbours: |_| true,
     careful: |case| CAREFUL.contains(&case.get(PROCESSES)),
     run,
@@ -59,10 +59,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how many processes read.
+/// The key of the parameter with the number of processes.
 pub(super) const PROCESSES: &str = "processes";
 
-/// The parameter that says whether they read one file.
+/// The key of the parameter that says whether they read one file.
 pub(super) const FILE: &str = "file";
 pub(super) const OWN: &str = "own";
 pub(super) const SHARED: &str = "shared";
@@ -71,22 +71,22 @@ const COUNTS: [&str; 12] = [
     "1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "40", "50",
 ];
 
-/// Those between the others, which tell laws apart that are near each other.
+/// Additional numbers of processes, which help to distinguish similar laws.
 const CAREFUL: [&str; 5] = ["3", "6", "12", "24", "40"];
 
-/// A file of one process, and one of all of them, in bytes.
+/// Size of a file of one process, and of one for all of them, in bytes.
 const OWN_BYTES: u64 = 1 << 19;
 const SHARED_BYTES: u64 = 16 << 20;
 
-/// All processes read in at least this share of the windows' time.
+/// Minimum share of the windows' time in which all processes must be reading.
 const MIN_OVERLAP: f64 = 0.999;
 
-/// The device delivers what was read; some reads are under way when it is looked at.
+/// Minimum share of the bytes read that the device must have delivered; some reads are in flight when it is checked.
 const MIN_DELIVERED: f64 = 0.95;
-/// However few the reads are: of blocks of half the size it would be a half.
+/// The same for few reads: blocks of half the size would give a half.
 const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 
-/// At random, one read in some forty is at the last one's place or next to it.
+/// Maximum share of reads at or next to the place of the one before: with random access it is about one in forty.
 const MAX_NEAR: f64 = 0.25;
 
 fn cases() -> Vec<Case> {
@@ -125,7 +125,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let (begun, before) = (Instant::now(), readers.counted().all_reads());
         let rate = readers.window()?;
         let reads = readers.counted().all_reads() - before;
-        // In a window without a read, which is claimed below, nothing took time.
+        // In a window without reads, which a claim below catches, there are no latencies.
         if reads > 0 {
             implied.note(reads as f64 * 1e9 / rate, begun);
         }
@@ -176,11 +176,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
     }
     describe(b, &windows, &accounts);
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }
 
-/// Reads of each process in all windows, and when the first of them began and the last one ended,
+/// Reads of each process in all windows, and the beginning of the first and the end of the last one,
 /// in ticks.
 #[derive(Debug, Clone, Default)]
 struct Windows {
@@ -194,7 +194,7 @@ impl Windows {
         self.reads.iter().sum()
     }
 
-    /// The share of the windows' time in which all of these processes read, by their own time
+    /// The share of the windows' time in which all of these processes were reading, according to their own time
     /// stamps.
     fn overlap(&self, accounts: &[Account]) -> f64 {
         let began = accounts
@@ -210,8 +210,8 @@ impl Windows {
     }
 }
 
-/// Claims that all processes read in the windows, by the stamps that they took themselves, and that
-/// none of them counts more than it read.
+/// Claims that all processes were reading in the windows, by the time stamps that they took themselves, and that
+/// none of them counts more reads than it made.
 fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     b.claim_within(
         "share of the windows in which all processes read",
@@ -245,7 +245,7 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     }
 }
 
-/// Claims that as many processes read as many files as the row's name says, by what each process
+/// Claims that the numbers of processes and of files are those in the row's name, according to what each process
 /// sees of itself and of its file.
 fn claim_label(b: &mut Bencher, accounts: &[Account]) -> Result<(), Failure> {
     let named = b.case().number(PROCESSES);
@@ -262,7 +262,7 @@ fn claim_label(b: &mut Bencher, accounts: &[Account]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that every read came from below the page cache, and was at random.
+/// Claims that every read bypassed the page cache, and was at a random place.
 fn claim_direct(b: &mut Bencher, accounts: &[Account], is_on_device: bool) {
     let direct = accounts.iter().filter(|account| account.is_direct).count();
     let what = "processes whose file the kernel has open with O_DIRECT";

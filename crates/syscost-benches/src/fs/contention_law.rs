@@ -1,22 +1,22 @@
-//! The law by which reads take longer the more processes read at once.
+//! The law by which reads take longer with the number of concurrent processes.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `fs.contention` of one directory and kind of
+//! Nothing by itself: it is computed from the `fs.contention` rows of one directory and kind of
 //! file. With n processes a read takes n / X(n), X being the rate of all. Three laws are fitted to
 //! these times: *linear*, t(n) = a + b n, a device that serves one read after the other;
 //! *exponential, then linear*; and the *universal scalability law* (`scale.law`), in which reads
 //! also hinder each other in pairs. The number is how much longer a read takes for each further
 //! process, where most of them read.
 //! ## Does not measure
-//! Why. The device, its driver, the file system's locks and the CPUs that the processes share all
+//! The cause. The device, its driver, the file system's locks and the CPUs that the processes share all
 //! look the same from here.
 //! ## Reading it
-//! The evidence names the law that was chosen: that with the least Akaike information criterion,
+//! The evidence names the law that was chosen: the one with the lowest Akaike information criterion,
 //! corrected for few points, so that a law with more parameters must fit better by more than
-//! chance. At a busy device the number is the inverse of its rate: 2 ms for each process at 500
-//! reads per second. Points that took no part in a fit check the law: where they are typically
-//! farther from it than a quarter, the rates follow none of these laws, and there is no number.
-//! `fitted_8_per_s` is the rate that the law has for 8 processes.
+//! chance. With a saturated device the number is the inverse of its rate: 2 ms per process at 500
+//! reads per second. Points that were left out of a fit check the law: where their typical distance
+//! from it exceeds a quarter, the rates follow none of these laws, and there is no number.
+//! `fitted_8_per_s` is the rate that the law predicts for 8 processes.
 //! ## Source
 //! Hurvich and Tsai, Regression and time series model selection in small samples (1989); Gunther,
 //! Guerrilla Capacity Planning (2007).
@@ -57,7 +57,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// A law that is typically farther from points left out than this, relative to them, does not fit.
+/// Maximum typical distance of a law from points left out of the fit, relative to them.
 const MAX_ERROR: f64 = 0.25;
 
 fn cases() -> Vec<Case> {
@@ -97,7 +97,7 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Which law was chosen, and how far it is from points left out.
+/// The law that was chosen, and its distance from points left out.
 fn evidence(choice: &Choice) -> Vec<Evidence> {
     let is_of_all = choice.criteria.len() == Kind::ALL.len();
     let chosen = Evidence {

@@ -1,25 +1,25 @@
-//! Copying a file, or letting another have its blocks.
+//! Copying a file, or sharing its blocks with another one.
 //!
 //! ## Measures
-//! A whole file's content into an empty one, in as many calls as it takes; both are open, the
+//! A whole file's content into an empty one, in as many calls as necessary; both are open, the
 //! source is in the page cache. Emptying the target is not timed.
 //!
-//! - `read_write`: 128 KiB at a time by way of this program's memory.
-//! - `copy_file_range`, `sendfile`, `splice`: the kernel copies by itself; `splice` by way of a
+//! - `read_write`: 128 KiB at a time through this program's memory.
+//! - `copy_file_range`, `sendfile`, `splice`: the kernel copies by itself; `splice` through a
 //!   pipe of 1 MiB, in two calls each time.
 //! - `reflink`: FICLONE makes the target share the source's blocks until one of them is written to.
 //!   Nothing is copied.
 //! ## Does not measure
-//! Writing the target back: a copy is in the page cache when the number is taken (`fs.sync` tells
-//! what making it safe costs). Reading the source from its device (`fs.read`). Opening and making
+//! Writing the target back: a copy is in the page cache when the time is taken (`fs.sync` shows
+//! what making it durable costs). Reading the source from its device (`fs.read`). Opening and creating
 //! files (`fs.metadata`).
 //! ## Reading it
-//! `copy_file_range` may do what it likes: on btrfs, XFS and some others it makes a reflink. The
-//! detail `shared_percent` says how much of the target is blocks of the source: 0 of a copy, 100 of
-//! a reflink, whatever the row is called. A reflink's number does not depend on the file's size,
-//! but on its number of pieces. `dirtied_percent` is how much of it the kernel has yet to write.
+//! `copy_file_range` may choose its method: on btrfs, XFS and some others it makes a reflink. The
+//! detail `shared_percent` says how much of the target consists of blocks of the source: 0 for a copy, 100 for
+//! a reflink, whatever the row is called. A reflink's cost does not depend on the file's size,
+//! but on its number of extents. `dirtied_percent` is how much of it the kernel has yet to write back.
 //! ## Source
-//! fio has none; `cp --reflink=never`, and `xfs_io -c reflink`.
+//! `cp --reflink=never` and `xfs_io -c reflink`; fio has no such job.
 
 mod copier;
 
@@ -48,14 +48,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "cp",
     ],
     cases: Cases::Here(cases),
-    // Where the file system has much to write it makes whoever adds to it wait.
+    // A file system that has much to write makes a task that adds to it wait.
     expect: &[MAX_SLEEPS],
     run,
     source: include_str!("copy.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// From this share on it is all of the content, and below the rest none of it: the file system's
+/// From this share on it counts as all of the content, and up to the remainder as none of it: the file system's
 /// own blocks are counted, too.
 const MIN_ALL: f64 = 0.95;
 
@@ -106,7 +106,7 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
         copier.borrow_mut().copy()
     };
     b.single(&mut prepare, &mut copy)?;
-    // What the last one left was an audited child's, perhaps.
+    // The last content may be that of an audited child.
     prepare()?;
     copy()?;
     let copier = copier.into_inner();
@@ -126,21 +126,21 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     Ok(())
 }
 
-/// What a way to fill the target did with the content, by what the kernel says of the files
+/// What a method of filling the target did with the content, according to the kernel's account of the files
 /// afterwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Copied,
     /// The target has the source's blocks: a reflink.
     Shared,
-    /// What is known contradicts itself, or is of a part of the file only.
+    /// The known facts contradict each other, or cover only a part of the file.
     Unclear,
 }
 
 impl Outcome {
-    /// By the share of the content that lies in the source's own blocks and by that which this
-    /// thread made dirty; `None` where nobody says. Nothing is known of what a server did by
-    /// itself, nor in memory.
+    /// Judges by the share of the content that lies in the source's own blocks and by the share that this
+    /// thread dirtied; `None` where neither is known. Nothing is known of what a server did by
+    /// itself, nor of files in memory.
     fn of(shared: Option<f64>, dirtied: Option<f64>) -> Option<Self> {
         let (all, none) = (MIN_ALL..=1.0 / MIN_ALL, 0.0..=1.0 - MIN_ALL);
         match (shared, dirtied) {
@@ -169,7 +169,7 @@ impl Outcome {
     }
 }
 
-/// Claims what became of the content: a reflink is no copy, whoever made it.
+/// Claims what happened to the content: a reflink is not a copy, whichever call made it.
 fn claim_outcome(
     b: &mut Bencher,
     space: &Space,
@@ -215,7 +215,7 @@ mod tests {
     use crate::fs::space::tests::{on_disk, refuted};
 
     #[test]
-    fn a_reflink_is_told_from_a_copy() {
+    fn a_reflink_is_distinguished_from_a_copy() {
         let of = Outcome::of;
         assert_eq!(of(Some(0.0), Some(1.001)), Some(Outcome::Copied));
         assert_eq!(of(None, Some(1.0)), Some(Outcome::Copied));

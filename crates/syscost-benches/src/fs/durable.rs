@@ -1,4 +1,4 @@
-//! Shared: whether each operation waits until the device has what it changed.
+//! Shared: whether each operation waits until its change is on the device.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -11,15 +11,15 @@ use syscost_sys::files::Filesystem;
 use super::space::Space;
 use super::waits::{MAX_SLEEPS, Waits, claim_written, needs_device};
 
-/// The parameter that says what follows each operation.
+/// The key of the parameter that says what follows each operation.
 pub(super) const KEY: &str = "sync";
 
 /// What follows each operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sync {
-    /// Nothing: the kernel writes back when it likes.
+    /// Nothing: the kernel writes back in its own time.
     None,
-    /// fsync: the device has it.
+    /// fsync: the change is on the device.
     Fsync,
 }
 
@@ -43,7 +43,7 @@ impl Sync {
         self == Sync::Fsync
     }
 
-    /// Waits for the device, if that belongs to the operation.
+    /// Waits for the device, if that is part of the operation.
     #[inline(always)]
     pub(super) fn wait(self, file: impl AsFd) -> Result<(), Errno> {
         match self {
@@ -52,12 +52,12 @@ impl Sync {
         }
     }
 
-    /// Expects that what is waited for is this file or directory.
+    /// Expects that this file or directory is synced.
     pub(super) fn expect_synced(self, b: &mut Bencher, file: &OwnedFd) {
         self.expect_given(b, Given::Always(file.as_raw_fd() as u64));
     }
 
-    /// Expects that what is waited for is something else than this file or directory.
+    /// Expects that something other than this file or directory is synced.
     pub(super) fn expect_not_synced(self, b: &mut Bencher, file: &OwnedFd) {
         self.expect_given(b, Given::Never(file.as_raw_fd() as u64));
     }
@@ -72,8 +72,8 @@ impl Sync {
         }
     }
 
-    /// What an operation that changes a file system may do beside its calls: wait for its journal,
-    /// its device or its server. Without fsync, too: ext4 without a journal but with the mount
+    /// Allows what an operation that changes a file system may do besides its calls: wait for its journal,
+    /// its device or its server. Even without fsync: ext4 without a journal but with the mount
     /// option discard waits in rmdir until the device has discarded the directory's block.
     pub(super) fn expect(self, b: &mut Bencher) {
         if self.is_fsync() {
@@ -83,7 +83,7 @@ impl Sync {
     }
 }
 
-/// Whether there is a device to wait for, where a case waits for one.
+/// Whether there is a device to wait for, if the case waits for one.
 pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
     match is_of_the_device(case) {
         true => needs_device(case),
@@ -91,27 +91,27 @@ pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
     }
 }
 
-/// Whether the device is the cost of this case.
+/// Whether this case measures the device.
 pub(super) fn is_of_the_device(case: &Case) -> bool {
     case.get(KEY) == Sync::Fsync.name()
 }
 
-/// What an operation that changes nothing may do beside its calls: ask a server, if there is one.
+/// Allows what an operation that changes nothing may do besides its calls: ask a server, if there is one.
 pub(super) fn expect_answers(b: &mut Bencher, filesystem: &Filesystem) {
     if filesystem.is_remote() {
         b.expect(MAX_SLEEPS);
     }
 }
 
-/// Claims that the device has been given something for each operation. Others may have given it
-/// something, too; that fsync was called, and on what, is for the audit to say.
+/// Claims that the device received something for each operation. Other programs may have written
+/// as well; that fsync was called, and on what, is shown by the audit.
 pub(super) fn claim_delivered(b: &mut Bencher, waits: &Waits) {
     const MIN_BYTES: u64 = 512;
     let delivered = waits.end(b);
     claim_written(b, MIN_BYTES, &delivered);
 }
 
-/// Begins to look at the device of a space.
+/// Starts watching the device of a space.
 pub(super) fn watch(space: &Space) -> Result<Waits, Failure> {
     let folder = File::open(space.path());
     let tried = format!("open {}", space.path().display());
@@ -120,8 +120,8 @@ pub(super) fn watch(space: &Space) -> Result<Waits, Failure> {
     ))
 }
 
-/// Syncs a directory, so that what was prepared in it is not part of what is measured. Not every
-/// file system can.
+/// Syncs a directory, so that its preparation is not part of the measurement. Not every
+/// file system can do that.
 pub(super) fn settle(directory: &OwnedFd) -> Result<(), Failure> {
     fsync(directory).map_err(|cause| match cause {
         Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP => Failure::Unsupported(format!(

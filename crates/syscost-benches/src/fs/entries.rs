@@ -1,4 +1,4 @@
-//! Shared: directories, and what getdents64 gives of their entries.
+//! Shared: directories, and what getdents64 returns of their entries.
 #![allow(unsafe_code)] // close, checked
 
 use std::ffi::{CStr, CString};
@@ -13,21 +13,21 @@ use syscost_sys::raw::syscall1;
 
 use crate::syscall::{Bad, checked};
 
-/// Bytes that one getdents64 may fill: as many as the C libraries ask for.
+/// Size of the buffer of getdents64, in bytes: as in the C libraries.
 pub(super) const BUFFER_BYTES: usize = 32 << 10;
 
-/// How a directory is opened to be read or synced.
+/// How a directory is opened for reading or syncing.
 pub(super) const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// What getdents64 fills. All of its pages are there.
+/// The buffer of getdents64, with all of its pages resident.
 pub(super) fn buffer() -> Vec<MaybeUninit<u8>> {
     vec![MaybeUninit::new(u8::MAX); BUFFER_BYTES]
 }
 
-/// Calls `visit` with name and kind of each entry that follows in an open directory, `.` and `..`
-/// left out.
+/// Calls `visit` with name and kind of each remaining entry of an open directory, except `.` and
+/// `..`.
 #[inline(always)]
 pub(super) fn visit<E: From<Errno>>(
     directory: impl AsFd,
@@ -51,42 +51,42 @@ pub(super) fn open_directory(path: &Path) -> Result<OwnedFd, Failure> {
         .map_err(|cause| Failure::of(&format!("open {}", path.display()), cause))
 }
 
-/// A new directory in `parent`, open.
+/// Creates a directory in `parent` and opens it.
 pub(super) fn make_directory(parent: &OwnedFd, name: &CStr) -> Result<OwnedFd, Failure> {
     mkdirat(parent, name, Mode::RWXU)
         .and_then(|()| openat(parent, name, DIRECTORY, Mode::empty()))
         .map_err(|cause| Failure::of("make a directory", cause))
 }
 
-/// Modes of new files: the owner alone may read and write.
+/// Mode of new files: only the owner may read and write.
 pub(super) const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// How a new file is made: it must not be there yet.
+/// How a new file is created: it must not exist yet.
 pub(super) const CREATE: OFlags = OFlags::WRONLY
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
     .union(OFlags::CLOEXEC);
 
-/// Makes a new, empty file.
+/// Creates a new, empty file.
 #[inline(always)]
 pub(super) fn create(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
     close(openat(directory, name, CREATE, PRIVATE)?)
 }
 
-/// Closes a file or directory. To be called where that may fail: a file system may say only then
-/// what became of a write.
+/// Closes a file or directory. For files whose close may fail: a file system may only then report
+/// that a write failed.
 #[inline(always)]
 pub(super) fn close(file: OwnedFd) -> Result<(), Bad> {
-    // SAFETY: the descriptor is given up here and used no more.
+    // SAFETY: the descriptor is given up here and not used again.
     checked(unsafe { syscall1(Sysno::CLOSE, file.into_raw_fd() as usize) }).map(drop)
 }
 
-/// The name of an entry by its number. All are equally long.
+/// The name of the entry with this number. All names have the same length.
 pub(super) fn name(number: usize) -> CString {
     CString::new(format!("{PREFIX}{number:05}")).expect("letters and digits")
 }
 
-/// The number of an entry by its name; `None` of what [`name`] did not make.
+/// The number of an entry by its name; `None` if [`name`] did not make it.
 pub(super) fn number(name: &CStr) -> Option<usize> {
     let digits = name.to_bytes().strip_prefix(PREFIX.as_bytes())?;
     let is_usual = digits.len() == 5 && digits.iter().all(u8::is_ascii_digit);

@@ -1,17 +1,17 @@
-//! Giving a file blocks and taking them away.
+//! Allocating a file's blocks and freeing them.
 //!
 //! ## Measures
-//! One system call on a file of 1 MiB, or for one, without its content: `allocate` is fallocate for
+//! One system call on a file of 1 MiB, or that makes it one, without content: `allocate` is fallocate for
 //! a file that is empty, `punch_hole` fallocate with FALLOC_FL_PUNCH_HOLE of all that was
 //! allocated, which leaves the file's length, `truncate` is ftruncate to nothing. Undoing it in
 //! between is not timed.
 //! ## Does not measure
-//! Blocks that were written: these are only reserved, and there is nothing of them in the page
-//! cache. Making it safe (`fs.sync`): the file system notes it in its journal, in memory at first.
+//! Blocks that were written: these are only reserved, and none of them is in the page
+//! cache. Making it durable (`fs.sync`): the file system records it in its journal, in memory at first.
 //! ## Reading it
-//! Mostly work of the core: the file system searches its free space and changes its own blocks. In
-//! memory (tmpfs) it is pages that are found and given back. A file system that journals waits now
-//! and then until there is room.
+//! Mostly work of the core: the file system searches its free space and changes its metadata. In
+//! memory (tmpfs) it finds and frees pages. A file system with a journal waits now
+//! and then until there is space in it.
 //! ## Source
 //! fallocate(2), ftruncate(2); stress-ng `fallocate`, `fpunch`.
 
@@ -47,10 +47,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const OP: &str = "op";
 
-/// What a file system may add to the blocks of a file for its own list of them, in bytes.
+/// Maximum bytes that a file system may add to the blocks of a file for its own metadata.
 const MAX_OWN: f64 = 65536.0;
 
-/// As many times the size may have been freed and not be free yet: some file systems wait for their
+/// How many times the size may have been freed without being free yet: some file systems wait for their
 /// journal.
 const MAX_FREED: u64 = 64;
 
@@ -73,7 +73,7 @@ fn cases() -> Vec<Case> {
     in_each_directory(&Op::ALL.map(|op| Case::new([(OP, op.name()), (SIZE, "1M")])))
 }
 
-/// What is done to a file.
+/// The operation on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Allocate,
@@ -81,7 +81,7 @@ enum Op {
     Truncate,
 }
 
-/// A file's length and what its blocks hold, in bytes.
+/// A file's length and the size of its blocks, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Facts {
     length: u64,
@@ -113,7 +113,7 @@ impl Op {
                 within(Counter::Reported(GAINED), -size - MAX_OWN, -size)
             }
         });
-        // What prepares the other two makes such calls as well, with other arguments.
+        // The preparation of the other two makes such calls as well, with other arguments.
         match self {
             Self::Allocate => {
                 b.expect(calls(Sysno::FALLOCATE));
@@ -128,7 +128,7 @@ impl Op {
         }
     }
 
-    /// Brings the file into the state in which the operation finds it.
+    /// Restores the file to the state that the operation expects.
     fn undo(self, file: &File, bytes: u64) -> Result<(), Errno> {
         match self {
             Self::Allocate => ftruncate(file, 0),
@@ -146,7 +146,7 @@ impl Op {
         }
     }
 
-    /// How long the file is afterwards.
+    /// Length of the file afterwards, in bytes.
     fn length(self, bytes: u64) -> u64 {
         match self {
             Self::Allocate | Self::PunchHole => bytes,
@@ -188,7 +188,7 @@ fn measure(
         .and_then(|()| op.perform(&file, bytes))
         .map_err(|cause| refused(cause, op, &space.filesystem().kind))?;
     let failed = |cause| Failure::of(op.name(), cause);
-    // One operation is judged by what prepares the next.
+    // The preparation of the next operation judges the one before.
     let before = Cell::new(None::<Facts>);
     let gained = Cell::new(0.0);
     let is_done = Cell::new(false);
@@ -232,7 +232,7 @@ mod tests {
 
     const BYTES: u64 = 1 << 20;
 
-    /// The claims that are refuted of an operation that does this.
+    /// The refuted claims of an operation that does this.
     fn refuted_of(
         op: Op,
         perform: impl FnMut(&File) -> Result<(), Errno>,

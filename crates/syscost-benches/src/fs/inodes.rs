@@ -1,4 +1,4 @@
-//! Shared: whether what a new file costs depends on how many were removed lately.
+//! Shared: whether the cost of a new file depends on how many were removed recently.
 
 use std::fs;
 
@@ -7,11 +7,11 @@ use syscost_sys::files::{self, Filesystem};
 
 use super::space::Space;
 
-/// Where the kernel says what it knows of each mounted ext4.
+/// The kernel's information on each mounted ext4.
 const EXT4: &str = "/sys/fs/ext4";
 
-/// Claims that a new inode is not searched for among those removed lately; unverified on ext4
-/// without a journal, which does not use these again for some minutes, and looks at each of them.
+/// Claims that a new inode is not searched for among those removed recently; unverified on ext4
+/// without a journal, which does not reuse these for some minutes, and checks each of them.
 pub(super) fn claim_no_search(b: &mut Bencher, space: &Space) {
     if let Some(reason) = doubt(space.filesystem()) {
         b.claim_unverified(
@@ -24,8 +24,8 @@ pub(super) fn claim_no_search(b: &mut Bencher, space: &Space) {
     }
 }
 
-/// Why new inodes may be searched for there. An overlay has its files on the file system of another
-/// folder; of one that was mounted outside of this container that cannot be looked up.
+/// Why new inodes may be searched for there. The files of an overlay are on the file system of another
+/// folder; if that was mounted outside this container, it cannot be looked up.
 fn doubt(filesystem: &Filesystem) -> Option<&'static str> {
     let below = filesystem.upper().map(files::filesystem);
     let keeps_no_journal = match below {
@@ -49,7 +49,7 @@ fn is_without_journal(filesystem: &Filesystem) -> bool {
     filesystem.kind == "ext4" && has_no_journal_task(device)
 }
 
-/// Whether any ext4 that this machine has mounted keeps no journal.
+/// Whether any ext4 that is mounted on this machine has no journal.
 fn any_without_journal() -> bool {
     let Ok(mounted) = fs::read_dir(EXT4) else {
         return false;
@@ -89,7 +89,7 @@ mod tests {
             Ok(found) => assert_eq!(doubt(&over(here)), doubt(&found), "{found:?}"),
             Err(reason) => println!("skipped: {reason}"),
         }
-        // What cannot be looked up is doubted where anything could be meant.
+        // If it cannot be looked up, it is doubted as soon as any ext4 could be meant.
         let unseen = doubt(&over("/nothing/is/here"));
         assert_eq!(unseen.is_some(), any_without_journal(), "{unseen:?}");
     }

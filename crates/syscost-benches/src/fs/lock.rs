@@ -1,13 +1,13 @@
 //! Locking a file in the measured directory.
 //!
 //! ## Measures
-//! Taking an exclusive lock of a whole file and giving it back, nobody else wanting it: two system
+//! Taking an exclusive lock of a whole file and releasing it, without contention: two system
 //! calls. `via=fcntl` is F_SETLKW, whose lock belongs to the process; `via=ofd` is F_OFD_SETLKW,
 //! whose lock belongs to the open file; `via=flock` is the call of that name.
 //! ## Does not measure
 //! Waiting for a lock that another holds: `sync.file_lock{state=contended}`.
 //! ## Reading it
-//! On a local file system the kernel keeps locks itself and asks nobody: the row is then that of
+//! On a local file system the kernel manages locks itself: the row is then that of
 //! `sync.file_lock{state=free}`, whose file is in the folder for temporary files. A network file
 //! system asks its server, twice.
 //! ## Source

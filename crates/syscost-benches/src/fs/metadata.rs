@@ -1,26 +1,26 @@
-//! Making, finding, renaming and removing files and directories.
+//! Creating, finding, renaming and removing files and directories.
 //!
 //! ## Measures
 //! One operation by its system call, on a name in a directory of up to 128 entries, given relative
-//! to the open directory. `create`: openat of a new, empty file and close. `open`: the same of one
-//! that is there. `stat`: newfstatat. `chmod`: fchmodat. `rename`: renameat to another name in the
-//! same directory, which is free. `link`: a further name of one file (linkat). `symlink`, `unlink`
+//! to the open directory. `create`: openat of a new, empty file and close. `open`: the same for one
+//! that exists. `stat`: newfstatat. `chmod`: fchmodat. `rename`: renameat to another name in the
+//! same directory, which is free. `link`: an additional name of one file (linkat). `symlink`, `unlink`
 //! (of empty files), `mkdir`, `rmdir`. All names and inodes are in the kernel's caches.
 //!
 //! `sync=none`: the change is in memory when the call returns. `sync=fsync`: fsync of the directory
-//! follows each call, and belongs to the operation; each is timed singly.
+//! follows each call, and is part of the operation; each is timed individually.
 //! ## Does not measure
-//! Names that are on the device only; large directories (`fs.readdir`); the content of files
+//! Names that are only on the device; large directories (`fs.readdir`); the content of files
 //! (`fs.small_file`).
 //! ## Reading it
 //! Compare `open` and `stat` with `syscall.open_close` and `syscall.stat`, which are on the
-//! program's own file system. With `sync=fsync` it is the device, with its journal, that is
+//! program's own file system. With `sync=fsync` the device and its journal are
 //! measured: compare with `fs.sync`. On a network file system each change is a request to the
-//! server. Without fsync some wait all the same, as the evidence shows by its voluntary switches:
-//! ext4 with the mount option `discard` and no journal has `rmdir` wait until the device has
-//! discarded the directory's block. Without a journal ext4 also looks, for each new inode, at all
+//! server. Some wait even without fsync, as the voluntary switches in the evidence show:
+//! ext4 with the mount option `discard` and no journal makes `rmdir` wait until the device has
+//! discarded the directory's block. Without a journal ext4 also checks, for each new inode, all
 //! those nearby that were removed in the last minutes: `create`, `symlink` and `mkdir` then take
-//! ten or a hundred times as long, the longer the more was removed, and their evidence says so.
+//! ten or a hundred times as long, the longer the more were removed, and their evidence says so.
 //! ## Source
 //! lmbench `lat_fs`, whose files are created and removed, divided into its calls; libMicro.
 

@@ -1,4 +1,4 @@
-//! File systems: reading, writing, names, and what lies below.
+//! File systems: reading, writing, names, and the storage below.
 
 mod access;
 mod cache_size;
@@ -63,10 +63,10 @@ pub(super) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// The key of the parameter that says of how many bytes an operation is.
+/// The key of the parameter that gives the number of bytes of an operation.
 const SIZE: &str = "size";
 
-/// The given cases in each directory: `dir` comes first.
+/// These cases for each directory; the parameter `dir` comes first.
 fn in_each_directory(further: &[Case]) -> Vec<Case> {
     let directories = directory::given();
     directories

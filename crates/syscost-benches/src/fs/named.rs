@@ -1,21 +1,21 @@
-//! Shared: whether what was measured is what the row's name says. Whoever measures takes sizes from
-//! the name as well, perhaps half of one, so these are compared with it once more.
+//! Shared: whether what was measured is what the row's name says. A benchmark takes sizes from
+//! the name as well, and might use half of one, so they are compared with it once more.
 
 use syscost_harness::prelude::*;
 
 use super::SIZE;
 
-/// As many blocks of a random order may have no place in it.
+/// Maximum number of blocks that may be missing from a random order.
 const MISSING: u64 = 4;
 
-/// Claims that an operation was of as many bytes as the row's name says, and who found them.
+/// Claims that an operation has as many bytes as the row's name says, with the source of that number.
 pub(super) fn claim_size(b: &mut Bencher, bytes: u64, source: &str) {
     let named = b.case().number(SIZE);
     b.claim_equal("bytes of what is measured", named, bytes, source);
 }
 
-/// Claims that an order of blocks leads through a whole file, and not again and again through a
-/// part of it, which would stay in the core's caches: `blocks` different ones take their turn.
+/// Claims that an order of blocks covers a whole file, instead of repeating a
+/// part of it, which would stay in the core's caches: `blocks` different ones are visited.
 pub(super) fn claim_whole(b: &mut Bencher, file: u64, block: u64, blocks: usize) {
     let all = file / block.max(1);
     let bound = Bound::Within(all.saturating_sub(MISSING) as f64, all as f64);

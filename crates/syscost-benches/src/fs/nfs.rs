@@ -1,4 +1,4 @@
-//! The ladder to a file on an NFS server, without a mount: from the answer of its kernel to a READ.
+//! The ladder to a file on an NFS server, without a mount: from the reply of its kernel to a READ.
 //!
 //! ## Measures
 //! Round trips to the server that `syscost run --nfs nfs://HOST/EXPORT` names, each of which asks
@@ -6,10 +6,10 @@
 //! `op=connect`: a socket is created and connected to the port of NFS. Then, over one connection
 //! with TCP_NODELAY, calls of NFS version 3 (RFC 1813) by a client in this program: `op=null` is
 //! the procedure that does nothing, `getattr` the attributes of a file, `lookup` a name in a
-//! folder, and `read` this many bytes (`size`) of a file of 1 MiB, its blocks one after the other
-//! and then from the beginning again. Each call is sent when the last one has been answered. The
+//! folder, and `read` this many bytes (`size`) of a file of 1 MiB, its blocks one after another,
+//! cyclically. Each call is sent when the last one has been answered. The
 //! value is the median of batches; each call is also timed individually. The file is in a folder
-//! that is made in the export for each row and removed again.
+//! that is created in the export for each row and removed again.
 //! ## Does not measure
 //! The kernel's NFS client: it caches, reads ahead and keeps several calls in flight; give its mount
 //! as `--dir`. The server's disk: what has just been written is in its memory. Name lookup, and
@@ -19,7 +19,7 @@
 //! `null` less `icmp` waking the server's program and RPC, `getattr` less `null` its file system,
 //! `read` its data and the path's bandwidth. The client is part of every call: encoding it, and of
 //! a READ receiving its bytes into one buffer and copying them into another. No step takes long at
-//! the server, so what all have in common is the network. `connect` closes each connection and waits
+//! the server, so their common part is the network. `connect` closes each connection and waits
 //! for the server to close it before the next; that is not in its time, but leaves ports in
 //! TIME_WAIT, and a process makes no more connections than half of the free ports.
 //! ## Source
@@ -63,7 +63,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Bytes of a READ, up to the most that servers usually return.
+/// Bytes of a READ, up to the maximum that servers usually return.
 const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
 
 fn cases() -> Vec<Case> {
@@ -88,7 +88,7 @@ fn support(case: &Case) -> Result<(), Unsupported> {
     }
 }
 
-/// Where the server of an export is.
+/// The address of an export's server.
 fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
     let addresses = export.addresses();
     let (server, _) = addresses.ok_or_else(|| {

@@ -1,11 +1,11 @@
-//! One operation on a file of a mounted NFS export, which its server is asked for.
+//! One operation on a file of a mounted NFS export that requires a request to its server.
 //!
 //! ## Measures
-//! The kernel's NFS client, past its caches, in a directory of `--dir` that is on an NFS mount.
-//! `op=getattr`: statx(2) with AT_STATX_FORCE_SYNC, for which the server is asked for the file's
-//! attributes (GETATTR). `op=read`: pread(2) of this many bytes (`size`) with O_DIRECT, for which it
-//! is asked for them (READ): once, or as often as `rsize` of the mount makes necessary. The blocks of
-//! a file of 1 MiB are read one after the other, and from the beginning again. The value is the
+//! The kernel's NFS client, bypassing its caches, in a directory of `--dir` that is on an NFS mount.
+//! `op=getattr`: statx(2) with AT_STATX_FORCE_SYNC, which requests the file's
+//! attributes from the server (GETATTR). `op=read`: pread(2) of this many bytes (`size`) with O_DIRECT, which requests
+//! them (READ): once, or as often as `rsize` of the mount makes necessary. The blocks of
+//! a file of 1 MiB are read one after another, cyclically. The value is the
 //! median of batches; each operation is also timed individually.
 //! ## Does not measure
 //! What the client's caches save: `fs.read` and `fs.metadata` in the same directory. The server's
@@ -13,7 +13,7 @@
 //! ## Reading it
 //! The same calls without the kernel's client, from a program, are `fs.nfs{op=getattr}` and
 //! `fs.nfs{op=read}`, if the server is given by `--nfs` as well. The evidence names the version of
-//! NFS, the server and what they agreed on, and counts the calls: /proc/self/mountstats has them for
+//! NFS, the server and the negotiated options, and counts the calls: /proc/self/mountstats has them for
 //! all programs that use the mount. A call that was sent twice (`retransmits_count`) waited for a
 //! late server.
 //! ## Source
@@ -44,8 +44,8 @@ const OP: &str = "op";
 const GETATTR: &str = "getattr";
 const READ: &str = "read";
 
-/// The cases in those directories that are on NFS; where none is, in the first, so that it is listed
-/// with the reason.
+/// The cases in those directories that are on NFS; if there are none, one case in the first directory, so that the benchmark is
+/// listed with the reason.
 fn cases() -> Vec<Case> {
     let reads = ["4K", "64K", "1M"].map(|size| Case::new([(OP, READ), (SIZE, size)]));
     let further: Vec<Case> = [Case::new([(OP, GETATTR)])]

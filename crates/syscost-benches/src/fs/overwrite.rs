@@ -1,5 +1,5 @@
-//! Shared: blocks of a file that are written over one after the other, with content that says where
-//! it belongs and how often its block was written.
+//! Shared: blocks of a file that are overwritten one after another, with content that says where
+//! it belongs and how often its block has been written.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
@@ -24,7 +24,7 @@ const OFFSET: Argument = Argument {
     name: "offset",
 };
 
-/// More operations than any audited child makes. What it writes is in the file, and its count is
+/// Upper bound for the operations of an audited child. What it writes is in the file, but its count is
 /// lost with it.
 const MAX_AUDITED: usize = 128;
 
@@ -39,7 +39,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// Claims that every write is of one block, and that they come in this order.
+    /// Claims that every write has the size of one block, and that they come in this order.
     pub(super) fn expect(self, b: &mut Bencher) {
         b.expect_argument(Sysno::PWRITE64, SIZE, Given::Always(self.block));
         let offsets = match self.access {
@@ -52,7 +52,7 @@ impl Blocks {
         b.expect_argument(Sysno::PWRITE64, OFFSET, offsets);
     }
 
-    /// Where the blocks begin, in the order in which they are written, over and over. At random one
+    /// Offsets of the blocks, in the order in which they are written, repeatedly. In random order one
     /// or two may be missing.
     fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
         let numbers = self.access.order(self.file / self.block, random);
@@ -63,22 +63,22 @@ impl Blocks {
     }
 }
 
-/// Writes a file's blocks over, each time with other content.
+/// Overwrites a file's blocks, each time with other content.
 pub(super) struct Overwriter {
     file: File,
     buffer: Buffer,
     offsets: Vec<u64>,
-    /// The file as it was made, of this seed.
+    /// The original file with its seed.
     stamped: Stamped,
     seed: u64,
-    /// Which of the offsets comes next.
+    /// Index of the next offset.
     next: usize,
-    /// How often all of them were written.
+    /// How often all of them have been written.
     laps: u64,
 }
 
 impl Overwriter {
-    /// One that writes over a new file of these blocks, opened with these flags, e.g. O_DIRECT.
+    /// An overwriter of a new file with these blocks, opened with these flags, e.g. O_DIRECT.
     pub(super) fn new(
         b: &mut Bencher,
         space: &Space,
@@ -111,29 +111,29 @@ impl Overwriter {
         &self.file
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub(super) fn blocks(&self) -> usize {
         self.offsets.len()
     }
 
-    /// How many pages these blocks are on.
+    /// Number of pages that these blocks occupy.
     pub(super) fn pages(&self) -> u64 {
         (self.blocks() * self.buffer.len() / page_size()) as u64
     }
 
-    /// How many blocks were written.
+    /// Number of blocks written.
     pub(super) fn written(&self) -> u64 {
         self.laps * self.offsets.len() as u64 + self.next as u64
     }
 
-    /// Stamps the first `bytes` bytes of what is written next.
+    /// Stamps the first `bytes` bytes of the next block.
     #[inline(always)]
     pub(super) fn stage(&mut self, bytes: usize) {
         let seed = seed(self.seed, self.laps + 1);
         stamp::fill(&mut self.buffer[..bytes], self.offsets[self.next], seed);
     }
 
-    /// Stamps all of what is written next.
+    /// Stamps all of the next block.
     pub(super) fn stage_whole(&mut self) {
         self.stage(self.buffer.len());
     }
@@ -157,8 +157,8 @@ impl Overwriter {
         Ok(())
     }
 
-    /// Claims, in the evidence pass, that each block of the file holds what was written there last.
-    /// All of it must have been stamped.
+    /// Claims, in the evidence pass, that each block of the file holds what was last written there.
+    /// All blocks must have been stamped.
     pub(super) fn claim_content(&self, b: &mut Bencher, space: &Space) -> Result<(), Failure> {
         if b.is_timed() {
             return Ok(());
@@ -176,7 +176,7 @@ impl Overwriter {
         Ok(())
     }
 
-    /// Whether the file's content has what was written last into one of the blocks: by this
+    /// Whether the file's content includes what was last written into one of the blocks: by this
     /// process, or by an audited child after it.
     fn is_right(&self, index: usize, content: &[u8]) -> bool {
         let times = self.laps + u64::from(index < self.next);
@@ -190,8 +190,8 @@ impl Overwriter {
     }
 }
 
-/// The seed of what is written into a block the `times`th time; the content before is of the file's
-/// own seed. They differ in their high bits, where positions have none.
+/// The seed of what is written into a block the `times`th time; the original content has the file's
+/// own seed. Seeds differ in their high bits, which positions do not use.
 fn seed(first: u64, times: u64) -> u64 {
     first ^ times.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

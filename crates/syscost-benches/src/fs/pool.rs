@@ -1,7 +1,7 @@
 //! Shared: operations each of which adds an entry to a directory or removes one.
 //!
-//! They use up what is there, so it is brought back between batches, untimed; what a batch left is
-//! compared with what it must have left each time.
+//! They use up entries, which are restored between batches, untimed; each time, what a batch left is
+//! compared with what it must have left.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
@@ -17,27 +17,27 @@ use super::entries;
 use super::space::Space;
 use crate::syscall::Bad;
 
-/// Operations in the longest batch.
+/// Maximum number of operations per batch.
 pub(super) const MAX_ENTRIES: usize = 128;
 
-/// Entries where each operation is timed singly: brought back in small parts while it is timed; for
-/// the audit enough that nothing is brought back between its operations.
+/// Numbers of entries where each operation is timed individually: when timed, they are restored in small parts; for
+/// the audit they suffice without being restored between operations.
 const SINGLES_TIMED: usize = 16;
 const SINGLES_COUNTED: usize = 64;
 
-/// Operations whose outcome is looked at in the end.
+/// Operations whose result is checked in the end.
 const LOOKED_AT: usize = 8;
 
-/// A directory is searched for each new name, in some file systems one entry after the other: twice
+/// A directory is searched for each new name, in some file systems linearly: twice
 /// as many entries may take more than twice as long.
 const SEARCHED: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 
-/// What operations do to their directory.
+/// The effect of operations on their directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Each adds the entry of its name.
+    /// Each operation adds the entry of its name.
     Adds,
-    /// Each removes it.
+    /// Each operation removes the entry of its name.
     Removes,
 }
 
@@ -46,16 +46,16 @@ pub(super) trait Operation {
     /// What it does to the directory.
     fn effect(&self) -> Effect;
 
-    /// Expects of its calls' arguments what makes it this operation.
+    /// Expects the arguments of its calls that make it this operation.
     fn expect(&self, _b: &mut Bencher, _directory: &OwnedFd) {}
 
     /// The operation itself.
     fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
 
-    /// Takes it back, untimed: removes what it added, or makes what it removes.
+    /// Undoes it, untimed: removes what it added, or restores what it removed.
     fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
 
-    /// Claims what there is of these names: what operations added, or what they are to remove.
+    /// Claims the state of these names: what operations added, or what they will remove.
     fn claim(
         &self,
         _b: &mut Bencher,
@@ -65,33 +65,33 @@ pub(super) trait Operation {
         Ok(())
     }
 
-    /// What an error of the operation comes to, where it says more than that it failed.
+    /// The failure for an error of the operation, if that means more than that it failed.
     fn refused(&self, bad: Bad) -> Failure {
         bad.into()
     }
 }
 
-/// A directory, and names for operations to be made on.
+/// A directory, and names for the operations.
 pub(super) struct Pool<O> {
     operation: O,
     directory: OwnedFd,
     names: Vec<CString>,
-    /// Operations made since the entries were brought back.
+    /// Operations made since the entries were restored.
     done: Cell<usize>,
     /// The process whose operations are counted: its audited copies work in the same directory.
     owner: u32,
     found: RefCell<Found>,
 }
 
-/// What is in the directory. Kept, so that looking into it allocates nothing: that would be a system
-/// call now and then, in an audit.
+/// The content of the directory. Kept, so that looking into it does not allocate: that would occasionally be a system
+/// call, in an audit.
 struct Found {
     buffer: Vec<MaybeUninit<u8>>,
     is_there: Vec<bool>,
 }
 
 impl<O: Operation> Pool<O> {
-    /// A pool of `count` names in a new directory of this space, its entries ready.
+    /// A pool of `count` names in a new directory of this space, with its entries ready.
     pub(super) fn new(space: &Space, operation: O, count: usize) -> Result<Self, Failure> {
         let parent = entries::open_directory(space.path())?;
         let pool = Self {
@@ -114,17 +114,17 @@ impl<O: Operation> Pool<O> {
         &self.directory
     }
 
-    /// Whether the entry of this number is there before an operation on it.
+    /// Whether the entry of a name exists before an operation on it.
     fn is_there_before(&self) -> bool {
         self.operation.effect() == Effect::Removes
     }
 
-    /// Whether the entry of this number must be there now.
+    /// Whether the entry of this number must exist now.
     fn must_be_there(&self, number: usize) -> bool {
         (number < self.done.get()) != self.is_there_before()
     }
 
-    /// Looks into the directory. How many of the entries are there.
+    /// Reads the directory and returns how many of the entries exist.
     fn look(&self) -> Result<usize, Failure> {
         let Found { buffer, is_there } = &mut *self.found.borrow_mut();
         is_there.fill(false);
@@ -132,27 +132,27 @@ impl<O: Operation> Pool<O> {
             let seen = entries::number(name).and_then(|number| is_there.get_mut(number));
             seen.map(|seen| *seen = true).ok_or(Errno::EXIST)
         };
-        // Opened anew: not every file system lets one be read from its beginning again.
+        // Opened anew: not every file system lets a directory be read from its beginning again.
         openat(&self.directory, c".", entries::DIRECTORY, Mode::empty())
             .and_then(|again| entries::visit(&again, buffer, note))
             .map_err(|cause| Failure::of("read the directory", cause))?;
         Ok(is_there.iter().filter(|is_there| **is_there).count())
     }
 
-    /// How many entries must be there now.
+    /// How many entries must exist now.
     fn expected(&self) -> usize {
         let numbers = 0..self.names.len();
         numbers.filter(|number| self.must_be_there(*number)).count()
     }
 
-    /// Whether exactly those entries were found that must be there.
+    /// Whether exactly those entries were found that must exist.
     fn is_as_expected(&self) -> bool {
         let found = &self.found.borrow().is_there;
         let mut found = found.iter().enumerate();
         found.all(|(number, is_there)| *is_there == self.must_be_there(number))
     }
 
-    /// Compares what the last operations left with what they must have left, and takes them back.
+    /// Compares what the last operations left with what they must have left, and undoes them.
     fn renew(&self) -> Result<(), Failure> {
         let found = self.look()?;
         if std::process::id() == self.owner && !self.is_as_expected() {
@@ -164,7 +164,7 @@ impl<O: Operation> Pool<O> {
         self.take_back()
     }
 
-    /// The same without the comparison.
+    /// Undoes the last operations without a comparison.
     fn bring_back(&self) -> Result<(), Failure> {
         self.look()?;
         self.take_back()
@@ -195,7 +195,7 @@ impl<O: Operation> Pool<O> {
     }
 }
 
-/// Measures an operation in a new directory of this space: batches, or singly where each waits for
+/// Measures an operation in a new directory of this space: in batches, or individually if each waits for
 /// the device.
 pub(super) fn measure<O: Operation>(
     b: &mut Bencher,
@@ -248,8 +248,8 @@ pub(super) fn measure<O: Operation>(
     claim_left(b, &pool)
 }
 
-/// Claims what a few more operations leave. Those of the audited copies have left theirs, which
-/// this process knows nothing of.
+/// Claims what a few more operations leave. Those of the audited copies left entries of
+/// which this process knows nothing.
 fn claim_left<O: Operation>(b: &mut Bencher, pool: &Pool<O>) -> Result<(), Failure> {
     pool.bring_back()?;
     pool.perform(LOOKED_AT)?;
@@ -258,7 +258,7 @@ fn claim_left<O: Operation>(b: &mut Bencher, pool: &Pool<O>) -> Result<(), Failu
     let expected = pool.expected();
     let holds = pool.is_as_expected();
     b.claim(&what, expected, found, "getdents64", holds);
-    // The entries that are there: those added, or as many that are still to be removed.
+    // The existing entries: those added, or those that are still to be removed.
     let (added, remaining) = pool.names.split_at(LOOKED_AT);
     let there = match pool.operation.effect() {
         Effect::Adds => added,

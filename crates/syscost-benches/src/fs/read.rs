@@ -1,23 +1,23 @@
 //! Reading a file at random, from the page cache and from storage.
 //!
 //! ## Measures
-//! One pread(2) of `size` bytes of a file of 8 MiB, at a multiple of them that is neither the last
+//! One pread(2) of `size` bytes of a file of 8 MiB, at a multiple of the size that is neither at the last
 //! read's place nor next to it.
 //! - `cache=warm`: every page is in the page cache, brought in by reading the file in order: the
 //!   system call, finding the pages, copying them.
-//! - `cache=cold`: no page of the file is; POSIX_FADV_RANDOM keeps the kernel from reading ahead.
+//! - `cache=cold`: none of the file's pages is; POSIX_FADV_RANDOM keeps the kernel from reading ahead.
 //!   It waits for storage, and copies.
-//! - `cache=direct`: by O_DIRECT, past the page cache and into the reader's memory.
+//! - `cache=direct`: by O_DIRECT, bypassing the page cache, into the reader's memory.
 //! ## Does not measure
-//! Long seeks of a rotating disk: the file is short. What a device does with several reads at a
+//! Long seeks of a rotating disk: the file is short. How a device handles several reads at a
 //! time: `fs.read_uring`.
 //! ## Reading it
-//! Cold and direct reads are each timed alone, and the histogram is of them all, a few hundred for
-//! each second that a row is given; p99.9 needs 2995 of them. They are slow because of the device,
-//! not of the core, so they are taken whatever else runs on it. `guest_cold` says that this is a
-//! virtual machine: its host may have had the bytes in a cache of its own, and no guest can tell.
-//! Nor can a program tell of the device's own cache. Where the kernel counts no pages left by
-//! direct reads, they were direct; a file system that serves them through its cache (btrfs with
+//! Cold and direct reads are each timed individually, and the histogram contains them all, a few hundred per
+//! second of the row's time; p99.9 needs 2995 of them. They are slow because of the device,
+//! not of the core, so samples count whatever else runs on the core. `guest_cold` says that this is a
+//! virtual machine: its host may have had the bytes in a cache of its own, which no guest can detect.
+//! Nor can a program detect the device's own cache. If direct reads leave no pages in the cache according to
+//! the kernel, they were direct; a file system that serves them through its cache (btrfs with
 //! checksums) is refuted.
 //! ## Source
 //! fio with ioengine=psync and rw=randread, which gives the same advice; lmbench `bw_file_rd`;
@@ -33,7 +33,7 @@ use rustix::fs::{Advice, fadvise};
 use syscost_harness::prelude::*;
 
 use super::access::Access;
-use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
+use super::space::{Cache, Direct, Kept, Storage, detail_guest, kept};
 use super::tail::time_tail;
 use super::{SIZE, in_each_directory};
 use reader::Reader;
@@ -69,11 +69,11 @@ pub(super) const WARM: &str = "warm";
 pub(super) const COLD: &str = "cold";
 pub(super) const DIRECT: &str = "direct";
 
-/// Bytes of the file.
+/// Size of the file, in bytes.
 pub(super) const FILE: u64 = 8 << 20;
 
 fn cases() -> Vec<Case> {
-    // Of less than a page more is fetched than is read.
+    // For less than a page, more is fetched than is read.
     let sizes: [(&'static str, &'static [&'static str]); 3] = [
         (WARM, &["512", "4K", "64K", "1M"]),
         (COLD, &["4K", "64K", "1M"]),
@@ -107,7 +107,7 @@ fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     storage.claim_unused(b, reader.bytes())
 }
 
-/// Brings a file into the page cache in the way in which one mostly comes there: by being read in order.
+/// Brings a file into the page cache in the usual way: by reading it in order.
 pub(super) fn fill_cache(b: &mut Bencher, kept: &Kept, file: &File) -> Result<(), Failure> {
     let cache = Cache::of(&kept.space, file)?;
     if kept.space.has_storage().is_ok() {
@@ -123,7 +123,7 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let cache = Cache::of(&kept.space, &file)?;
     let access = Access::of(b.case())?;
     let mut reader = Reader::of(b, kept, &file, access)?;
-    // It may wait once for each page.
+    // A cold read may wait once for each page.
     let pages = reader.size().div_ceil(rustix::param::page_size() as u64);
     b.expect(at_most(Counter::VoluntarySwitches, 1.0 + pages as f64));
     let mut emptied = cache.emptied(b)?;
@@ -135,7 +135,7 @@ fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     reader.read()?;
     cache.claim(b, "pages of the file in the page cache after a read", pages)?;
     storage.claim_fetched(b, reader.bytes())?;
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }
 
@@ -149,9 +149,9 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     time_tail(b, || Ok(()), || reader.read())?;
     direct.claim(b)?;
     storage.claim_fetched(b, reader.bytes())?;
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }
 
-/// A direct read waits once, and perhaps for a lock or for a place in the device's queue.
+/// Maximum waits of a direct read: one for the device, and perhaps for a lock or for a slot in the device's queue.
 const MAX_WAITS: f64 = 3.0;

@@ -1,18 +1,18 @@
-//! What reading ahead does for a file that is read in order.
+//! The effect of readahead on a file that is read in order.
 //!
 //! ## Measures
 //! Bytes per second of the first MiB of a file of 16 MiB that is not in the page cache, read in
 //! order by pread(2) of `size` bytes at a time.
 //! - `advice=none`: the kernel reads ahead by its own rules.
-//! - `advice=random`: POSIX_FADV_RANDOM, which keeps it from that: each read waits for storage.
+//! - `advice=random`: POSIX_FADV_RANDOM, which disables readahead: each read waits for storage.
 //! - `advice=sequential`: POSIX_FADV_SEQUENTIAL, which on Linux lets it read twice as far ahead.
 //! ## Does not measure
-//! What reading ahead costs where it is in vain.
+//! The cost of readahead that turns out to be useless.
 //! ## Reading it
 //! `fetched_per_byte` is how many bytes the kernel fetched for each that was read, `ahead_bytes`
-//! how many it had in the page cache beyond the last one read. The file system's device says how
+//! how many it had in the page cache beyond the last byte read. The file system's device says how
 //! far it goes at most (`/sys/class/bdi/*/read_ahead_kb`). Sequential may be slower than none here:
-//! what is fetched in vain behind the MiB takes its time as well.
+//! what is fetched needlessly beyond the first MiB takes time as well.
 //! ## Source
 //! posix_fadvise(2); Wu, Sequential File Prefetching in Linux (2010).
 
@@ -24,7 +24,7 @@ use syscost_results::Verdict;
 
 use super::access::Access;
 use super::read::reader::Reader;
-use super::space::{Cache, Storage, kept, tell_guest};
+use super::space::{Cache, Storage, detail_guest, kept};
 use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
 use crate::implied::{Implied, Shares};
@@ -50,18 +50,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const ADVICE: &str = "advice";
 
-/// Bytes of the file, and of its part that is read.
+/// Size of the file, and of the part that is read, in bytes.
 const FILE: u64 = 16 << 20;
 const PART: u64 = 1 << 20;
 
-/// Up to this factor beyond what was seen before is as far: how far it reads depends on what it found
-/// in the cache. Advised to read in order it reads twice as far.
+/// Readahead counts as equally far up to this factor, since it depends on what it found
+/// in the cache. When advised of sequential reading it goes twice as far.
 const AS_FAR: f64 = 1.5;
 
-/// How often is looked how far it reads before it is advised of anything.
+/// How often to observe readahead before any advice is given.
 const UNADVISED: usize = 3;
 
-/// Who counts pages read ahead: the former does not see those that are still on their way.
+/// The sources for pages read ahead: the former does not count pages that are still being read.
 const COUNTED: &str = "mincore or cachestat";
 
 fn cases() -> Vec<Case> {
@@ -69,7 +69,7 @@ fn cases() -> Vec<Case> {
     in_each_directory(&["none", "random", "sequential"].map(case))
 }
 
-/// What the kernel is advised of before the file is read.
+/// The advice given to the kernel before the file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Advised {
     Nothing,
@@ -110,7 +110,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let part = PART / rustix::param::page_size() as u64;
     expect_waits(b, part);
     let (mut ahead, mut implied) = (Ahead::default(), Implied::default());
-    // Without advice, to compare with.
+    // Without advice, for comparison.
     let mut unadvised = Ahead::default();
     for _ in 0..UNADVISED {
         cache.empty()?;
@@ -144,7 +144,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         Advised::Random => storage.claim_fetched(b, read)?,
         Advised::Nothing | Advised::Sequential => storage.claim_fetched_ahead(b, read)?,
     }
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }
 
@@ -173,7 +173,7 @@ impl Ahead {
         self.sum as f64 / self.times.max(1) as f64
     }
 
-    /// Claims what the advice did, beside what was read ahead without any.
+    /// Claims the effect of the advice, compared with readahead without any.
     fn claim(&self, b: &mut Bencher, advised: Advised, unadvised: &Self) {
         let Self { min, max, .. } = *unadvised;
         let page = rustix::param::page_size() as f64;
@@ -209,8 +209,8 @@ impl Ahead {
     }
 }
 
-/// Whether about as much was read ahead as before the file was advised of anything: what keeps the
-/// kernel from it is advice after all.
+/// Whether readahead went about as far as before any advice; if it did not happen at all, some advice
+/// prevents it.
 fn judge_as_far(ahead: f64, min: u64, max: u64) -> (Verdict, Option<&'static str>) {
     let about = min as f64 / AS_FAR..=max as f64 * AS_FAR;
     if max == 0 {
@@ -226,8 +226,8 @@ fn judge_as_far(ahead: f64, min: u64, max: u64) -> (Verdict, Option<&'static str
     }
 }
 
-/// Whether more was read ahead than without advice: a file system need not follow it, and the file
-/// ends somewhere.
+/// Whether readahead went further than without advice: a file system need not follow it, and the file
+/// may end first.
 fn judge_further(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) {
     match ahead > unadvised as f64 {
         true => (Verdict::Confirmed, None),

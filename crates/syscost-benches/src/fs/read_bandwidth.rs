@@ -2,17 +2,17 @@
 //!
 //! ## Measures
 //! Bytes per second of a file of 8 MiB that is read from its beginning to its end by pread(2) of
-//! `size` bytes at a time, by one thread, into memory that it uses again and again.
+//! `size` bytes at a time, by one thread, into memory that it reuses.
 //! - `cache=warm`: every page is in the page cache: system calls and copying.
 //! - `cache=cold`: none is, and the kernel reads ahead by its own rules (`fs.read_ahead`).
-//! - `cache=direct`: by O_DIRECT, past the page cache: one request at a time, and nothing is read ahead.
+//! - `cache=direct`: by O_DIRECT, bypassing the page cache: one request at a time, without readahead.
 //! ## Does not measure
-//! The most that a device delivers: that takes several requests at a time (`fs.read_uring`).
-//! Looking at what was read.
+//! The maximum bandwidth of a device: that takes several requests at a time (`fs.read_uring`).
+//! Using the data.
 //! ## Reading it
-//! Cold reads of any size come near each other, as the kernel fetches more at a time than is asked
-//! for; direct ones do not. Bytes are those that the calls returned, compared with those that the
-//! kernel counted as fetched. `guest_cold` as at `fs.read`.
+//! Cold reads of all sizes have similar rates, since the kernel fetches more at a time than is
+//! requested; direct ones do not. Bytes are those that the calls returned, compared with those that the
+//! kernel counted as fetched. For `guest_cold` see `fs.read`.
 //! ## Source
 //! lmbench `bw_file_rd`; fio with ioengine=psync and rw=read.
 
@@ -24,7 +24,7 @@ use syscost_harness::prelude::*;
 use super::access::Access;
 use super::read::reader::Reader;
 use super::read::{CACHE, COLD, DIRECT, FILE, WARM, fill_cache};
-use super::space::{Cache, Direct, Kept, Storage, kept, tell_guest};
+use super::space::{Cache, Direct, Kept, Storage, detail_guest, kept};
 use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
 use crate::implied::{Implied, Shares};
@@ -90,7 +90,7 @@ fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     storage.claim_unused(b, reader.bytes())
 }
 
-/// Claims that the rate is of as many bytes as the reads returned, and of reads of the whole file.
+/// Claims that the rate counts the bytes that the reads returned, and that the whole file was read.
 fn claim_rated(b: &mut Bencher, reader: &Reader<'_>) {
     const SOURCE: &str = "pread64";
     let returned = reader.bytes() as f64 / b.operations().max(1) as f64;
@@ -117,7 +117,7 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     direct.claim(b)
 }
 
-/// Measures going through the whole file, each time after a preparation, and claims that storage
+/// Measures reading the whole file, each time after a preparation, and claims that storage
 /// delivered it.
 fn measure(
     b: &mut Bencher,
@@ -149,6 +149,6 @@ fn measure(
     let claim = "bytes that were read, each in one of the rates";
     b.claim_equal(claim, reader.bytes(), rated, "pread64");
     storage.claim_fetched(b, reader.bytes())?;
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }

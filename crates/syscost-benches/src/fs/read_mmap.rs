@@ -1,21 +1,21 @@
 //! Reading a file through a mapping.
 //!
 //! ## Measures
-//! All words of a page of a mapped file of 8 MiB, added up, per page. The pages are in none of the
-//! process's tables before, so that each has to be found by a fault first, of its own or one
+//! Adding up all words of a page of a mapped file of 8 MiB, per page. The pages are in none of the
+//! process's page tables before, so that each has to be found by a fault first, its own or one
 //! nearby.
 //! - `cache=warm`: every page is in the page cache, brought in by reading the file in order; the
-//!   kernel maps what is around a page as well (`pages_per_fault`).
+//!   kernel maps pages around the faulting one as well (`pages_per_fault`).
 //! - `cache=cold`: no page is, and a fault waits for storage. With `access=sequential` the kernel
 //!   reads around the page and ahead by its own rules, with `access=random` MADV_RANDOM keeps it
-//!   from that, and each page is timed alone.
+//!   from that, and each page is timed individually.
 //! ## Does not measure
-//! Making the mapping (`memory.mmap`), or faults alone (`memory.page_fault`), which touch one byte of a page.
+//! Creating the mapping (`memory.mmap`), or faults alone (`memory.page_fault`), which touch one byte of a page.
 //! ## Reading it
-//! Against `fs.read{size=4K}` it says whether mapping or copying is the cheaper way to a page that
-//! is used once; what is read again costs nothing through a mapping. Cold rows as at `fs.read`.
+//! Compared with `fs.read{size=4K}` it shows whether mapping or copying is the cheaper way to a page that
+//! is used once; reading it again through a mapping costs nothing. For cold rows see `fs.read`.
 //! ## Source
-//! lmbench `bw_mmap_rd`, which adds up words of a mapped file as well.
+//! lmbench `bw_mmap_rd`, which also adds up words of a mapped file.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -29,7 +29,7 @@ use super::in_each_directory;
 use super::named::claim_whole;
 use super::read::reader;
 use super::read::{CACHE, COLD, FILE, WARM, fill_cache};
-use super::space::{Cache, Kept, Storage, kept, tell_guest};
+use super::space::{Cache, Kept, Storage, detail_guest, kept};
 use super::tail::{expect_waits, time_tail};
 use crate::implied::{Implied, Shares};
 use crate::memory::space::file::Mapped;
@@ -52,10 +52,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Mappings that are gone through in the longest batch, one after the other.
+/// Maximum number of mappings per batch, read one after another.
 const MAPPINGS: u64 = 2;
 
-/// An odd fault is the process's own.
+/// Allowed faults per page: a stray fault may be caused by the process itself.
 const FAULTS: f64 = 0.02;
 
 fn cases() -> Vec<Case> {
@@ -84,7 +84,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 struct Pages {
     access: Access,
     order: Vec<usize>,
-    /// What adding up the words of each gives, by number.
+    /// The sum of the words of each page, by number.
     sums: Vec<u64>,
 }
 
@@ -111,7 +111,7 @@ impl Pages {
         Mapped::of(file, self.sums.len(), ProtFlags::READ)
     }
 
-    /// Reads a page and makes sure that it was that one.
+    /// Reads a page and checks that it was the right one.
     #[inline(always)]
     fn read(&self, mapped: &Mapped, number: usize) -> Result<(), Failure> {
         match mapped.read_words(number) == self.sums[number] {
@@ -140,13 +140,13 @@ impl Pages {
         self.order.len() as u64
     }
 
-    /// How many bytes are read when each page is read as often.
+    /// How many bytes are read when each page is read this many times.
     fn bytes(&self, times: u64) -> u64 {
         times * rustix::param::page_size() as u64
     }
 
-    /// Claims, in the evidence pass, in which order they are read: they are read once more, and
-    /// their content says which they are.
+    /// Claims, in the evidence pass, the order in which they are read: they are read once more, and
+    /// their content shows which they are.
     fn claim_order(&self, b: &mut Bencher, mapped: &Mapped) {
         if b.is_timed() {
             return;
@@ -161,7 +161,7 @@ impl Pages {
         b.claim_equal(claim, expected, next, "content of the pages");
     }
 
-    /// How many pages come right behind the one read before them, by the sums that reading them
+    /// How many pages directly follow the one read before them, judged by the sums that reading them
     /// gives.
     fn read_behind_another(&self, read: impl Fn(usize) -> u64) -> u64 {
         let numbers = self.sums.iter().enumerate();
@@ -251,7 +251,7 @@ fn cold_in_order(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fail
     }
     storage.claim_fetched(b, pages.bytes(times * pages.count()))?;
     pages.claim_order(b, &mapped);
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }
 
@@ -280,10 +280,10 @@ fn cold_at_random(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fai
     time_tail(b, &mut prepare, &mut read)?;
     emptied.claim(b, "pages of the file in the page cache before a read");
     storage.claim_fetched(b, pages.bytes(reads))?;
-    // A disk that rotates would take many seconds for all of them at random.
+    // A rotating disk would take many seconds to read all of them at random.
     reader::read_through(&kept.file, &file)?;
     pages.claim_order(b, &mapped);
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }
 

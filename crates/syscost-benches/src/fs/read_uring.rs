@@ -1,21 +1,21 @@
 //! Reading a file with several reads in flight, by io_uring.
 //!
 //! ## Measures
-//! A read of 4 KiB of a file of 8 MiB at random, per read, of which `depth` are in flight at a time.
-//! - `cache=direct`: by O_DIRECT, past the page cache. As soon as a read completes the next one is
-//!   handed over, so that there are as many in flight at every wait; filling and draining are not
+//! A random read of 4 KiB of a file of 8 MiB, per read, while `depth` of them are in flight.
+//! - `cache=direct`: by O_DIRECT, bypassing the page cache. As soon as a read completes the next one is
+//!   submitted, so that the same number is in flight at every wait; filling and draining the queue are not
 //!   timed.
-//! - `cache=warm`: every page is in the page cache, so the kernel completes each read as it is
-//!   handed over; `depth` go in with one io_uring_enter.
+//! - `cache=warm`: every page is in the page cache, so the kernel completes each read when it is
+//!   submitted; `depth` of them are submitted with one io_uring_enter.
 //! ## Does not measure
-//! How long one read takes among the others: that is `depth` times as long as is shown here.
+//! The latency of one read among the others: that is `depth` times the time shown here.
 //! Polling, registered files or memory.
 //! ## Reading it
-//! A device that works on several requests at a time takes less for each the deeper its queue is,
-//! until it can do no more. `reads_per_second` is the reciprocal. `device_in_flight` is how many
-//! requests the device had in hand on average, those of others included, by its own count: where it
-//! stays near 1 something below works on one at a time. Against `fs.read{cache=direct,size=4K}`
-//! depth 1 says what the ring costs or saves.
+//! A device that works on several requests at a time takes less time per request the deeper its queue is,
+//! until it is saturated. `reads_per_second` is the reciprocal. `device_in_flight` is the average number of
+//! requests in flight at the device, including those of other programs, by its own count: where it
+//! stays near 1 something below processes one at a time. Compared with `fs.read{cache=direct,size=4K}`,
+//! depth 1 shows what the ring costs or saves.
 //! ## Source
 //! io_uring(7); fio with ioengine=io_uring and iodepth.
 
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 
 use super::read::{CACHE, DIRECT, FILE, WARM, fill_cache};
-use super::space::{Direct, Kept, Storage, kept, tell_guest};
+use super::space::{Direct, Kept, Storage, detail_guest, kept};
 use super::tail::expect_waits;
 use super::{SIZE, in_each_directory};
 use crate::implied::{Implied, Shares};
@@ -54,7 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 pub(in crate::fs) const DEPTH: &str = "depth";
 
-/// Reads in a window: as many times as are in flight, and no fewer than this.
+/// Reads in a window: at least this many times those in flight, and at least this number.
 const ROUNDS: u64 = 4;
 const MIN_READS: u64 = 32;
 
@@ -81,17 +81,17 @@ fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     let mut ring = Ring::of(b, kept, &file)?;
     let enters = 1.0 / ring.depth() as f64;
     b.expect(exactly(Counter::Syscall(Sysno::IO_URING_ENTER), enters));
-    // Some file systems have a thread of the kernel's read, which is waited for.
+    // Some file systems let a kernel thread read, which is waited for.
     b.expect(at_most(Counter::VoluntarySwitches, 1.0));
     let storage = Storage::watch_process(&file)?;
     b.batches(ring.depth(), |turns| {
         (0..turns).try_for_each(|_| ring.read_together())
     })?;
     ring.claim(b);
-    // What the time is divided by.
+    // The divisor of the time.
     let operations = b.operations();
     b.claim_equal("reads that completed", operations, ring.completed(), RING);
-    tell_rate(b);
+    detail_rate(b);
     storage.claim_unused(b, ring.bytes())
 }
 
@@ -116,13 +116,13 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     if let Some(in_hand) = storage.mean_in_hand(busy)? {
         b.detail("device_in_flight", in_hand);
     }
-    tell_rate(b);
+    detail_rate(b);
     direct.claim(b)?;
     storage.claim_fetched(b, ring.bytes())?;
-    tell_guest(b);
+    detail_guest(b);
     Ok(())
 }
 
-fn tell_rate(b: &mut Bencher) {
+fn detail_rate(b: &mut Bencher) {
     b.detail_per_second("reads_per_second", 1.0);
 }

@@ -1,19 +1,19 @@
 //! Reading a whole directory.
 //!
 //! ## Measures
-//! openat of a directory with this many entries, getdents64 into 32 KiB until it gives nothing
-//! more, close. `per_entry=none`: names and kinds are taken as the directory has them, as `ls`
+//! openat of a directory with this many entries, getdents64 into 32 KiB until it returns nothing
+//! more, close. `per_entry=none`: names and kinds are taken from the directory, as `ls`
 //! does; on a local file system the entries are names of one file (hard links), of which nothing
 //! but names is read. `per_entry=stat`: newfstatat of each name as well, as `ls -l` does; each is a
-//! file of its own, as on a file system of another machine, whose answer may have the attributes of
+//! separate file, as on the file system of another machine, whose answer may include the attributes of
 //! each. The detail `per_entry_ns` is the time divided by the number of entries.
 //! ## Does not measure
-//! Directories and inodes that are on the device only.
+//! Directories and inodes that are only on the device.
 //! ## Reading it
 //! `entries=1` is the cost of opening, reading twice and closing. What `stat` adds is a lookup by
 //! name for each entry.
 //! ## Source
-//! getdents(2); lmbench has nothing of the kind.
+//! getdents(2); lmbench has no counterpart.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -48,29 +48,29 @@ const NAME: Argument = Argument {
     name: "name",
 };
 
-/// What names of equal length have digits for.
+/// Maximum number of entries whose names have the same number of digits.
 const MAX_ENTRIES: usize = 99_999;
 
-/// What a file system may need for an empty file, name included.
+/// Bytes that a file system may need for an empty file, including its name.
 const BYTES_OF_AN_INODE: usize = 1 << 10;
 
 /// The largest directory.
 const LARGEST: &str = "10000";
 
-/// Seconds that it takes to make and remove as many entries as the largest directory has.
-const DEAR_SECONDS: f64 = 0.25;
+/// Seconds that it takes to create and remove as many entries as the largest directory has.
+const EXPENSIVE_SECONDS: f64 = 0.25;
 
 fn cases() -> Vec<Case> {
     let mut rows = Vec::new();
     for each in Each::ALL {
         let row = |count| Case::new([(ENTRIES, count), (Each::KEY, each.name())]);
         rows.extend(["1", "100"].map(row));
-        rows.push(row(LARGEST).dear(DEAR_SECONDS));
+        rows.push(row(LARGEST).expensive(EXPENSIVE_SECONDS));
     }
     in_each_directory(&rows)
 }
 
-/// What is asked of each entry.
+/// What is done with each entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Each {
     None,
@@ -132,7 +132,7 @@ fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(
         Each::None => b.try_iter(|| filled.read(&mut buffer, |_, _| Ok(())))?,
         Each::Stat => {
             b.expect(exactly(Counter::Syscall(Sysno::NEWFSTATAT), count as f64));
-            // Each name lies where getdents64 put it, so no two in a row are at one place.
+            // Each name lies where getdents64 put it, so no two successive ones are at the same address.
             if count > 1 {
                 b.expect_argument(Sysno::NEWFSTATAT, NAME, Given::Apart(1));
             }
@@ -151,7 +151,7 @@ fn must_be_file(directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
     must(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
-/// Whether entries are files by their kind, which some file systems do not keep in a directory.
+/// Whether entries are files according to their kind, which some file systems do not keep in a directory.
 fn claim_kinds(b: &mut Bencher, count: usize, seen: &Seen) {
     const CLAIM: &str = "entries that are files by their kind";
     if seen.unknown > 0 {
@@ -162,27 +162,27 @@ fn claim_kinds(b: &mut Bencher, count: usize, seen: &Seen) {
     }
 }
 
-/// A directory with names of empty files in it.
+/// A directory with the names of empty files.
 struct Filled {
     parent: OwnedFd,
     count: usize,
 }
 
-/// What one reading of a directory shows.
+/// The result of reading a directory once.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
-    /// Entries that were made, and seen exactly once.
+    /// Entries that were created, and seen exactly once.
     once: usize,
-    /// Entries that are files by their kind.
+    /// Entries that are files according to their kind.
     files: usize,
     /// Entries without a kind.
     unknown: usize,
-    /// Calls of getdents64, the last of which gave nothing.
+    /// Calls of getdents64, the last of which returned nothing.
     reads: usize,
 }
 
-/// Makes an entry: another name of the first file, if there can be one. For where only names are
-/// read: what thousands of removed files leave behind slows down what is measured next in some file
+/// Creates an entry: another name of the first file, if that is possible. For rows that only read names:
+/// what thousands of removed files leave behind slows down the next measurement in some file
 /// systems.
 fn link_or_create(directory: &OwnedFd, number: usize, name: &CStr) -> Result<(), Bad> {
     let first = entries::name(0);
@@ -201,7 +201,7 @@ impl Filled {
         space.room_for((count * BYTES_OF_AN_INODE) as u64)?;
         let parent = entries::open_directory(space.path())?;
         let directory = entries::make_directory(&parent, Self::NAME)?;
-        // A server may be asked for names and attributes at once (READDIRPLUS).
+        // A server may be asked for names and attributes together (READDIRPLUS).
         let is_of_one_file = each == Each::None && !space.filesystem().is_remote();
         for number in 0..count {
             let name = entries::name(number);
@@ -218,7 +218,7 @@ impl Filled {
         openat(&self.parent, Self::NAME, DIRECTORY, Mode::empty())
     }
 
-    /// Reads all of it once, and looks at each entry.
+    /// Reads the whole directory once, and checks each entry.
     fn look(&self) -> Result<Seen, Failure> {
         let failed = |cause| Failure::of("read a directory", cause);
         let (mut seen, mut buffer) = (Seen::default(), entries::buffer());
@@ -239,7 +239,7 @@ impl Filled {
         Ok(seen)
     }
 
-    /// Opens it, reads all of it, and closes it. Every entry must be there.
+    /// Opens the directory, reads all of it, and closes it. Every entry must be there.
     #[inline(always)]
     fn read(
         &self,

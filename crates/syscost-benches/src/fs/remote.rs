@@ -1,18 +1,18 @@
-//! What a file on another machine costs more than one on this machine.
+//! How much more a file on another machine costs than one on this machine.
 //!
 //! ## Measures
-//! Nothing by itself: it is a row of a remote directory less the same row of a local one, the first
+//! Nothing by itself: it is a row of a remote directory minus the same row of a local one, the first
 //! local one of `--dir`. `dir` is the remote one: a mount of a network file system (NFS, SMB, Ceph,
-//! 9P, SSHFS) given by `--dir` too, of which the rows of `fs.read`, `fs.write`, `fs.sync` and
-//! `fs.metadata` that `op` names are taken; or `nfs`, the server that `--nfs` names, of which the
+//! 9P, SSHFS) also given by `--dir`, whose rows of `fs.read`, `fs.write`, `fs.sync` and
+//! `fs.metadata` that `op` names are used; or `nfs`, the server that `--nfs` names, whose
 //! READ (`fs.nfs`) is compared with a read from the local page cache, and GETATTR with stat: neither
 //! end waits for a disk then.
 //! ## Does not measure
 //! The network alone: `fs.nfs{op=icmp}`.
 //! ## Reading it
 //! What is cached costs the same on both sides, so the difference is near zero; it may be negative
-//! where the server's disk is faster than the local one. `ratio` says how often as long the remote
-//! operation takes. The difference is computed anew in every round.
+//! where the server's disk is faster than the local one. `ratio` is the remote time divided by the local one.
+//! The difference is computed separately for every round.
 //! ## Source
 //! The rows it is computed from.
 
@@ -54,7 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// A row: the id of its benchmark, and parameters beside the directory.
+/// A row: the id of its benchmark, and its parameters besides the directory.
 #[derive(Debug, Clone, Copy)]
 struct Plain {
     id: &'static str,
@@ -62,7 +62,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// Whether this is the row of a directory; those of `fs.nfs` have none.
+    /// Whether this is the row of a directory; rows of `fs.nfs` have none.
     fn is(&self, id: &str, case: &Case, label: &str) -> bool {
         let has = |(key, value): &(&str, &str)| case.find(key) == Some(*value);
         let of_directory = usize::from(self.id != FROM_NFS);
@@ -73,7 +73,7 @@ impl Plain {
     }
 }
 
-/// An operation, as it is measured at both places.
+/// An operation, as it is measured on both sides.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     name: &'static str,
@@ -107,7 +107,7 @@ const WARM_1M: Plain = plain(
     &[("access", "random"), ("cache", "warm"), ("size", "1M")],
 );
 
-/// Operations of mounted directories.
+/// Operations in mounted directories.
 const MOUNTED: [Pair; 7] = [
     same("read_warm_4K", WARM_4K.id, WARM_4K.parameters),
     same(
@@ -130,7 +130,7 @@ const MOUNTED: [Pair; 7] = [
     ),
 ];
 
-/// Operations of the server that is measured against without a mount.
+/// Operations on the server that is measured against without a mount.
 const UNMOUNTED: [Pair; 3] = [
     Pair {
         name: "read_4K",
@@ -155,7 +155,7 @@ fn pair_of(case: &Case) -> Option<&'static Pair> {
         true => &UNMOUNTED,
         false => &MOUNTED,
     };
-    // The case that stands for all where there are none has no operation.
+    // The placeholder for machines without such cases has no operation.
     let name = case.find(OP)?;
     pairs.iter().find(|pair| pair.name == name)
 }
@@ -188,7 +188,7 @@ fn cases() -> Vec<Case> {
     }
 }
 
-/// The case of a machine where nothing remote was given beside something local.
+/// The placeholder case of a machine for which nothing remote was given.
 fn nothing() -> Case {
     Case::new([(directory::KEY, NOTHING_REMOTE)])
 }
@@ -235,7 +235,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Both times, and their ratio where there is one.
+/// Both times, and their ratio if there is one.
 fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
     let ratio = Some(remote / local).filter(|ratio| ratio.is_finite());
     [
@@ -248,7 +248,7 @@ fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
     .collect()
 }
 
-/// What file systems the two sides of a case are on, as the mounts say now.
+/// The file systems on the two sides of a case, according to the current mounts.
 fn of_case(case: &Case) -> Evidence {
     let given = given();
     let found = |label: &str| {
@@ -256,7 +256,7 @@ fn of_case(case: &Case) -> Evidence {
         files::filesystem(&directory.path).ok()
     };
     let remote = match case.get(directory::KEY) {
-        // It is asked by its protocol, without a mount.
+        // It is accessed by its protocol, without a mount.
         NFS => nfs::given().ok().map(|_| Filesystem {
             kind: NFS.to_owned(),
             ..Filesystem::default()

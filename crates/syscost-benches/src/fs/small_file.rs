@@ -1,17 +1,17 @@
-//! Making and removing small files, as programs that unpack or build do.
+//! Creating and removing small files, as programs that unpack or build do.
 //!
 //! ## Measures
 //! `op=create`: openat of a new file, one write of `size` bytes (none of 0), close.
-//! `op=unlink`: unlinkat of such a file, which was written just before. In a directory of up to
+//! `op=unlink`: unlinkat of such a file, which has just been written. The directory holds up to
 //! 128 of them.
 //!
-//! `sync=none`: all of it stays in the page cache. `sync=fsync`: a file is synced before it is
-//! closed; after a removal the directory is, of files that had been synced. Each of these is timed
-//! singly.
+//! `sync=none`: everything stays in the page cache. `sync=fsync`: a file is synced before it is
+//! closed; after a removal the directory is synced, and the files had been synced before. Each of these operations is timed
+//! individually.
 //! ## Does not measure
 //! Reading them (`fs.read`). Files in a tree of directories.
 //! ## Reading it
-//! `size=0` is `fs.metadata{op=create}`; what larger ones cost more is a write and its blocks,
+//! `size=0` is `fs.metadata{op=create}`; larger ones add the cost of a write and of blocks,
 //! which many file systems choose only when they write back. With `sync=fsync` the device is
 //! measured: compare with `fs.sync`.
 //! ## Source
@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
     in_each_directory(&rows)
 }
 
-/// What is done with a file.
+/// The operation on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Create,
@@ -118,9 +118,9 @@ fn measure(b: &mut Bencher, space: &Space, files: Files, sync: Sync) -> Result<(
     pool::measure(b, space, files, sync)
 }
 
-/// Files of one content.
+/// Files with the same content.
 struct Files {
-    /// The content says by itself where in a file it belongs.
+    /// The content, which shows where in a file each part belongs.
     content: Vec<u8>,
     seed: u64,
     op: Op,
@@ -143,7 +143,7 @@ impl Files {
     fn create(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
         let file = openat(directory, name, CREATE, PRIVATE)?;
         if !self.content.is_empty() {
-            // A full disk, or a limit, may cut a write short.
+            // A full disk, or a limit, may truncate a write.
             must(write(&file, &self.content)? == self.content.len())?;
         }
         self.sync.wait(&file)?;
@@ -155,7 +155,7 @@ impl Files {
         unlinkat(directory, name, AtFlags::empty())
     }
 
-    /// Claims that the files themselves were synced, and not their directory, say: nothing of their
+    /// Claims that the files themselves were synced, and not, for example, their directory: none of their
     /// content is left to be written back.
     fn claim_synced(
         &self,
@@ -181,7 +181,7 @@ impl Files {
         Ok(())
     }
 
-    /// Whether a file has all of its content and nothing else.
+    /// Whether a file has exactly its content.
     fn is_right(&self, directory: &OwnedFd, name: &CStr) -> Result<bool, Errno> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let file = openat(directory, name, flags, Mode::empty())?;
@@ -211,7 +211,7 @@ impl Operation for Files {
                     let size = Given::Always(self.content.len() as u64);
                     b.expect_argument(Sysno::WRITE, argument(2, "length"), size);
                 }
-                // An empty file has no page that could tell.
+                // An empty file has no page that could show it.
                 self.sync.expect_not_synced(b, directory);
             }
             Op::Unlink => {

@@ -1,7 +1,7 @@
-//! Shared: where a row of this group writes, a folder of its own in the row's directory.
+//! Shared: where a row of this group writes: a separate folder in the row's directory.
 //!
 //! - [`kept`]: a file that the cases of one worker share.
-//! - [`cache`]: what of a file is in the page cache. [`direct`]: reads past it.
+//! - [`cache`]: how much of a file is in the page cache. [`direct`]: reads that bypass it.
 //! - [`storage`]: what storage delivered.
 
 mod cache;
@@ -24,19 +24,19 @@ pub(super) use direct::{Direct, allowed_direct};
 pub(super) use kept::{Kept, kept};
 pub(super) use storage::{Storage, claim_all_fetched};
 
-/// What memory for direct I/O is aligned to, in bytes: no device with direct I/O wants more.
+/// Alignment of memory for direct I/O, in bytes: no device with direct I/O requires more.
 pub(super) const ALIGNMENT: usize = 4 << 10;
 
-/// Written at once, in bytes.
+/// Bytes per write.
 const PART: usize = 1 << 20;
 
-/// A folder in the directory of a case, which goes with all that is in it.
+/// A folder in the directory of a case, which is removed with its content.
 pub(super) struct Space {
     tree: Tree,
     filesystem: Filesystem,
 }
 
-/// A file of a [`Space`] whose content says where it belongs.
+/// A file of a [`Space`] whose content shows where it belongs.
 #[derive(Debug, Clone)]
 pub(super) struct Stamped {
     path: PathBuf,
@@ -57,7 +57,7 @@ impl Space {
         Ok(Self { tree, filesystem })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub(super) fn path(&self) -> &Path {
         self.tree.path()
     }
@@ -67,10 +67,10 @@ impl Space {
         &self.filesystem
     }
 
-    /// Makes sure that pages can be taken out of the page cache here.
+    /// Checks that pages can be evicted from the page cache here.
     ///
     /// # Errors
-    /// Unsupported where files are in memory only.
+    /// Unsupported where files exist only in memory.
     pub(super) fn has_storage(&self) -> Result<(), Failure> {
         match self.filesystem.is_in_memory() {
             true => Err(Failure::Unsupported(format!(
@@ -81,12 +81,12 @@ impl Space {
         }
     }
 
-    /// Makes sure that this many bytes may be written.
+    /// Checks that this many bytes may be written.
     pub(super) fn room_for(&self, bytes: u64) -> Result<(), Failure> {
         Ok(self.tree.room_for(bytes)?)
     }
 
-    /// A file of this many bytes, written back to its device already.
+    /// Creates a file of this many bytes, already written back to its device.
     pub(super) fn file(&self, name: &str, bytes: u64, seed: u64) -> Result<Stamped, Failure> {
         self.room_for(bytes)?;
         let path = self.path().join(name);
@@ -106,31 +106,31 @@ impl Space {
 }
 
 impl Stamped {
-    /// Where it is.
+    /// Path of the file.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How long it is.
+    /// Length of the file, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Opens it to be read through the page cache.
+    /// Opens it for reading through the page cache.
     pub(super) fn open(&self) -> Result<File, Failure> {
         File::open(&self.path)
             .map_err(|cause| Failure::of(&format!("open {}", self.path.display()), cause))
     }
 
-    /// Opens it to be read past the page cache. Some file systems accept that and read through it
-    /// all the same: [`Stamped::claim_direct`] shows it.
+    /// Opens it for reading with direct I/O. Some file systems accept that and read through the page cache
+    /// nevertheless: [`Stamped::claim_direct`] detects it.
     pub(super) fn open_direct(&self) -> Result<File, Failure> {
         files::open_direct(&self.path, false)
             .map_err(|error| Failure::Unsupported(error.to_string()))
     }
 
-    /// Claims that a file of this one was open for direct I/O, and that its reads left nothing in
-    /// the page cache. To be called when they are over, of a file whose pages were taken out of the
+    /// Claims that a descriptor of this file was open for direct I/O, and that its reads left nothing in
+    /// the page cache. To be called after the reads, for a file whose pages were evicted from the
     /// cache before them.
     pub(super) fn claim_direct(
         &self,
@@ -157,7 +157,7 @@ impl Stamped {
         Ok(())
     }
 
-    /// What was written from `offset` on.
+    /// Computes what was written from `offset` on.
     pub(super) fn content(&self, part: &mut [u8], offset: u64) {
         stamp::fill(part, offset, self.seed);
     }
@@ -178,9 +178,9 @@ pub(crate) fn claim_flag(b: &mut Bencher, file: &File) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says, of a row whose bytes came from storage, when that is a virtual machine's: its host may
+/// Adds a detail, for a row whose bytes came from storage, if that is a virtual machine's: its host may
 /// have had them in a cache of its own.
-pub(super) fn tell_guest(b: &mut Bencher) {
+pub(super) fn detail_guest(b: &mut Bencher) {
     if platform::hypervisor().is_some() {
         b.detail("guest_cold", 1.0);
     }
@@ -194,14 +194,14 @@ pub(super) mod tests {
     use super::*;
     use crate::testing::{claims, findings};
 
-    /// What tests that run at the same time may refute: they fork, and compete for the CPUs.
+    /// What tests that run at the same time may cause to be refuted: they fork, and compete for the CPUs.
     const OF_OTHERS: [&str; 3] = [
         "minor page faults",
         "voluntary switches",
         "time of 2n operations",
     ];
 
-    /// Whether a claim is one of these.
+    /// Whether a claim is one of those.
     pub(in crate::fs) fn is_of_others(claim: &str) -> bool {
         OF_OTHERS.iter().any(|other| claim.starts_with(other))
     }
@@ -217,7 +217,7 @@ pub(super) mod tests {
         Ok(own.map(str::to_owned).collect())
     }
 
-    /// One beside the build, which lies on a disk; `None` where that is in memory.
+    /// A space beside the build, which is on a disk; `None` where that is in memory.
     pub(in crate::fs) fn on_disk() -> Option<Space> {
         let space = Space::within(Path::new(env!("CARGO_MANIFEST_DIR"))).ok()?;
         (!space.filesystem().is_in_memory()).then_some(space)

@@ -1,26 +1,26 @@
-//! Writing a block so that it survives a loss of power.
+//! Writing a block so that it survives a power failure.
 //!
 //! ## Measures
 //! One pwrite over a block that has content already, in the order of the file, until the device
-//! says that it has it for good.
+//! reports that it is durable.
 //!
 //! - `fsync`, `fdatasync`: the write goes into the page cache, and that call follows. `fsync` also
-//!   waits for what else is known of the file, its times; `fdatasync` only where the content could
+//!   waits for the file's other metadata, such as its times; `fdatasync` only if the content could
 //!   not be found without it.
 //! - `dsync`, `sync`: the file is open with O_DSYNC or O_SYNC, so that the write itself does what
 //!   `fdatasync` or `fsync` would.
 //! ## Does not measure
-//! Growing a file, whose new length and blocks have to be made safe as well: overwrite in place, as
-//! databases do with their logs, is the cheapest case. Whether the device keeps its word; what a
-//! guest's host or a disk's cache calls safe may not be.
+//! Growing a file, whose new length and blocks have to be made durable as well: overwriting in place, as
+//! databases do with their logs, is the cheapest case. Whether the device keeps its promise: what a
+//! guest's host or a disk's cache reports as durable may not be.
 //! ## Reading it
-//! The number has a long tail, so look at the percentiles: a synced write waits for whatever else
-//! the journal and the device have in hand. At most `cpu_ns` of it is work of the core, `run_delay_ns`
-//! waiting for a core; the rest is the device, which was at work for `device_busy_percent` of the
-//! time and was given `device_written_bytes` per operation, by everybody (journal included).
+//! The number has a long tail, so look at the percentiles: a synced write waits for all other work of
+//! the journal and the device. At most `cpu_ns` of it is work of the core, `run_delay_ns`
+//! waiting for a core; the rest is the device, which was busy for `device_busy_percent` of the
+//! time and received `device_written_bytes` per operation, from all programs (journal included).
 //! `flushes_per_operation` counts the requests to empty the device's own cache: at least one,
-//! unless it has none. It is not there where the kernel does not count them, as of device mapper
-//! and of software RAID.
+//! unless it has none. It is missing where the kernel does not count them, as for device mapper
+//! and software RAID.
 //! ## Source
 //! fio `fsync=1`, `fdatasync=1` and `sync=dsync`; PostgreSQL's `pg_test_fsync`.
 
@@ -67,11 +67,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const VIA: &str = "via";
 
-/// Bytes of the file at least, and its blocks at least.
+/// Minimum size of the file, in bytes, and minimum number of its blocks.
 const MIN_BYTES: u64 = 1 << 20;
 const MIN_BLOCKS: u64 = 8;
 
-/// As the C library has it: rustix 1.1 takes that of O_SYNC, of which it is a part.
+/// The C library's value: rustix 1.1 has that of O_SYNC, of which it is a part.
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
 fn cases() -> Vec<Case> {
@@ -89,7 +89,7 @@ fn cases() -> Vec<Case> {
     in_each_directory(&cases)
 }
 
-/// What makes a write safe.
+/// What makes a write durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Fsync,
@@ -118,7 +118,7 @@ impl Call {
         }
     }
 
-    /// How the kernel must have the file open, whatever was asked for.
+    /// How the kernel must have the file open, whatever was requested.
     const fn opened(self) -> &'static str {
         match self {
             Self::Fsync | Self::Fdatasync => "neither",
@@ -127,7 +127,7 @@ impl Call {
         }
     }
 
-    /// What the file is opened with.
+    /// The flags with which the file is opened.
     fn flags(self) -> OFlags {
         match self {
             Self::Dsync => O_DSYNC,
@@ -145,7 +145,7 @@ impl Call {
         }
     }
 
-    /// Makes what was written safe, if the write has not done so itself.
+    /// Makes what was written durable, if the write has not done so itself.
     #[inline(always)]
     fn finish(self, file: &File) -> Result<(), Failure> {
         match self {
@@ -163,7 +163,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     measure(b, &space, call, block, |file| call.finish(file))
 }
 
-/// Measures writes that `finish` makes safe, which is to be what `call` says.
+/// Measures writes that `finish` makes durable, which must be what `call` says.
 fn measure(
     b: &mut Bencher,
     space: &Space,
@@ -226,7 +226,7 @@ fn measure(
     writer.into_inner().claim_content(b, space)
 }
 
-/// A device with a cache of its own is asked to empty it after each write. Others may have asked,
+/// A device with a cache of its own receives a request to flush it after each write. Other programs may send such requests,
 /// too, but each operation waits for a request that began after it did.
 fn claim_flushed(b: &mut Bencher, options: &str, moved: &PerOperation) {
     let what = "requests to flush the device's own cache per operation";
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
 
-    /// The claims that are refuted where writes are made safe like this; `None` without a disk.
+    /// The claims that are refuted if writes are made durable like this; `None` without a disk.
     fn refuted_of(
         call: Call,
         finish: impl Fn(&File) -> Result<(), Failure>,

@@ -1,5 +1,5 @@
-//! Shared: what operations on a device wait for: claims that it was given what was written, and
-//! details that tell its noise from the core's.
+//! Shared: what operations on a device wait for: claims that it received what was written, and
+//! details that distinguish its noise from the core's.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -10,7 +10,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device, Moved};
 
-/// The journal, the block and the device's cache may each be waited for, and further ones for the
+/// Maximum number of sleeps: the journal, the block and the device's cache may each be waited for, and in addition the
 /// file system's threads.
 pub(super) const MAX_SLEEPS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
@@ -28,7 +28,7 @@ pub(super) fn needs_device(case: &Case) -> Result<(), Unsupported> {
     }
 }
 
-/// How many pages of a file its device does not have yet.
+/// How many pages of a file have not been written to its device yet.
 pub(super) fn unwritten_pages(file: &File) -> Result<u64, Unsupported> {
     let cached = files::cachestat(file)?;
     if cached.pages == 0 && files::resident_pages(file)? > 0 {
@@ -39,32 +39,32 @@ pub(super) fn unwritten_pages(file: &File) -> Result<u64, Unsupported> {
     Ok(cached.dirty + cached.writeback)
 }
 
-/// Looks at a device, and at this thread, before and behind operations. Its details of a row are
+/// Looks at a device, and at this thread, before and after operations. It gives a row the details
 /// `cpu_ns`, `run_delay_ns`, `device_busy_percent` and `device_written_bytes`.
 ///
-/// `cpu_ns` is at most what an operation takes: what samples it works a little itself between an
+/// `cpu_ns` is an upper bound for an operation's CPU time: the sampling itself works a little between an
 /// operation and [`Waits::after`], which comes with the preparation of the next.
 pub(super) struct Waits {
     device: Result<Device, Unsupported>,
     schedule: Option<SchedStat>,
     begun: Seen,
-    /// What passed in work that belongs to no operation.
+    /// What passed during work that belongs to no operation.
     left_out: Cell<Passed>,
-    /// CPU time of this thread before the operation that comes next, in ns.
+    /// CPU time of this thread before the next operation, in ns.
     mark_ns: Cell<u64>,
-    /// That which operations took, in ns.
+    /// CPU time that operations took, in ns.
     cpu_ns: Cell<u64>,
     operations: Cell<u64>,
 }
 
-/// What there is to see at one moment.
+/// The counts at one moment.
 struct Seen {
     at: Instant,
     run_delay_ns: Option<u64>,
     moved: Result<Moved, Unsupported>,
 }
 
-/// What passed between two moments, of which the kernel may count only some.
+/// What passed between two moments, of which the kernel may count only a part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Passed {
     time: Duration,
@@ -113,17 +113,17 @@ impl Passed {
     }
 }
 
-/// What a device did per operation, for everybody, and who counted.
+/// What a device did per operation, for all programs, and the source of that.
 pub(super) struct PerOperation {
-    /// Bytes that it was given.
+    /// Bytes written to it.
     pub(super) written: f64,
-    /// Requests to write out its own cache; `None` where they are not counted.
+    /// Requests to flush its own cache; `None` where they are not counted.
     pub(super) flushes: Option<f64>,
     pub(super) source: String,
 }
 
 impl Waits {
-    /// Begins to look at this thread and at the device of a file.
+    /// Starts watching this thread and the device of a file.
     pub(super) fn begin(file: &File) -> Self {
         let (device, schedule) = (Device::of(file), SchedStat::open().ok());
         Self {
@@ -137,12 +137,12 @@ impl Waits {
         }
     }
 
-    /// An operation comes next.
+    /// Marks the beginning of the next operation.
     pub(super) fn before(&self) {
         self.mark_ns.set(own_run_ns());
     }
 
-    /// Does work that belongs to no operation, and leaves out what passes meanwhile.
+    /// Does work that belongs to no operation, and excludes what passes meanwhile.
     pub(super) fn leave_out(
         &self,
         work: impl FnOnce() -> Result<(), Failure>,
@@ -155,8 +155,8 @@ impl Waits {
         Ok(())
     }
 
-    /// This many operations were made so far. If it is one more than before, that one was between,
-    /// and what looks at the core and the kernel once it was timed.
+    /// Records that this many operations have been made so far. If it is one more than before, the time since the mark was spent on that one,
+    /// and on looking at the core and the kernel after it was timed.
     pub(super) fn after(&self, operations: u64) {
         let used_ns = own_run_ns().saturating_sub(self.mark_ns.get());
         if operations > self.operations.replace(operations) {
@@ -164,7 +164,7 @@ impl Waits {
         }
     }
 
-    /// Gives the row its details, and says what the device did meanwhile.
+    /// Gives the row its details, and returns what the device did meanwhile.
     pub(super) fn end(&self, b: &mut Bencher) -> Result<PerOperation, Unsupported> {
         let operations = self.operations.get().max(1) as f64;
         b.detail("cpu_ns", self.cpu_ns.get() as f64 / operations);
@@ -185,13 +185,13 @@ impl Waits {
             flushes: counted.map(|_| passed.flushes as f64 / operations),
             source: device.source(),
         };
-        // It counts in ticks of the kernel's clock.
+        // The kernel counts in ticks of its clock.
         b.detail("device_busy_percent", 100.0 * share.min(1.0));
         b.detail("device_written_bytes", per_operation.written);
         Ok(per_operation)
     }
 
-    /// Whether the device keeps what it is given in a cache of its own; `None` where the kernel
+    /// Whether the device keeps written data in a cache of its own; `None` where the kernel
     /// does not say.
     pub(super) fn has_volatile_cache(&self) -> Option<bool> {
         let device = self.device.as_ref().ok()?;
@@ -210,14 +210,14 @@ fn seen(device: &Result<Device, Unsupported>, schedule: Option<&SchedStat>) -> S
     }
 }
 
-/// What this thread makes dirty or sends to storage itself, as the kernel charges it: `write_bytes`.
+/// What this thread dirties or sends to storage itself, as the kernel charges it: `write_bytes`.
 pub(super) struct Charged(Result<(IoReader, u64), Unsupported>);
 
 impl Charged {
-    /// Who says so.
+    /// The source of these counts.
     pub(super) const SOURCE: &str = "/proc/thread-self/io";
 
-    /// Counts from now on.
+    /// Starts counting.
     pub(super) fn begin() -> Self {
         Self(IoReader::of_thread().and_then(|io| {
             let before = io.read()?.write_bytes;
@@ -225,7 +225,7 @@ impl Charged {
         }))
     }
 
-    /// Bytes since then.
+    /// Bytes since the start.
     ///
     /// # Errors
     /// Where the kernel does not say.
@@ -235,7 +235,7 @@ impl Charged {
     }
 }
 
-/// Claims that the device was given at least this many bytes per operation: others may have written
+/// Claims that the device received at least this many bytes per operation: other programs may have written
 /// as well.
 pub(super) fn claim_written(
     b: &mut Bencher,

@@ -1,23 +1,23 @@
-//! Writing over a block of a file.
+//! Overwriting a block of a file.
 //!
 //! ## Measures
 //! One pwrite of a block that has content already, in the order of the file (`sequential`, from the
-//! start again at its end) or in a random one.
+//! start again at its end) or in random order.
 //!
-//! - `buffered`: into the page cache, whose pages of the file are all there and dirty, so that the
-//!   kernel copies the block and does no more. Nothing is written back meanwhile.
-//! - `direct`: with O_DIRECT. It returns when the device says that it has the block; nothing of it
+//! - `buffered`: into the page cache, where all pages of the file are present and dirty, so that the
+//!   kernel copies the block and does nothing else. Nothing is written back meanwhile.
+//! - `direct`: with O_DIRECT. It returns when the device reports that it has the block; nothing of it
 //!   is left in the page cache.
 //! ## Does not measure
 //! Growing a file, and finding blocks for it (`fs.fallocate`). The first write to a clean page.
-//! Making sure that the block survives a loss of power: a device may keep it in a cache of its own
+//! Making sure that the block survives a power failure: a device may keep it in a cache of its own
 //! (`fs.sync`).
 //! ## Reading it
-//! `buffered` is a matter of the core and of memory, and the detail `bandwidth_bytes_per_s` that of
-//! a copy. `direct` waits for the device: `cpu_ns` of it at most is work of the core, `run_delay_ns`
-//! was spent waiting for a core, and the rest for the device, which was at work for
-//! `device_busy_percent` of the time and was given `device_written_bytes` per operation, by
-//! everybody. A block smaller than the device's own is read, changed and written by the device.
+//! `buffered` depends on the core and on memory, and the detail `bandwidth_bytes_per_s` is that of
+//! a copy. `direct` waits for the device: at most `cpu_ns` of it is work of the core, `run_delay_ns`
+//! was spent waiting for a core, and the rest for the device, which was busy for
+//! `device_busy_percent` of the time and received `device_written_bytes` per operation, from
+//! all programs. A block smaller than the device's own is read, modified and written by the device.
 //! ## Source
 //! fio `rw=write` and `rw=randwrite` with `ioengine=psync`, `overwrite=1` and `direct=0` or `1`;
 //! lmbench `lmdd`.
@@ -54,7 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::PWRITE64)],
     disregards_neighbours: is_direct,
-    // Of large blocks the order hardly matters.
+    // With large blocks the order hardly matters.
     careful: |case| case.get(Access::KEY) == Access::Random.name() && case.number(SIZE) > 64 << 10,
     support: |case| match is_direct(case) {
         true => waits::needs_device(case),
@@ -84,7 +84,7 @@ fn is_direct(case: &Case) -> bool {
     case.get(CACHE) == DIRECT
 }
 
-/// Bytes of the file: some blocks at least, and no more than are written within a moment.
+/// Size of the file, in bytes: a minimum number of blocks, and no more than is written within a moment.
 fn file_bytes(block: u64) -> u64 {
     (1024 * block).clamp(1 << 20, (4 << 20).max(8 * block))
 }

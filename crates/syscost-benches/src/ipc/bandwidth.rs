@@ -1,16 +1,16 @@
-//! Messages go one way as fast as the partner takes them.
+//! Messages in one direction, as fast as the partner takes them.
 //!
 //! ## Measures
 //! Bytes handed over per second, by the size of the messages: the time from before the first of many messages (512, or as many
-//! as are 512 KiB; where they are counted, at most 128) is sent until the partner has received all of them into its own buffer and has said so. The ways are
+//! as are 512 KiB; where they are counted, at most 128) is sent until the partner has received all of them into its own buffer and has reported it. The mechanisms are
 //! those of `ipc.round_trip` that carry more than a word. The detail `cpu_ns_per_byte` is the CPU time of both tasks together.
 //! ## Does not measure
-//! What is done with the bytes: of each message the sender writes 8 bytes, its number, and the receiver compares
-//! them; nobody touches the others but to copy them, so they come from the cache and go there. Evidence is counted with every byte
+//! The use of the data: the sender writes 8 bytes of each message, its number, and the receiver compares
+//! them; the others are only copied, so they come from the cache and go there. Evidence is counted with every byte
 //! written and summed up on both sides.
 //! ## Reading it
-//! Small messages are a matter of calls per message, large ones of copies per byte: two through the kernel or a ring, one with
-//! `process_vm_readv`. On the `same` CPU the two take turns, as the buffer between them fills and empties (64 KiB in a pipe
+//! For small messages the calls per message dominate, for large ones the copies per byte: two through the kernel or a ring, one with
+//! `process_vm_readv`. On the `same` CPU the two alternate, as the buffer between them fills and empties (64 KiB in a pipe
 //! and in the ring, ten datagrams, ten messages of a POSIX queue, one message with `process_vm_readv`); on two CPUs they copy at
 //! the same time, and sleep where one is faster than the other. A sample is one such batch or more: the wake-ups at its start and its
 //! end are a part of it, on two CPUs a visible one.
@@ -64,13 +64,13 @@ const DATAGRAM: &[u32] = &[64, 4096, 65536];
 const QUEUE: &[u32] = &[64, 1024, 4096, 16384];
 const ONE: &[u32] = &[65536];
 
-/// Messages of a turn at most.
+/// Maximum number of messages per turn.
 const MAX_PER_TURN: u64 = 512;
 
-/// The same where each of their calls is reported to an auditor: what tells the end of a turn must still be few calls beside theirs.
+/// Maximum number where each of their calls is reported to an auditor: the calls that signal the end of a turn must still be few compared with theirs.
 const MAX_COUNTED: u64 = 128;
 
-/// Bytes of a turn at most, unless a message is larger.
+/// Maximum bytes per turn, unless a single message is larger.
 const TURN_BYTES: u64 = 512 << 10;
 
 fn cases() -> Vec<Case> {
@@ -117,11 +117,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     channel::with(b, OneWay(setting))
 }
 
-/// Measures one way of handing over; the liar has its own.
+/// Measures one mechanism; the liar has its own.
 pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.bytes)?;
     setting.expect::<C>(b, 1.0, 0.0)?;
-    // What tells the end of the messages that are sent together: a wait and a wake, before and after what is counted.
+    // Signalling the end of the messages that are sent together: a wait and a wake, before and after what is counted.
     b.expect(at_most(Counter::OtherSyscalls, 0.1));
     let bytes = setting.bytes as u64;
     b.rate(bytes);
@@ -141,7 +141,7 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
     named::claim(b, &sender.end)
 }
 
-/// Both sides, the partner at work.
+/// Both sides, with the partner at work.
 fn one_way<'t, C: Channel>(
     setting: Setting,
     per_turn: u64,
@@ -178,7 +178,7 @@ impl<C: Channel> Lead for Sender<C> {
         self.ledger.set_goal(self.sent.messages + messages);
         for _ in 0..messages {
             if let Err(bad) = self.send_one() {
-                // What the partner has to say explains more.
+                // The partner's own report explains more.
                 self.ledger.judge()?;
                 let number = self.sent.messages + 1;
                 return Err(Failure::of(&format!("send message {number}"), bad));
@@ -216,7 +216,7 @@ fn take_all<C: Channel>(
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;
-        // The last message counts for nothing.
+        // The last message does not count.
         if stop.is_set() {
             return Ok(received);
         }
@@ -232,7 +232,7 @@ mod tests {
     use crate::ipc::channel::broken::{Broken, DOUBLES, DROPS, FLIPS, HALVES, SENDS_HALF, SOUND};
     use crate::ipc::setting::tests::each;
 
-    /// Sends two hundred messages; what went wrong, or whether both sides counted the same.
+    /// Sends two hundred messages; returns the failure, or whether both sides counted the same.
     fn transfer<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
         let (sender, received) = one_way::<C>(setting, 1, cpus)?.perform([150, 50])?;
         assert_eq!(sender.sent.messages, 200);

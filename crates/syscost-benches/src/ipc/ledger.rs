@@ -1,4 +1,4 @@
-//! Shared: what two tasks that talk have counted, what went wrong, and how one waits until the other has it all.
+//! Shared: what two communicating tasks have counted, what went wrong, and how one waits until the other has received everything.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -11,27 +11,27 @@ use super::channel::gate::Gate;
 use super::message::{Message, ODD};
 use crate::syscall::Bad;
 
-/// Messages that never arrive are waited for no longer than this without any other coming.
+/// Maximum time to wait for a missing message while no other arrives.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// In memory that both tasks share.
+/// The counts, in memory that both tasks share.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// Messages sent when this batch will have ended.
+    /// Total number of messages after this batch.
     goal: AtomicU64,
-    /// Messages that the partner has taken.
+    /// Number of messages that the partner has taken.
     taken: AtomicU64,
-    /// The same, told at the goal only.
+    /// The same number, signalled only at the goal.
     arrived: Gate,
     fault: Fault,
 }
 
-/// The first thing that went wrong with the partner.
+/// The first failure of the partner.
 #[derive(Default)]
 struct Fault {
     kind: AtomicU32,
     message: AtomicU64,
-    told: AtomicU64,
+    observed: AtomicU64,
 }
 
 const WRONG_NUMBER: u32 = 1;
@@ -40,12 +40,12 @@ const REFUSED: u32 = 3;
 const BAD_ANSWER: u32 = 4;
 
 impl Ledger {
-    /// Announces how many messages there will be in all, before they are sent.
+    /// Announces the total number of messages, before they are sent.
     pub(super) fn set_goal(&self, messages: u64) {
         self.goal.store(messages, Relaxed);
     }
 
-    /// Notes, as the partner, how many were taken, and tells at the goal.
+    /// Records, in the partner, how many were taken, and signals it at the goal.
     pub(super) fn note_taken(&self, messages: u64) {
         self.taken.store(messages, Relaxed);
         if messages >= self.goal.load(Relaxed) {
@@ -53,7 +53,7 @@ impl Ledger {
         }
     }
 
-    /// Sleeps until the partner has taken all up to the goal.
+    /// Sleeps until the partner has taken all messages up to the goal.
     pub(super) fn wait_for_goal(&self) -> Result<(), Failure> {
         let goal = self.goal.load(Relaxed);
         let mut before = None;
@@ -81,21 +81,21 @@ impl Ledger {
         }
     }
 
-    /// Compares, as the partner, the message that came with the one that is due. What is wrong is noted and told by
-    /// [`Ledger::judge`] to the other side.
+    /// Compares, in the partner, the message that arrived with the expected one. A difference is recorded, and
+    /// [`Ledger::judge`] reports it to the other side.
     pub(super) fn check(&self, due: u64, came: usize, message: &Message) -> Result<(), Bad> {
         if came != message.bytes().len() {
             self.note(WRONG_LENGTH, due, came as u64);
             return Err(Bad::Answer);
         }
         if message.number() != message.part(due) {
-            // The partner goes on, so that nobody waits in vain.
+            // The partner continues, so that the other side does not wait forever.
             self.note(WRONG_NUMBER, due, message.number());
         }
         Ok(())
     }
 
-    /// Notes, as the partner, that a call failed.
+    /// Records, in the partner, that a call failed.
     pub(super) fn fail(&self, bad: Bad) {
         let next = self.taken.load(Relaxed) + 1;
         match bad {
@@ -104,25 +104,25 @@ impl Ledger {
         }
     }
 
-    fn note(&self, kind: u32, message: u64, told: u64) {
+    fn note(&self, kind: u32, message: u64, observed: u64) {
         if self.fault.kind.load(Relaxed) == 0 {
             self.fault.message.store(message, Relaxed);
-            self.fault.told.store(told, Relaxed);
+            self.fault.observed.store(observed, Relaxed);
             self.fault.kind.store(kind, Release);
             self.arrived.close();
         }
     }
 
-    /// What went wrong with the partner, if anything did.
+    /// The partner's failure, if any.
     pub(super) fn judge(&self) -> Result<(), Failure> {
         let kind = self.fault.kind.load(Acquire);
         let message = self.fault.message.load(Relaxed);
-        let told = self.fault.told.load(Relaxed);
+        let observed = self.fault.observed.load(Relaxed);
         let what = match kind {
             0 => return Ok(()),
-            WRONG_NUMBER => format!("number {told} came: one was lost, sent twice or damaged"),
-            WRONG_LENGTH => format!("{told} bytes came"),
-            REFUSED => std::io::Error::from_raw_os_error(told as i32).to_string(),
+            WRONG_NUMBER => format!("number {observed} came: one was lost, sent twice or damaged"),
+            WRONG_LENGTH => format!("{observed} bytes came"),
+            REFUSED => std::io::Error::from_raw_os_error(observed as i32).to_string(),
             _ => "a call answered something else than it must".to_owned(),
         };
         Err(Failure::Failed(format!(
@@ -131,10 +131,10 @@ impl Ledger {
     }
 }
 
-/// Claims that one side got what the other gave.
+/// Claims that one side received what the other sent.
 pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Tally, got: &Tally) {
     let per_message = |tally: &Tally| tally.bytes as f64 / gave.messages.max(1) as f64;
-    // What the time is divided by, and what the row's name says.
+    // The divisor of the time, and the size in the row's name.
     let claim = format!("messages {what} per operation");
     let each = got.messages as f64 / b.operations().max(1) as f64;
     b.claim_equal(&claim, 1.0, each, "both sides");
@@ -156,13 +156,13 @@ pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Tally, got: &Tally
         same && gave.messages > 0,
     );
     if !b.is_timed() {
-        let told = |tally: &Tally| format!("{:016x}", tally.sum);
+        let hex = |tally: &Tally| format!("{:016x}", tally.sum);
         let claim = format!("checksum of all bytes {what}");
-        b.claim_equal(&claim, told(gave), told(got), "both sides");
+        b.claim_equal(&claim, hex(gave), hex(got), "both sides");
     }
 }
 
-/// What one side has counted, kept by itself until the end.
+/// The counts of one side, kept privately until the end.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) messages: u64,
@@ -171,7 +171,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a message of which this many bytes were moved, and if it was `whole` sums up its contents.
+    /// Counts a message of which this many bytes were moved, and if it is `whole` adds a checksum of its content.
     #[inline(always)]
     pub(super) fn add(&mut self, moved: usize, message: &Message, whole: bool) {
         self.messages += 1;

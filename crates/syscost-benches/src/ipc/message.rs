@@ -1,23 +1,23 @@
-//! Shared: a message, whose contents tell its number.
+//! Shared: a message whose content holds its number.
 
 use std::ffi::c_long;
 
-/// Where its bytes begin: what follows a page's start is as any other buffer of that size.
+/// Messages begin at the start of a page, like any other buffer of that size.
 const PAGE: usize = 4096;
 
-/// Before the bytes there is room for the type that a SysV queue wants.
+/// Before the content there is room for the type that a SysV queue requires.
 const TYPE: usize = size_of::<c_long>();
 
-/// And for the head of an ICMP echo.
+/// The same room serves for the header of an ICMP echo.
 const HEAD: usize = 8;
 
-/// Bytes of this room.
+/// Size of this room, in bytes.
 const ROOM: usize = if TYPE > HEAD { TYPE } else { HEAD };
 
-/// Bytes that tell the number of a message.
+/// Bytes that hold the number of a message.
 const NUMBER: usize = size_of::<u64>();
 
-/// This many bytes at the start of a page, never paged in while they are measured.
+/// A message of this many bytes at the start of a page, resident before it is measured.
 pub(crate) struct Message {
     buffer: Vec<u8>,
     start: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Message {
 impl Message {
     /// A message of this many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
-        // Other than zeros, so that every page is there from now on.
+        // Not zeros, so that every page is resident from now on.
         let mut buffer = vec![0xFF; bytes + ROOM + PAGE];
         let address = buffer.as_ptr().addr();
         let start = (address + ROOM).next_multiple_of(PAGE) - address;
@@ -44,7 +44,7 @@ impl Message {
         &mut self.buffer[self.start..]
     }
 
-    /// The type and the bytes behind it.
+    /// The type and the content after it.
     pub(super) fn typed(&self) -> &[u8] {
         &self.buffer[self.start - TYPE..]
     }
@@ -54,7 +54,7 @@ impl Message {
         &mut self.buffer[self.start - TYPE..]
     }
 
-    /// Eight bytes for a head of the protocol's, and the bytes behind it.
+    /// Eight bytes for a protocol's header, and the content after it.
     pub(crate) fn headed(&self) -> &[u8] {
         &self.buffer[self.start - HEAD..]
     }
@@ -64,7 +64,7 @@ impl Message {
         &mut self.buffer[self.start - HEAD..]
     }
 
-    /// Makes it the message of this number: its first bytes tell it, and if it is to be `whole`, every byte depends on it.
+    /// Makes it the message of this number: its first bytes hold the number, and if it is to be `whole`, every byte depends on it.
     pub(crate) fn write(&mut self, number: u64, whole: bool) {
         let bytes = self.bytes_mut();
         if whole {
@@ -76,17 +76,17 @@ impl Message {
                 }
             }
         } else {
-            let told = bytes.len().min(NUMBER);
-            bytes[..told].copy_from_slice(&number.to_le_bytes()[..told]);
+            let length = bytes.len().min(NUMBER);
+            bytes[..length].copy_from_slice(&number.to_le_bytes()[..length]);
         }
     }
 
-    /// The number it tells, of which one shorter than 8 bytes holds the lower part.
+    /// The number in its content; a message shorter than 8 bytes holds only the lower part.
     pub(crate) fn number(&self) -> u64 {
         le(&self.bytes()[..self.bytes().len().min(NUMBER)])
     }
 
-    /// So much of a number as a message of this size tells.
+    /// The part of a number that a message of this size can hold.
     pub(super) fn part(&self, number: u64) -> u64 {
         match self.bytes().len() {
             short @ ..NUMBER => number & ((1 << (8 * short)) - 1),
@@ -94,7 +94,7 @@ impl Message {
         }
     }
 
-    /// A checksum of all its bytes and their order.
+    /// A checksum that depends on all its bytes and their order.
     pub(super) fn sum(&self) -> u64 {
         let add = |sum: u64, word: u64| (sum ^ word).wrapping_mul(ODD).rotate_left(29);
         let mut sums = lanes(1);
@@ -107,18 +107,18 @@ impl Message {
     }
 }
 
-/// Odd, so that a product with it loses nothing; its bits are those of the golden ratio.
+/// Odd, so that multiplying by it is invertible; its bits are those of the golden ratio.
 pub(super) const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Words that are made or added up side by side: one after the other, each would wait for the one before.
+/// Words that are computed or summed side by side, so that none waits for the one before.
 const LANES: usize = 8;
 
-/// Where each of them begins, the first with this number.
+/// The first word of each lane, for this number.
 fn lanes(first: u64) -> [u64; LANES] {
     std::array::from_fn(|lane| first.wrapping_add((lane as u64).wrapping_mul(ODD)))
 }
 
-/// Up to eight bytes as a number, the lowest first.
+/// Up to eight bytes as a little-endian number.
 fn le(bytes: &[u8]) -> u64 {
     let mut all = [0; NUMBER];
     all[..bytes.len()].copy_from_slice(bytes);
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_tells_its_number_whatever_its_size() {
+    fn a_message_holds_its_number_at_any_size() {
         for bytes in [1, 7, 8, 9, 64, 5000] {
             let mut message = Message::new(bytes);
             for whole in [false, true] {
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(message.sum(), sum);
         message.write(6, true);
         assert_ne!(message.sum(), sum, "the next one differs");
-        // Neighbours, and two words of one lane.
+        // Adjacent words, and two words of one lane.
         for other in [1, LANES] {
             message.write(5, true);
             let bytes = message.bytes_mut();

@@ -1,4 +1,4 @@
-//! Talking between tasks.
+//! Inter-process communication.
 
 pub(crate) mod bandwidth;
 pub(crate) mod channel;

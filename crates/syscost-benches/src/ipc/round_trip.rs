@@ -2,19 +2,19 @@
 //!
 //! ## Measures
 //! From before a message is sent to after the answer has come. The partner, asleep until then (it spins with `shared_spin`),
-//! receives the message into its own buffer and sends those bytes back. The ways: two pipes, two fifos, unix sockets
+//! receives the message into its own buffer and sends those bytes back. The mechanisms: two pipes, two fifos, unix sockets
 //! (connected by path: `unix_stream`, `unix_datagram`, `unix_seqpacket`; made as a pair: `socketpair`), two eventfds,
 //! two POSIX or SysV message queues, two rings of 64 KiB in shared memory into and out of which the message is copied (each side
-//! waits in a futex, or spins), memory that the receiver reads out of the sender's process after a futex told it to, and queued
+//! waits in a futex, or spins), memory that the receiver reads from the sender's process after being woken by a futex, and queued
 //! signals, which carry a word.
 //! ## Does not measure
-//! Setting up the way (`ipc.unix_connect`). What a program does with the bytes: of each message the sender writes 8
-//! bytes, its number, and the receiver compares them; the others stay in the cache as they are. Evidence is counted with every byte
+//! Setting up the channel (`ipc.unix_connect`). The use of the data: the sender writes 8
+//! bytes of each message, its number, and the receiver compares them; the others stay in the cache as they are. Evidence is counted with every byte
 //! written and summed up on both sides.
 //! ## Reading it
-//! On the `same` CPU two switches are in it, whatever the way: `switch.pipe` and its like tell what remains. On two CPUs it is
+//! On the `same` CPU it contains two switches, whatever the mechanism: compare with `switch.pipe` and similar rows. On two CPUs it is
 //! mostly the time to wake the other one, in a virtual machine through its hypervisor; only `shared_spin` has none of that.
-//! Who waits at a unix stream socket is also woken when its own message is taken: up to two switches more. With size come two copies of the message each way, one with `process_vm_readv`. A row of a queue whose
+//! A task waiting at a unix stream socket is also woken when its own message is taken: up to two more switches. Larger messages add two copies each way, one with `process_vm_readv`. A row of a queue whose
 //! limit is smaller than the message is unsupported.
 //! ## Source
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
@@ -51,7 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(cases),
     quick: |case| {
-        // A pipe's is `switch.pipe`.
+        // A pipe's round trip is `switch.pipe`.
         let ways = ["unix_stream", "shared_spin"];
         is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 64
     },
@@ -94,7 +94,7 @@ fn cases() -> Vec<Case> {
     }
     add("process_vm_readv", Between::Processes, same, ALL);
     add("process_vm_readv", Between::Processes, other, SOME);
-    // Two that spin on one CPU would wait for each other's time slices.
+    // Two tasks that spin on one CPU would wait for each other's time slices.
     add("shared_spin", Between::Processes, other, ALL);
     for placement in elsewhere.iter().filter(|one| **one != Placement::Free) {
         add("shared_spin", Between::Processes, &[*placement], ONE);
@@ -129,7 +129,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.bytes)?;
-    // By the row's name, whatever the way says of itself.
+    // By the row's name, whatever the mechanism says of itself.
     let least = match b.case().get("via") == "shared_spin" {
         true => 0.0,
         false => sleeps(setting.placement),
@@ -142,7 +142,7 @@ fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure>
     named::claim(b, &caller.end)
 }
 
-/// Both sides, the partner at work.
+/// Both sides, with the partner at work.
 fn round_trips<'t, C: Channel>(
     setting: Setting,
     cpus: &[u32],
@@ -177,7 +177,7 @@ impl<C: Channel> Lead for Caller<C> {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         for _ in 0..turns {
             if let Err(bad) = self.turn() {
-                // What the partner has to say explains more.
+                // The partner's own report explains more.
                 self.ledger.judge()?;
                 let number = self.sent.messages;
                 return Err(Failure::of(&format!("exchange message {number}"), bad));
@@ -201,7 +201,7 @@ impl<C: Channel> Caller<C> {
         self.message.write(number, self.whole);
         let went = self.end.send(&self.message)?;
         self.sent.add(went, &self.message, self.whole);
-        // Of a message cut short the partner would wait for the rest.
+        // The partner would wait for the rest of a truncated message.
         must(went == self.message.bytes().len())?;
         let came = self.end.receive(&mut self.answer)?;
         self.returned.add(came, &self.answer, self.whole);
@@ -220,7 +220,7 @@ fn send_back<C: Channel>(
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;
-        // The last message counts for nothing.
+        // The last message does not count.
         if stop.is_set() {
             return Ok(received);
         }
@@ -236,7 +236,7 @@ mod tests {
     use crate::ipc::channel::broken::{Broken, DOUBLES, FLIPS, SENDS_HALF, SOUND};
     use crate::ipc::setting::tests::each;
 
-    /// Two hundred round trips; what went wrong, or whether all three accounts agree.
+    /// Two hundred round trips; returns the failure, or whether all three counts agree.
     fn exchange<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
         let (caller, received) = round_trips::<C>(setting, cpus)?.perform([200])?;
         assert_eq!(caller.sent.messages, 200);

@@ -1,4 +1,4 @@
-//! Shared: between whom, where and how large the messages are, and the partner that takes them.
+//! Shared: the kind of tasks, their placement, the size of messages, and the partner that takes them.
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
@@ -7,21 +7,21 @@ use super::channel::{Channel, named};
 use super::ledger::{Ledger, Tally};
 use crate::syscall::Bad;
 
-/// What a case asks for.
+/// The setting that a case names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
-    /// What the two tasks are to each other.
+    /// Whether the two tasks are processes or threads.
     between: Between,
     /// Where they run.
     pub(super) placement: Placement,
-    /// Bytes of a message.
+    /// Bytes per message.
     pub(super) bytes: usize,
-    /// Whether every byte of a message is written and summed up: where things are counted, not where they are timed.
+    /// Whether every byte of a message is written and summed up: in the evidence pass, not in the timed one.
     pub(super) whole: bool,
 }
 
 impl Setting {
-    /// For the pass that `b` makes.
+    /// A setting for the pass that `b` makes.
     pub(crate) fn new(b: &Bencher, between: Between, placement: Placement, bytes: usize) -> Self {
         Self {
             between,
@@ -31,7 +31,7 @@ impl Setting {
         }
     }
 
-    /// That of the case to measure.
+    /// The setting of the case to measure.
     pub(super) fn of(b: &Bencher) -> Result<Self, Failure> {
         let case = b.case();
         let between =
@@ -40,17 +40,17 @@ impl Setting {
         Ok(Self::new(b, between, Placement::of(case)?, bytes))
     }
 
-    /// Into how many parts a stream may break a message.
+    /// Maximum number of parts into which a stream may split a message.
     pub(super) fn parts(&self) -> f64 {
         self.bytes.div_ceil(4096) as f64
     }
 
-    /// Expects what an operation of this many messages makes of calls, and switches of both: each
-    /// side waits once for each part of a message, or as its way tells. One that spins never waits,
+    /// Expects the calls of an operation of this many messages, and the switches of both tasks: each
+    /// side waits once for each part of a message, or as often as its mechanism says. A side that spins never waits,
     /// but may be preempted.
     ///
     /// # Errors
-    /// When the row's name says otherwise.
+    /// When the row's name contradicts it.
     pub(super) fn expect<C: Channel>(
         &self,
         b: &mut Bencher,
@@ -60,9 +60,9 @@ impl Setting {
         for expect in C::calls(messages, self.parts()) {
             b.expect(expect);
         }
-        // Memory that came anew with each message would fault once a page.
+        // Newly allocated memory for each message would fault once per page.
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
-        // A tenth for other tasks of the machine, and for a side that is woken in the middle of its part.
+        // A tenth is allowed for other tasks of the machine, and for a side that is woken in the middle of a part.
         let most = 2.3 * C::WAITS * self.parts();
         b.expect(within(Counter::Switches, least, most));
         if !C::SLEEPS {
@@ -71,7 +71,7 @@ impl Setting {
         named::expect::<C>(b, messages, self.parts(), least)
     }
 
-    /// Starts the partner, which serves its end until it is over.
+    /// Starts the partner, which serves its end until the measurement is over.
     pub(super) fn partner<C: Channel>(
         &self,
         cpus: &[u32],
@@ -91,7 +91,7 @@ impl Setting {
     }
 }
 
-/// Where the partner of most rows stands: the same CPU, and the nearest other one if there is any.
+/// The placements of the partner in most rows: the same CPU, and the nearest other one if there is any.
 pub(crate) fn same_and_nearest() -> Vec<Placement> {
     let pinned = |placement: &Placement| *placement != Placement::Free;
     Placement::here()
@@ -101,13 +101,13 @@ pub(crate) fn same_and_nearest() -> Vec<Placement> {
         .collect()
 }
 
-/// How often two that wait for each other in turn fall asleep at least, per turn. On one CPU each must make way for the other; on
+/// Minimum number of sleeps per turn of two tasks that wait for each other alternately. On one CPU each must make way for the other; on
 /// two, one or the other may be served before it has fallen asleep, but not always.
 pub(crate) fn sleeps(placement: Placement) -> f64 {
     if placement.name() == "same" { 1.9 } else { 1.0 }
 }
 
-/// Whether people look at it first: between processes, on the same CPU, or the nearest other one for those that spin.
+/// Whether people look at this case first: between processes, on the same CPU, or the nearest other one for tasks that spin.
 pub(super) fn is_plain(case: &Case) -> bool {
     let near = same_and_nearest();
     let place = match case.find("via") {
@@ -118,7 +118,7 @@ pub(super) fn is_plain(case: &Case) -> bool {
         && place.is_some_and(|place| place.name() == case.get(Placement::KEY))
 }
 
-/// One case. The parameters stand in the order of its name.
+/// A case with these parameters, in the order of the row's name.
 pub(super) fn case(via: &str, between: Between, placement: Placement, bytes: u32) -> Case {
     Case::new([
         ("via", via.to_owned()),
@@ -132,7 +132,7 @@ pub(super) fn case(via: &str, between: Between, placement: Placement, bytes: u32
 pub(super) mod tests {
     use super::*;
 
-    /// A small setting between processes and between threads, on the CPUs there are.
+    /// Runs a test with a small setting between processes and between threads, on the available CPUs.
     pub(in crate::ipc) fn each(test: impl Fn(Setting, &[u32])) {
         let Ok(cpus) = syscost_sys::cpu::allowed() else {
             println!("skipped: no affinity here");

@@ -1,14 +1,14 @@
 //! Connecting to a partner that waits for connections.
 //!
 //! ## Measures
-//! One connection of a unix stream socket: a socket is made and connected to the partner's, the partner, asleep until then,
-//! accepts and closes at once, and the measuring task, which waits for that in a read, closes too. The partner's socket has a `path`,
+//! One connection of a unix stream socket: a socket is created and connected to the partner's, the partner, asleep until then,
+//! accepts and closes immediately, and the measuring task, which waits for that in a read, closes too. The partner's socket has a `path`,
 //! or an `abstract` name, which is in no file system.
 //! ## Does not measure
-//! Talking (`ipc.round_trip`). Making the listening socket.
+//! Communication (`ipc.round_trip`). Creating the listening socket.
 //! ## Reading it
-//! Two switches are in it on the `same` CPU, and a wake-up of the other CPU twice where there are two. What a path costs more than an
-//! abstract name is the walk to it. The queue of the listener never overflows: the next connection is made when the last is closed.
+//! It contains two switches on the `same` CPU, and two wake-ups of the other CPU where there are two. The extra cost of a path
+//! over an abstract name is the path lookup. The listener's queue never overflows: the next connection is made when the last one is closed.
 //! ## Source
 //! lmbench `lat_unix_connect`.
 
@@ -16,10 +16,10 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::SystemTime;
 
-use rustix::io::{read, retry_on_intr};
+use rustix::io::{Errno, read, retry_on_intr};
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen,
-    socket_with,
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
+    getsockname, listen, socket_with,
 };
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::ACCEPT4, 1.0),
         together(Sysno::READ, 1.0),
         together(Sysno::CLOSE, 2.0),
-        // A debug build asks before it closes whether the descriptor is open.
+        // A debug build checks that the descriptor is open before it closes it.
         at_most(Counter::Syscall(Sysno::FCNTL), 2.1),
     ],
     run,
@@ -71,6 +71,15 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let placement = Placement::of(b.case())?;
     b.expect(within(Counter::Switches, sleeps(placement), 2.1));
     let (connector, accepted) = b.together(placement, |cpus| connections(is_abstract, cpus))?;
+    // By the row's name; what is bound was chosen from it elsewhere.
+    let named = b.case().get("name").to_owned();
+    let bound = connector.bound.to_owned();
+    b.claim_equal(
+        "what the partner's socket is bound to",
+        named,
+        bound,
+        "getsockname",
+    );
     let connected = connector.connected;
     b.claim(
         "accepted per connection made",
@@ -82,7 +91,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name that no other socket has, not even one of another container with the same network and the same ids of processes.
+/// A name that no other socket has, not even one in another container with the same network and the same process ids.
 fn abstract_name() -> String {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let call = CALLS.fetch_add(1, Relaxed);
@@ -90,8 +99,18 @@ fn abstract_name() -> String {
     format!("syscost-{}-{call}-{}", std::process::id(), since.as_nanos())
 }
 
+/// What a socket is bound to: a `path`, an `abstract` name, or nothing.
+fn name_of(socket: &OwnedFd) -> Result<&'static str, Errno> {
+    let address = SocketAddrUnix::try_from(getsockname(socket)?)?;
+    Ok(match (address.path_bytes(), address.abstract_name()) {
+        (Some(_), _) => "path",
+        (None, Some(_)) => "abstract",
+        (None, None) => "nothing",
+    })
+}
+
 fn connections<'t>(is_abstract: bool, cpus: &[u32]) -> Result<Team<'t, (Connector, u64)>, Failure> {
-    // An abstract name needs no folder, and goes with its socket.
+    // An abstract name needs no folder, and disappears with its socket.
     let file = match is_abstract {
         true => None,
         false => {
@@ -106,6 +125,7 @@ fn connections<'t>(is_abstract: bool, cpus: &[u32]) -> Result<Team<'t, (Connecto
     let listener = new_socket().map_err(failed)?;
     bind(&listener, &address).map_err(|error| failed(error.into()))?;
     listen(&listener, 1).map_err(|error| failed(error.into()))?;
+    let bound = name_of(&listener).map_err(|error| failed(error.into()))?;
 
     let accept = |listener: &mut OwnedFd, stop: &Stop| -> Result<u64, Bad> {
         let mut accepted = 0;
@@ -118,11 +138,12 @@ fn connections<'t>(is_abstract: bool, cpus: &[u32]) -> Result<Team<'t, (Connecto
             accepted += 1;
         }
     };
-    // Who connects learns from the kernel that the listener is gone.
+    // The kernel notifies a connecting task that the listener is gone.
     let prepare = move || Ok(listener);
     let follower = Follower::start(Between::Processes, cpus, prepare, accept, |_| {})?;
     Ok(follower.led_by(Connector {
         address,
+        bound,
         _named: file,
         connected: 0,
     }))
@@ -131,6 +152,8 @@ fn connections<'t>(is_abstract: bool, cpus: &[u32]) -> Result<Team<'t, (Connecto
 /// The measuring side.
 struct Connector {
     address: SocketAddrUnix,
+    /// What the partner's socket is bound to, in the words of the row's name.
+    bound: &'static str,
     _named: Option<scratch::File>,
     connected: u64,
 }
@@ -153,7 +176,7 @@ fn failed(error: Bad) -> Failure {
     Failure::of("connect a unix socket", error)
 }
 
-/// From the socket's making to its end, after the partner has closed the other one.
+/// Creates a socket, connects it and closes it after the partner has closed its end.
 fn connect_once(address: &SocketAddrUnix) -> Result<(), Bad> {
     let socket = new_socket()?;
     connect(&socket, address)?;
@@ -164,4 +187,26 @@ fn connect_once(address: &SocketAddrUnix) -> Result<(), Bad> {
 fn new_socket() -> Result<OwnedFd, Bad> {
     let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
     Ok(socket_with(family, kind, SocketFlags::CLOEXEC, None)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_an_abstract_name_and_none_are_distinguished() {
+        let named = |address: Option<SocketAddrUnix>| {
+            let socket = new_socket().expect("a socket");
+            if let Some(address) = address {
+                bind(&socket, &address).expect("bound");
+            }
+            name_of(&socket)
+        };
+        let file = scratch::file("socket").expect("a name");
+        assert_eq!(named(SocketAddrUnix::new(file.path()).ok()), Ok("path"));
+        let name = abstract_name();
+        let name = SocketAddrUnix::new_abstract_name(name.as_bytes()).ok();
+        assert_eq!(named(name), Ok("abstract"));
+        assert_eq!(named(None), Ok("nothing"));
+    }
 }

@@ -1,4 +1,4 @@
-//! Claims reads past the page cache, of a file that is open without O_DIRECT.
+//! Claims direct reads of a file that is open without O_DIRECT.
 //!
 //! ## Measures
 //! Whether the harness believes it.
@@ -9,8 +9,8 @@
 //! ## Source
 //! None: it is made up.
 //!
-//! Apart from how the file is open it is `fs.read{cache=direct}`, in a file of the folder for
-//! temporary ones.
+//! Except for how the file is opened it is `fs.read{cache=direct}`, in a file of the folder for
+//! temporary files.
 
 use std::fs::File;
 
@@ -22,7 +22,7 @@ use syscost_sys::scratch;
 use super::FILE_BYTES;
 use crate::fs::claim_flag;
 
-/// Read at once, in bytes.
+/// Bytes per read.
 const BLOCK: usize = 4 << 10;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -1,11 +1,11 @@
-//! A receiver that throws away what comes, uncopied, and claims to have received it.
+//! A receiver that discards what arrives, uncopied, and claims to have received it.
 //!
 //! ## Measures
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
 //! ## Reading it
-//! It must be refuted: the bytes are as many as were sent, but the receiver knows nothing of what is in them.
+//! It must be refuted: the bytes are as many as were sent, but the receiver does not know their content.
 //! ## Source
 //! None: it is made up. recv(2) with MSG_TRUNC discards a stream's bytes.
 

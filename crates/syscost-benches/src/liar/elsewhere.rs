@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// A placement of the partner on another CPU than the measuring task's.
+/// A placement of the partner on a CPU other than the measuring task's.
 pub(super) fn beside(b: &Bencher) -> Result<Placement, Unsupported> {
     Relation::ALL
         .into_iter()
@@ -50,7 +50,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })
 }
 
-/// Pipes whose partner goes to these CPUs.
+/// Pipes whose partner moves to these CPUs.
 struct Elsewhere {
     pipes: Pipes,
     cpus: Vec<u32>,

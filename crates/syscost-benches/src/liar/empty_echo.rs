@@ -1,11 +1,11 @@
-//! An echo that answers with as many bytes as came, but not with those bytes.
+//! An echo that answers with as many bytes as it received, but not with those bytes.
 //!
 //! ## Measures
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
 //! ## Reading it
-//! It must be refuted: what comes back has not the nonce of the message.
+//! It must be refuted: what comes back lacks the nonce of the message.
 //! ## Source
 //! None: it is made up.
 
@@ -50,7 +50,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes each message, and sends as many zeros.
+/// Receives each message, and sends as many zeros.
 fn answer(listener: &TcpListener) -> std::io::Result<Account> {
     let (mut socket, _) = listener.accept()?;
     let mut account = Account::default();

@@ -1,15 +1,15 @@
-//! Executes a program that is not there, and calls it a success.
+//! Executes a program that does not exist, and calls it a success.
 //!
 //! ## Measures
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
 //! ## Reading it
-//! It must fail: processes were made, ended well and had ids of their own, but nobody left the program's marker.
+//! It must fail: processes were made, ended well and had ids of their own, but the program's marker was never left.
 //! ## Source
 //! None: it is made up.
 //!
-//! Apart from the program's name and its child's status it is `task.exec`.
+//! Except for the program's name and its child's status it is `task.exec`.
 
 use syscost_harness::prelude::*;
 

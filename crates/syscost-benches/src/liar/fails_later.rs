@@ -5,7 +5,7 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Reading it
-//! It must fail: a failing operation is no fast one.
+//! It must fail: a failing operation does not count as a fast one.
 //! ## Source
 //! None: it is made up.
 

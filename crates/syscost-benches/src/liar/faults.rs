@@ -27,7 +27,7 @@ const PAGE: usize = 4096;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.try_iter(|| {
-        // SAFETY: a fresh mapping of one page, written once and given back; nothing else knows of it.
+        // SAFETY: a fresh mapping of one page, written once and given back; nothing else refers to it.
         unsafe {
             let page = mmap_anonymous(
                 std::ptr::null_mut(),

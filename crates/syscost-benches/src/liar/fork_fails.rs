@@ -1,4 +1,4 @@
-//! Forks, by flags that the kernel refuses.
+//! Forks with flags that the kernel refuses.
 //!
 //! ## Measures
 //! Whether the harness believes it.
@@ -9,7 +9,7 @@
 //! ## Source
 //! None: it is made up.
 //!
-//! Apart from its flags it is `task.clone3`.
+//! Except for its flags it is `task.clone3`.
 
 use syscost_harness::prelude::*;
 
@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut ids = Ids::default();
     b.try_iter(|| {
-        // Threads share their handlers' memory; a thread without is refused by every kernel.
+        // Threads must share their handlers' memory; every kernel refuses a thread that does not.
         let child = clone3(libc::CLONE_THREAD, || 0)?;
         ids.note(child.id());
         child.ends_with(0)

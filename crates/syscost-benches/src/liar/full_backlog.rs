@@ -47,8 +47,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         };
         Ok(Team::new(Vec::new(), connector))
     })?;
-    let nobody = Account::default();
-    connector.backlog.claim(b, connector.begun, &nobody);
+    let no_account = Account::default();
+    connector.backlog.claim(b, connector.begun, &no_account);
     Ok(())
 }
 
@@ -74,7 +74,7 @@ impl Lead for Connector {
     }
 }
 
-/// Begins to connect, and does not wait for what becomes of it.
+/// Starts to connect, without waiting for the result.
 fn begin(address: &SocketAddr) -> Result<(), Errno> {
     let socket = new_socket(*address)?;
     ioctl_fionbio(&socket, true)?;

@@ -66,10 +66,10 @@ pub const TWO_CPU_LIARS: &[&str] = &["liar.spins", "liar.elsewhere"];
 /// The liars that write a file of [`FILE_BYTES`]; where there is no room for it, they may say so.
 pub const FILE_LIARS: &[&str] = &["liar.warm_file", "liar.buffered_file"];
 
-/// How long that file is, in bytes.
+/// Size of that file, in bytes.
 pub const FILE_BYTES: u64 = 256 << 10;
 
-/// Each liar and how it must come out.
+/// Each liar and the status that it must get.
 pub const LIARS: &[(&str, Status)] = &[
     ("liar.nothing", Status::Withheld),
     ("liar.vdso", Status::Withheld),

@@ -9,7 +9,7 @@
 //! ## Source
 //! None: it is made up.
 //!
-//! Apart from its memory it is `memory.page_fault{kind=huge}`.
+//! Except for its memory it is `memory.page_fault{kind=huge}`.
 
 use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
@@ -26,10 +26,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// As long as huge pages mostly are, for the lie needs none.
+/// The usual size of huge pages, since the lie needs none.
 const LENGTH: usize = 2 << 20;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let area = Area::reserve(huge::MOST * LENGTH, Pages::Small)?;
+    let area = Area::reserve(huge::MAX_PAGES * LENGTH, Pages::Small)?;
     huge::measure(b, &area, LENGTH)
 }

@@ -1,4 +1,4 @@
-//! A pointer chase whose cycle leaves out every second half of the memory it claims to go through.
+//! A pointer chase whose cycle leaves out half of the memory that it claims to go through.
 //!
 //! ## Measures
 //! Whether the harness believes it.
@@ -15,7 +15,7 @@ use syscost_sys::memory::{Memory, Pages};
 
 use crate::memory::chases;
 
-/// The memory it claims to go through, in bytes.
+/// Bytes of memory that it claims to go through.
 const BYTES: usize = 8 << 20;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -5,7 +5,7 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Reading it
-//! It must be withheld: two tasks on two CPUs pass a word to and fro without ever sleeping, and nothing is switched.
+//! It must be withheld: two tasks on two CPUs pass a word back and forth without ever sleeping, and nothing is switched.
 //! ## Source
 //! None: it is made up.
 
@@ -35,7 +35,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })
 }
 
-/// The flag that each side looks at until it is woken.
+/// The flags that each side polls until it is woken.
 struct Flags(Shared<Pair<AtomicBool>>);
 
 impl Wake for Flags {

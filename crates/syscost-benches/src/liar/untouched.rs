@@ -1,4 +1,4 @@
-//! Memory that was never written, sold as resident: every read finds the kernel's page of zeros.
+//! Memory that was never written, presented as resident: every read finds the kernel's zero page.
 //!
 //! ## Measures
 //! Whether the harness believes it.
@@ -12,7 +12,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
 
-/// Words of 4 KiB.
+/// Words per 4 KiB page.
 const PAGE: usize = 512;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -1,4 +1,4 @@
-//! Sells a clock reading through the vDSO as a system call.
+//! Presents a clock reading through the vDSO as a system call.
 //!
 //! ## Measures
 //! Whether the harness believes it.

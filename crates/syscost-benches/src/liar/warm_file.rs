@@ -1,4 +1,4 @@
-//! Claims faults that read from a device, of a file that is in the page cache.
+//! Claims faults that read from a device, for a file that is in the page cache.
 //!
 //! ## Measures
 //! Whether the harness believes it.
@@ -9,7 +9,7 @@
 //! ## Source
 //! None: it is made up.
 //!
-//! Apart from the page cache, which keeps the file, it is `memory.page_fault{kind=file_cold}`.
+//! Except for the page cache, which keeps the file, it is `memory.page_fault{kind=file_cold}`.
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;

@@ -5,7 +5,7 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Reading it
-//! It must be withheld: the checksum tells.
+//! It must be withheld: the checksum reveals it.
 //! ## Source
 //! None: it is made up.
 

@@ -1,4 +1,4 @@
-//! Claims to switch by yielding, with nobody to yield to.
+//! Claims to switch by yielding, without another task to yield to.
 //!
 //! ## Measures
 //! Whether the harness believes it.

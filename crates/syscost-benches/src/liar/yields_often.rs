@@ -9,7 +9,7 @@
 //! ## Source
 //! None: it is made up.
 //!
-//! Apart from what it calls an operation it is `switch.yield`.
+//! Except for what it calls an operation it is `switch.yield`.
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // A turn of eight tasks is eight yields, and would be eight operations.
+    // A turn of eight tasks has eight yields, and would be eight operations.
     b.together(Placement::At(Relation::SameCpu), |cpus| {
         yielders(Between::Processes, cpus, 8)
     })

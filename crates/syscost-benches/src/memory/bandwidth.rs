@@ -1,23 +1,23 @@
-//! How many bytes per second are read, written and copied, in each cache and in memory, by one thread and by many.
+//! How many bytes per second are read, written and copied, in each cache and in memory, by one thread and by several.
 //!
 //! ## Measures
 //! Bytes that the program's instructions load and store per second, by all threads together. Each
-//! thread is on a CPU of its own and has arrays of its own, which it touched first. `size` is the
-//! size of all arrays of all threads: 24 KiB each lie in a first-level cache, 384 KiB in a
-//! second-level one, 12 MiB beyond it, and 512 MiB for all together in memory. `read` only loads;
-//! `write` stores a constant (a fill is the same); `copy` is a = b, `scale` a = s b, `add` a = b +
+//! thread is on its own CPU and has its own arrays, which it touched first. `size` is the
+//! total size of all arrays of all threads: 24 KiB per thread lie in a first-level cache, 384 KiB in a
+//! second-level one, 12 MiB beyond it, and 512 MiB for all threads together in memory. `read` only loads;
+//! `write` stores a constant (like a fill); `copy` is a = b, `scale` a = s b, `add` a = b +
 //! c, `triad` a = b + s c, `add_three` a = b + c + d, so that 1, 1, 2, 2 and 3 lines are read for
-//! each that is written. `_nontemporal` stores go past the caches. `rep_stosb`, `rep_movsb`,
-//! `memset` and `memcpy` have `simd=none`: the processor or the C library chooses how, by the
-//! length of a call too, so one goes through a whole array. The loops are assembly, unrolled, in
+//! each one written. `_nontemporal` stores bypass the caches. `rep_stosb`, `rep_movsb`,
+//! `memset` and `memcpy` have `simd=none`: the processor or the C library chooses how, also depending on the
+//! length of a call, so one call goes through a whole array. The loops are assembly, unrolled, in
 //! whole cache lines from aligned arrays, in huge pages where the machine has them (`page_bytes`).
 //! ## Does not measure
-//! What moves on the memory bus beside: a store to a line that is in no cache usually reads the line first (`with_write_allocate_bytes_per_s` adds
+//! Additional traffic on the memory bus: a store to a line that is in no cache usually reads the line first (`with_write_allocate_bytes_per_s` adds
 //! those reads), and every changed line goes back to memory once. Access in any other order than forwards (`memory.latency`), the kernel's copying.
 //! ## Reading it
-//! `copy`, `add` and the like count what is read and what is written, as STREAM does; halve `copy` to compare with tools that count copied
-//! bytes once. In a cache the width of the instructions decides, in memory hardly anything but the number of threads, and stores past the
-//! caches. One thread can seldom use all there is: see the rows with more. `memory.peak_bandwidth` tells the most of each level.
+//! `copy`, `add` and similar streams count what is read and what is written, as STREAM does; halve `copy` to compare with tools that count copied
+//! bytes once. In a cache the width of the instructions decides, in memory hardly anything but the number of threads, and stores that bypass the
+//! caches. One thread can seldom use the whole bandwidth: see the rows with more threads. `memory.peak_bandwidth` shows the maximum of each level.
 //! ## Source
 //! McCalpin, STREAM: copy, scale, add and triad with its way of counting; likwid-bench's kernels for caches.
 
@@ -89,7 +89,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One thread: the measuring one.
+/// Measures one thread: the measuring one.
 fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
     let lent = Lent::new(setting.simd, course)?;
     let streaming: &Streaming = &lent;
@@ -106,12 +106,12 @@ fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failu
     Ok(())
 }
 
-/// Claims that the streams of this many threads go through the memory that the case tells, with its
+/// Claims that the streams of this many threads go through the memory that the case names, with its
 /// instructions.
 fn claim_stream(b: &mut Bencher, threads: usize, streaming: &Streaming) {
     let named = b.case().number("size") as f64;
     let bytes = (threads * streaming.course().footprint()) as f64;
-    // What is left over of whole kilobytes and parts.
+    // Rounding to whole kilobytes and parts leaves a remainder.
     let share = Bound::Within(0.9, 1.0);
     b.claim_within(
         "bytes of all arrays, of those that the case tells",
@@ -124,7 +124,7 @@ fn claim_stream(b: &mut Bencher, threads: usize, streaming: &Streaming) {
     b.claim_equal("simd of the machine code", named.as_str(), used, "kernel");
 }
 
-/// Claims that every word that was written is what it must be.
+/// Claims that every word that was written has its expected value.
 fn prove_destination(b: &mut Bencher, streaming: &Streaming) {
     if streaming.course().writes() {
         let (written, right) = streaming.verify();
@@ -134,11 +134,11 @@ fn prove_destination(b: &mut Bencher, streaming: &Streaming) {
     }
 }
 
-/// Words that are watched at once: processors have as many debug registers.
+/// Number of words watched simultaneously: that of the processors' debug registers.
 const WATCHED: usize = 4;
 
-/// Claims that words, chosen by chance, are loaded when all of the arrays are gone through: the processor notices it, where the kernel lets it tell.
-/// Where not, the checksum is witness enough, and also of string instructions, which it may not notice.
+/// Claims that randomly chosen words are loaded when all arrays are gone through: the processor counts these loads, where the kernel permits it.
+/// Otherwise the checksum suffices as a witness, as it does for string instructions, which the processor may not count.
 fn prove_loads(b: &mut Bencher, streaming: &Streaming) -> Result<(), Failure> {
     let course = streaming.course();
     if !course.stream().is_vector() {
@@ -160,13 +160,13 @@ fn prove_loads(b: &mut Bencher, streaming: &Streaming) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Several threads, each with arrays of its own, which prove every operation themselves.
+/// Measures several threads, each with its own arrays, which verify every operation themselves.
 fn together(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
     let simd = setting.simd;
     let mut cpus = spread_from(b.cpu(), b.allowed());
     cpus.truncate(setting.threads);
     enough_for_all(course, &cpus)?;
-    // An audited child finds its memory filled: it has less time than that may take.
+    // An audited child then finds its memory filled: it has less time than filling may take.
     let lent = Lent::new(simd, course)?;
     claim_stream(b, setting.threads, &lent);
     if !b.is_timed() {
@@ -181,13 +181,13 @@ fn together(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Fa
         let counted = Counted::new(lent, Arc::clone(&all));
         Ok(move || counted.proved())
     })?;
-    // Each copy has told at its end.
+    // Each copy has reported at its end.
     let claim = "operations that the streams did, each proved";
     b.claim_equal(claim, b.operations(), done.load(Relaxed), "kernel");
     Ok(())
 }
 
-/// A stream that adds, at its end, the operations it did since to those of all copies.
+/// A stream that adds its number of operations to that of all copies when it is dropped.
 struct Counted {
     lent: Lent,
     before: u64,

@@ -1,12 +1,12 @@
-//! Growing the heap, using it, and giving it back.
+//! Growing the heap, using it, and shrinking it again.
 //!
 //! ## Measures
-//! Two brk calls, up by so much and down again, with a write to each new page in between.
+//! Two brk calls, up by `size` and down again, with a write to each new page in between.
 //! ## Does not measure
-//! brk alone, which is `syscall.brk`; malloc, which keeps what is freed (`memory.malloc`); huge pages, which are switched off for this
+//! brk alone, which is `syscall.brk`; malloc, which keeps freed memory (`memory.malloc`); huge pages, which are switched off for this
 //! process.
 //! ## Reading it
-//! Nearly all of it are the faults: compare a page's share with `memory.page_fault{kind=anonymous_write}`, which makes no tables.
+//! Most of it is the page faults: compare the time per page with `memory.page_fault{kind=anonymous_write}`, which creates no page tables.
 //! ## Source
 //! brk(2).
 #![allow(unsafe_code)] // raw system calls
@@ -36,17 +36,17 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     enough_for(bytes)?;
     let pages = (bytes / page) as f64;
     b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
-    // Up by so much, and by what it lacks to a whole page; then down again.
+    // Up by this size, plus what is missing to a whole page; then down again.
     b.expect_argument(Sysno::BRK, ADDRESS, Given::Apart(bytes as u64));
     let _small = NoHugePages::in_this_process();
     b.batches(1, |turns| {
-        // Asked anew for each batch, since the allocator may move the end between them. The C library remembers it and
+        // Read again for each batch, since the allocator may move the end between them. The C library remembers it and
         // makes no call.
         // SAFETY: an increment of 0 moves nothing.
         let end = unsafe { libc::sbrk(0) };
         let first = end.addr().next_multiple_of(page);
         for _ in 0..turns {
-            // SAFETY: nothing allocates before the end is back where it was, so the pages above it are nobody's.
+            // SAFETY: nothing allocates before the end is back where it was, so nothing uses the pages above it.
             let up = unsafe { syscall1(Sysno::BRK, first + bytes) };
             if up != (first + bytes) as isize {
                 return Err(Failure::Failed(format!("brk up by {bytes} gave {up:#x}")));
@@ -56,7 +56,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
                 // SAFETY: below the new end.
                 unsafe { place.write_volatile(1) };
             }
-            // SAFETY: nobody refers to what is given back.
+            // SAFETY: nothing refers to the memory that is released.
             let down = unsafe { syscall1(Sysno::BRK, end.addr()) };
             if down != end.addr() as isize {
                 return Err(Failure::Failed(format!("brk down gave {down:#x}")));

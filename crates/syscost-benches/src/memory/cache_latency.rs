@@ -1,15 +1,15 @@
-//! What a load costs that finds its line in the first cache, the second one, and so on: read off the latency.
+//! The cost of a load that hits the first cache, the second one, and so on, derived from the latency curve.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge pages where there are any. It is the median of each plateau of that curve;
+//! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge pages where available. It is the median of each plateau of that curve;
 //! `level=memory` is the median of all sizes beyond 64 MiB.
 //! ## Does not measure
-//! Latency in small pages, which adds translation (`memory.tlb_miss`), or of a cache that is busy.
+//! Latency in small pages, which adds address translation (`memory.tlb_miss`), or of a busy cache.
 //! ## Reading it
-//! Levels are counted by the steps of the curve; where a cache does not end where the system says there is a `?`, as at `memory.cache_size`.
-//! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the one found last may be several
-//! whose latencies differ little. What is beyond 64 MiB is memory only if all caches hold less: there is a
-//! `?` unless the largest size is twice what the system says of the last cache, and one where the curve still rises there. A standard run measures 256 MiB at most,
+//! Levels are counted by the steps of the curve; if a cache does not end where the system says, the number has a `?`, as in `memory.cache_size`.
+//! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the last one found may be several
+//! with similar latencies. What is beyond 64 MiB is memory only if all caches together hold less: there is a
+//! `?` unless the largest size is twice the size of the last cache according to the system, and also if the curve still rises there. A standard run measures 256 MiB at most,
 //! a careful one 1 GiB.
 //! ## Source
 //! As `memory.cache_size`.

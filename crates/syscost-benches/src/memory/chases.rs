@@ -1,27 +1,27 @@
-//! Shared: what pointer chases claim, and the pages they are measured in.
+//! Shared: the claims of pointer chases, and the pages of their memory.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, LINE, Route, Work, most_alike};
+use syscost_sys::kernel::{Chase, LINE, Route, Work, max_share_alike};
 use syscost_sys::memory::{Memory, Pages};
 
 use super::hierarchy::reported;
 use super::tlb::COUNT;
 
-/// The parameter that says how long the memory is, in bytes.
+/// The key of the parameter with the size of the memory, in bytes.
 pub(super) const SIZE: &str = "size";
 
-/// A cycle of this many lines is walked once before anything is timed. Of longer ones the
-/// measurement walks only a part, which no cache holds more of than of the rest.
+/// A cycle of up to this many lines is walked once before anything is timed. The measurement
+/// walks only a part of a longer one, of which caches hold no larger share than of the rest.
 const WALKED: usize = (64 << 20) / LINE;
 
-/// No cache of one core's, or what it gets of a shared one, holds more, in bytes.
+/// Upper bound for the cache available to one core, including its part of a shared one, in bytes.
 const MAX_CACHED: usize = 32 << 20;
 
-/// Cycles that may lie in a cache are gone round so often beforehand: a cache that takes what another one drops has them only then, and one
-/// that is shared with others keeps as many of them as are asked for often enough.
+/// How often a cycle that fits in a cache is walked beforehand: a cache that receives what another one evicts has its lines only then, and one
+/// that is shared with other cores keeps as many of them as are accessed often enough.
 const LAPS: u64 = 3;
 
-/// Goes round a cycle with the chains that are to be timed, until caches hold of it what they will hold then.
+/// Runs the chains that are to be timed around the cycle, until the caches hold as much of it as they ever will.
 pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     if b.is_timed() && chase.route().bytes <= MAX_CACHED {
         let lap = (chase.lines() as u64).div_ceil(chase.operations_per_turn());
@@ -29,7 +29,7 @@ pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     }
 }
 
-/// Lays a chase along this route, of dense lines in random order, into memory of its own, and claims that it is all there.
+/// Lays a chase along this route, of dense lines in random order, into its own memory, and claims that the memory is resident.
 pub(super) fn chase(
     b: &mut Bencher,
     pages: Pages,
@@ -42,7 +42,7 @@ pub(super) fn chase(
     Ok(chase)
 }
 
-/// Claims that this many chains go round: a step of one that shares its time with others is no latency.
+/// Claims the number of chains: a step that overlaps with those of other chains does not take its latency.
 pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
     let claim = "chains whose places the checksum adds up";
     b.claim_equal(claim, chains, chase.chains(), "kernel");
@@ -54,9 +54,9 @@ pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
 }
 
 /// Claims that the chase's memory is resident in the pages that the case names, and that its cycle
-/// has this many lines, each in another piece of this many bytes. The walk around it also warms the
-/// caches; where there is none, each page is touched, lest the chase walk page tables that nobody
-/// has walked before.
+/// has this many lines, each in a different piece of this many bytes. The walk around it also warms the
+/// caches; if it is not walked, each page is touched, so that the chase does not use page tables that
+/// were never used before.
 pub(crate) fn claim(
     b: &mut Bencher,
     chase: &Chase,
@@ -89,13 +89,13 @@ pub(crate) fn claim(
     Ok(())
 }
 
-/// Claims which share of the steps leads this many bytes upwards: what tells one order from another.
+/// Claims the share of steps that leads this many bytes upwards, which distinguishes one order from another.
 pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: Bound) {
     let claim = format!("share of steps to {bytes} bytes further");
     b.claim_within(&claim, share, chase.share_of_steps(bytes), "walk");
 }
 
-/// Claims that memory of this many bytes is beyond the last cache, as far as the system tells.
+/// Claims that memory of this many bytes is beyond the last cache, as far as the system reports.
 pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
     let beyond = reported::is_beyond(reported::last_bytes(), bytes as f64);
     b.claim_verdict(
@@ -108,8 +108,8 @@ pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
     );
 }
 
-/// Claims that no distance is frequent among the steps: such an order, backwards or in longer steps, could be fetched ahead of. And that few
-/// of them stay on a page, as they do where one page after the other is visited.
+/// Claims that no distance is frequent among the steps: such an order, backwards or in longer steps, could be prefetched. Also claims that few
+/// of them stay on a page, as they would if pages were visited one after another.
 pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
     b.claim_within(
         "share of the most frequent distance among the steps",
@@ -125,21 +125,21 @@ pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
     );
 }
 
-/// The share of steps that may stay on their page, of 4 KiB, in a random order of this many bytes:
-/// three times as many as do by chance, and a few.
+/// The maximum share of steps that may stay on their page, of 4 KiB, in a random order of this many bytes:
+/// three times the expected share, plus some.
 fn within_a_page(bytes: usize) -> Bound {
     Bound::AtMost((0.05 + 3.0 * 4096.0 / bytes as f64).min(1.0))
 }
 
-/// The share that one distance may have in a random order of this many lines.
+/// The maximum share of steps with the same distance in a random order of this many lines.
 fn random(lines: usize) -> Bound {
-    Bound::AtMost(most_alike(lines))
+    Bound::AtMost(max_share_alike(lines))
 }
 
-/// Of steps upwards this many lead to the line behind: all but the last.
+/// Minimum share of steps to the next line in ascending order: all but the last.
 pub(super) const UPWARDS: Bound = Bound::AtLeast(0.9);
 
-/// The pages of this case.
+/// The kind of pages of this case.
 pub(super) fn pages(case: &Case) -> Result<Pages, Unsupported> {
     let name = case.get(Pages::KEY);
     Pages::from_name(name)
@@ -151,7 +151,7 @@ pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
     pages(case)?.bytes().map(drop)
 }
 
-/// The largest pages that the kernel gives for the asking.
+/// The largest pages that the kernel gives without setting them aside.
 pub(super) fn largest() -> Pages {
     match Pages::Huge.bytes() {
         Ok(_) => Pages::Huge,

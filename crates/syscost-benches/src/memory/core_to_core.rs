@@ -1,22 +1,22 @@
-//! A cache line that goes from one core to another and back.
+//! A cache line that moves from one core to another and back.
 //!
 //! ## Measures
 //! A round trip between two threads, one pinned to the CPU `from`, the other to the CPU `to`, both of which spin. `exchange`: both
 //! compare-and-exchange the same word, one from even to odd, the other from odd to even: the line itself goes there and back.
-//! `message`: each side writes a line of its own and reads the other's until it has changed: two messages, one each way. The lines lie on a
+//! `message`: each side writes its own line and polls the other's until it has changed: two messages, one each way. The lines lie on a
 //! fresh page, first touched by the thread on `from`, so on a machine with several memory nodes they belong to the node of `from`.
 //! ## Does not measure
-//! One way: half of a round trip is told as `one_way_ns`, which takes both ways as equal; clocks of two CPUs are not compared. Lines
+//! One direction: half of a round trip is given as `one_way_ns`, which assumes that both directions are equal; clocks of two CPUs are not compared. Lines
 //! that several readers share, and waking a thread that sleeps (`switch`).
 //! ## Reading it
 //! Two threads of one core take some ten ns, two cores of one cache 50 to 150, two sockets several hundred. Rows from lower to higher and from higher to
 //! lower CPU differ where the line's home, given by its memory node and its address, is nearer to one of them. `message` costs more than an
-//! `exchange` where a writer must first take the line back from its reader. In a virtual machine CPUs may share a core or change it meanwhile.
+//! `exchange` where a writer must first take the line back from its reader. In a virtual machine, CPUs may share a core or move to another one meanwhile.
 //!
-//! All pairs are measured of up to 16 CPUs; of more, those of 16: one CPU per core, evenly taken from the list of cores in the order of their distance,
-//! so that every cache and package is met, and one second thread of a core. Messages are measured between 8 of them. `syscost plot` draws the rows as a map.
+//! All pairs of up to 16 CPUs are measured; if there are more, the pairs of 16 of them: one CPU per core, evenly taken from the list of cores in the order of their distance,
+//! so that every cache and package is covered, and one second thread of a core. Messages are measured between 8 of them. `syscost plot` draws the rows as a map.
 //! ## Source
-//! The core-to-core tables of hardware reviews; lines that go to and fro are the test of coherence in many papers on multicore memory.
+//! The core-to-core tables of hardware reviews; lines that move back and forth are the standard test of coherence in many papers on multicore memory.
 
 mod cpus;
 mod pair;
@@ -48,11 +48,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Core cycles in which nobody answers: two threads of one core need a store and a load each.
+/// Minimum core cycles of a round trip: two threads of one core need a store and a load each.
 const ROUND_TRIP: f64 = 10.0;
 
-/// More CPUs than these send no messages, as not to measure each pair twice.
-const MOST_MESSENGERS: usize = 8;
+/// Maximum number of CPUs that send messages, so as not to measure each pair twice.
+const MAX_MESSENGERS: usize = 8;
 
 /// Whether people look at it first.
 fn is_first(case: &Case) -> bool {
@@ -67,7 +67,7 @@ fn cases() -> Vec<Case> {
         let pairs = cpus
             .iter()
             .flat_map(|from| cpus.iter().map(move |to| (from, to)));
-        // With one CPU the only pair stands for all, to say why there are none.
+        // With one CPU a placeholder case shows why there are no pairs.
         pairs
             .filter(|(from, to)| from != to || cpus.len() == 1)
             .map(|(from, to)| {
@@ -82,9 +82,9 @@ fn cases() -> Vec<Case> {
     let mut cases = of(Method::Exchange, cpus);
     cases.extend(of(
         Method::Message,
-        &crate::timing::spread(cpus, MOST_MESSENGERS),
+        &crate::timing::spread(cpus, MAX_MESSENGERS),
     ));
-    // The summary tells the first row that there is.
+    // The summary shows the first row that exists.
     cases.sort_by_key(|case| !is_first(case));
     cases
 }

@@ -1,17 +1,17 @@
-//! Two threads that add to different words, by how far the words are apart.
+//! Two threads that add to different words, by the distance between the words.
 //!
 //! ## Measures
-//! One addition of a thread to a word of its own, while a second thread, on another CPU, adds as fast as it can to another word, `distance`
-//! bytes further on. `op=fetch_add` adds by the atomic instruction, `op=plain` by a load, an addition and a store, as a counter of
-//! one's own is written. Both words lie on a fresh page, first touched by the measuring thread; the first one begins a pair of lines.
+//! One addition of a thread to its own word, while a second thread, on another CPU, adds as fast as it can to another word, `distance`
+//! bytes further on. `op=fetch_add` adds by the atomic instruction, `op=plain` by a load, an addition and a store, as code for a
+//! private counter does. Both words lie on a fresh page, first touched by the measuring thread; the first one begins a pair of lines.
 //! ## Does not measure
 //! Additions of several threads to the same word (`sync.atomic`), and lines that are only read.
 //! ## Reading it
-//! At 8 bytes both words are on one line, which the cores must take from each other although no thread wants the other's word:
-//! false sharing. At 64 bytes they are on the two lines of a pair: dearer than 128 only where the processor fetches lines in pairs. 128 and 256 bytes should cost
+//! At 8 bytes both words are on one line, which the cores must take from each other although neither thread uses the other's word:
+//! false sharing. At 64 bytes they are on the two lines of a pair: more expensive than 128 only where the processor fetches lines in pairs. 128 and 256 bytes should cost
 //! the same as no neighbour at all. A plain addition suffers far less than an atomic one, as its stores wait in the core's store buffer, and
 //! the next addition loads from there: in a program that does something else in between it may lose more than here.
-//! `neighbour_share_percent` tells how much of all additions the other thread made meanwhile.
+//! `neighbour_share_percent` is the share of all additions that the other thread made meanwhile.
 //! ## Source
 //! Torrellas, Lam and Hennessy, False Sharing and Spatial Locality in Multiprocessor Caches (1994).
 
@@ -58,26 +58,26 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Where the other thread cannot be.
+/// A placement that stands for the lack of another CPU.
 const NOWHERE: Placement = Placement::At(Relation::SameCpu);
 
 /// Bytes between the words.
 const DISTANCES: [usize; 4] = [8, 64, 128, 256];
 
-/// Where on the page the measuring thread's word is: at the beginning of a pair of lines.
+/// Offset of the measuring thread's word on the page: the beginning of a pair of lines.
 const OWN: usize = 1024;
 
-/// Additions of the other thread between two looks whether it is over.
+/// Additions of the other thread between two checks whether it has to stop.
 const BETWEEN_LOOKS: u64 = 64;
 
-/// Core cycles in which no core adds atomically; a plain addition may take one.
+/// Minimum core cycles of an atomic addition; a plain one may take one cycle.
 const ATOMIC: f64 = 2.0;
 
-/// Additions of the measuring thread between two looks at the other's word, where it looks: in that time the line went to and fro. Plain ones
-/// are many before the other thread's get out of its core.
+/// Additions of the measuring thread, atomic and plain, between two looks at the other's word, if it looks: enough for the line to move there and back. Many plain
+/// ones are made before the other thread's leave its core.
 const ADDED_BETWEEN: [u64; 2] = [64, 4096];
 
-/// Additions of a long batch.
+/// Additions in a long batch.
 const LONG: u64 = 16 * BETWEEN_LOOKS;
 
 fn cases() -> Vec<Case> {
@@ -100,7 +100,7 @@ fn cases_at(mut placements: Vec<Placement>) -> Vec<Case> {
         }
     }
     if cases.is_empty() {
-        // One stands for all, to say why there are none.
+        // A placeholder case shows why there are none.
         cases.push(case("fetch_add", NOWHERE, DISTANCES[0]));
     }
     cases
@@ -123,11 +123,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How long the neighbour's additions are watched.
+/// How long the neighbour's additions are counted.
 const WATCHED: Duration = Duration::from_millis(1);
 
-/// Claims that what the other thread does adds one at a time: as often as it has added, the processor has seen a store to its word, where the kernel lets
-/// it tell. Here by itself, for each costs a microsecond.
+/// Claims that the other thread adds one at a time: the processor counts a store to its word for each addition, where the kernel permits
+/// that. Checked separately, since counting a store costs a microsecond.
 fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(), Failure> {
     let place = Place {
         page: Page::touched_here()?,
@@ -154,7 +154,7 @@ fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(),
     Ok(())
 }
 
-/// Where both threads work.
+/// The memory on which both threads work.
 struct Place {
     page: Page,
     is_atomic: bool,
@@ -167,7 +167,7 @@ impl Place {
         [OWN, OWN + self.distance].map(|offset| self.page.word(offset))
     }
 
-    /// The same instructions for both threads.
+    /// Adds by the same instructions for both threads.
     #[inline(never)]
     fn add(&self, word: &AtomicU64, times: u64) {
         if self.is_atomic {
@@ -176,13 +176,13 @@ impl Place {
             }
         } else {
             for _ in 0..times {
-                // Nobody else adds to this word.
+                // No other thread adds to this word.
                 word.store(word.load(Relaxed) + 1, Relaxed);
             }
         }
     }
 
-    /// Adds to the other word until it is over: how often.
+    /// Adds to the other word until stopped; returns how often.
     fn keep_adding(&self, stop: &Stop) -> u64 {
         let [_, word] = self.words();
         let mut added = 0;
@@ -219,7 +219,7 @@ fn team<'t>(
     }))
 }
 
-/// The other thread's life.
+/// The other thread's work.
 fn neighbour(place: &mut Arc<Place>, stop: &Stop) -> Result<Neighbour, Failure> {
     let now = |clock| {
         let now = clock_gettime(clock);
@@ -239,7 +239,7 @@ fn neighbour(place: &mut Arc<Place>, stop: &Stop) -> Result<Neighbour, Failure> 
     })
 }
 
-/// The measuring thread, and whether it looks at the other's word meanwhile.
+/// The measuring thread, and whether it looks at the other's word in between.
 struct Adding {
     place: Arc<Place>,
     looks: bool,
@@ -249,7 +249,7 @@ struct Adding {
 impl Lead for Adding {
     const IS_PREPARED: bool = true;
 
-    /// No batch begins before the other thread is at work.
+    /// Waits until the other thread is at work.
     fn prepare(&mut self) -> Result<(), Failure> {
         let [_, other] = self.place.words();
         let before = other.load(Relaxed);
@@ -266,7 +266,7 @@ impl Lead for Adding {
             true => add_and_look(&self.place, turns, &mut self.tally),
             false => self.place.add(own, turns),
         }
-        // Two looks at the other's word, each as dear as one addition at most: nothing in a batch of many.
+        // Two looks at the other's word, each of which costs one addition at most: negligible in a batch.
         let meanwhile = other.load(Relaxed) - before;
         self.tally.meanwhile += meanwhile;
         if turns >= LONG {
@@ -278,7 +278,7 @@ impl Lead for Adding {
     }
 }
 
-/// Adds so often, and looks at the other word now and then. Not where it is timed: a look takes the line from its writer.
+/// Makes this many additions, and looks at the other word now and then. Not in the timed pass: a look takes the line from its writer.
 fn add_and_look(place: &Place, turns: u64, tally: &mut Tally) {
     let [own, other] = place.words();
     let [atomic, plain] = ADDED_BETWEEN;

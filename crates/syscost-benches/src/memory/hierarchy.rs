@@ -1,11 +1,11 @@
-//! Shared: what is read off the curves of memory: caches and TLBs.
+//! Shared: properties of caches and TLBs derived from latency curves.
 
 pub(super) mod reported;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
-use syscost_results::stats::staircase::{LEAST_POINTS, Plateau, Staircase, staircase};
+use syscost_results::stats::staircase::{MIN_POINTS, Plateau, Staircase, staircase};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::memory::Pages;
 
@@ -13,11 +13,11 @@ use super::chases::{self, SIZE};
 use super::latency::ACCESS;
 use super::tlb::COUNT;
 
-/// The parameter that counts levels from the core on.
+/// The key of the parameter that counts levels, beginning at the core.
 pub(super) const LEVEL: &str = "level";
 
-/// Points farther from a rising curve than this, relative to it, are no curve.
-const MOST_ERROR: f64 = 0.1;
+/// Maximum typical distance of points from a rising curve, relative to it.
+const MAX_ERROR: f64 = 0.1;
 
 /// The points of one benchmark's rows by this parameter, from small to large.
 pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f64)> {
@@ -29,12 +29,12 @@ pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f
     points
 }
 
-/// Whether caches are read off this row: random order, in the largest pages, where translation disturbs least.
+/// Whether caches are derived from this row: random order, in the largest pages, where translation disturbs least.
 pub(super) fn is_of_caches(row: &Row) -> bool {
     row.case.get(ACCESS) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
 }
 
-/// Whether the cost of translation is read off this row: lines page by page, and dense ones where translation disturbs least.
+/// Whether the cost of translation is derived from this row: lines on separate pages, and dense ones where translation disturbs least.
 pub(super) fn is_of_translation(row: &Row) -> bool {
     row.benchmark.id == "memory.tlb" || is_of_caches(row)
 }
@@ -44,8 +44,8 @@ pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
     found(&points(sources, SIZE, "memory.latency"))
 }
 
-/// The plateaus of the latency of a line on each of this many pages, without what as many dense
-/// lines cost more than the fewest.
+/// The plateaus of the latency of one line on each of this many pages, minus the extra cost of as many dense
+/// lines over that of the fewest.
 pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
     let dense = points(sources, SIZE, "memory.latency");
     let Some((_, nearest)) = dense.first().copied() else {
@@ -64,13 +64,13 @@ pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> 
 fn found(points: &[(f64, f64)]) -> Result<Staircase, Failure> {
     staircase(points).ok_or_else(|| {
         Failure::Unsupported(format!(
-            "no plateau was found in the costs of {} sizes ({LEAST_POINTS} are the fewest to look in)",
+            "no plateau was found in the costs of {} sizes ({MIN_POINTS} are the fewest to look in)",
             points.len()
         ))
     })
 }
 
-/// The cost of a curve at this size, between its points by the size's logarithm.
+/// The cost at this size, interpolated between the curve's points by the logarithm of the size.
 fn at(points: &[(f64, f64)], size: f64) -> f64 {
     let after = points.partition_point(|(known, _)| *known < size);
     match (
@@ -85,7 +85,7 @@ fn at(points: &[(f64, f64)], size: f64) -> f64 {
     }
 }
 
-/// The sizes that were measured next to this one.
+/// The neighbouring sizes that were measured.
 pub(super) fn around(points: &[(f64, f64)], size: f64) -> Option<(f64, f64)> {
     let after = points.partition_point(|(known, _)| *known < size);
     let below = points.get(after.checked_sub(1)?)?;
@@ -115,28 +115,28 @@ pub(super) fn step(
     )))
 }
 
-/// What is no longer than this any cache may hold, in bytes.
-const LEAST_MEMORY: f64 = (64 << 20) as f64;
+/// Upper bound for the size of any cache, in bytes.
+const MIN_MEMORY: f64 = (64 << 20) as f64;
 
-/// The latency of memory: of all sizes beyond what a cache may hold, and what is claimed of them, that they are a plateau.
+/// The latency of memory, over all sizes beyond that of any cache, and the claim that these are a plateau.
 ///
 /// # Errors
-/// `Unsupported` where no such size was measured, or nothing tells caches from memory.
+/// `Unsupported` where no such size was measured, or caches cannot be distinguished from memory.
 pub(super) fn memory(
     points: &[(f64, f64)],
     staircase: &Staircase,
 ) -> Result<(Plateau, Evidence), Failure> {
-    let beyond = points.partition_point(|(size, _)| *size <= LEAST_MEMORY);
+    let beyond = points.partition_point(|(size, _)| *size <= MIN_MEMORY);
     let costs: Vec<f64> = points[beyond..].iter().map(|(_, cost)| *cost).collect();
     let (Some(cost), [.., (to, _)]) = (median(&costs), points) else {
         return Err(Failure::Unsupported(format!(
             "nothing was measured beyond {:.0} MiB, which a cache may hold",
-            LEAST_MEMORY / f64::from(1 << 20)
+            MIN_MEMORY / f64::from(1 << 20)
         )));
     };
     let [.., _, last] = staircase.plateaus.as_slice() else {
         return Err(Failure::Unsupported(
-            "the curve has no step, so nothing tells caches from memory".to_owned(),
+            "the curve has no step, so caches cannot be distinguished from memory".to_owned(),
         ));
     };
     let is_plateau = last.to >= *to;
@@ -162,15 +162,15 @@ pub(super) fn memory(
     Ok((plateau, evidence))
 }
 
-/// What a curve claims: that it rises with the size, as it must.
+/// The claim that a curve rises with the size, as it must.
 pub(super) fn rises(staircase: &Staircase) -> Evidence {
     let error = staircase.relative_error;
     Evidence {
         claim: "typical distance of its rows from a rising curve, relative to them".to_owned(),
-        expected: format!("at most {MOST_ERROR}").into(),
+        expected: format!("at most {MAX_ERROR}").into(),
         observed: Some(error.into()),
         source: "isotonic regression".to_owned(),
-        verdict: match error <= MOST_ERROR {
+        verdict: match error <= MAX_ERROR {
             true => Verdict::Confirmed,
             false => Verdict::Refuted,
         },
@@ -178,16 +178,16 @@ pub(super) fn rises(staircase: &Staircase) -> Evidence {
     }
 }
 
-/// So much of a step's rise lies between its two plateaus. With less it may be none; with less than the second the curve rises all along.
-const LEAST_SHARE: (f64, f64) = (0.5, 0.3);
+/// Minimum share of a step's rise that lies between its two plateaus. Below the first number it may be no step; below the second the curve rises everywhere.
+const MIN_SHARE: (f64, f64) = (0.5, 0.3);
 
-/// What a step claims: that it is one, and not a part of a smooth curve.
+/// The claim that a step is one, and not a part of a smooth curve.
 ///
 /// # Errors
 /// `Unsupported` where the curve rises evenly: this machine shows no step.
 pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Failure> {
     let share = plateau.share_of_rise_to(next);
-    let (least, spread) = LEAST_SHARE;
+    let (least, spread) = MIN_SHARE;
     let verdict = match share {
         share if share >= least => Verdict::Confirmed,
         share if share >= spread => Verdict::Unverified,
@@ -208,7 +208,7 @@ pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Fa
     })
 }
 
-/// What a curve in small pages cannot claim: that translation has no part in it. Nothing of one in larger pages.
+/// The claim, unverified for a curve in small pages, that translation has no part in it. `None` for larger pages.
 pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
     let small = Pages::Small.name();
     let mut pages = sources.iter().map(|source| source.case.get(Pages::KEY));
@@ -225,7 +225,7 @@ pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
 }
 
 /// The plateau's sizes, as details.
-pub(super) fn told_of(
+pub(super) fn details_of(
     plateau: &Plateau,
     next: &Plateau,
     unit: &str,

@@ -1,20 +1,20 @@
 //! How many bytes of code a core executes per second, going straight through it.
 //!
 //! ## Measures
-//! Bytes of instructions executed per second, of code without a branch except the one from its end to its beginning, gone through again and
-//! again. `size` is how long it is: 16 KiB lie in a first-level instruction cache, 512 KiB in a second-level cache, 16 MiB beyond it on most
-//! machines. It consists of instructions that do nothing (`op=nop`, 8 bytes each on x86-64, 4 on aarch64) or of additions to seven registers in
-//! turn (`op=add`, 4 bytes each). Each KiB adds its own number to a register. The code is written when the benchmark starts, into small pages
-//! (`page_bytes`), as most programs have theirs.
+//! Bytes of instructions executed per second, of code without a branch except the one from its end to its beginning, executed
+//! repeatedly. `size` is its length: 16 KiB lie in a first-level instruction cache, 512 KiB in a second-level cache, 16 MiB beyond it on most
+//! machines. It consists of no-ops (`op=nop`, 8 bytes each on x86-64, 4 on aarch64) or of additions to seven registers in
+//! rotation (`op=add`, 4 bytes each). Each KiB adds its own number to a register. The code is written when the benchmark starts, into small pages
+//! (`page_bytes`), as in most programs.
 //! ## Does not measure
 //! Branches (`op.branch_targets`), the latency of a single line of code that is far away, or code that shares the second-level cache with data.
 //! ## Reading it
-//! Near code is bound by instructions, not by bytes: a core as wide as six gets through at most 48 bytes a cycle of `nop` and 24 of `add`, and a cache
-//! of decoded instructions may hold all of it. Farther away the caches decide, together with what is fetched ahead: where both `op` give the same
-//! bytes, that is the bound. It may be far below what `memory.bandwidth` reads from there, and large programs with few loops pay it. Of 16 MiB
+//! Near code is bound by instructions, not by bytes: a six-wide core executes at most 48 bytes of `nop` and 24 of `add` per cycle, and a cache
+//! of decoded instructions may hold all of it. Farther away the caches decide, together with prefetching: where both `op` give the same
+//! bytes, that is the bound. It may be far below the bandwidth that `memory.bandwidth` reads from there, and limits large programs with few loops. With 16 MiB
 //! each page also needs a translation that no near TLB holds.
 //! ## Source
-//! The measurements of instruction fetch in processor reviews; part of no published experiment here.
+//! The measurements of instruction fetch in processor reviews; not part of any published experiment here.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Fetch, Filler, Turn, Work};
@@ -41,13 +41,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how long the code is.
+/// The key of the parameter with the code's size.
 const SIZE: &str = "size";
 
-/// How long, by name.
+/// The sizes in bytes, by name.
 const SIZES: [(&str, usize); 3] = [("16K", 16 << 10), ("512K", 512 << 10), ("16M", 16 << 20)];
 
-/// Turns beforehand: a cache that takes what another one drops has the code only then.
+/// Number of passes beforehand: a cache that receives what another one evicts has the code only then.
 const LAPS: u64 = 3;
 
 fn cases() -> Vec<Case> {
@@ -58,7 +58,7 @@ fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// What the code of a case consists of, and how long it is in bytes.
+/// The code of a case: its kind of instructions, and its size in bytes.
 fn code(case: &Case) -> Result<(Filler, usize), Unsupported> {
     let filler = Filler::ALL
         .into_iter()
@@ -75,7 +75,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let page = Pages::Small.bytes()?;
     b.claim_resident(fetch.memory())?;
     b.detail("page_bytes", page as f64);
-    // What makes it go round takes less than a page beside the blocks.
+    // The loop takes less than a page in addition to the blocks.
     let expected = (bytes + 1).next_multiple_of(page);
     let used = fetch.memory().bytes();
     b.claim_equal("bytes of the code's pages", expected, used, "benchmark");
@@ -113,7 +113,7 @@ mod tests {
         for case in &cases {
             let (filler, bytes) = code(case).unwrap();
             assert_eq!(filler.name(), case.get("op"));
-            assert!(bytes.is_multiple_of(Fetch::BLOCK) && bytes <= Fetch::MOST);
+            assert!(bytes.is_multiple_of(Fetch::BLOCK) && bytes <= Fetch::MAX_BYTES);
         }
         assert_eq!(code(&cases[1]), Ok((Filler::Nop, 512 << 10)));
         assert!(code(&Case::new([("op", "nop"), (SIZE, "17K")])).is_err());

@@ -1,15 +1,15 @@
-//! One load that depends on the one before it, by how much memory is in use, how it is visited, and in pages of which size.
+//! One load that depends on the one before it, by the amount of memory, the order of visits and the page size.
 //!
 //! ## Measures
-//! A pointer chase through `size` bytes of memory: every cache line of it holds the address of another, all on one single cycle, and one register goes round
-//! on it. The processor cannot know an address before the load before it is done, so the time of a step is the latency of a load. With
-//! `access=random` each line is visited once in a round and the next can be anywhere; `sequential` goes on to the neighbouring line, `stride` 256 bytes further.
+//! A pointer chase through `size` bytes of memory: every cache line of it holds the address of another, all on one single cycle, and one register follows it
+//! around. The processor cannot know an address before the load before it has completed, so the time of a step is the latency of a load. With
+//! `access=random` each line is visited once per round and the next can be anywhere; `sequential` continues with the neighbouring line, `stride` 256 bytes further.
 //! ## Does not measure
-//! Bandwidth, or how many loads can be under way at once: `memory.parallelism`. Latency while the memory is busy: `memory.loaded_latency`. Memory of another
-//! node: the kernel gives pages near to the CPU that fills them.
+//! Bandwidth, or how many loads can be outstanding at a time: `memory.parallelism`. Latency while the memory is busy: `memory.loaded_latency`. Memory of another
+//! node: the kernel allocates pages near the CPU that fills them.
 //! ## Reading it
 //! A staircase: each plateau is a cache, the last one memory; the steps are where a cache ends, and `memory.cache_size` and
-//! `memory.cache_latency` read them off. Latencies of the first cache are whole core cycles. The difference between small pages and huge ones is translation: with
+//! `memory.cache_latency` are derived from them. Latencies of the first cache are whole core cycles. The difference between small pages and huge ones is translation: with
 //! small ones a random step soon misses the TLB as well (`memory.tlb`). With `sequential` and `stride` prefetchers fetch lines ahead. A large shared cache has no sharp
 //! end, and in a virtual machine others use it too. Of memory beyond 64 MiB a measurement walks only a part: lines at random places, of which a cache
 //! holds no more than its share. The largest is 256 MiB; careful runs go to
@@ -29,16 +29,16 @@ use super::chases::{self, SIZE};
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// The parameter that says how the memory is visited.
+/// The key of the parameter with the order of visits.
 pub(super) const ACCESS: &str = "access";
 
-/// Bytes from line to line with `access=stride`.
+/// Bytes from one line to the next with `access=stride`.
 const STRIDE: usize = 256;
 
-/// Sizes at which other orders than the random one are measured.
+/// Sizes at which orders other than the random one are measured.
 const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
 
-/// Sizes that the quick profile takes: to fill most of a last cache needs a tenth of a second in each round.
+/// Sizes that the quick profile uses: filling most of a last-level cache takes a tenth of a second in each round.
 const QUICK: [(usize, Pages); 4] = [
     (16 * KIB, Pages::Small),
     (240 * KIB, Pages::Small),
@@ -47,10 +47,10 @@ const QUICK: [(usize, Pages); 4] = [
     (128 * MIB, Pages::Huge),
 ];
 
-/// From so much on the set-up takes longer than the measurement.
-const DEAR: usize = 64 * MIB;
+/// From this size on, in bytes, the set-up takes longer than the measurement.
+const EXPENSIVE: usize = 64 * MIB;
 
-/// So fast long cycles are laid, into memory that is there already: a worker fills it for its longest case.
+/// Rate at which long cycles are laid, into memory that is already allocated: a worker fills it for its longest case.
 const BYTES_PER_SECOND: f64 = (2 << 30) as f64;
 
 /// The largest size of standard runs.
@@ -85,7 +85,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Whether every profile has this case. The largest ones take long to fill.
+/// Whether every profile includes this case. The largest ones take long to fill.
 fn is_common(case: &Case) -> bool {
     sizes().contains(&(case.number(SIZE) as usize))
 }
@@ -120,21 +120,21 @@ fn cases() -> Vec<Case> {
                 (ACCESS, order.to_owned()),
                 (SIZE, size_name(bytes)),
             ]);
-            match bytes < DEAR {
+            match bytes < EXPENSIVE {
                 true => case,
-                false => case.dear(bytes as f64 / BYTES_PER_SECOND),
+                false => case.expensive(bytes as f64 / BYTES_PER_SECOND),
             }
         })
         .collect()
 }
 
-/// What careful runs have between them: eight sizes in each doubling from 24 KiB to 48 MiB.
+/// Additional sizes of careful runs: eight sizes in each doubling from 24 KiB to 48 MiB.
 fn between() -> impl Iterator<Item = usize> {
     (0..11).flat_map(|doubling| (8..16).map(move |part| ((3 * KIB) << doubling) * part))
 }
 
-/// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on what
-/// the machine says of its caches: a virtual one may say anything.
+/// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on the sizes that
+/// the machine reports, which may be arbitrary in a virtual one.
 fn sizes() -> Vec<usize> {
     let quarters =
         (0..8).flat_map(|doubling| (4..8).map(move |part| ((6 * KIB) << doubling) * part));
@@ -144,7 +144,7 @@ fn sizes() -> Vec<usize> {
         .into_iter()
         .chain(quarters)
         .chain(halves)
-        .chain([DEAR, 2 * DEAR, LARGEST])
+        .chain([EXPENSIVE, 2 * EXPENSIVE, LARGEST])
         .collect()
 }
 
@@ -176,14 +176,14 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 thread_local! {
-    /// Long memory that the cases of one worker use one after the other: it takes longer to fill than to measure. Processes that are forked for an audit get
-    /// none of it, and end without dropping this.
+    /// Long memory that the cases of one worker reuse: it takes longer to fill than to measure. Processes that are forked for an audit do not
+    /// inherit it, and end without dropping this.
     static POOL: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Memory of at least this many bytes.
 fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
-    if bytes < DEAR {
+    if bytes < EXPENSIVE {
         return Memory::fill(bytes, pages);
     }
     let known = POOL.with_borrow_mut(|pool| {
@@ -195,9 +195,9 @@ fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
             memory.copy_to_children(true)?;
             Ok(memory)
         }
-        // What is too short is given back: a quick run needs no more than its one long case.
+        // Memory that is too short is released: a quick run needs no more than its one long case.
         None => Memory::fill(bytes, pages).or_else(|_| {
-            // What is kept for others may be what is missing.
+            // The memory kept for other cases may be what is missing.
             POOL.take();
             Memory::fill(bytes, pages)
         }),
@@ -205,7 +205,7 @@ fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
 }
 
 fn put_back(memory: Memory) {
-    if memory.bytes() >= DEAR && memory.copy_to_children(false).is_ok() {
+    if memory.bytes() >= EXPENSIVE && memory.copy_to_children(false).is_ok() {
         POOL.with_borrow_mut(|pool| pool.push(memory));
     }
 }
@@ -241,7 +241,7 @@ mod tests {
         }
         let common = cases().into_iter().filter(is_common).count();
         let few = FEW.len() * 2;
-        // Pages of 1 GiB, where they are set aside, have as many as others.
+        // For pages of 1 GiB, if they are set aside, there are as many sizes as for others.
         let pages = if Pages::here().contains(&Pages::Gigantic) {
             3
         } else {

@@ -1,16 +1,16 @@
-//! Two loads near to each other, then two elsewhere.
+//! Two loads near each other, then two elsewhere.
 //!
 //! ## Measures
-//! A pointer chase through 128 MiB in blocks of 1 KiB, in random order: in each block a load somewhere, then, dependent on it, one that is
-//! `distance` bytes further up or down. The time is that of one load, the mean of both. Place and direction are by chance: AMD's cores learn
-//! which lines of a region follow its first one, and fetched them ahead as long as it was always the next one upwards.
+//! A pointer chase through 128 MiB in blocks of 1 KiB, in random order: in each block a load somewhere, then, dependent on it, one
+//! `distance` bytes higher or lower. The time is that of one load, the mean of both. Place and direction are random: AMD's cores learn
+//! which lines of a region follow its first one, and prefetched them as long as it was always the next higher one.
 //! ## Does not measure
-//! Which cache the first load of a block misses: all that are smaller than 8 MiB, and usually the TLB as well.
+//! Which cache the first load of a block misses: all caches smaller than 8 MiB, and usually the TLB as well.
 //! ## Reading it
 //! If both words are on one line, the second load hits the first cache, and the mean is half of a miss. Where the cost rises, the
 //! line ends: `memory.line_size`. If the cost is lower at the line's size than at twice that, the processor fetches lines in pairs.
 //! ## Source
-//! Part of no published experiment here.
+//! Not part of any published experiment here.
 
 use std::cell::RefCell;
 
@@ -20,13 +20,13 @@ use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 
-/// The parameter that says how far apart the two loads are, in bytes.
+/// The key of the parameter with the distance between the two loads, in bytes.
 pub(super) const DISTANCE: &str = "distance";
 
 const BYTES: usize = 128 << 20;
 const BLOCK: usize = 1024;
 
-/// The smallest distance.
+/// The smallest distance, in bytes.
 const CLOSEST: usize = 16;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -46,7 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 thread_local! {
-    /// Kept from case to case: filling it takes longer than measuring.
+    /// Memory shared by the cases of a worker: filling it takes longer than measuring.
     static MEMORY: RefCell<Option<Memory>> = const { RefCell::new(None) };
 }
 

@@ -1,14 +1,14 @@
-//! The length of a cache line, read off two loads near to each other.
+//! The length of a cache line, derived from two loads near each other.
 //!
 //! ## Measures
 //! Nothing by itself: it is computed from the rows of `memory.line`. It is the smallest distance at which the second load no longer finds what the
-//! first one fetched: that costs more than halfway, by ratio, from the cheapest distance to the dearest.
+//! first one fetched: where the cost is more than halfway, by ratio, from that of the cheapest distance to that of the most expensive one.
 //! ## Does not measure
-//! Lines of other lengths in other caches: it is what a miss fetches into the first.
+//! Lines of other lengths in other caches: it is what a miss brings into the first.
 //! ## Reading it
-//! 64 bytes on x86-64 and most of aarch64, 128 on some. Where processors fetch lines in pairs it may come out as a pair. `told_bytes` is what the system says.
+//! 64 bytes on x86-64 and most of aarch64, 128 on some. Where processors fetch lines in pairs the result may be a pair. `told_bytes` is the length that the system reports.
 //! ## Source
-//! Part of no published experiment here.
+//! Not part of any published experiment here.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use syscost_results::{Evidence, Verdict};
 use super::hierarchy::{self, reported};
 use super::line::DISTANCE;
 
-/// Distances whose costs differ less than this many times tell nothing.
-const LEAST_RATIO: f64 = 1.4;
+/// Minimum ratio of the highest to the lowest cost; below it, nothing can be derived.
+const MIN_RATIO: f64 = 1.4;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line_size",
@@ -44,7 +44,7 @@ fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     };
     let is_miss = |cost: f64| cost >= (hit * miss).sqrt();
     let ends = points.iter().find(|(_, cost)| is_miss(*cost));
-    let Some((value, _)) = ends.copied().filter(|_| miss >= LEAST_RATIO * hit) else {
+    let Some((value, _)) = ends.copied().filter(|_| miss >= MIN_RATIO * hit) else {
         return Err(Failure::Unsupported(
             "at all distances the second load costs nearly the same".to_owned(),
         ));
@@ -66,7 +66,7 @@ fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Whether this many larger distances cost as little as those within a line. Noise can do that, too.
+/// Claims that no larger distance costs as little as those within a line; this many do. That may be due to noise.
 fn is_one_step(again: usize) -> Evidence {
     let verdict = match again {
         0 => Verdict::Confirmed,

@@ -1,15 +1,15 @@
 //! Latency of memory while other CPUs use its bandwidth.
 //!
 //! ## Measures
-//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), on the measured CPU, while a thread on each other CPU
+//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), on the measuring CPU, while a thread on each other CPU
 //! reads memory from end to end as fast as it can, but pauses for `delay` after every 16 KiB. The shorter the pause, the more bandwidth is
 //! used, so the rows are a curve of latency by bandwidth: each row has the bandwidth that the other CPUs reached together as `bandwidth_bytes_per_s`.
-//! `delay=idle` is without them: they wait and leave memory alone.
+//! In `delay=idle` they are idle: they wait and do not access memory.
 //! ## Does not measure
-//! A load of writes. What the measured CPU's own requests wait for each other: `memory.parallelism`.
+//! A load of writes. How the measuring CPU's own requests delay each other: `memory.parallelism`.
 //! ## Reading it
 //! With little load the latency is that of `memory.latency`. It rises slowly with the bandwidth and steeply near its limit, where requests queue. Few CPUs
-//! do not get that far: compare with the bandwidth that all of them reach in `memory.bandwidth`.
+//! do not get that far: compare with the bandwidth that all of them achieve in `memory.bandwidth`.
 //! ## Source
 //! The loaded latency curve of Intel's Memory Latency Checker.
 
@@ -39,7 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "mlc",
     ],
     cases: Cases::Here(|| {
-        let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).dear(SECONDS);
+        let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).expensive(SECONDS);
         DELAYS.iter().map(case).collect()
     }),
     support: |_| match Topology::here() {
@@ -52,30 +52,30 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how long the others pause.
+/// The key of the parameter with the length of the other CPUs' pauses.
 const DELAY: &str = "delay";
 
-/// The value of it that says that they do nothing but pause.
+/// The value that means that they only pause.
 const IDLE: &str = "idle";
 
-/// From nothing to all there is. Pauses are shorter than a batch, so that something is read during each.
+/// From no load to the maximum. Pauses are shorter than a batch, so that something is read during each.
 const DELAYS: [&str; 7] = [IDLE, "10us", "3us", "1us", "300ns", "100ns", "0"];
 
-/// Seconds that a row takes to get its memory: half a second, once a round, is shared by all of them.
+/// Seconds that a row takes to get its memory: half a second per round, shared by all rows.
 const SECONDS: f64 = 0.5 / DELAYS.len() as f64;
 
-/// Memory of the chase. A measurement walks a small part of it, which whoever fills memory for the load has pushed out of any cache.
+/// Bytes of the chase's memory. A measurement walks a small part of it, which filling the memory of the load has evicted from any cache.
 const BYTES: usize = 128 << 20;
 
-/// A CPU that reads less than this part of what it did beforehand, in the same time, loads memory otherwise than the row says.
-const LEAST_PART: f64 = 0.5;
+/// Minimum bytes that a CPU must read, as a part of what it read in the same time beforehand, for the load to be what the row says.
+const MIN_PART: f64 = 0.5;
 
 thread_local! {
-    /// The chase, for all cases of a worker. It goes on where it was.
+    /// The chase, for all cases of a worker. It continues where it stopped.
     static CHASE: RefCell<Option<Rc<Chase>>> = const { RefCell::new(None) };
 }
 
-/// Others must be able to load memory meanwhile.
+/// Checks that other CPUs can load memory meanwhile.
 fn enough(cpus: usize) -> Result<(), Unsupported> {
     match cpus {
         0 | 1 => Err(Unsupported::new(
@@ -107,7 +107,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     chases::claim_chains(b, &chase, 1);
     chases::claim_beyond_caches(b, BYTES);
     chases::claim_random(b, &chase);
-    // None of those that only wait.
+    // `None` for those that only wait.
     let delay_ns = match b.case().get(DELAY) {
         IDLE => None,
         _ => Some(
@@ -129,7 +129,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Has each partner's memory filled from its CPU, so that no audited child has to wait for it.
+/// Fills each partner's memory on its CPU, so that no audited child has to wait for it.
 fn fill(b: &Bencher) -> Result<(), Failure> {
     let cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
     let (crew, _) = Load::start(&cpus, None, *b.clock(), 0)?;
@@ -155,7 +155,7 @@ impl Lead for Steps {
     }
 }
 
-/// This many turns of the chase, which must arrive where it has to.
+/// Makes this many turns of the chase and checks where it arrives.
 fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
     let expected = chase.expected(turns);
     let sum = chase.run(turns);
@@ -167,7 +167,7 @@ fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
     }
 }
 
-/// Claims that every other CPU read memory while steps were timed, as much as its pauses let it, or that none did.
+/// Claims that every other CPU read memory while steps were timed, as much as its pauses permitted, or that none did.
 fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
     let shares = load.shares();
     let least = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(f64::INFINITY, f64::min);
@@ -177,28 +177,28 @@ fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
             let read = least(&|share| share.bytes);
             let claim = "bytes that each other CPU read meanwhile";
             b.claim(claim, "more than 0", read, "partner", read > 0.0);
-            // From a cache they would load no memory.
+            // From a cache they would not load memory.
             let share = load.memory_bytes() as f64 / load::BYTES as f64;
             let claim = format!("of {} MiB, what the other CPUs read", load::BYTES >> 20);
             b.claim_within(&claim, Bound::Within(0.9, 1.0), share, "partner");
             if !b.is_timed() {
-                // Adding up what must be there takes as long as reading it.
+                // Computing the expected sum takes as long as reading.
                 let [found, must_be] = load.sums().map(|sum| format!("{sum:#x}"));
                 b.claim_equal("sum of all that they read", must_be, found, "partner");
             }
             if ns > 0 {
-                let part = most(&|share| share.bytes / share.most_bytes);
+                let part = most(&|share| share.bytes / share.max_bytes);
                 let claim = "of what its pauses leave a CPU, the most that one read";
                 b.claim_within(claim, Bound::AtMost(1.0), part, "partner");
             }
             let part = least(&|share| share.bytes / share.usual_bytes);
-            let verdict = match part >= LEAST_PART {
+            let verdict = match part >= MIN_PART {
                 true => Verdict::Confirmed,
                 false => Verdict::Unverified,
             };
             b.claim_verdict(
                 "of what a CPU reads at its own speed, the least that one read",
-                format!("at least {LEAST_PART}"),
+                format!("at least {MIN_PART}"),
                 part,
                 "partner",
                 verdict,

@@ -1,12 +1,12 @@
-//! Giving pages back, or leave to take them.
+//! Giving pages back, or permitting the kernel to take them.
 //!
 //! ## Measures
-//! One madvise on private anonymous memory, by length. `dontneed` gives its pages back at once. `free` lets the kernel take them
-//! when it runs short. They are written anew before each batch, untimed; or never were (`touched=no`).
+//! One madvise on private anonymous memory, by length. `dontneed` gives its pages back immediately. `free` lets the kernel take them
+//! when memory runs short. They are written again before each batch, untimed; or never were (`touched=no`).
 //! ## Does not measure
-//! The faults of who touches them again (`memory.page_fault`), or other CPUs that must forget them (`memory.tlb_shootdown`).
+//! The faults of touching them again (`memory.page_fault`), or other CPUs that must forget them (`memory.tlb_shootdown`).
 //! ## Reading it
-//! What an allocator pays to return memory. A page given back and touched again costs this share and a fault.
+//! The cost for an allocator of returning memory. A page that is given back and touched again costs this share and a fault.
 //! ## Source
 //! madvise(2).
 
@@ -42,10 +42,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const ADVICE: &str = "advice";
 
-/// Pages that are there afterwards, which the benchmark counts itself.
+/// Pages that are resident afterwards, which the benchmark counts itself.
 const LEFT: &str = "pages that are resident after it";
 
-/// What it leaves to be taken, by smaps, which the benchmark reads before and after each batch.
+/// Memory that the kernel may take afterwards, by smaps, which the benchmark reads before and after each batch.
 const TAKEABLE: &str = "bytes more that may be taken after it";
 
 const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
@@ -55,9 +55,9 @@ const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
     }
 }
 
-/// The longest batch has this many bytes, and this many calls at most.
-const MOST_BYTES: usize = 32 << 20;
-const MOST: usize = 1024;
+/// Maximum bytes and calls per batch.
+const MAX_BYTES: usize = 32 << 20;
+const MAX_CALLS: usize = 1024;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (bytes, is_touched) = (size(b.case())?, is_touched(b.case())?);
@@ -66,7 +66,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "dontneed" => Advice::LinuxDontNeed,
         _ => return Err(b.case().unknown(ADVICE)),
     };
-    let most = (MOST_BYTES / bytes).min(MOST);
+    let most = (MAX_BYTES / bytes).min(MAX_CALLS);
     let area = Area::reserve(most * bytes, Pages::Small)?;
     let pages = bytes / page_size();
     let expected = if is_touched { pages } else { 0 } as f64;
@@ -81,12 +81,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     ] {
         b.expect_argument(Sysno::MADVISE, argument, given);
     }
-    // What the row's name says, which the pages tell: not what was made of it.
+    // The advice in the row's name, which the pages must show, not the one derived from it.
     let gone = b.case().is(ADVICE, "dontneed", "free")?;
     if gone && is_touched {
         b.expect(gives_back(pages));
     }
-    // What may be taken stays as long as nobody is short of memory.
+    // What may be taken stays as long as memory is not short.
     b.expect(match gone {
         true => exactly(Counter::Reported(LEFT), 0.0),
         false => at_most(Counter::Reported(LEFT), expected),

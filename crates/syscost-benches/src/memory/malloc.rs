@@ -1,15 +1,15 @@
 //! A block of memory from the C library, and back.
 //!
 //! ## Measures
-//! One malloc and one free of the same block. `from=heap`: the block freed last is given out again, small ones by the thread's own cache,
-//! where there is one. `from=mmap`: the block is a mapping of its own, as all are beyond a threshold (128 KiB at first in the GNU C
-//! library, which raises it by itself; here it is set). `touched=yes` writes to each page. Blocks taken in the same way and kept must lie apart and have the
-//! size asked for, and malloc and free must leave their bytes alone.
+//! One malloc and one free of the same block. `from=heap`: the block freed last is allocated again, small ones from the thread's own cache,
+//! if there is one. `from=mmap`: the block is a separate mapping, as are all blocks above a threshold (128 KiB at first in the GNU C
+//! library, which raises it by itself; here it is set). `touched=yes` writes to each page. Blocks that are allocated in the same way and kept must not overlap and must have the
+//! requested size, and malloc and free must leave their content alone.
 //! ## Does not measure
-//! Blocks of many sizes that live for long, or threads that free each other's: that is what allocators differ by.
+//! Blocks of many sizes that live for long, or threads that free each other's: that is where allocators differ.
 //! ## Reading it
 //! From the heap no system call is made, which is counted. A mapping costs two, and a fault for each page touched, every time: for large
-//! buffers that come and go, keeping them (or a higher M_MMAP_THRESHOLD) saves all of it.
+//! buffers that come and go, keeping them (or a higher M_MMAP_THRESHOLD) avoids all of that.
 //! ## Source
 //! malloc(3), mallopt(3).
 #![allow(unsafe_code)] // malloc and free
@@ -58,10 +58,10 @@ const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
     }
 }
 
-/// Free blocks of the heap, held so that malloc has to map: what an earlier case freed would otherwise serve this one.
+/// Free blocks of the heap, occupied so that malloc has to map: what an earlier case freed would otherwise serve this one.
 struct Holes(Vec<*mut libc::c_void>);
 
-/// Holes of a heap at most: those of 32 MiB, more than any case here leaves.
+/// Maximum number of holes to occupy: those of 32 MiB, more than any case here leaves.
 const MAX_HOLES: usize = 128;
 
 impl Holes {
@@ -70,7 +70,7 @@ impl Holes {
         while holes.0.len() < MAX_HOLES {
             // SAFETY: malloc takes any number.
             let block = unsafe { libc::malloc(bytes) };
-            // SAFETY: asks where the heap ends, and moves nothing.
+            // SAFETY: reads where the heap ends, and moves nothing.
             let end = unsafe { libc::sbrk(0) };
             // Mappings lie above the heap.
             if block.is_null() || block >= end {
@@ -86,7 +86,7 @@ impl Holes {
 
 impl Drop for Holes {
     fn drop(&mut self) {
-        // SAFETY: each came from malloc, and nobody uses it.
+        // SAFETY: each came from malloc, and nothing uses it.
         self.0
             .iter()
             .for_each(|block| unsafe { libc::free(*block) });
@@ -102,7 +102,7 @@ const fn mapped(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
     }
 }
 
-/// Blocks smaller than this come from the heap whatever the setting.
+/// Blocks smaller than this come from the heap with any setting.
 const SMALL: usize = 64 << 10;
 
 /// Thresholds below and above all blocks here, in bytes.
@@ -114,13 +114,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (is_mapped, is_touched) = (b.case().is(FROM, "mmap", "heap")?, is_touched(b.case())?);
     enough_for(bytes)?;
     match is_mapped {
-        // A C library without the setting has a low threshold of its own; the calls are counted.
+        // A C library without the setting has a low threshold by default; the calls are counted.
         true => map_blocks_from(LOW).unwrap_or(()),
         false if bytes >= SMALL => map_blocks_from(HIGH)?,
         false => {}
     }
     let _taken = is_mapped.then(|| Holes::take(bytes));
-    // The allocator's own words before a mapped block are in its first page.
+    // The allocator's header of a mapped block is in its first page.
     let pages = match (is_mapped, is_touched) {
         (true, true) => bytes / page_size(),
         (true, false) => 1,
@@ -145,10 +145,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         Ok(block)
     };
-    // SAFETY: `take` gave the block, and nobody uses it any more.
+    // SAFETY: `take` returned the block, and nothing uses it any more.
     let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
     let once = || take().map(give);
-    // Two calls and what they look up; no core stores to more than four pages in a cycle.
+    // Two calls and their look-ups; no core stores to more than four pages per cycle.
     let stores = if is_touched { bytes / step } else { 0 };
     b.expect(at_least(Counter::CoreCycles, 6.0 + stores as f64 / 4.0));
     let failed = |cause: &str| Failure::Failed(cause.into());
@@ -156,7 +156,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let before = Usage::thread();
     b.try_iter(once)?;
     if let (true, Ok(before), Ok(after)) = (b.is_timed(), before, Usage::thread()) {
-        // Where blocks come from depends on what this process did before, so the timed calls are looked at as well.
+        // Where blocks come from depends on what this process did before, so the timed calls are checked as well.
         let each = (after - before).minor_faults as f64 / b.operations() as f64;
         let (least, most) = (0.9 * pages, 1.2 * pages + 0.1);
         let expected = format!("{least} to {most}");
@@ -170,7 +170,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         );
     }
     if !b.is_timed() {
-        // Where the last block was, the next one is.
+        // The next block is where the last one was.
         let last = match (is_mapped, is_touched) {
             (false, true) => {
                 let block = take().map_err(failed)?;
@@ -182,7 +182,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         claim_watched(b, last, || once().map_err(failed))?;
     }
     if b.is_timed() {
-        // Blocks kept would change what the allocator gives out next.
+        // Keeping blocks would change what the allocator returns next.
         return Ok(());
     }
     if !is_mapped {
@@ -191,16 +191,16 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     claim_usable(b, take().map_err(failed)?, give);
     let first = Kept::of(bytes, take, give).map_err(failed)?;
-    // What the first ones left written is gone, so a second time tells who writes.
+    // What the first ones left written is gone, so a second time shows who writes.
     let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
     kept.touched = kept.touched.min(first.touched);
     kept.claim(b, bytes, is_touched);
     Ok(())
 }
 
-/// Claims that a block has the size of the row's name: the allocator rounds up, and never down.
+/// Claims that a block has the size in the row's name: the allocator rounds up, never down.
 fn claim_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
-    // SAFETY: the block is one that malloc gave, and is not given back yet.
+    // SAFETY: the block came from malloc, and has not been freed yet.
     let usable = unsafe { libc::malloc_usable_size(block.cast()) };
     give(block);
     let named = b.case().number(SIZE) as f64;
@@ -209,11 +209,11 @@ fn claim_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
     b.claim_within(claim, bound, usable as f64, "malloc_usable_size");
 }
 
-/// This many operations are watched.
+/// Number of operations that are watched.
 const WATCHED: u64 = 64;
 
-/// Claims that the operation that is timed calls malloc and free once each, and writes to the last page of its block if that is told: the processor
-/// notices it, where the kernel lets it tell. Where not, blocks that are kept are witness enough.
+/// Claims that the timed operation calls malloc and free once each, and writes to the last page of its block if the case says so: the processor
+/// counts it, where the kernel permits that. Otherwise the blocks that are kept suffice as a witness.
 fn claim_watched(
     b: &mut Bencher,
     last_page: Option<*mut u8>,
@@ -228,7 +228,7 @@ fn claim_watched(
             "stores to its last page",
         )
     });
-    // The page first: a claim takes memory of its own, and the block moves on.
+    // The page first: a claim allocates memory, and the block moves.
     for (place, uses, what) in page.into_iter().chain([malloc, free]) {
         let Ok(watch) = Watch::of(TaskId::own(), place, uses) else {
             return Ok(());

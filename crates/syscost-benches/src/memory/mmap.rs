@@ -1,12 +1,12 @@
-//! Making a mapping.
+//! Creating a mapping.
 //!
 //! ## Measures
-//! One mmap of private anonymous memory, by length, where the kernel likes it. Nothing is touched, and what was mapped is unmapped after
-//! each batch, untimed. Every second mapping may only be read, so that the kernel cannot make one of neighbours.
+//! One mmap of private anonymous memory, by length, at an address chosen by the kernel. Nothing is touched, and the mappings are removed after
+//! each batch, untimed. Every second mapping is read-only, so that the kernel cannot merge neighbours.
 //! ## Does not measure
 //! The pages (`memory.page_fault`), or a neighbour that merely grows, which is a little cheaper.
 //! ## Reading it
-//! The kernel finds a gap and notes who has it: that costs the same for any length. Memory is paid for when it is touched.
+//! The kernel finds a gap and records who owns it: that costs the same for any length. Memory is paid for when it is touched.
 //! ## Source
 //! lmbench `lat_mmap`, which unmaps as well.
 #![allow(unsafe_code)] // mappings
@@ -38,20 +38,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The longest batch has this many bytes, and this many mappings at most. Strict machines promise
-/// memory for every second of them.
-const MOST_BYTES: usize = 256 << 20;
-const MOST: usize = 512;
+/// Maximum bytes and mappings per batch. Machines with strict overcommit reserve
+/// memory for every second mapping.
+const MAX_BYTES: usize = 256 << 20;
+const MAX_MAPPINGS: usize = 512;
 
-/// What may be done with one mapping and the next.
+/// The protections of successive mappings, alternating.
 const IN_TURN: [ProtFlags; 2] = [ProtFlags::READ.union(ProtFlags::WRITE), ProtFlags::READ];
 
-/// Mappings that are counted, at most.
+/// Maximum number of mappings that are counted.
 const COUNTED: usize = 50;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = size(b.case())?;
-    let most = (MOST_BYTES / bytes).min(MOST);
+    let most = (MAX_BYTES / bytes).min(MAX_MAPPINGS);
     b.expect_argument(Sysno::MMAP, LENGTH, Given::Always(bytes as u64));
     let [one, other] = IN_TURN.map(|access| access.bits().into());
     b.expect_argument(Sysno::MMAP, PROTECTION, Given::InTurn(one, other));
@@ -72,7 +72,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     made.map(counted)?;
     let grown = mapped_bytes()?.saturating_sub(before.1);
     let more = mappings()?.saturating_sub(before.0);
-    // The first may become one with what was there.
+    // The first may be merged with an existing mapping.
     let least = counted - 1;
     let (claim, expected) = (
         format!("mappings more after {counted} calls"),
@@ -85,7 +85,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was mapped.
+/// The mappings made.
 struct Made {
     starts: Vec<*mut u8>,
     bytes: usize,
@@ -96,7 +96,7 @@ impl Made {
     fn map(&mut self, count: usize) -> Result<(), Failure> {
         for number in 0..count {
             let access = IN_TURN[number % 2];
-            // SAFETY: a new mapping where the kernel likes it touches no memory in use.
+            // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
             let start =
                 unsafe { mmap_anonymous(ptr::null_mut(), self.bytes, access, MapFlags::PRIVATE) }
                     .map_err(|cause| not_mapped("mmap", cause))?;
@@ -107,7 +107,7 @@ impl Made {
 
     fn unmap(&mut self) -> Result<(), Failure> {
         for start in self.starts.drain(..) {
-            // SAFETY: mapped by `map`, and nobody knows of it.
+            // SAFETY: mapped by `map`, and nothing refers to it.
             unsafe { munmap(start.cast(), self.bytes) }
                 .map_err(|cause| Failure::of("munmap", cause))?;
         }
@@ -117,7 +117,7 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // What cannot be unmapped goes with the process.
+        // What cannot be unmapped disappears with the process.
         let _ = self.unmap();
     }
 }

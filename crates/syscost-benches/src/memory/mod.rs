@@ -1,4 +1,4 @@
-//! What memory charges: latency, bandwidth, faults, mappings, and lines that go from core to core.
+//! Memory: latency, bandwidth, faults, mappings, and lines that move from core to core.
 
 mod bandwidth;
 mod brk;

@@ -1,13 +1,13 @@
-//! Changing what may be done with memory.
+//! Changing the protection of memory.
 //!
 //! ## Measures
-//! One mprotect of a whole mapping of private anonymous memory, by length. Calls take writing away and give it back in turn; half of each
+//! One mprotect of a whole mapping of private anonymous memory, by length. Calls revoke write permission and restore it alternately; half of each
 //! is the number. None of its pages is touched, or all are, in small pages.
 //! ## Does not measure
-//! Other CPUs that must forget the old rights (`memory.tlb_shootdown`). Parts of a mapping, which must be split off first. The faults
-//! of who writes meanwhile (`signal.protection_fault`).
+//! Other CPUs that must forget the old protection (`memory.tlb_shootdown`). Parts of a mapping, which must be split off first. The faults
+//! of writes in the meantime (`signal.protection_fault`).
 //! ## Reading it
-//! Each touched page's entry in the tables is changed. Taking away must also make the processor forget them, giving back need not.
+//! The page table entry of each touched page is changed. Revoking must also flush them from the TLB, restoring need not.
 //! ## Source
 //! mprotect(2).
 
@@ -55,7 +55,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     );
     let in_turn = Given::InTurn(less.bits().into(), more.bits().into());
     let start = area.memory().start().addr();
-    // With the rights in turn: what is changed each time is this memory, which is looked at.
+    // Besides the alternating protection: it is this memory that changes each time, and it is checked.
     b.expect_argument(Sysno::MPROTECT, ADDRESS, Given::Always(start as u64));
     b.expect_argument(Sysno::MPROTECT, LENGTH, Given::Always(bytes as u64));
     b.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
@@ -75,7 +75,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that all pages are there, or none.
+/// Claims that all pages are resident, or none.
 fn claim_pages(b: &mut Bencher, when: &str, area: &Area) -> Result<(), Failure> {
     let expected = if is_touched(b.case())? {
         area.pages()

@@ -1,14 +1,14 @@
 //! Moving memory to another address, or changing its length, without copying it.
 //!
 //! ## Measures
-//! `move`: one mremap of a whole mapping to another place (MREMAP_FIXED), there and back in turn, all its pages touched, in small ones.
-//! Both places begin at multiples of 2 MiB. `resize`: a mapping, untouched, that is cut to its half and grown back in place; half of
+//! `move`: one mremap of a whole mapping to another place (MREMAP_FIXED), alternately there and back, all its pages touched, in small pages.
+//! Both places begin at multiples of 2 MiB. `resize`: an untouched mapping that is cut to half its length and grown back in place; half of
 //! both calls is the number.
 //! ## Does not measure
 //! The faults of new pages, or other CPUs that must forget the old place.
 //! ## Reading it
-//! What realloc pays for large blocks instead of a copy: an entry in the tables for each page; whole tables at once where 2 MiB or more
-//! move between like places, so 64 MiB may cost less than 1 MiB.
+//! What realloc pays for large blocks instead of a copy: a page table entry for each page; whole page tables in one step where 2 MiB or more
+//! move between equally aligned places, so 64 MiB may cost less than 1 MiB.
 //! ## Source
 //! mremap(2).
 #![allow(unsafe_code)] // mappings
@@ -54,8 +54,8 @@ const OLD_LENGTH: Argument = argument(1, "old length");
 const NEW_LENGTH: Argument = argument(2, "new length");
 const NEW_ADDRESS: Argument = argument(4, "new address");
 
-/// There and back this many times in the longest batch.
-const MOST: u64 = 1 << 20;
+/// Maximum number of round trips per batch.
+const MAX_TRIPS: u64 = 1 << 20;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let bytes = size(b.case())?;
@@ -66,12 +66,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let block = Block::map(bytes)?;
     block.mark();
     let length = Given::Always(bytes as u64);
-    // There and back: neither overlaps the other.
+    // There and back: the two places do not overlap.
     let place = Given::Apart(bytes as u64);
     b.expect_argument(Sysno::MREMAP, OLD_LENGTH, length);
     b.expect_argument(Sysno::MREMAP, NEW_LENGTH, length);
     b.expect_argument(Sysno::MREMAP, ADDRESS, place);
-    // It is this block that goes away each time, and its pages are looked at.
+    // It is this block that is moved away each time, and its pages are checked.
     let home = Given::EverySecond(block.start().addr() as u64);
     b.expect_argument(Sysno::MREMAP, ADDRESS, home);
     b.expect_argument(Sysno::MREMAP, NEW_ADDRESS, place);
@@ -79,9 +79,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let place = RefCell::new(Place::reserve(bytes)?);
     b.prepared_batches(
         2,
-        MOST,
+        MAX_TRIPS,
         |_| {
-            // The first move takes the place of what was reserved, and the last leaves a gap.
+            // The first move replaces the reservation, and the last one leaves a gap.
             *place.borrow_mut() = Place::reserve(bytes)?;
             block.is_marked()
         },
@@ -100,7 +100,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that all of its pages are there.
+/// Claims that all of its pages are resident.
 fn claim_pages(b: &mut Bencher, when: &str, block: &Block, bytes: usize) -> Result<(), Failure> {
     let seen = pagemap::look(block.start(), bytes)?.present;
     let claim = format!("pages resident {when}");
@@ -115,7 +115,7 @@ fn resize(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
     b.expect_argument(Sysno::MREMAP, NEW_LENGTH, Given::InTurn(half, whole));
     b.batches(2, |turns| {
         for _ in 0..turns {
-            // Shorter first: between batches no gap is left that another mapping could take.
+            // Shorter first: between batches no gap is left that another mapping could occupy.
             block.resize(bytes, bytes / 2)?;
             block.resize(bytes / 2, bytes)?;
         }

@@ -4,10 +4,10 @@
 //! One msync of one page of a shared mapping of a file in the temporary folder. `async`: the page is dirty and stays so. `sync`: the page
 //! is clean, or was written before each call, untimed.
 //! ## Does not measure
-//! The fault of the first write to a clean page. The device itself: what its host takes for written may be in memory yet.
+//! The fault of the first write to a clean page. The device itself: its host may report data as written that is still in memory.
 //! ## Reading it
-//! `async` does nothing since Linux 2.6.19: the kernel writes dirty pages back by itself. `sync` returns when the device says that it has
-//! the page for good; most file systems make it flush its own cache even where nothing was dirty.
+//! `async` does nothing since Linux 2.6.19: the kernel writes dirty pages back by itself. `sync` returns when the device reports that
+//! the page is durable; most file systems make it flush its own cache even where nothing was dirty.
 //! ## Source
 //! msync(2).
 
@@ -49,7 +49,7 @@ const STATE: &str = "state";
 
 const FLAGS: Argument = argument(2, "flags");
 
-/// The journal, the page and the device's cache may each be waited for.
+/// Maximum number of waits: the journal, the page and the device's cache may each be waited for.
 const WAITS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
 const DIRTIED: &str = "bytes made dirty before it";
@@ -81,7 +81,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if is_dirty {
         b.expect(at_least(Counter::Reported(DIRTIED), page as f64));
     }
-    // The preparation is called twice before a timed call: the first is for the timer's own cost.
+    // The preparation is called twice before each timed call: the first time for the timer's own cost.
     let (value, pending, dirtied) = (Cell::new(0_u8), Cell::new(0), Cell::new(0));
     b.single(
         || {
@@ -116,7 +116,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `async` must find a dirty page, and leaves it so: smaps tells.
+/// `async` must find a dirty page, and leave it dirty, which smaps shows.
 fn on_a_dirty_page(b: &mut Bencher, file: &FilePages) -> Result<(), Failure> {
     let page = file.page_bytes();
     file.write(0, 1);
@@ -124,7 +124,7 @@ fn on_a_dirty_page(b: &mut Bencher, file: &FilePages) -> Result<(), Failure> {
     b.try_iter(|| file.sync(page, MsyncFlags::ASYNC))?;
     let (claim, source) = ("bytes that are dirty after the calls", "smaps");
     match (before, file.dirty_bytes()) {
-        // The kernel writes back by itself what is dirty for long.
+        // The kernel itself writes back pages that have been dirty for long.
         (Ok(before), Ok(after)) if before == page && after < page => {
             let reason = "the kernel has written the page back meanwhile";
             b.claim_unverified(claim, page, after, source, reason);

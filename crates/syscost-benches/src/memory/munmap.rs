@@ -1,12 +1,12 @@
-//! Removing a mapping, with the pages in it.
+//! Removing a mapping, including its pages.
 //!
 //! ## Measures
 //! One munmap of a whole mapping of private anonymous memory, by length: none of its pages touched, or all of them, in small pages. The
-//! mappings are made anew, and touched, before each batch, untimed.
+//! mappings are made again, and touched, before each batch, untimed.
 //! ## Does not measure
 //! Other CPUs that must forget the pages as well: this process has one thread (`memory.tlb_shootdown`). Parts of a mapping.
 //! ## Reading it
-//! Untouched it costs the same for any length. Touched, each page is taken from the tables and given back to the allocator.
+//! Untouched it costs the same for any length. Touched, each page is removed from the page tables and returned to the allocator.
 //! ## Source
 //! lmbench `lat_mmap`, which maps and touches as well.
 
@@ -47,21 +47,21 @@ fn cases() -> Vec<Case> {
         row("64K", "yes"),
         row("1M", "yes"),
         // Touching more takes too long: ten times as long as what is measured.
-        row("16M", "yes").dear(0.05),
+        row("16M", "yes").expensive(0.05),
     ]
 }
 
-/// The longest batch has this many bytes, touched or not, and this many mappings at most. Strict
-/// machines promise memory for either.
-const MOST_TOUCHED: usize = 32 << 20;
-const MOST_BYTES: usize = 256 << 20;
-const MOST: usize = 512;
+/// Maximum bytes per batch, touched or not, and maximum number of mappings. Machines with strict
+/// overcommit reserve memory for either.
+const MAX_TOUCHED: usize = 32 << 20;
+const MAX_BYTES: usize = 256 << 20;
+const MAX_MAPPINGS: usize = 512;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (bytes, is_touched) = (size(b.case())?, is_touched(b.case())?);
-    let (most_bytes, pages) = match is_touched {
-        true => (MOST_TOUCHED, bytes / page_size()),
-        false => (MOST_BYTES, 0),
+    let (max_bytes, pages) = match is_touched {
+        true => (MAX_TOUCHED, bytes / page_size()),
+        false => (MAX_BYTES, 0),
     };
     b.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
     if is_touched {
@@ -70,7 +70,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     b.expect_argument(Sysno::MUNMAP, LENGTH, Given::Always(bytes as u64));
     b.expect_argument(Sysno::MUNMAP, ADDRESS, Given::Different);
-    let most = (most_bytes / bytes).clamp(2, MOST);
+    let most = (max_bytes / bytes).clamp(2, MAX_MAPPINGS);
     let islands = RefCell::new(Islands::make(1, bytes)?);
     let resident = Cell::new(0);
     b.prepared_batches(
@@ -78,13 +78,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         most as u64,
         |turns| {
             let turns = turns as usize;
-            // First without the old ones: their memory is to be had again.
+            // The old ones are released first, so that their memory can be reused.
             let mut islands = islands.borrow_mut();
             *islands = Islands::make(1, bytes)?;
             *islands = Islands::make(turns, bytes)?;
             let present = match is_touched {
                 true => islands.touch(turns)?,
-                // Looking at one is enough: none differs.
+                // Checking one is enough: they do not differ.
                 false => islands.present(1)?,
             };
             resident.set(resident.get() + present);
@@ -105,7 +105,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let unmapped = islands.unmap(most);
     let gone = before.saturating_sub(mapped_bytes()?);
     unmapped.map_err(|cause| Failure::of("munmap", cause))?;
-    // With a mapping its pages go.
+    // A mapping's pages are released with it.
     let claim = format!("bytes unmapped by {most} calls");
     b.claim_equal(&claim, most * bytes, gone, "/proc/self/statm");
     Ok(())

@@ -1,4 +1,4 @@
-//! Shared: pairs of a CPU's node and a memory node, and work that is done on such a CPU.
+//! Shared: pairs of a CPU's node and a memory node, and work done on such a CPU.
 
 use std::thread;
 
@@ -8,7 +8,7 @@ use syscost_sys::cpu;
 use syscost_sys::memory::{Memory, nodes};
 use syscost_sys::topology::Topology;
 
-/// The measuring thread sleeps while another does the work.
+/// The measuring thread sleeps while another one does the work.
 pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
 
 /// Every node with a CPU that this process may use, with every node that has memory.
@@ -25,7 +25,7 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// With one node there is nothing to compare.
+/// Whether there are several nodes to compare.
 pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
     match nodes().len() {
         0 | 1 => Err(Unsupported::new("this machine has one memory node")),
@@ -60,7 +60,7 @@ pub(super) fn pair(b: &Bencher) -> Result<(u32, u32), Failure> {
     Ok((cpu, b.case().number("memory_node") as u32))
 }
 
-/// Claims that the memory is on this node, and in the pages it was asked in.
+/// Claims that the memory is on this node, in the requested kind of pages.
 pub(super) fn claim_memory(b: &mut Bencher, memory: &Memory, node: u32) -> Result<(), Failure> {
     b.claim_resident(memory)?;
     let (asked, there) = memory.pages_on(node)?;
@@ -69,7 +69,7 @@ pub(super) fn claim_memory(b: &mut Bencher, memory: &Memory, node: u32) -> Resul
     Ok(())
 }
 
-/// How long a piece of work takes on this CPU, in ns, and where it was done.
+/// How long a piece of work takes on this CPU, in ns, and the CPU on which it was done.
 pub(super) fn timed_on(
     cpu: u32,
     clock: &Clock,
@@ -89,7 +89,7 @@ pub(super) fn timed_on(
     done.unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))
 }
 
-/// Measures a piece of work on this CPU, and claims that it was done there. `value` tells what follows from how many ns it took.
+/// Measures a piece of work on this CPU, and claims that it was done there. `value` computes the value from the time in ns.
 pub(super) fn observe(
     b: &mut Bencher,
     cpu: u32,
@@ -98,7 +98,7 @@ pub(super) fn observe(
 ) -> Result<(), Failure> {
     let clock = *b.clock();
     let mut strayed = None;
-    // The first comes to cold tables of pages.
+    // The first one finds cold page tables.
     timed_on(cpu, &clock, &mut work)?;
     b.observe(|| {
         let (ns, seen) = timed_on(cpu, &clock, &mut work)?;

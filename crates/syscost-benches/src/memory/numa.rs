@@ -1,12 +1,12 @@
-//! Latency of memory by where it is and where it is used from: node by node.
+//! Latency of memory by its node and the node of the CPU.
 //!
 //! ## Measures
-//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), by a thread on a CPU of `cpu_node`, of memory that is bound
+//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), by a thread on a CPU of `cpu_node`, in memory that is bound
 //! to `memory_node`.
 //! ## Does not measure
-//! Memory under load (`memory.loaded_latency`), or what a process gets that says nothing: usually memory of the node where it first touches it.
+//! Memory under load (`memory.loaded_latency`), or the memory that a process gets by default: usually that of the node where it first touches it.
 //! ## Reading it
-//! Rows with two equal numbers are local. What the others cost more is the way between the packages (or parts of one), which every cache miss pays
+//! Rows with two equal numbers are local. The extra cost of the others is the path between the packages (or parts of one), which every cache miss pays
 //! whose memory was first touched elsewhere. `memory.numa_bandwidth` has the same matrix for bandwidth.
 //! ## Source
 //! The matrix of Intel's Memory Latency Checker.
@@ -30,17 +30,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(nodes::cases),
     expect: &[nodes::SLEEPS],
-    setup: Setup::Dear { seconds: 0.2 },
+    setup: Setup::Expensive { seconds: 0.2 },
     support: nodes::support,
     run,
     source: include_str!("numa.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// What a cache hardly holds of: a measurement visits a small part of it, once.
+/// Bytes of memory, of which a cache holds hardly anything: a measurement visits a small part of it, once.
 const BYTES: usize = 128 << 20;
 
-/// Turns of the chase in one observation.
+/// Turns of the chase per observation.
 const TURNS: u64 = 64;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {

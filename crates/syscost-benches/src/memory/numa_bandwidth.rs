@@ -1,12 +1,12 @@
-//! Bandwidth of memory by where it is and where it is used from: node by node.
+//! Bandwidth of memory by its node and the node of the CPU.
 //!
 //! ## Measures
 //! Bytes per second that one thread on a CPU of `cpu_node` loads from 512 MiB of memory that is bound to `memory_node`, from end to end as `memory.bandwidth` with
 //! `op=read`.
 //! ## Does not measure
-//! What all CPUs of a node get together, which meets other limits. Writing.
+//! The bandwidth of all CPUs of a node together, which has other limits. Writing.
 //! ## Reading it
-//! Rows with two equal numbers are local. One thread is limited by how many lines it can wait for at once, so that where latency is twice as long
+//! Rows with two equal numbers are local. One thread is limited by how many lines it can wait for simultaneously, so that where latency is twice as long
 //! (`memory.numa`) its bandwidth is about half.
 //! ## Source
 //! The matrix of Intel's Memory Latency Checker; likwid-bench with memory of another domain.
@@ -32,17 +32,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(nodes::cases),
     expect: &[nodes::SLEEPS],
-    setup: Setup::Dear { seconds: 0.3 },
+    setup: Setup::Expensive { seconds: 0.3 },
     support: nodes::support,
     run,
     source: include_str!("numa_bandwidth.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// More than most caches hold.
+/// Bytes of memory: more than most caches hold.
 const BYTES: usize = 512 << 20;
 
-/// Read in one observation.
+/// Bytes per observation.
 const PART: usize = 4 << 20;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {

@@ -6,14 +6,14 @@ use std::sync::atomic::AtomicU64;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
 
-/// A page of words that several threads may use at once.
+/// A page of words that several threads may use concurrently.
 pub(super) struct Page(Memory);
 
 // SAFETY: it gives out nothing but atomics.
 unsafe impl Sync for Page {}
 
 impl Page {
-    /// A fresh one, first touched by the calling thread.
+    /// A fresh page, first touched by the calling thread.
     pub(super) fn touched_here() -> Result<Self, Failure> {
         Ok(Self(Memory::fill(1, Pages::Small)?))
     }
@@ -21,7 +21,7 @@ impl Page {
     /// The word at this offset in bytes.
     pub(super) fn word(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(size_of::<u64>()) && offset < self.0.bytes());
-        // SAFETY: within the page, aligned, and never used but as an atomic.
+        // SAFETY: within the page, aligned, and only used as an atomic.
         unsafe { AtomicU64::from_ptr(self.0.start().add(offset).cast()) }
     }
 }

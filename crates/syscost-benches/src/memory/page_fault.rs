@@ -1,24 +1,24 @@
-//! Touching a page that is not there yet, by kind.
+//! Touching a page that is not present, by kind.
 //!
 //! ## Measures
-//! The first access to a page, per page: the processor's fault, the kernel's finding or making of a page, its entry in the tables,
-//! and the way back. Pages are made absent again before each batch, untimed: the tables stay, so that no table has to be made.
+//! The first access to a page, per page: the processor's fault, the kernel's allocation or lookup of a page, its page table entry,
+//! and the way back. Pages are made absent again before each batch, untimed: the page tables stay, so that none has to be allocated.
 //!
-//! - `anonymous_write`: private memory, which the kernel clears first. `zero_page_read`: it is only read, so all such pages are one
-//!   page of zeros; `zero_page_write`: it was read before and is written now.
-//! - `copy_on_write`: memory shared with a child that stands still; each write copies a page.
+//! - `anonymous_write`: private memory, which the kernel clears first. `zero_page_read`: it is only read, so all such pages are the one
+//!   zero page; `zero_page_write`: it was read before and is written now.
+//! - `copy_on_write`: memory shared with a child that is stopped; each write copies a page.
 //! - `huge`: a transparent huge page, which is cleared as a whole.
-//! - `file_warm`: a file that was written page by page and is in the page cache. The kernel maps the pages around as well, 16 by
-//!   default (`pages_per_fault`, as found here), so `fault_ns` is for many. Such pieces are touched in random order, the pages of each one after the other. `file_warm_alone`: each page
-//!   is a mapping of its own, so a fault brings in one.
+//! - `file_warm`: a file that was written page by page and is in the page cache. The kernel also maps the surrounding pages, 16 by
+//!   default (`pages_per_fault`, as found here), so `fault_ns` is for several pages. Such pieces are touched in random order, the pages of each piece in order. `file_warm_alone`: each page
+//!   is a separate mapping, so a fault maps only one.
 //! - `file_cold`: a file that is not in the page cache, proven before each fault, one page at a time from the device.
-//! - `userfaultfd`: a thread on the same CPU is told of the fault and copies a page in.
+//! - `userfaultfd`: a thread on the same CPU is notified of the fault and copies a page in.
 //! ## Does not measure
-//! Memory whose host has not given it yet: the pages were used before. Read-ahead, which the order and the advice rule out. The
-//! device itself: what a disk's host has cached is quicker than the disk.
+//! Memory that the host has not provided yet: the pages were used before. Readahead, which the order and the advice rule out. The
+//! device itself: what a disk's host has cached is faster than the disk.
 //! ## Reading it
-//! What a program pays for memory beyond malloc, once a page. A huge page costs more than a small one, but far less than the 512 it
-//! stands for. MADV_RANDOM keeps the kernel from reading ahead, not from mapping what is in the cache around a fault.
+//! What a program pays for memory in addition to malloc, once per page. A huge page costs more than a small one, but far less than the 512 that it
+//! replaces. MADV_RANDOM keeps the kernel from reading ahead, not from mapping cached pages around a fault.
 //! ## Source
 //! lmbench `lat_pagefault`, which comes nearest to `file_warm`: it touches single pages of a file, in random order.
 
@@ -99,7 +99,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const KIND: &str = "kind";
 
-/// The kernel may add a fault of its own now and then.
+/// One minor fault per operation; the kernel may add a fault now and then.
 const ONE_MINOR: [Expect; 1] = [minor_faults(1.0)];
 
 /// This many faults without a device per operation.

@@ -1,17 +1,17 @@
-//! Loads that do not depend on each other: how many misses are under way at once.
+//! Loads that do not depend on each other: how many misses can be outstanding simultaneously.
 //!
 //! ## Measures
 //! `chains` independent pointer chases around the same random cycle through `size` bytes of memory, evenly spaced on it; the time is that of one load, over all
-//! chains. Sizes are chosen to be in a second cache, in a third one and in memory on most machines. Pages are huge where there are any.
+//! chains. Sizes are chosen to be in a second cache, in a third one and in memory on most machines. Pages are huge where available.
 //! ## Does not measure
-//! What prefetchers do, or several cores at once: `memory.bandwidth`. With 16 chains and more each step also loads and stores its chain's place in a table, which
+//! What prefetchers do, or several cores together: `memory.bandwidth`. With 16 chains and more each step also loads and stores its chain's place in a table, which
 //! a miss hides.
 //! ## Reading it
-//! The time falls with the chains until the core has no more room for misses (its line fill buffers, 10 to 24 in most cores) and then stays. `speedup`
-//! is how many times longer a load takes with a single chain, measured in the same process: the number of misses that were really under way. Memory latency divided by the best
-//! of these is what a program pays that can ask for everything at once, like a hash join with prefetching; a linked list pays the whole.
+//! The time falls with the number of chains until the core has no more buffers for misses (its line fill buffers, 10 to 24 in most cores) and then stays. `speedup`
+//! is how many times longer a load takes with a single chain, measured in the same process: the number of misses that were actually outstanding. Memory latency divided by the best
+//! of these is what a program pays that can request everything at the same time, like a hash join with prefetching; a linked list pays the whole.
 //! ## Source
-//! Part of no published experiment here.
+//! Not part of any published experiment here.
 
 use std::cell::RefCell;
 
@@ -21,22 +21,22 @@ use syscost_sys::memory::Pages;
 
 use super::chases::{self, SIZE};
 
-/// The parameter that says how many chains there are.
+/// The key of the parameter with the number of chains.
 const CHAINS: &str = "chains";
 
-/// The sizes, and how many of the chains below each is measured with: in a near cache the table of 16 and more would be seen.
+/// The sizes, and the number of entries of `COUNTS` with which each is measured: in a near cache the table of 16 and more chains would be visible.
 const SIZES: [(usize, usize); 3] = [(512 << 10, 6), (24 << 20, 7), (256 << 20, 11)];
 
-/// From so much on the set-up takes longer than the measurement.
-const DEAR: usize = 64 << 20;
+/// From this size on, in bytes, the set-up takes longer than the measurement.
+const EXPENSIVE: usize = 64 << 20;
 
-/// Seconds that a row of the largest size takes to get its chase, which is laid once a round for all of them.
+/// Seconds that a row of the largest size takes to get its chase, which is laid once per round for all of them.
 const SECONDS: f64 = 0.3 / COUNTS.len() as f64;
 
-/// Numbers of chains, in an order of which any beginning is worth having.
+/// Numbers of chains, in an order of which any prefix is useful.
 const COUNTS: [usize; 11] = [1, 2, 4, 8, 12, 6, 16, 3, 10, 24, 32];
 
-/// Turns of a single chain by which the speed-up is measured, and how often.
+/// Turns of a single chain that determine the speed-up, and how often.
 const TURNS: u64 = 8;
 const TIMES: usize = 9;
 
@@ -67,9 +67,9 @@ fn cases() -> Vec<Case> {
             (SIZE, size_name(bytes)),
             (CHAINS, chains.to_string()),
         ]);
-        match bytes < DEAR {
+        match bytes < EXPENSIVE {
             true => case,
-            false => case.dear(SECONDS),
+            false => case.expensive(SECONDS),
         }
     };
     SIZES
@@ -83,7 +83,7 @@ fn cases() -> Vec<Case> {
 }
 
 thread_local! {
-    /// Kept from case to case: laying them takes longer than measuring.
+    /// Chases shared by the cases of a worker: laying them takes longer than measuring.
     static CHASES: RefCell<Vec<Chase>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -105,7 +105,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             chases::chase(b, chases::pages(b.case())?, route, 1)?
         }
     };
-    // Elsewhere on the cycle than the case before.
+    // At another place of the cycle than the case before.
     let first = b.random().usize(..chase.lines());
     let single_ns = match b.is_timed() {
         true => Some(single(b, &mut chase, first)?),

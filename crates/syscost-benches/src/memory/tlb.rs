@@ -5,13 +5,13 @@
 //! and they lie at a different place in each page, so that no set of a cache has to hold more of them than another. The translations of
 //! `count` pages do not stay in the TLB.
 //! ## Does not measure
-//! The cost of a miss by itself: `memory.tlb_miss` takes off what as many lines cost that lie densely. Huge pages, of which a TLB covers as much as of
+//! The cost of a miss alone: `memory.tlb_miss` subtracts the cost of as many dense lines. Huge pages, of which one TLB entry covers as much as
 //! hundreds of small ones.
 //! ## Reading it
-//! Compare with `memory.latency` of the same number of lines, 64 bytes each: what is more is translation. It begins where the first TLB ends
-//! (`memory.tlb_reach`); a second TLB adds a few cycles, and beyond it the processor walks page tables, of which in a virtual machine there are two.
+//! Compare with `memory.latency` for the same number of lines, 64 bytes each: the difference is translation. It begins where the first TLB ends
+//! (`memory.tlb_reach`); a second TLB adds a few cycles, and beyond it the processor walks page tables, of which a virtual machine has two sets.
 //! ## Source
-//! Part of no published experiment here.
+//! Not part of any published experiment here.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, Order, Route};
@@ -19,11 +19,11 @@ use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 
-/// The parameter that says on how many pages there is a line.
+/// The key of the parameter with the number of pages, each of which has one line.
 pub(super) const COUNT: &str = "count";
 
-/// From this many pages on the set-up takes longer than the measurement.
-const DEAR: u64 = 16_384;
+/// From this number of pages on, the set-up takes longer than the measurement.
+const EXPENSIVE: u64 = 16_384;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb",
@@ -53,9 +53,9 @@ fn cases() -> Vec<Case> {
                 (Pages::KEY, Pages::Small.name().to_owned()),
                 (COUNT, count.to_string()),
             ]);
-            match count < DEAR {
+            match count < EXPENSIVE {
                 true => case,
-                false => case.dear(count as f64 / (1 << 18) as f64),
+                false => case.expensive(count as f64 / (1 << 18) as f64),
             }
         })
         .collect()

@@ -1,17 +1,17 @@
-//! How much memory a TLB covers in small pages, read off the latency of one line a page.
+//! How much memory a TLB covers in small pages, derived from the latency of one line per page.
 //!
 //! ## Measures
 //! Nothing by itself: it is computed from the rows of `memory.tlb`, and of `memory.latency` in
-//! random order, in huge pages where there are any. From the latency of one line on each of this
-//! many pages it takes off what as many dense lines cost more than the fewest; what is left rises
+//! random order, in huge pages where available. From the latency of one line on each of this
+//! many pages it subtracts the extra cost of as many dense lines over that of the fewest; what is left rises
 //! when a TLB no longer holds all translations. `level=1` is the memory covered where the first
-//! plateau ends, `level=2` the second. Between a plateau and the next must lie most of the rise: a
+//! plateau ends, `level=2` that where the second does. Most of the rise must lie between a plateau and the next: a
 //! curve that rises evenly has no step.
 //! ## Does not measure
-//! TLBs of instructions, or for huge pages, which often have entries of their own.
+//! TLBs for instructions, or for huge pages, which often have separate entries.
 //! ## Reading it
-//! `pages_count` is the number of pages, near to the number of entries. Neighbouring pages that lie side by side in memory too may share an
-//! entry on some processors, so there may seem to be more. In a virtual machine a TLB entry holds both translations at once.
+//! `pages_count` is the number of pages, close to the number of entries. Neighbouring pages that are also adjacent in physical memory may share an
+//! entry on some processors, so there may seem to be more. In a virtual machine a TLB entry holds both translations combined.
 //! ## Source
 //! As `memory.cache_size`.
 
@@ -56,7 +56,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             hierarchy::rises(&curve),
             hierarchy::is_steep(&plateau, &next)?,
         ],
-        details: hierarchy::told_of(&plateau, &next, "bytes", page).into(),
+        details: hierarchy::details_of(&plateau, &next, "bytes", page).into(),
     };
     derived.details.insert("pages_count".to_owned(), end);
     Ok(derived)

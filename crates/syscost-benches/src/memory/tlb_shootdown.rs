@@ -1,15 +1,15 @@
 //! Changing a page's mapping while other threads run on other CPUs.
 //!
 //! ## Measures
-//! One call on one touched page, by how many other threads of the process run meanwhile, each on a CPU of its own: munmap, mprotect that
-//! takes writing away, or madvise that gives the page back. Before each batch, untimed, the pages are written anew and every thread
+//! One call on one touched page, by how many other threads of the process run meanwhile, each on its own CPU: munmap, mprotect that
+//! revokes write permission, or madvise that gives the page back. Before each batch, untimed, the pages are written again and every thread
 //! reads them all; then the threads spin.
 //! ## Does not measure
-//! What the interrupted threads lose. Threads that sleep: their CPUs learn of it when they come back.
+//! What the interrupted threads lose. Threads that sleep: their CPUs learn of the change when they run again.
 //! ## Reading it
-//! `threads=0` is the call alone. With others, the kernel must make every CPU that runs one of them forget the page, by an interrupt each
+//! `threads=0` is the call alone. With others, the kernel must make every CPU that runs one of them forget the page, by one interrupt each
 //! on x86-64, and wait until all have. On arm64, on AMD processors with INVLPGB and under some hypervisors no interrupt is needed. So
-//! mappings are to be changed seldom, in large pieces, or before threads start.
+//! mappings should be changed seldom, in large pieces, or before threads start.
 //! ## Source
 //! Linux's shootdown is described in its documentation of the x86 TLB.
 
@@ -22,7 +22,7 @@ use syscost_sys::cpu;
 use syscost_sys::topology::Relation;
 
 use self::interrupts::interrupts;
-use self::stage::{Call, MOST, Stage, Tally};
+use self::stage::{Call, MAX_CALLS, Stage, Tally};
 use super::space::{ADDRESS, LENGTH};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -45,14 +45,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const VIA: &str = "via";
 const THREADS: &str = "threads";
 
-/// More threads than this are not measured.
-const MOST_THREADS: usize = 64;
+/// Maximum number of threads that are measured.
+const MAX_THREADS: usize = 64;
 
-/// Of the batches, in this share all threads must have run.
+/// Minimum share of the batches in which all threads must have run.
 const RAN: f64 = 0.75;
 
-/// This many batches without all threads are no accident.
-const LEAST_BATCHES: u64 = 10;
+/// Minimum number of batches without all threads that cannot be an accident.
+const MIN_BATCHES: u64 = 10;
 
 fn cases() -> Vec<Case> {
     let others = cpu::allowed().map_or(0, |cpus| cpus.len().saturating_sub(1));
@@ -66,9 +66,9 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// None, one, then doubled, up to all other CPUs.
+/// Numbers of threads: none, one, then doubled, up to all other CPUs.
 fn counts_to(others: usize) -> Vec<usize> {
-    let most = others.min(MOST_THREADS);
+    let most = others.min(MAX_THREADS);
     let doubled = (0..).map(|power| 1 << power);
     let mut counts = vec![0];
     counts.extend(doubled.take_while(|count| *count < most));
@@ -111,8 +111,8 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
     let claim = "share of batches in which all threads ran";
     let bound = Bound::AtLeast(RAN);
     let source = "their own counts";
-    // A few batches of a busy machine may have none; many, of threads that never run.
-    let never = share == 0.0 && tally.batches >= LEAST_BATCHES;
+    // A few batches on a busy machine may all lack a thread; many do only if threads never run.
+    let never = share == 0.0 && tally.batches >= MIN_BATCHES;
     if bound.holds(share) || never {
         b.claim_within(claim, bound, share, source);
     } else {
@@ -121,17 +121,17 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
     }
 }
 
-/// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts that.
+/// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts such interrupts.
 fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
     let (crew, mut stage) = Stage::start(call, cpus)?;
     stage.prepare()?;
     let (already, claim) = (stage.changed()? as f64, "pages that were so before");
     b.claim(claim, 0.0, already, "/proc", already == 0.0);
     let before = interrupts();
-    stage.turns(MOST)?;
+    stage.turns(MAX_CALLS)?;
     let after = interrupts();
     let changed = stage.changed()? as u64;
-    b.claim_equal("pages that 256 calls changed", MOST, changed, "/proc");
+    b.claim_equal("pages that 256 calls changed", MAX_CALLS, changed, "/proc");
     crew.dismiss()?;
     if cpus.is_empty() {
         return Ok(());
@@ -141,7 +141,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
     let source = "/proc/interrupts";
     match (before, after) {
         (Ok(before), Ok(after)) => {
-            let each = after.saturating_sub(before) as f64 / MOST as f64;
+            let each = after.saturating_sub(before) as f64 / MAX_CALLS as f64;
             if bound.holds(each) {
                 b.claim_within(claim, bound, each, source);
             } else {

@@ -1,4 +1,4 @@
-//! Shared: whether the far end took every connection that was made.
+//! Shared: whether the far end accepted every connection that was made.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ pub(crate) const BACKLOG: u32 = 16;
 
 const NETSTAT: &str = "/proc/net/netstat";
 
-/// What the kernel says of backlogs while connections are made.
+/// The kernel's counters of backlogs while connections are made.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     before: Result<Counters, Unsupported>,
@@ -65,7 +65,7 @@ impl Backlog {
         }
     }
 
-    /// Claims that a counter of the kernel has risen by at least this much.
+    /// Claims that a counter of the kernel has increased by at least this much.
     pub(crate) fn claim_counted(&self, b: &mut Bencher, name: &str, least: u64) {
         let bound = Bound::AtLeast(least as f64);
         match self.risen(name) {
@@ -76,7 +76,7 @@ impl Backlog {
         }
     }
 
-    /// By how much a counter has risen.
+    /// By how much a counter has increased.
     fn risen(&self, name: &str) -> Result<u64, String> {
         let before = self.before.as_ref().map_err(Unsupported::to_string)?;
         let after = self.after.as_ref().map_err(Unsupported::to_string)?;
@@ -86,18 +86,18 @@ impl Backlog {
     }
 }
 
-/// How many connections a partner is to accept in all, which is known only at the end. A partner
-/// that left when it was stopped might do so before it has accepted the connection that wakes it.
+/// How many connections a partner must accept in total, which is known only at the end. A partner
+/// that stopped immediately on request might do so before it has accepted the connection that wakes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Last(Shared<AtomicU64>);
 
 impl Last {
-    /// Not known yet.
+    /// A number that is not known yet.
     pub(crate) fn unknown() -> Result<Self, Failure> {
         Ok(Self(Shared::new(AtomicU64::new(u64::MAX))?))
     }
 
-    /// This many, including those that are yet to be made.
+    /// Announces this number, including connections that are yet to be made.
     pub(crate) fn announce(&self, connections: u64) {
         self.0.store(connections, Ordering::Release);
     }
@@ -112,7 +112,7 @@ impl Last {
 /// connection.
 pub(crate) type Accepting = (FarEnd, SocketAddr, Option<Last>);
 
-/// A far end that accepts: a partner that does so by `serve`, or a server with this `service` open.
+/// A far end that accepts: a partner that does so by `serve`, or a server that offers this `service`.
 pub(crate) fn accepting(
     path: &Path,
     cpus: &[u32],
@@ -139,7 +139,7 @@ pub(crate) fn accepting(
     }
 }
 
-/// Claims that a counter has not risen. It counts for the whole machine: where the far end has
+/// Claims that a counter has not increased. It counts for the whole machine: where the far end has
 /// accepted all connections, other programs raised it.
 fn claim_none(
     b: &mut Bencher,

@@ -1,18 +1,18 @@
 //! Shared: the kernel's protocol counters of this network namespace. They count all programs, so
-//! they may rise by more than a benchmark causes.
+//! they may increase by more than a benchmark causes.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use syscost_harness::prelude::*;
 
-/// Tables of pairs of lines: names, then their values.
+/// Files of paired lines: names, then their values.
 const TABLES: [&str; 2] = [
     "/proc/thread-self/net/snmp",
     "/proc/thread-self/net/netstat",
 ];
 
-/// A table with a name and a value in each line; only where there is IPv6.
+/// A file with a name and a value in each line; only where there is IPv6.
 const TABLE_OF_IPV6: &str = "/proc/thread-self/net/snmp6";
 
 /// Counters by their names: `Tcp.AttemptFails`, `TcpExt.ListenOverflows`, `Icmp6InEchos`.
@@ -20,7 +20,7 @@ const TABLE_OF_IPV6: &str = "/proc/thread-self/net/snmp6";
 pub(crate) struct Counters(BTreeMap<String, u64>);
 
 impl Counters {
-    /// As they are now.
+    /// Reads the current counts.
     pub(crate) fn read() -> Result<Self, Unsupported> {
         let mut counters = BTreeMap::new();
         for table in TABLES {
@@ -34,14 +34,14 @@ impl Counters {
         Ok(Self(counters))
     }
 
-    /// By how much one of them has risen since; `None` where the kernel has none of this name.
+    /// By how much a counter has increased since; `None` where the kernel has none of this name.
     pub(crate) fn risen_since(&self, before: &Self, name: &str) -> Option<u64> {
         let (now, then) = (self.0.get(name)?, before.0.get(name)?);
         Some(now.saturating_sub(*then))
     }
 }
 
-/// `Tcp: InSegs OutSegs` above `Tcp: 17 4`.
+/// Parses `Tcp: InSegs OutSegs` above `Tcp: 17 4`.
 fn pairs_of_lines(text: &str) -> Vec<(String, u64)> {
     let lines: Vec<&str> = text.lines().collect();
     let tables = lines.chunks_exact(2).filter_map(|pair| {
@@ -59,7 +59,7 @@ fn pairs_of_lines(text: &str) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// `Icmp6InEchos   17`.
+/// Parses `Icmp6InEchos   17`.
 fn name_and_value(line: &str) -> Option<(String, u64)> {
     let (name, value) = line.split_once(char::is_whitespace)?;
     Some((name.to_owned(), value.trim().parse().ok()?))
@@ -95,13 +95,13 @@ mod tests {
             println!("skipped: no counters here");
             return;
         };
-        // A port that this test holds and nobody listens on.
+        // A port that this test occupies and on which nothing listens.
         let Ok(taken) = std::net::UdpSocket::bind("127.0.0.1:0") else {
             println!("skipped: no loopback here");
             return;
         };
-        let nobody = taken.local_addr().unwrap();
-        assert!(std::net::TcpStream::connect(nobody).is_err());
+        let unserved = taken.local_addr().unwrap();
+        assert!(std::net::TcpStream::connect(unserved).is_err());
         let now = Counters::read().unwrap();
         let risen = |name| now.risen_since(&before, name);
         assert!(risen("Tcp.AttemptFails") >= Some(1));

@@ -1,4 +1,4 @@
-//! Shared: who is at the other end: a partner on this machine, or `syscost serve` on another.
+//! Shared: the far end of a connection: a partner on this machine, or `syscost serve` on another.
 
 mod family;
 
@@ -19,11 +19,10 @@ pub(crate) use family::Family;
 /// How long the far end may take to answer before and after the measurement.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Exchanges in which a session begins.
+/// Round trips that it takes to begin a session.
 const EXCHANGES_OF_A_SESSION: u32 = 3;
 
-/// A message of this size takes no longer than a line of a session; that of a larger one depends on
-/// the path's bandwidth as well.
+/// A message up to this size, in bytes, takes no longer than a line of a session; the time of a larger one depends on the path's bandwidth as well.
 const FEW_BYTES: usize = 1024;
 
 /// The way to the far end.
@@ -31,21 +30,21 @@ const FEW_BYTES: usize = 1024;
 pub(crate) enum Path {
     /// Through the kernel of this machine, to a partner there.
     Loopback(Placement, Family),
-    /// To `syscost serve`, wherever it is.
+    /// To `syscost serve`, on whatever machine it runs.
     Remote(Given),
 }
 
 impl Path {
-    /// The key of the parameter that names it.
+    /// The key of the parameter that names the path.
     pub(crate) const KEY: &str = "path";
 
-    /// Its name on this machine.
+    /// The name of a path on this machine.
     pub(crate) const LOOPBACK: &str = "loopback";
 
-    /// Its name where a far end was given.
+    /// The name of the path to a given far end.
     pub(crate) const REMOTE: &str = "remote";
 
-    /// That of a case. Where it says nothing of `cpus`, the partner is on the measuring task's CPU.
+    /// The path of a case. If the case does not give `cpus`, the partner is on the measuring task's CPU.
     pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
         match case.get(Self::KEY) {
             Self::LOOPBACK => {
@@ -81,7 +80,7 @@ impl Path {
         matches!(self, Self::Loopback(..))
     }
 
-    /// Where the far end is, with whatever port.
+    /// The address of the far end, without a port.
     pub(crate) fn address(&self) -> IpAddr {
         match self {
             Self::Loopback(_, family) => family.loopback(),
@@ -89,7 +88,7 @@ impl Path {
         }
     }
 
-    /// Tells the bencher how long an exchange of this many bytes takes, if that may be long. To be
+    /// Announces to the bencher how long an exchange of this many bytes takes, if that may be long. To be
     /// called before the measurement.
     pub(crate) fn announce(&self, b: &mut Bencher, size: usize) -> Result<(), Failure> {
         if let (Self::Remote(given), false) = (self, b.is_timed()) {
@@ -106,7 +105,7 @@ impl Path {
     }
 }
 
-/// How long a message of this many bytes takes there and back, when the path is known to its connection.
+/// How long a message of this many bytes takes there and back once the connection has adapted to the path.
 fn exchange(mut session: Session, size: usize) -> Result<Duration, Failure> {
     let tcp = Tcp::nodelay();
     let service = Service::StreamEcho {
@@ -150,7 +149,7 @@ pub(crate) fn remote_family() -> Option<Family> {
     Some(Family::of_address(given.address.ip()))
 }
 
-/// Who serves, and is ended by the near end.
+/// The far end, which serves and is ended by the near end.
 pub(crate) enum FarEnd {
     /// A process of this machine.
     Partner(Follower<Parcel>),
@@ -160,7 +159,7 @@ pub(crate) enum FarEnd {
 
 impl FarEnd {
     /// A partner on these CPUs, which serves with what it was `given` until it is stopped or the near end has closed, and accounts for it. If
-    /// it fails, `hang_up` lets the near end know, where its kernel does not.
+    /// it fails, `hang_up` notifies the near end where the kernel does not.
     pub(crate) fn partner<N: Send + 'static>(
         cpus: &[u32],
         given: N,
@@ -173,14 +172,14 @@ impl FarEnd {
         Ok(Self::Partner(follower))
     }
 
-    /// A session of its own, in which this service is open.
+    /// A dedicated session in which this service is open.
     pub(crate) fn peer(given: &Given, service: &Service) -> Result<(Self, Opened), Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let opened = session.open(service)?;
         Ok((Self::Peer(Box::new(session)), opened))
     }
 
-    /// The team of it and the near end. Both come back of it, the far end as what it accounts for. [`Lead::end`] has to end the service: it closes the
+    /// The team of the far end and the near end. It returns both, the far end as its account. [`Lead::end`] has to end the service: it closes the
     /// connection, or makes a last one.
     pub(crate) fn led_by<'t, L: Lead + 't>(self, near: L) -> Team<'t, (L, Account)> {
         match self {
@@ -201,13 +200,13 @@ impl FarEnd {
     }
 }
 
-/// A near end whose far end is in another machine.
+/// A near end whose far end is on another machine.
 struct Facing<L> {
     near: L,
     session: Box<Session>,
     /// Whether the far end cannot look at its cores.
     is_blind: bool,
-    /// Where the task that serves was at the last look.
+    /// The CPU of the serving task at the last look.
     cpu: Option<u32>,
     account: Account,
 }
@@ -240,7 +239,7 @@ impl<L: Lead> Lead for Facing<L> {
             self.is_blind = true;
             return Ok(None);
         };
-        // Where it has moved, nobody looked at the core that it was on.
+        // If it has moved, the core that it was on has not been checked.
         let has_moved = self.cpu.replace(cpu).is_some_and(|before| before != cpu);
         Ok(Some(is_ours && !has_moved))
     }
@@ -252,10 +251,10 @@ impl<L: Lead> Lead for Facing<L> {
     }
 }
 
-/// Bytes of the longest account, as a partner hands it over.
+/// Maximum size of an account handed over by a partner, in bytes.
 const MAX_PARCEL: usize = 4000;
 
-/// An account in memory that means the same in every process.
+/// An account in memory, without pointers, so that it means the same in every process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parcel {
     length: usize,

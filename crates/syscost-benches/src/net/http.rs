@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! A minimal GET request of HTTP/1.1 and the response with a body of `size` bytes, whose status,
-//! length and content are checked. `connection=kept`: all requests use one connection;
+//! length, and content are checked. `connection=kept`: all requests use one connection;
 //! `connection=fresh`: each request opens a new one, which the far end closes after its response,
 //! and then this end. With `path=loopback` the far end is a process on the same CPU, with
 //! `path=remote` the `syscost serve` that `--peer` names.
@@ -51,7 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
 
-/// Sizes of a body, in bytes.
+/// Body sizes, in bytes.
 const SIZES: [usize; 2] = [1 << 10, 64 << 10];
 
 const CONNECTION: &str = "connection";
@@ -105,7 +105,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 /// Expects the calls and switches of those ends that are tasks of this machine.
 fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
     let there = path.own_ends() - 1.0;
-    // A body comes in parts as the network has them.
+    // A body arrives in parts as the network delivers them.
     let parts = size.div_ceil(1024) as f64;
     let fresh = if is_kept { 0.0 } else { 1.0 };
     b.expect(together(Sysno::SENDTO, 1.0 + there));
@@ -116,22 +116,22 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
         (Sysno::SOCKET, fresh),
         (Sysno::CONNECT, fresh),
         (Sysno::ACCEPT4, there * fresh),
-        // How long the far end waits for each connection, both ways.
+        // How long the far end waits for each connection, in both directions.
         (Sysno::SETSOCKOPT, 2.0 * there * fresh),
         (Sysno::CLOSE, (1.0 + there) * fresh),
     ] {
         b.expect(together(call, count));
     }
     // A debug build checks that a descriptor is open before it closes it.
-    let most = 1.05 * (1.0 + there) * fresh;
-    b.expect(at_most(Counter::Syscall(Sysno::FCNTL), most));
+    let max = 1.05 * (1.0 + there) * fresh;
+    b.expect(at_most(Counter::Syscall(Sysno::FCNTL), max));
     b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
-    let most = (2.3 + 2.0 * fresh) * path.own_ends() * parts;
+    let max = (2.3 + 2.0 * fresh) * path.own_ends() * parts;
     let least = match path.is_loopback() {
         true => sleeps(path.placement()),
         false => 0.5,
     };
-    b.expect(within(Counter::Switches, least, most));
+    b.expect(within(Counter::Switches, least, max));
 }
 
 /// A far end that answers requests.
@@ -152,14 +152,14 @@ struct Client {
     address: SocketAddr,
     /// The connection that all requests go over; `None` where each request opens a new one.
     kept: Option<OwnedFd>,
-    /// Where the far end is a partner: it ends with the last connection.
+    /// Set where the far end is a partner, which ends with its last connection.
     last: Option<Last>,
     size: usize,
     content: Content,
     buffer: Vec<u8>,
     asked: u64,
     received: u64,
-    /// Bytes of all bodies.
+    /// Total bytes of all bodies.
     bodies: u64,
     budget: Budget,
     backlog: Backlog,
@@ -187,7 +187,7 @@ impl Client {
             last,
             size,
             content,
-            // Other than zeros, so that every page is there from now on.
+            // Not zeros, so that every page is present from now on.
             buffer: vec![1; MAX_HEAD + size],
             asked: 0,
             received: 0,
@@ -197,7 +197,7 @@ impl Client {
             way,
         };
         if !is_kept {
-            // It was made for this end's address only; the far end still waits for its request.
+            // The first connection was opened only to learn this end's address; the far end still waits for its request.
             client.turn()?;
             client.kept = None;
         }
@@ -256,7 +256,7 @@ impl Client {
         }
     }
 
-    /// Whether the body, which begins there, is as long as it should be and what it should be.
+    /// Checks that the body, which begins at `start`, has the expected length and content.
     #[inline(always)]
     fn check(&mut self, start: usize, length: usize, filled: usize) -> Result<(), Failure> {
         if length != self.size || filled != start + length {
@@ -317,7 +317,7 @@ impl Client {
         self.budget.detail(b);
     }
 
-    /// Claims what the row's name says: how long a body is, and how many requests go over a connection.
+    /// Claims what the row's name states: the length of a body, and the number of requests per connection.
     fn claim_named(&self, b: &mut Bencher, account: &Account) {
         let named = b.case().number(SIZE) as f64;
         let body = self.bodies as f64 / self.asked.max(1) as f64;
@@ -344,14 +344,14 @@ impl Lead for Client {
         self.way.end();
         self.backlog.end();
         if let Some(kept) = &self.kept {
-            // Closing it would not end it: the partner has inherited a copy.
+            // Closing would not end the connection: the partner has inherited a copy of the descriptor.
             syscost_net::service::release(kept);
         }
         Ok(())
     }
 }
 
-/// The name of how these connections served these requests; one that served a single request was not kept.
+/// How these connections served these requests, as the row's name calls it; a connection that served a single request was not kept.
 fn kind_of(connections: u64, requests: u64) -> String {
     match connections {
         1 if requests > 1 => KEPT.to_owned(),

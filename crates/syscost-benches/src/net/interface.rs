@@ -1,4 +1,4 @@
-//! Shared: which interface carried the messages, as its own counters tell, and what it does to them.
+//! Shared: the interface that carried the messages, by its own counters, and what it does to them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,13 +13,13 @@ const TABLE: &str = "/proc/net/dev";
 
 const ETHTOOL: &str = "SIOCETHTOOL";
 
-/// What is said of interfaces that have counted too little, and are no loopback.
+/// The reason where an interface other than loopback has counted too little.
 const LATE: &str = "some drivers count late, and no other interface has counted as much";
 
 /// What the interfaces of this machine carry while messages go over one of them.
 #[derive(Debug)]
 pub(crate) struct Way {
-    /// Where the messages go, as the socket says.
+    /// Where the messages go, according to the socket.
     far: IpAddr,
     /// The interface that has this end's address: `lo` where both ends are on this machine.
     name: Result<String, Unsupported>,
@@ -27,11 +27,11 @@ pub(crate) struct Way {
     after: State,
 }
 
-/// What the kernel tells of the interfaces at a moment.
+/// What the kernel reports of the interfaces at one moment.
 #[derive(Debug)]
 struct State {
     carried: Result<Vec<Carried>, Unsupported>,
-    /// Of the interface of the way alone.
+    /// Those of the path's interface alone.
     offloads: Result<Offloads, Unsupported>,
     queue: Result<Option<Queue>, Unsupported>,
 }
@@ -47,7 +47,7 @@ impl State {
     }
 
     fn unknown() -> Self {
-        let reason = Unsupported::new("nobody looked at the end");
+        let reason = Unsupported::new("it was not read at the end");
         Self {
             carried: Err(reason.clone()),
             offloads: Err(reason.clone()),
@@ -57,9 +57,9 @@ impl State {
 }
 
 impl Way {
-    /// From now on, between the addresses that a connected socket has.
+    /// Begins now, for the addresses of a connected socket.
     pub(crate) fn begin(own: IpAddr, far: IpAddr) -> Self {
-        // What goes to an address of this machine passes through `lo`, whichever interface has the address.
+        // Messages to an address of this machine pass through `lo`, whichever interface has the address.
         let own = own.to_canonical();
         let address = match own == far.to_canonical() {
             true => Family::of_address(own).loopback(),
@@ -78,7 +78,7 @@ impl Way {
         }
     }
 
-    /// Until now.
+    /// Ends now.
     pub(crate) fn end(&mut self) {
         self.after = State::read(&self.name);
     }
@@ -105,7 +105,7 @@ impl Way {
         }
         self.claim_offloads(b);
         const CLAIM: &str = "bytes carried by the interface of its path, sent and received";
-        let least = |name: &str| format!("{name}: at least {sent} and {received}");
+        let expected = |name: &str| format!("{name}: at least {sent} and {received}");
         let known = || Some((self.name.as_ref().ok()?, self.changes()?));
         let Some((name, changes)) = known() else {
             let reasons = [
@@ -115,10 +115,10 @@ impl Way {
             ];
             let reason = reasons.into_iter().flatten().next();
             let reason = reason.map_or_else(
-                || "it was made meanwhile".to_owned(),
+                || "it was created in the meantime".to_owned(),
                 Unsupported::to_string,
             );
-            b.claim_unverified(CLAIM, least("?"), "unknown", TABLE, &reason);
+            b.claim_unverified(CLAIM, expected("?"), "unknown", TABLE, &reason);
             return;
         };
         let (verdict, seen) = judge(name, &changes, sent, received);
@@ -130,10 +130,10 @@ impl Way {
             None => "nothing".to_owned(),
         };
         let reason = (verdict == Verdict::Unverified).then_some(LATE);
-        b.claim_verdict(CLAIM, least(name), seen, TABLE, verdict, reason);
+        b.claim_verdict(CLAIM, expected(name), seen, TABLE, verdict, reason);
     }
 
-    /// Says what the interface does in place of the CPU, and claims that it did so all the time.
+    /// Reports what the interface does in place of the CPU, and claims that it did so all the time.
     fn claim_offloads(&self, b: &mut Bencher) {
         const CLAIM: &str = "offloads of that interface, before and after";
         let known = [&self.before, &self.after].map(|state| state.offloads.as_ref());
@@ -149,7 +149,7 @@ impl Way {
         }
     }
 
-    /// What each interface has carried between the beginning and the end; `None` where nobody knows.
+    /// What each interface has carried between the beginning and the end; `None` if unknown.
     fn changes(&self) -> Option<Vec<Carried>> {
         let before = self.before.carried.as_ref().ok()?;
         let after = self.after.carried.as_ref().ok()?;
@@ -198,7 +198,7 @@ impl fmt::Display for Shaper {
     }
 }
 
-/// Whether the interface of this name carried as much, and which one to tell of: another one that did, if it has not.
+/// Judges whether the interface of this name carried that much; returns the interface to report: another one that did, if this one has not.
 fn judge<'c>(
     name: &str,
     changes: &'c [Carried],
@@ -246,7 +246,7 @@ mod tests {
             of("lo", &[carried("lo", 1500, 1500), quiet.clone()]),
             (Verdict::Confirmed, lo.clone())
         );
-        // Loopback sees each message twice.
+        // Loopback counts each message twice.
         assert_eq!(
             of("lo", &[carried("lo", 1000, 500)]),
             (Verdict::Refuted, lo.clone())

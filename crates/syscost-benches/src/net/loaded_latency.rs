@@ -3,16 +3,16 @@
 //! ## Measures
 //! The round trip of a 64-byte message over a dedicated connection, while `streams` other connections
 //! stream to the far end as fast as possible (as
-//! `net.tcp.bandwidth{size=64K,direction=send,via=write}` does); `streams=0` is the same without
+//! `net.tcp.bandwidth{size=64K,direction=send,via=write}` does); `streams=0` is the round trip without
 //! them. The value is the mean of the round trips of a sample; the distribution is of all of them.
-//! `load_bytes_per_s` is the streams' bandwidth meanwhile: in every sample each of them must have
+//! `load_bytes_per_s` is the streams' bandwidth meanwhile: in every sample each stream must have
 //! moved bytes.
 //! ## Does not measure
 //! Streams from the far end. On loopback the senders run on the CPU of the measuring task and the
 //! receivers on that of the far end (`cpus`), as they would on machines with one CPU each: most of
-//! the time is spent waiting for a turn on these.
+//! the time is spent waiting for a turn on these CPUs.
 //! ## Reading it
-//! What is added to `streams=0` is the time that a message waits behind others: in the send queue of a
+//! The excess over `streams=0` is the time that a message waits behind others: in the send queue of a
 //! network card, in the buffers of the bottleneck link (a path with large buffers and a congestion
 //! control that fills them adds tens of milliseconds: bufferbloat), or, on loopback, for a CPU.
 //! ## Source
@@ -51,10 +51,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how many streams there are.
+/// The key of the parameter with the number of streams.
 const STREAMS: &str = "streams";
 
-/// How many there are.
+/// The numbers of streams.
 const LOADS: [usize; 3] = [0, 1, 2];
 
 /// Round trips whose calls are counted.
@@ -82,14 +82,14 @@ fn cases() -> Vec<Case> {
     cases.collect()
 }
 
-/// How many streams fill the path of a case.
+/// The number of streams that fill the path of a case.
 fn load(case: &Case) -> Result<usize, Failure> {
     let name = case.get(STREAMS);
     let load = LOADS.into_iter().find(|load| load.to_string() == name);
     load.ok_or_else(|| case.unknown(STREAMS))
 }
 
-/// Whether this many round trips in this time are a sample.
+/// Whether this many round trips in this time suffice for a sample.
 fn is_enough(passed: Duration, round_trips: usize) -> bool {
     passed >= MIN_WINDOW && (round_trips >= MIN_ROUND_TRIPS || passed >= LONG_WINDOW)
 }

@@ -1,4 +1,4 @@
-//! Talking over the network.
+//! Communication over the network.
 
 pub(crate) mod backlog;
 pub(crate) mod counters;

@@ -7,10 +7,10 @@
 //! trip of an empty message; `term=byte` is 2 / r, what each byte adds to a round trip.
 //! `bandwidth_bytes_per_s` is r, and messages of `half_bandwidth_bytes` reach half of it.
 //! ## Does not measure
-//! A stream: a message is received before its answer is sent, so its two ways follow each other and
+//! A stream: a message is received before its answer is sent, so the two directions follow each other and
 //! each copy waits for the one before, while a stream overlaps them all. So the bandwidth of
 //! `net.tcp.bandwidth` on the same path should be at least as high; a claim compares the two. Where
-//! it is lower, something holds the stream back that a single message does not meet: its congestion
+//! it is lower, something holds the stream back that does not affect a single message: its congestion
 //! control (BBR paces a stream over loopback to half), a window smaller than the bandwidth-delay
 //! product, or a shaper that lets bursts pass.
 //! ## Reading it
@@ -38,20 +38,20 @@ use super::tcp::round_trip;
 use super::waiting;
 use crate::ipc::setting::same_and_nearest;
 
-/// A model that is farther from its rows than this, relative to them, does not fit.
+/// Maximum relative error of a model that fits its rows.
 const MAX_ERROR: f64 = 0.25;
 
-/// A model whose bandwidth is higher than a stream's by more than this factor is not confirmed: but
-/// for noise it should be lower.
+/// A model whose bandwidth is higher than a stream's by more than this factor is not confirmed: apart
+/// from noise it should be lower.
 const MAX_ABOVE_STREAM: f64 = 1.5;
 
-/// Beyond this factor the two are not of one path. Streams over loopback are held back by the
+/// Beyond this factor the two do not belong to the same path. Streams over loopback are held back by the
 /// congestion control: by BBR 1.6 to 2.9 times on an EPYC guest (2026-11-24).
 const MAX_PLAUSIBLE: f64 = 5.0;
 
 const ROUND_TRIP: &str = round_trip::BENCHMARK.id;
 
-/// The parameter that says which of the model's terms a row is.
+/// The key of the parameter that names the model's term.
 const TERM: &str = "term";
 const LATENCY: &str = "latency";
 const BYTE: &str = "byte";
@@ -79,7 +79,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn cases() -> Vec<Case> {
-    // The placements and ways to wait that have round trips of many sizes.
+    // The placements and ways to wait for which round trips of many sizes are measured.
     let near = same_and_nearest();
     let waits = [Wait::Block, Wait::Spin].into_iter();
     let local = near
@@ -97,7 +97,7 @@ fn cases() -> Vec<Case> {
     cases.collect()
 }
 
-/// Whether a row is of this case's path: its round trips of all sizes, and its plain stream.
+/// Whether a row belongs to this case's path: its round trips of all sizes, and its plain stream.
 fn takes(case: &Case, row: &Row) -> bool {
     let is_of_path = [Path::KEY, Family::KEY, Placement::KEY]
         .into_iter()

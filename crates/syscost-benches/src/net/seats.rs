@@ -7,12 +7,12 @@ use syscost_sys::topology::{Relation, Topology};
 
 use super::far_end::Path;
 
-/// Where the two tasks of a connection run.
+/// The CPUs on which the two tasks of a connection run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seats {
     /// CPUs of the task at this end.
     pub(super) near: Vec<u32>,
-    /// CPUs of the task at the far end, if that is on this machine.
+    /// CPUs of the task at the far end, if it is on this machine.
     pub(super) far: Vec<u32>,
 }
 
@@ -79,7 +79,7 @@ impl Seats {
         Ok(all)
     }
 
-    /// Claims that the two tasks of each connection stand to each other as the row's name says.
+    /// Claims that the two tasks of each connection are placed relative to each other as the row's name says.
     pub(super) fn claim(all: &[Seats], b: &mut Bencher) {
         let Some(named) = b.case().find(Placement::KEY).map(str::to_owned) else {
             return;
@@ -90,7 +90,7 @@ impl Seats {
         b.claim_equal(what, named, seen.join(" "), "topology");
     }
 
-    /// The name of how its two tasks stand to each other.
+    /// The name of how its two tasks are placed relative to each other.
     fn relation(&self) -> &'static str {
         match (&self.near[..], &self.far[..]) {
             ([near], [far]) => Topology::known()

@@ -9,17 +9,17 @@ use super::interface::Way;
 use super::waiting;
 use crate::ipc::setting::{same_and_nearest, sleeps};
 
-/// The key of the parameter that says how large a message is, in bytes.
+/// The key of the parameter with the size of a message, in bytes.
 pub(crate) const SIZE: &str = "size";
 
-/// A parameter of a case that is a number greater than 0.
+/// The value of a parameter that must be a number greater than 0.
 pub(crate) fn positive(case: &Case, key: &str) -> Result<usize, Failure> {
     let number = case.find_number(key).filter(|number| *number > 0);
     let number = number.ok_or_else(|| case.unknown(key))?;
     Ok(number as usize)
 }
 
-/// A case over this path: where a partner on this machine runs, and its further parameters.
+/// A case over this path, with the placement of a partner on this machine and further parameters.
 pub(crate) fn case<const N: usize>(
     path: &'static str,
     family: Family,
@@ -88,7 +88,7 @@ impl Setting {
             position: 2,
             name: "length",
         };
-        // What the row's name says, not what was made of it.
+        // From the row's name, not from what was set up.
         let named = b.case().number(SIZE);
         b.expect_argument(Sysno::SENDTO, length, Given::Always(named));
         let receives = Counter::Syscall(Sysno::RECVFROM);
@@ -101,7 +101,7 @@ impl Setting {
             }
             Wait::Spin => b.expect(at_least(receives, min)),
         }
-        // Memory allocated anew for each message would fault once a page.
+        // Memory allocated anew for each message would fault once per page.
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
         // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
         // once more.
@@ -110,7 +110,7 @@ impl Setting {
         let min = match (self.wait, self.path.is_loopback()) {
             (Wait::Spin, _) => 0.0,
             (_, true) => sleeps(self.path.placement()),
-            // A near host may answer before this end has fallen asleep.
+            // A nearby host may answer before this end has fallen asleep.
             (_, false) => 0.5,
         };
         b.expect(within(Counter::Switches, min, max));
@@ -120,7 +120,7 @@ impl Setting {
     }
 }
 
-/// Sizes of messages, in bytes, by how both ends wait and where the far end is.
+/// Message sizes in bytes, by how both ends wait and where the far end is.
 pub(crate) struct Sizes {
     /// Blocking, on the measuring task's CPU.
     pub(crate) same: &'static [usize],
@@ -132,7 +132,7 @@ pub(crate) struct Sizes {
     pub(crate) remote: &'static [usize],
 }
 
-/// The size that every family, placement and way to wait has.
+/// The size that is measured for every family, placement and way to wait.
 pub(crate) const PLAIN: usize = 64;
 
 /// The cases of a round trip: all sizes over IPv4, the plain size over IPv6 and with epoll as well.
@@ -162,7 +162,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     add(Family::Ipv4, same, Wait::Block, sizes.same);
     add(Family::Ipv4, other, Wait::Block, sizes.other);
     add(Family::Ipv4, &near, Wait::Epoll, &[PLAIN]);
-    // Two that spin on the same CPU would wait for each other's time slices.
+    // Two tasks that spin on the same CPU would wait for each other's time slices.
     add(Family::Ipv4, other, Wait::Spin, sizes.spin);
     add(Family::Ipv4, &elsewhere, Wait::Spin, &[PLAIN]);
     add(Family::Ipv6, &near, Wait::Block, &[PLAIN]);
@@ -179,7 +179,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     cases
 }
 
-/// Whether the quick profile has it.
+/// Whether the quick profile includes the case.
 pub(crate) fn is_plain(case: &Case) -> bool {
     let same = Placement::here()[0].name();
     is_usual_path(case)
@@ -188,7 +188,7 @@ pub(crate) fn is_plain(case: &Case) -> bool {
         && case.number(SIZE) == PLAIN as u64
 }
 
-/// Whether a case is of loopback over IPv4, or of the far end that was given.
+/// Whether a case is of loopback over IPv4, or of the given far end.
 pub(crate) fn is_usual_path(case: &Case) -> bool {
     case.get(Path::KEY) == Path::REMOTE || case.get(Family::KEY) == Family::Ipv4.name()
 }

@@ -10,7 +10,7 @@ use syscost_harness::prelude::*;
 use syscost_net::Wait;
 use syscost_sys::tcp::Readable;
 
-/// The key of the parameter that says how both ends wait.
+/// The key of the parameter that names how both ends wait.
 pub(crate) const KEY: &str = "wait";
 
 /// Receiving calls between two readings of the clock, when spinning.
@@ -33,7 +33,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// For this socket, which must stay open meanwhile. `flags` are those of blocking calls.
+    /// Waits for this socket, which must stay open meanwhile. `flags` are those of blocking calls.
     pub(crate) fn new(
         socket: impl AsFd,
         wait: Wait,
@@ -55,7 +55,7 @@ impl Waiting {
         })
     }
 
-    /// The number of bytes received, 0 at the end of a stream; `None` if none came in time.
+    /// Receives and returns the number of bytes, 0 at the end of a stream; `None` if none came in time.
     #[inline]
     pub(crate) fn receive(
         &self,
@@ -83,7 +83,7 @@ impl Waiting {
         }
     }
 
-    /// Waits by epoll; false after the time limit.
+    /// Waits by epoll; false if the time limit passes.
     fn is_readable(&self) -> Result<bool, Errno> {
         let Some(readable) = &self.readable else {
             return Ok(false);

@@ -1,19 +1,19 @@
-//! Shared: rates over windows of time, by what a receiver has at either end of each.
+//! Shared: rates over windows of time, by what a receiver has at the beginning and the end of each.
 
 use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-/// Clocks that are being corrected (NTP) run a two-thousandth slower at most.
+/// Minimum ratio of two clocks' rates: clocks under correction (NTP) run slower by a two-thousandth at most.
 const CLOCKS_AGREE: f64 = 0.99;
 
-/// All windows together seem to hold up to this share of what came, where the receiver's clock is
+/// Maximum share of the received bytes that all windows together seem to hold, if the receiver's clock is
 /// slower than this one's.
 const MAX_SHARE: f64 = 1.02;
 
-/// A mean of all windows below this share of the mean over the whole time is another rate, or that
-/// of a machine that stood still in the windows.
+/// If the mean of all windows is below this share of the mean over the whole time, it is another rate, or
+/// the machine stood still in the windows.
 const MIN_MEAN: f64 = 0.1;
 
 /// The bytes that a receiver has at some time, by the clock of its machine.
@@ -24,7 +24,7 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// What came since, and how long that took. A far end may report anything.
+    /// The bytes that came since `before`, and the time that took. A far end may report anything, so both are checked.
     pub(super) fn since(&self, before: &Received) -> Result<Received, Failure> {
         let bytes = self.bytes.checked_sub(before.bytes);
         let at_ns = self.at_ns.checked_sub(before.at_ns);
@@ -37,13 +37,13 @@ impl Received {
         }
     }
 
-    /// Bytes per second, where at least this much time passed here: a clock that shows less is
+    /// Bytes per second. At min_ns `passed` has elapsed here: a clock that shows less is
     /// wrong.
     pub(super) fn rate(&self, passed: Duration) -> Result<f64, Failure> {
-        let (ns, least) = (self.at_ns as f64, passed.as_nanos() as f64);
-        if ns < CLOCKS_AGREE * least {
+        let (ns, min_ns) = (self.at_ns as f64, passed.as_nanos() as f64);
+        if ns < CLOCKS_AGREE * min_ns {
             return Err(Failure::Refuted(format!(
-                "by the receiver's clock {ns} ns passed while {least} did here"
+                "by the receiver's clock {ns} ns passed while {min_ns} did here"
             )));
         }
         Ok(self.bytes as f64 * 1e9 / ns.max(1.0))
@@ -60,7 +60,7 @@ pub(super) struct Used {
 }
 
 impl Used {
-    /// What came and was used from then until `last`.
+    /// What was received and used from this reading until `last`.
     pub(super) fn until(&self, last: &Used) -> Result<Usage, Failure> {
         let used = |first: Option<u64>, last: Option<u64>| Some(last?.saturating_sub(first?));
         Ok(Usage {
@@ -73,11 +73,11 @@ impl Used {
     }
 }
 
-/// What came and was used between the first window and the last.
+/// What was received and used between the first window and the last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Usage {
     pub(super) bytes: u64,
-    /// Bytes that the receiver had in the end, with those before the first window.
+    /// Bytes that the receiver had in the end, including those before the first window.
     pub(super) last_bytes: u64,
     pub(super) near_cpu_ns: Option<u64>,
     pub(super) far_cpu_ns: Option<u64>,
@@ -87,9 +87,9 @@ pub(super) struct Usage {
 /// The sum of all windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Windows {
-    /// Bytes that came in them, by their rates and the shortest time that each may have lasted.
+    /// Bytes received in the windows, by their rates and the minimum duration of each.
     min_bytes: f64,
-    /// The same by the time that each took with all that surrounds it.
+    /// Bytes received in the windows, by their rates and the time that each took with its overhead.
     max_bytes: f64,
     took_s: f64,
 }
@@ -110,7 +110,7 @@ impl Windows {
         Ok(rate)
     }
 
-    /// Claims that the rates are bytes per second: all windows hold no more than came meanwhile,
+    /// Claims that the rates are bytes per second: all windows hold no more than was received meanwhile,
     /// which is so however a machine stalls, and their mean is not far below that of the time.
     /// `final_bytes` is what the receiver accounts for in the end.
     pub(super) fn claim(&self, b: &mut Bencher, usage: &Usage, final_bytes: u64) {

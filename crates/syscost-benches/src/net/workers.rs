@@ -12,15 +12,15 @@ use syscost_sys::partner::{Between, Shared};
 /// When a worker ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// When it is stopped.
+    /// When a stop is requested.
     Stopped,
     /// After this many messages.
     Messages(u64),
-    /// When the other end does.
+    /// When the other end ends.
     OtherEnd,
 }
 
-/// What a worker has done in the end.
+/// The final account of a worker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Calls that moved bytes, or datagrams.
@@ -61,7 +61,7 @@ impl From<Account> for Tally {
 }
 
 impl Tally {
-    /// The sum of all of these; the order of datagrams is that of the only receiver.
+    /// The sum of all these; the order of datagrams is that of the only receiver.
     pub(super) fn sum(all: &[Tally]) -> Tally {
         all.iter().fold(Tally::default(), |sum, one| Tally {
             messages: sum.messages + one.messages,
@@ -78,7 +78,7 @@ impl Tally {
     }
 }
 
-/// What a worker has moved so far. On separate cache lines: it is written all the time.
+/// What a worker has moved so far. On separate cache lines, since it is written all the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Meter {
@@ -125,7 +125,7 @@ impl Workers {
         })
     }
 
-    /// A meter for a worker yet to come.
+    /// A meter for a worker yet to be added.
     pub(super) fn meter() -> Result<Shared<Meter>, Failure> {
         Ok(Shared::new(Meter::default())?)
     }
@@ -162,12 +162,12 @@ impl Workers {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of workers.
     pub(super) fn count(&self) -> usize {
         self.live.len()
     }
 
-    /// An error if one has failed or ended.
+    /// Fails if a worker has failed or ended.
     pub(super) fn check(&self) -> Result<(), Failure> {
         self.crew.stop().check()
     }
@@ -190,7 +190,7 @@ impl Workers {
         self.live[which].iter().map(of).sum()
     }
 
-    /// Claims that each is on a CPU that it was to be on.
+    /// Claims that each worker runs on one of its assigned CPUs.
     pub(super) fn claim_cpus(&self, b: &mut Bencher) {
         let named = |cpus: Vec<String>| cpus.join(" ");
         let list = |live: &Live| syscost_sys::cpu::format_list(&live.cpus);
@@ -211,7 +211,7 @@ impl Workers {
         }
     }
 
-    /// Stops all of them, and waits until each has ended: what they have done, in the order in
+    /// Stops all workers, waits until each has ended, and returns their tallies in the order in
     /// which they were added.
     pub(super) fn dismiss(self) -> Result<Vec<Tally>, Failure> {
         self.crew.dismiss()

@@ -1,17 +1,17 @@
-//! A conditional branch whose direction the core guesses right, or cannot guess.
+//! A conditional branch with a predictable or an unpredictable direction.
 //!
 //! ## Measures
-//! `taken` and `not_taken`: branches that always go one way, one behind the other. `alternating` and `random`: a branch on
+//! `taken` and `not_taken`: branches that always go one way, one after the other. `alternating` and `random`: a branch on
 //! the next bit of a table, with the shift that gets the bit and an addition that the branch jumps over; the instructions
-//! and the number of jumps are the same for both, only the order of the bits differs. The random table is made anew for
+//! and the number of jumps are the same for both, only the order of the bits differs. The random table is created anew for
 //! every round and has two million directions, more than any predictor remembers.
 //! ## Does not measure
-//! What one wrong guess costs: that is `op.branch_miss`. Branches through registers: `op.indirect`.
+//! The cost of a misprediction: see `op.branch_miss`. Branches through registers: `op.indirect`.
 //! ## Reading it
-//! A right guess costs what the front end takes to pass a branch: half a cycle to two. `random` is guessed right one time in
-//! two, so it carries half a wrong guess per branch.
+//! A correctly predicted branch costs what the front end takes to pass it: half a cycle to two. `random` is predicted correctly
+//! half of the time, so it includes half a misprediction per branch.
 //! ## Source
-//! Part of no published experiment here; the checksum counts the branches that did not jump.
+//! Not part of any published experiment; the checksum counts the branches that did not jump.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Branch, Directions, branch};

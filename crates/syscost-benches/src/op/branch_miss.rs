@@ -1,17 +1,17 @@
-//! What one wrong guess of a branch costs.
+//! The cost of a branch misprediction.
 //!
 //! ## Measures
-//! The same instructions with a table that the core guesses and with one that it cannot, in turn: unguessable minus guessed,
-//! per wrong guess. `conditional`: a branch on a bit, random against alternating, so that as many branches jump in both.
-//! `indirect`: a jump to one of sixteen targets, random against always the same.
+//! The same instructions with a table that the core can predict and with one that it cannot, in turn: unpredictable minus
+//! predictable, per misprediction. `conditional`: a branch on a bit, random against alternating, so that as many branches jump
+//! in both. `indirect`: a jump to one of sixteen targets, random against always the same.
 //! ## Does not measure
-//! How often a real program's branches are guessed wrong, and what it loses besides: work begun on the wrong path also
+//! How often a real program's branches are mispredicted, and what it loses besides: work begun on the wrong path also
 //! displaces cache lines.
 //! ## Reading it
-//! The rate of wrong guesses is an assumption, not a count: 1/2 of the random directions and 15/16 of the random targets,
-//! which is what any guesser gets wrong of fair bits that it has never seen. The tables are made anew for every round; the
+//! The misprediction rate is an assumption, not a count: 1/2 of the random directions and 15/16 of the random targets,
+//! which is what any predictor gets wrong on fair bits that it has never seen. The tables are created anew for every round; the
 //! checksum shows that the outcomes are fair, and the alternating table must run as fast as a constant one, else the core
-//! would not guess it. 10 to 25 core cycles are usual: the length of the pipeline from the guess to its check.
+//! would not predict it. 10 to 25 core cycles are usual: the length of the pipeline from the prediction to its check.
 //! ## Source
 //! The difference of batches of the same shape that alternate (A B B A).
 
@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pipeline flush",
     ],
     cases: Cases::Grid(&[("branch", &["conditional", "indirect"])]),
-    // No core that guesses at all has fewer stages between the guess and its check.
+    // Any core that predicts branches has at least as many stages between the prediction and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],
     quick: |_| true,
     support: |_| branch(Branch::OnBit(Directions::Taken)).map(drop),
@@ -38,16 +38,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Turns of the batches that serve the claims: some ten thousand branches.
+/// Turns of the batches that support the claims: some ten thousand branches.
 const TURNS: u64 = 1000;
 
-/// How far the mean of this many fair outcomes may be from what is expected of it, relatively.
+/// Maximum relative deviation of the mean of this many fair outcomes from its expectation.
 const FAIR: f64 = 0.05;
 
-/// How much slower than the slower constant table a guessed one may be.
+/// Maximum time of predicted directions, relative to the slower constant table.
 const GUESSED: f64 = 1.25;
 
-/// How often each is timed.
+/// How often each kernel is timed.
 const ROUNDS: usize = 5;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -55,7 +55,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if b.case().is("branch", "conditional", "indirect")? {
         let guessed = branch(Branch::OnBit(Directions::Alternating))?;
         let random = branch(Branch::OnBit(Directions::Random(seed)))?;
-        // Half of the directions are taken, so of whatever guesses half are wrong.
+        // Half of the directions are taken, so any predictor is wrong half of the time.
         let wrong = claim_fairness(b, &random, 0.5);
         claim_guessed(b, &guessed)?;
         let share = claimed_share(b, 0.5, wrong);
@@ -71,7 +71,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
 }
 
-/// The share of branches that are guessed wrong, by which the difference is divided; claims that the
+/// The share of branches that are mispredicted, by which the difference is divided; claims that the
 /// outcomes have it.
 fn claimed_share(b: &mut Bencher, share: f64, by_outcomes: f64) -> f64 {
     let claim = "share of the branches that is guessed wrong, by the outcomes";
@@ -80,7 +80,7 @@ fn claimed_share(b: &mut Bencher, share: f64, by_outcomes: f64) -> f64 {
     share
 }
 
-/// Claims that the outcomes of the random kernel have the mean of fair ones; what it is.
+/// Claims that the outcomes of the random kernel have the mean of fair ones; returns that mean.
 fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
     let mean = random.run(TURNS) as f64 / (TURNS * random.operations_per_turn) as f64;
     b.claim(
@@ -94,7 +94,7 @@ fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
 }
 
 /// Claims that the alternating directions take no longer than the slower of all-taken and none-taken: else they would
-/// not be guessed, and the baseline would hold wrong guesses of its own.
+/// not be predicted, and the baseline would contain mispredictions itself.
 fn claim_guessed(b: &mut Bencher, alternating: &Kernel) -> Result<(), Failure> {
     let taken = branch(Branch::OnBit(Directions::Taken))?;
     let not_taken = branch(Branch::OnBit(Directions::NotTaken))?;
@@ -121,7 +121,7 @@ fn claim_guessed(b: &mut Bencher, alternating: &Kernel) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether directions that take this many times as long as constant ones are guessed.
+/// Judges whether directions that take this many times as long as constant ones are predicted.
 fn guessed(slowdown: f64) -> Verdict {
     match slowdown <= GUESSED {
         true => Verdict::Confirmed,

@@ -4,7 +4,7 @@
 //! One block of 16 bytes of code; `branches` of them stand in a row and are executed over and over.
 //! `code=jumps`: each block adds one to a register and jumps to the next; the
 //! bytes between would trap. `code=straight`: the same bytes with instructions that do nothing in
-//! place of the jump, to tell what fetching so much code costs by itself. The register counts the
+//! place of the jump, to show what fetching that much code costs by itself. The register counts the
 //! blocks. The code is written when the benchmark starts.
 //! ## Does not measure
 //! Mispredicted directions (`op.branch_miss`), branches farther apart or several on few bytes,
@@ -15,7 +15,7 @@
 //! takes a cycle or more, and with none left the core learns of the jump only when it has decoded it. A step that `straight` shows too is the
 //! cache's. In a virtual machine the buffers may be shared with another one on the same core.
 //! ## Source
-//! The measurements of branch target buffers in processor reviews; part of no published experiment here.
+//! The measurements of branch target buffers in processor reviews; not part of any published experiment.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Jumps, Path, Turn, Work};
@@ -45,7 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let jumps = Jumps::write(path, branches)?;
     let (claim, counted) = ("blocks that one turn counts", jumps.run(1));
     b.claim_equal(claim, branches as u64, counted, "kernel");
-    // What the code is, not what it was asked to be.
+    // Decoded from the code itself, not from what was requested.
     let turn = jumps.turn()?;
     let expected = if b.case().is("code", "jumps", "straight")? {
         branches

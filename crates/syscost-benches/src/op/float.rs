@@ -1,4 +1,4 @@
-//! Floating operations, 32 and 64 bits: until a result can be used, and how often one can start.
+//! Floating-point operations, 32 and 64 bits: latency and reciprocal throughput.
 //!
 //! ## Measures
 //! As `op.integer`, with scalar IEEE 754 numbers in registers. Values stay normal: no overflow, no subnormal number.
@@ -6,11 +6,11 @@
 //! the factor, as the evaluation of a polynomial does; that of square roots has an exclusive or on it, which makes the
 //! square again and is included.
 //! ## Does not measure
-//! Vectors (`op.simd`), subnormal numbers (often a hundred times dearer), conversions, and the remainder, which is no
-//! instruction but a loop of the library.
+//! Vectors (`op.simd`), subnormal numbers (often a hundred times more expensive), conversions, and the remainder, which is not an
+//! instruction but a loop in the library.
 //! ## Reading it
 //! Addition and multiplication take 2 to 4 core cycles and overlap two- to fourfold; division and square root take 10 to 20
-//! and hardly overlap. A fused operation that costs as much as a multiplication gives the addition for nothing.
+//! and hardly overlap. A fused operation that costs as much as a multiplication includes the addition for free.
 //! ## Source
 //! lmbench `lat_ops` and `par_ops`.
 

@@ -2,16 +2,16 @@
 //!
 //! ## Measures
 //! How many additions and multiplications of 64-bit numbers per second all threads make together, in fused operations on registers: each counts as
-//! two for each of its numbers. `bits` is the width of a register: 64 holds one number, 512 eight. Each thread is pinned to a CPU of its own and has twelve
-//! independent chains. Every lane of every chain counts the operations, so that none can be missing; that the same instructions multiply as well is
-//! seen with another factor than the 1 they count with.
+//! two for each of its numbers. `bits` is the width of a register: 64 holds one number, 512 eight. Each thread is pinned to a separate CPU and has twelve
+//! independent chains. Every lane of every chain counts the operations, so that none can be missing; a run with a factor other than
+//! the 1 that they count with shows that the same instructions also multiply.
 //! ## Does not measure
-//! What a program gets, which must load and store its numbers as well (`memory.bandwidth`); 32-bit numbers, of which twice as many fit; matrix units.
+//! What a program achieves that also loads and stores its numbers (`memory.bandwidth`); 32-bit numbers, of which twice as many fit; matrix units.
 //! ## Reading it
-//! Divided by the core's frequency (`timing.core_frequency`) it is the operations per core cycle: two units of 512 bits make 32. Where 512 bits give less than
-//! twice of 256, the core has half of the units, or a lower frequency, for the wide ones. All CPUs give less than one times their number where cores clock
-//! lower together, or two threads share a core's units. A core that can overlap more than twelve operations (four units, each of four cycles) does not
-//! reach its peak here.
+//! Divided by the core's frequency (`timing.core_frequency`) it is the operations per core cycle: two units of 512 bits perform 32. Where 512 bits give less than
+//! twice the rate of 256, the core has half as many units, or a lower frequency, for the wide ones. All CPUs together give less than one CPU's rate times their number
+//! where cores lower their clocks together, or two threads share a core's units. A core that can overlap more than twelve operations (four units, each of four cycles) does
+//! not reach its peak here.
 //! ## Source
 //! Peak performance as vendors define it, and as LINPACK approaches it.
 
@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "linpack",
         "likwid-bench",
     ],
-    // Since 2: the unit is FLOP/s.
+    // Since revision 2 the unit is FLOP/s.
     revision: 2,
     unit: Unit::FlopsPerSecond,
     better: Better::Higher,
@@ -50,16 +50,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// More threads than this are not measured.
-const MOST_THREADS: usize = 512;
+/// Maximum number of threads that is measured.
+const MAX_THREADS: usize = 512;
 
-/// Turns of the kernel between two comparisons of its checksum: enough for entering and leaving it to be nothing.
+/// Turns of the kernel between two comparisons of its checksum: enough to make the cost of entering and leaving it negligible.
 const TURNS: u64 = 64;
 
 fn cases() -> Vec<Case> {
-    let all = cpu::allowed()
-        .map_or(1, |cpus| cpus.len())
-        .min(MOST_THREADS);
+    let all = cpu::allowed().map_or(1, |cpus| cpus.len()).min(MAX_THREADS);
     let mut threads = vec![1, all];
     threads.dedup();
     let of = |bits: u64| {
@@ -71,7 +69,7 @@ fn cases() -> Vec<Case> {
     [64, 128, 256, 512].into_iter().flat_map(of).collect()
 }
 
-/// Twelve chains of fused operations on registers of this many bits, and which vectors these hold.
+/// Twelve chains of fused operations on registers of this many bits, and the vector extension of these registers.
 fn kernel(bits: u64) -> Result<(Kernel, Option<Simd>), Unsupported> {
     let of = |simd| {
         let kernel = vector(simd, VectorOperation::FusedMultiplyAdd, Shape::Throughput)?;
@@ -124,7 +122,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Each thread looks at the kernel that it runs itself.
+/// Checks that the kernel, which each thread runs itself, multiplies.
 fn multiplies(kernel: &Kernel, simd: Option<Simd>) -> Result<(), Failure> {
     let [expected, observed] = kernel.products(simd);
     match observed == expected {

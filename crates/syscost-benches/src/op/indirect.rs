@@ -1,17 +1,17 @@
-//! A branch through a register, to a target that the core guesses right, or cannot guess.
+//! A branch through a register, to a predictable or an unpredictable target.
 //!
 //! ## Measures
 //! `fixed`: the address of the next instruction is put into a register and jumped to. `table_same` and `table_random`: one of
 //! sixteen targets by a table of bytes, with the address computed from it, an addition at the target and a direct jump back.
-//! The instructions of these two are the same; the table names one target, or one by chance. It is made anew for every
-//! round and has 262144 entries.
+//! The instructions of these two are the same; the table names the same target everywhere, or random ones. It is created anew for
+//! every round and has 262144 entries.
 //! ## Does not measure
-//! What one wrong guess costs: that is `op.branch_miss`. Indirect calls, which a return follows: `call.indirect`.
+//! The cost of a misprediction: see `op.branch_miss`. Indirect calls, which a return follows: `call.indirect`.
 //! ## Reading it
-//! What interpreters and jump tables pay. Where the kernel or the compiler replaces such jumps by other sequences against
-//! speculation (retpolines), those cost about as much as `table_random` every time; these here are plain.
+//! The cost to interpreters and jump tables. Where the kernel or the compiler replaces such jumps with other sequences against
+//! speculation (retpolines), those cost about as much as `table_random` every time; the jumps here are plain.
 //! ## Source
-//! Part of no published experiment here; the checksum adds up the numbers of the targets reached.
+//! Not part of any published experiment; the checksum adds up the numbers of the targets reached.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Branch, Targets, branch};

@@ -1,20 +1,20 @@
-//! Integer operations, 32 and 64 bits: until a result can be used, and how often one can start.
+//! Integer operations, 32 and 64 bits: latency and reciprocal throughput.
 //!
 //! ## Measures
 //! `latency`: a chain in which each operation needs the result before it. `throughput`: twelve
-//! independent chains, enough that the core never waits for a result. Operands are in registers,
+//! independent chains, enough that the core never waits for a result. Operands are in registers;
 //! the loop around them costs less than 1 %. `divide` and `remainder` have a dividend of 15 bits
 //! and a divisor of 8, `divide_long` a dividend that fills the type and a divisor half as long:
 //! cores whose divider stops early take different times for them. The dividend is extended to
-//! double length first, as a compiler does. A chain of quotients has a register move on it, which
+//! double length first, as a compiler does. A chain of quotients contains a register move, which
 //! most cores rename away; one of remainders an addition, which is included.
 //! ## Does not measure
 //! Operands from memory (`memory.latency`), other lengths of quotient, constants as divisors: compilers replace those by
 //! multiplications.
 //! ## Reading it
-//! Look at the core cycles: an addition is 1 by the definition of most cores, and is what core cycles are counted with; a
-//! multiplication 3 to 4, a division 10 to 90 on older cores and 10 to 18 on newer ones. A throughput of 0.25 cycles means
-//! four of these at once in every cycle.
+//! Look at the core cycles: an addition takes 1 by the definition of most cores, and serves to count core cycles; a
+//! multiplication takes 3 to 4, a division 10 to 90 on older cores and 10 to 18 on newer ones. A throughput of 0.25 cycles means
+//! that four of these start in every cycle.
 //! ## Source
 //! lmbench `lat_ops` and `par_ops` (its `bit` is the `xor` here); latency and throughput as instruction tables define them.
 

@@ -1,4 +1,4 @@
-//! What the core itself does: arithmetic, vectors, branches and atomic operations.
+//! Operations of the core itself: arithmetic, vectors, branches and atomic operations.
 
 mod atomic;
 mod branch;
@@ -38,7 +38,7 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// The one among `all` whose name the case gives for `parameter`.
+/// The element of `all` whose name the case gives for `parameter`.
 fn chosen<T: Copy>(
     case: &Case,
     parameter: &str,
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_nothing_has_is_told() {
+    fn an_unknown_name_is_reported() {
         let case = Case::new([("op", "guess"), ("type", "i64"), ("shape", "latency")]);
         let reason = arithmetic_kernel(&case).expect_err("no such operation");
         assert_eq!(reason.to_string(), "there is no op `guess`");

@@ -1,18 +1,18 @@
-//! How long a core takes to its full frequency after a sleep.
+//! How long a core takes to reach its full frequency after a sleep.
 //!
 //! ## Measures
 //! The time from waking after 10 ms of sleep until the core's frequency has come within 2 % of what it is at the end of 5 ms of work. The frequency
-//! is that of dependent additions, one core cycle each, in bursts of 8192; five bursts in a row are taken together, so that an interrupt is no
-//! change. Where the first five already ran at that frequency the row says below resolution.
+//! is that of dependent additions, one core cycle each, in bursts of 8192; the median of five bursts in a row is taken, so that an interrupt does not
+//! count as a change. Where the first five already ran at that frequency the row is marked as below resolution.
 //! ## Does not measure
 //! The way out of the sleep itself, which is over when the task runs (`switch.wakeup`); frequencies that go on rising after 5 ms; other cores; a ramp that
 //! is over within the first five bursts.
 //! ## Reading it
-//! `initial_percent` is the frequency at first, of the steady one. Tens of microseconds are a processor that chooses its frequency itself, milliseconds an operating
-//! system that does. In a virtual machine the host may have kept the core busy or fast meanwhile: no ramp then says nothing about the processor. Cores that share their
-//! frequency with busy ones show none either.
+//! `initial_percent` is the initial frequency relative to the steady one. Tens of microseconds point to a processor that chooses its frequency itself, milliseconds to an operating
+//! system that does. In a virtual machine the host may have kept the core busy or fast meanwhile: the lack of a ramp then says nothing about the processor. Cores that share their
+//! frequency with busy ones show no ramp either.
 //! ## Source
-//! The ramp-up tests of hardware reviews; avx-turbo's way of reading the frequency without privilege.
+//! The ramp-up tests of hardware reviews; the method of avx-turbo for measuring the frequency without privilege.
 
 use std::cell::RefCell;
 use std::thread;
@@ -48,32 +48,32 @@ const STEADY: &str = "courses that end in a steady frequency";
 /// How long the core is idle.
 const IDLE: Duration = Duration::from_millis(10);
 
-/// How long it works then, in ns.
+/// How long the core works after that, in ns.
 const WORK_NS: f64 = 5e6;
 
-/// How near to the steady frequency is reached.
+/// Relative distance from the steady frequency at which it counts as reached.
 const NEAR: f64 = 0.02;
 
-/// Bursts taken together.
+/// Number of consecutive bursts of which the median is taken.
 const TOGETHER: usize = 5;
 
-/// Bursts within which the shortest ramp can be told, as they are when the frequency is steady: three, which may be slower at first.
+/// Maximum length of the shortest detectable ramp, in bursts at the steady frequency. It is three bursts long, which may be slower at first.
 const FEW: f64 = 16.0;
 
-/// This many are no interrupt's: a quarter of the work is over.
+/// A shortest ramp of more bursts than this is not due to interrupts: a quarter of the work is over.
 const MANY: f64 = 400.0;
 
-/// This many courses are tried for one that says something.
+/// Maximum number of courses tried until one is usable.
 const TRIES: usize = 5;
 
-/// How far the chains of both kinds may be from each other at their nearest: a burst holds the clock's own cost, and the frequency may move meanwhile.
+/// Maximum relative distance between the bursts and the chains where they are closest: a burst includes the clock's own cost, and the frequency may move meanwhile.
 const APART: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
     let ramps = RefCell::new(Vec::new());
-    // Of each course that both chains followed: by how much its bursts were faster than they, as a
-    // share, and the frequency that they measured.
+    // For each course on which both chains agreed: the relative difference of its frequency from
+    // theirs, and the frequency that they measured.
     let chains = RefCell::new(Vec::new());
     if core_frequency(&clock).add_ghz.is_none() {
         let reason = "no chain of known length has been written for this processor, or its clock does not move";
@@ -115,8 +115,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "initial_percent",
         of(|ramp| 100.0 * ramp.initial).unwrap_or(0.0),
     );
-    let least_ns = of(|ramp| ramp.least_ns).unwrap_or(0.0);
-    let bursts = least_ns / of(|ramp| ramp.burst_ns).unwrap_or(f64::NAN);
+    let min_ns = of(|ramp| ramp.min_ns).unwrap_or(0.0);
+    let bursts = min_ns / of(|ramp| ramp.burst_ns).unwrap_or(f64::NAN);
     let verdict = few(bursts);
     b.claim_verdict(
         "shortest ramp that can be told, in bursts",
@@ -126,12 +126,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         verdict,
         (verdict == Verdict::Unverified).then_some("others used the core at the beginning"),
     );
-    b.resolution(least_ns);
+    b.resolution(min_ns);
     b.detail("steady_ghz", of(|ramp| ramp.steady_ghz).unwrap_or(0.0));
     Ok(())
 }
 
-/// The first of a few courses that says something. Who is interrupted for milliseconds gets through too few bursts to tell.
+/// The first usable one of a few courses. A task that is interrupted for milliseconds gets through too few bursts.
 fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure> {
     (0..TRIES).find_map(|_| course()).ok_or_else(|| {
         Failure::Failed(format!(
@@ -140,8 +140,8 @@ fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure
     })
 }
 
-/// Whether this many bursts are few enough to tell a ramp. What interrupts them lengthens them, but
-/// not most of the courses to hundreds.
+/// Judges whether the shortest detectable ramp, in bursts, is short enough. Interrupts lengthen the bursts, but
+/// they do not stretch most of the courses to hundreds.
 fn few(bursts: f64) -> Verdict {
     match bursts {
         ..=FEW => Verdict::Confirmed,
@@ -151,10 +151,10 @@ fn few(bursts: f64) -> Verdict {
 }
 
 /// How far the core's frequency moved: from one course to another, as the chains measured it, or
-/// between a course and its chains, by more in some than in others. A burst or a chain of a wrong
-/// length is as far off in all of them.
+/// between a course and its chains, by more in some than in others. A burst or a chain of an incorrect
+/// length deviates by the same amount in all of them.
 fn moved(chains: &[(f64, f64)]) -> f64 {
-    // From the least to the most of a value.
+    // Minimum and maximum of a value.
     let ends = |of: fn(&(f64, f64)) -> f64| {
         let values = || chains.iter().map(of);
         let min = values().fold(f64::INFINITY, f64::min);
@@ -165,9 +165,9 @@ fn moved(chains: &[(f64, f64)]) -> f64 {
     (fastest / slowest - 1.0).max(max - min)
 }
 
-/// Whether bursts and chains agree, by how near they were at the nearest (`None` where the chains
-/// never agreed with each other) and by how far the frequency moved meanwhile: the chains follow
-/// the bursts, so that a frequency which wanders puts them apart.
+/// Judges whether bursts and chains agree, by how close they were at best (`None` where the chains
+/// never agreed with each other) and by how far the frequency moved meanwhile: the chains run after
+/// the bursts, so that a wandering frequency makes them differ.
 fn agree(nearest: Option<f64>, moved: f64) -> (Verdict, Option<&'static str>) {
     match nearest {
         Some(apart) if apart <= APART => (Verdict::Confirmed, None),
@@ -183,32 +183,32 @@ fn agree(nearest: Option<f64>, moved: f64) -> (Verdict, Option<&'static str>) {
     }
 }
 
-/// What a course of frequencies says.
+/// The frequency ramp in a course.
 #[derive(Debug, PartialEq)]
 struct Ramp {
-    /// How long it took to the steady frequency; 0 if that was sooner than can be told.
+    /// Time until the steady frequency was reached, in ns; 0 if that was too early to be detected.
     ns: f64,
-    /// The shortest that can be told.
-    least_ns: f64,
-    /// How long a burst takes, typically.
+    /// The shortest detectable ramp, in ns.
+    min_ns: f64,
+    /// Typical duration of a burst, in ns.
     burst_ns: f64,
-    /// The frequency at first, of the steady one.
+    /// The initial frequency, relative to the steady one.
     initial: f64,
     /// The frequency of the last quarter, in GHz.
     steady_ghz: f64,
-    /// Whether most of that quarter has it.
+    /// Whether most of the last quarter runs at that frequency.
     is_steady: bool,
 }
 
 impl Ramp {
-    /// `None` if there is no course, or one too short to tell.
+    /// `None` if there is no course, or the steady frequency is never reached in it.
     fn of(course: &[Moment]) -> Option<Ramp> {
         let ghz: Vec<f64> = course.iter().map(|moment| moment.ghz).collect();
         let last = &ghz[ghz.len() - ghz.len() / 4..];
         let steady_ghz = median(last)?;
         let is_near = |ghz: f64| (ghz / steady_ghz - 1.0).abs() <= NEAR;
         let together: Vec<f64> = ghz.windows(TOGETHER).filter_map(median).collect();
-        // The first that is as high, or higher: that is no ramp. One that is lower again later was interrupted.
+        // The first that is as high, or higher: that is no ramp. A later drop is an interrupt.
         let reached = together
             .iter()
             .position(|ghz| *ghz >= (1.0 - NEAR) * steady_ghz)?;
@@ -216,10 +216,10 @@ impl Ramp {
         Some(Ramp {
             ns: match reached {
                 0 => 0.0,
-                // With the third of five the median changes sides.
+                // The median of five changes sides at the third.
                 reached => course[reached + TOGETHER / 2 - 1].ns,
             },
-            least_ns: course[TOGETHER / 2].ns,
+            min_ns: course[TOGETHER / 2].ns,
             burst_ns: median(&bursts)?,
             initial: together[0] / steady_ghz,
             steady_ghz,
@@ -232,7 +232,7 @@ impl Ramp {
 mod tests {
     use super::*;
 
-    /// A burst each 3 us, by its number.
+    /// A course with a burst every 3 us, whose frequency depends on its number.
     fn course(ghz: impl Fn(usize) -> f64) -> Vec<Moment> {
         (0..400)
             .map(|number| Moment {
@@ -283,8 +283,8 @@ mod tests {
     #[test]
     fn what_only_a_long_ramp_would_show_is_refuted() {
         let ramp = Ramp::of(&course(|_| 3.0)).unwrap();
-        assert_eq!(ramp.least_ns / ramp.burst_ns, 3.0);
-        assert_eq!(few(ramp.least_ns / ramp.burst_ns), Verdict::Confirmed);
+        assert_eq!(ramp.min_ns / ramp.burst_ns, 3.0);
+        assert_eq!(few(ramp.min_ns / ramp.burst_ns), Verdict::Confirmed);
         assert_eq!(few(30.0), Verdict::Unverified);
         for none in [5e6 / ramp.burst_ns, f64::NAN] {
             assert_eq!(few(none), Verdict::Refuted);

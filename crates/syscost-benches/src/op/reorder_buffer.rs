@@ -1,13 +1,13 @@
-//! Two loads that miss the caches, by how many instructions lie between them.
+//! Two loads that miss the caches, by the number of instructions between them.
 //!
 //! ## Measures
-//! A step of one of two walks through memory, each of which knows its next place only from the last. Their steps alternate, with `instructions`
-//! that do nothing after each. The two walks need nothing of each other, so as long as the core holds both steps and all between them, it waits for both
-//! at once. Where it cannot, it waits for one after the other, and a step takes about twice as long. The walks go through 16 to 64 MiB by chance, as far as possible
+//! A step of one of two walks through memory, each of which learns its next place only from the last one. Their steps alternate, with `instructions`
+//! no-ops after each. The two walks are independent, so as long as the core holds both steps and everything between them, it waits for both
+//! simultaneously. Where it cannot, it waits for one after the other, and a step takes about twice as long. The walks go through 16 to 64 MiB in random order, as far as possible
 //! beyond the last cache; the nodes they reach are the evidence.
 //! ## Does not measure
 //! The latency of memory (`memory.latency`), and other limits of what a core holds: registers, loads, stores. A core that drops or
-//! joins instructions that do nothing before they take a place seems to hold more than it does; those of eight bytes that are used on x86-64 no known core joins.
+//! fuses no-ops before they take a place seems to hold more than it does; no known core fuses those of eight bytes that are used on x86-64.
 //! ## Reading it
 //! The step in the curve is the size of the reorder buffer: `op.reorder_buffer_size`. A curve that rises evenly has no step: the caches answered before the
 //! instructions between had passed. In a virtual machine another thread may run on the same core, unseen, and take half of the buffer.
@@ -46,37 +46,37 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how many instructions lie between two loads.
+/// The key of the parameter with the number of instructions between two loads.
 pub(super) const INSTRUCTIONS: &str = "instructions";
 
-/// Least and most bytes that the walks go through: beyond any second-level cache, and not too long to be filled.
+/// Minimum and maximum bytes that the walks go through: beyond any second-level cache, and not too long to be filled.
 const BYTES: (u64, u64) = (16 << 20, 64 << 20);
 
-/// Bytes of walks within the first cache, and turns timed of them.
+/// Bytes of walks within the first cache, and the number of timed turns along them.
 const NEAR_BYTES: usize = 4 << 10;
 const NEAR_TURNS: u64 = 200;
 
-/// How often they are timed.
+/// How often these turns are timed.
 const NEAR_TIMES: usize = 7;
 
-/// Twice as many instructions take at least this many times as long, even beside what the loads
-/// themselves take.
-const LEAST_SLOPE: f64 = 1.5;
+/// Minimum time ratio for twice as many instructions, which holds even if the loads themselves
+/// take some of the time.
+const MIN_SLOPE: f64 = 1.5;
 
-/// What takes no longer than this on a core of our own has not executed them.
+/// On an undisturbed core a time ratio below this shows that the instructions have not been executed.
 const NO_SLOPE: f64 = 1.2;
 
-/// Why a slope between the two says nothing.
+/// Why a ratio between the two is inconclusive.
 const DISTURBED: &str = "others may have used the core meanwhile";
 
-/// No core gets through more instructions in a cycle.
-const MOST_PER_CYCLE: f64 = 16.0;
+/// Maximum instructions per cycle of any core.
+const MAX_PER_CYCLE: f64 = 16.0;
 
-/// No core runs faster, in GHz: it stands in where the frequency is not known.
+/// Maximum frequency of any core, in GHz, used where the frequency is not known.
 const FASTEST_GHZ: f64 = 6.5;
 
 thread_local! {
-    /// Filled once a worker, for all its cases.
+    /// Created once per worker, for all its cases.
     static WALKS: OnceCell<Rc<Walks>> = const { OnceCell::new() };
 }
 
@@ -89,10 +89,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.kernel(&window)
 }
 
-/// No distance has a larger share of the steps: such an order could be fetched ahead of.
-const MOST_ALIKE: Bound = Bound::AtMost(0.1);
+/// Maximum share of the most frequent distance among the steps: an order with a larger one could be prefetched.
+const MAX_ALIKE: Bound = Bound::AtMost(0.1);
 
-/// Claims that the walks go by chance through as much memory as they must.
+/// Claims that the walks go in random order through as much memory as they must.
 fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
     b.claim_resident(walks.memory())?;
     let (least, bytes) = (BYTES.0 as f64, walks.bytes() as f64);
@@ -100,7 +100,7 @@ fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
     b.claim_within(claim, Bound::AtLeast(least), bytes, "walk");
     let share = walks.share_of_most_frequent_step();
     let claim = "share of the most frequent distance among the steps";
-    b.claim_within(claim, MOST_ALIKE, share, "walk");
+    b.claim_within(claim, MAX_ALIKE, share, "walk");
     if !b.is_timed() {
         let (all, [one, other]) = (walks.nodes(), walks.visited());
         let least = one.min(other) as f64;
@@ -110,7 +110,7 @@ fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that the code that is run has what the row names after each load.
+/// Claims that after each load the code has the instructions that the row names.
 fn claim_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
     let named = b.case().number(INSTRUCTIONS) as usize;
     let turn = window.turn()?;
@@ -129,7 +129,7 @@ fn claim_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The code, of which is claimed that the instructions between the loads are executed: where nobody waits for memory, it is they that take the time.
+/// The code for a case. Claims that the instructions between the loads are executed: where nothing waits for memory, they take the time.
 fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let mut random = b.random().clone();
     let near = Rc::new(Walks::new(NEAR_BYTES, Pages::Small, |below| {
@@ -154,7 +154,7 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     ];
     let [window, _] = windows;
     let [whole, half] = cycles;
-    let least = (fillers + 1) as f64 / MOST_PER_CYCLE;
+    let least = (fillers + 1) as f64 / MAX_PER_CYCLE;
     b.claim_within(
         "core cycles of a step within the first cache",
         Bound::AtLeast(least),
@@ -166,7 +166,7 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let reason = reason.or((slope == Verdict::Unverified).then_some(DISTURBED));
     b.claim_verdict(
         "time of a step within the first cache over one with half as many instructions",
-        format!("at least {LEAST_SLOPE}"),
+        format!("at least {MIN_SLOPE}"),
         whole / half,
         "clock",
         verdict,
@@ -175,10 +175,10 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     Ok(window)
 }
 
-/// Whether a step with twice as many instructions takes this many times as long as it must.
+/// Judges the time ratio of a step with twice as many instructions.
 fn slope(ratio: f64) -> Verdict {
     match ratio {
-        LEAST_SLOPE.. => Verdict::Confirmed,
+        MIN_SLOPE.. => Verdict::Confirmed,
         NO_SLOPE.. => Verdict::Unverified,
         _ => Verdict::Refuted,
     }
@@ -194,7 +194,7 @@ fn walks(b: &mut Bencher) -> Result<Rc<Walks>, Failure> {
     let bytes = cache
         .map_or(BYTES.0, |cache| 2 * cache.size_bytes)
         .clamp(BYTES.0, BYTES.1) as usize;
-    // Where huge pages can be had, the walks need no walks through the page table.
+    // With huge pages, if available, the walks need no page-table walks.
     let pages = match Memory::reserve(bytes, Pages::Huge) {
         Ok(_) => Pages::Huge,
         Err(_) => Pages::Small,

@@ -1,15 +1,15 @@
-//! How many instructions a core holds at once, by the step in a curve.
+//! The number of instructions that a core holds simultaneously, by the step in a curve.
 //!
 //! ## Measures
 //! Nothing by itself: it is computed from the rows of `op.reorder_buffer`. Two levels are fitted to their costs, that of loads that overlap and that of loads
-//! that do not; the number is where a straight line between the two rows around the step is half-way up.
+//! that do not; the number is where a straight line between the two rows around the step is halfway up.
 //! ## Does not measure
-//! A number nearer than the rows stand to each other, which is 32 instructions up to 544. `least_count` and `most_count` tell the two rows between which it lies;
-//! its interval has both.
+//! A size more precise than the distance between the rows, which is 32 instructions up to 544. `least_count` and `most_count` are the two rows between which it lies;
+//! its interval contains both.
 //! ## Reading it
 //! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of the core is busy, which a virtual machine does not
-//! tell. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the rise must lie
-//! between the two rows before the step and the two behind it.
+//! show. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the rise must lie
+//! between the two rows before the step and the two after it.
 //! ## Source
 //! Wong, Measuring Reorder Buffer Capacity (2013).
 
@@ -40,13 +40,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Loads that do not overlap cost at least this many times what those cost that do.
-const LEAST_RISE: f64 = 1.4;
+/// Minimum cost of loads that do not overlap, relative to loads that do.
+const MIN_RISE: f64 = 1.4;
 
-/// This share of the rise lies between the two rows before the step and the two behind it.
-const LEAST_SHARE: f64 = 0.5;
+/// Minimum share of the rise that lies between the two rows before the step and the two after it.
+const MIN_SHARE: f64 = 0.5;
 
-/// Rows on either side of a step at least.
+/// Minimum number of rows on either side of a step.
 const ASIDE: usize = 2;
 
 fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
@@ -58,10 +58,10 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let step = Step::of(&points).ok_or_else(|| {
         Failure::Unsupported("too few rows, or none higher than the first".to_owned())
     })?;
-    if step.rise < LEAST_RISE || step.share < LEAST_SHARE {
+    if step.rise < MIN_RISE || step.share < MIN_SHARE {
         return Err(Failure::Unsupported(format!(
-            "the curve has no step: loads apart cost {:.2} times those together, of {LEAST_RISE} at least, and {:.2} of the rise are between \
-             neighbouring rows, of {LEAST_SHARE} at least",
+            "the curve has no step: loads apart cost {:.2} times those together, of {MIN_RISE} at least, and {:.2} of the rise are between \
+             neighbouring rows, of {MIN_SHARE} at least",
             step.rise, step.share
         )));
     }
@@ -78,12 +78,12 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         evidence: vec![
             evidence(
                 "cost of loads apart over loads together",
-                LEAST_RISE,
+                MIN_RISE,
                 step.rise,
             ),
             evidence(
                 "share of the rise between neighbouring rows",
-                LEAST_SHARE,
+                MIN_SHARE,
                 step.share,
             ),
             stays(step.stay),
@@ -96,7 +96,7 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Claims that the curve stays up, by the share of the rows behind the step that are nearer to the upper level. A row that is not may be noise.
+/// Claims that the curve stays up, by the share of the rows after the step that are nearer to the upper level. A row that is not may be noise.
 fn stays(share: f64) -> Evidence {
     let holds = share >= 1.0;
     Evidence {
@@ -108,27 +108,27 @@ fn stays(share: f64) -> Evidence {
             true => Verdict::Confirmed,
             false => Verdict::Unverified,
         },
-        reason: (!holds).then(|| "the curve comes down again behind its step".to_owned()),
+        reason: (!holds).then(|| "the curve falls again after its step".to_owned()),
     }
 }
 
-/// Where a curve goes up.
+/// The step in a curve.
 #[derive(Debug, PartialEq)]
 struct Step {
-    /// Where it is half-way up.
+    /// The number of instructions at which the curve is halfway up.
     at: f64,
-    /// The points around that.
+    /// The numbers of instructions of the rows before and after the step.
     between: (f64, f64),
-    /// How many times higher it is behind the step than before it.
+    /// The level after the step relative to the one before it.
     rise: f64,
-    /// The share of that between the nearest points.
+    /// The share of the rise between the nearest points.
     share: f64,
-    /// The share of the points behind it that are nearer to the upper level.
+    /// The share of the points after the step that are nearer to the upper level.
     stay: f64,
 }
 
 impl Step {
-    /// Where two levels fit the points best, by least squares; `None` if there are too few points, or the second is no higher.
+    /// The step of the two levels that fit the points best, by least squares; `None` if there are too few points, or the second level is no higher.
     fn of(points: &[(f64, f64)]) -> Option<Step> {
         let level = |points: &[(f64, f64)]| {
             points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64
@@ -153,7 +153,7 @@ impl Step {
         let middle = f64::midpoint(low, high);
         let up = points[split..].iter().filter(|point| point.1 > middle);
         let half = (middle - before.1) / (behind.1 - before.1);
-        // Between noisy rows the line may not come by half-way.
+        // Between noisy rows the line may not pass the middle.
         let half = if half.is_finite() {
             half.clamp(0.0, 1.0)
         } else {
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!((step.at, step.between), (496.0, (480.0, 512.0)));
         assert_eq!((step.rise, step.share), (2.0, 1.0));
         let slope = Step::of(&curve(|n| 50.0 + n / 10.0)).unwrap();
-        assert!(slope.rise > LEAST_RISE && slope.share < 0.3, "{slope:?}");
+        assert!(slope.rise > MIN_RISE && slope.share < 0.3, "{slope:?}");
         assert_eq!(Step::of(&curve(|_| 50.0)), None);
         assert_eq!(Step::of(&curve(|n| 500.0 - n)), None, "down is no step");
         for few in 0..2 * ASIDE {
@@ -205,10 +205,7 @@ mod tests {
             }
         };
         let down = Step::of(&curve(down)).unwrap();
-        assert!(
-            down.rise > LEAST_RISE && down.share >= LEAST_SHARE,
-            "{down:?}"
-        );
+        assert!(down.rise > MIN_RISE && down.share >= MIN_SHARE, "{down:?}");
         assert_eq!(stays(down.stay).verdict, Verdict::Unverified);
     }
 

@@ -1,18 +1,18 @@
-//! Vector instructions on 64-bit floating numbers, by width.
+//! Vector instructions on 64-bit floating-point numbers, by width.
 //!
 //! ## Measures
 //! One instruction, whatever its width: `latency` in a chain, `throughput` in twelve independent ones. 128 bits are SSE2 on
-//! x86-64 (FMA3 for the fused operation) and Neon on aarch64, 256 AVX2, 512 AVX-512. What the processor has is found out while
-//! running; a width or an operation it lacks is listed as unsupported.
+//! x86-64 (FMA3 for the fused operation) and Neon on aarch64, 256 AVX2, 512 AVX-512. The processor's extensions are detected at run
+//! time; a width or an operation it lacks is listed as unsupported.
 //! ## Does not measure
 //! Loading and storing the vectors (`memory.bandwidth`), integers, shuffles.
 //! ## Reading it
 //! Numbers per nanosecond are lanes (2, 4, 8) over throughput; a fused operation counts as two. Where 512 bits take twice as
-//! long as 256, the double width gains nothing. Core cycles are counted by additions of the same core, so a frequency that
-//! wide instructions bring down shows in the nanoseconds and not in the cycles.
+//! long as 256, the double width gains nothing. Core cycles are counted by additions on the same core, so a frequency that
+//! wide instructions lower shows in the nanoseconds and not in the cycles.
 //! ## Source
-//! Latency and throughput as instruction tables define them; avx-turbo for the question of frequency. Part of no published
-//! experiment here.
+//! Latency and throughput as instruction tables define them; avx-turbo for the question of frequency. Not part of any published
+//! experiment.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Kernel, Shape, Simd, VectorOperation, vector};

@@ -1,17 +1,17 @@
 //! Loading what was stored just before.
 //!
 //! ## Measures
-//! A chain through memory: a number is stored, loaded again and one is added to it, which takes a core cycle. `load` says how the load stands
-//! to the store: `same` the same eight bytes; `narrower` the lower four of them; `wider` eight bytes of which only four were stored just now;
-//! `halves` eight bytes that two stores of four have written; `across_lines` the same eight bytes, half of them on the next cache line.
+//! A chain through memory: a number is stored and loaded again, and one is added to it, which takes a core cycle. `load` names the relation of the load
+//! to the store: `same` loads the same eight bytes; `narrower` the lower four of them; `wider` eight bytes of which only four were just stored;
+//! `halves` eight bytes written by two stores of four; `across_lines` the same eight bytes, half of them on the next cache line.
 //! ## Does not measure
-//! A load that happens to depend on a store whose address is not known yet, vectors, and pages' ends.
+//! A load that happens to depend on a store whose address is not known yet, vectors, and accesses across pages.
 //! ## Reading it
-//! A load is served from the store buffer before the store has reached the cache: four or five core cycles, or none at all where the core gives
-//! memory a new name as it does registers. Where the load wants more than one store holds (`wider`, `halves`), most cores wait until the store is in the
-//! cache: ten to twenty cycles. That is what a structure costs that was written by fields and is copied at once. One cycle of every row is the addition.
+//! A load is served from the store buffer before the store has reached the cache: four or five core cycles, or none at all where the core renames
+//! memory as it does registers. Where the load needs more than one store holds (`wider`, `halves`), most cores wait until the store is in the
+//! cache: ten to twenty cycles. This is the cost of a structure that is written field by field and copied as a whole. One cycle of every row is the addition.
 //! ## Source
-//! The optimisation manuals of processor makers; part of no published experiment here. What arrives at the end of the chain is its evidence.
+//! The optimisation manuals of processor vendors; not part of any published experiment. The value at the end of the chain is its evidence.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Forward, Kernel, forward};
@@ -42,15 +42,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Claims that what arrives comes the way that the case names, not only as the kernel has it.
+/// Claims that the value takes the path that the case names, whatever path the kernel was built for.
 fn claim_way(b: &mut Bencher, kernel: &Kernel) -> Result<(), Failure> {
     let named = chosen(b.case(), "load", Forward::ALL, Forward::name)?;
     let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_turn);
-    let (told, seen) = (format!("{:#x}", named.arrives()), format!("{arrived:#x}"));
+    let (expected, seen) = (format!("{:#x}", named.arrives()), format!("{arrived:#x}"));
     let holds = named.arrives() == arrived;
     b.claim(
         "what a turn ends with, its count aside",
-        told,
+        expected,
         seen,
         "kernel",
         holds,

@@ -1,4 +1,4 @@
-//! Shared: how many copies run, as what.
+//! Shared: the number of copies, and whether they are processes or threads.
 
 use std::fmt::Display;
 
@@ -6,34 +6,34 @@ use syscost_harness::prelude::*;
 use syscost_sys::cpu;
 use syscost_sys::partner::Between;
 
-/// More copies than this are not measured.
-const MOST: usize = 512;
+/// Maximum number of copies that is measured.
+const MAX_COPIES: usize = 512;
 
-/// The parameter that says what the copies are.
+/// The key of the parameter that names what the copies are.
 pub(super) const AS: &str = "as";
 
-/// The parameter that says how many there are.
+/// The key of the parameter with the number of copies.
 pub(super) const COPIES: &str = "copies";
 
-/// 1, 2, 3, 4, then doubled, and as many as this process may use CPUs.
+/// 1, 2, 3, 4, then powers of two, and the number of CPUs that this process may use.
 pub(crate) fn counts() -> Vec<usize> {
     counts_to(cpu::allowed().map_or(1, |cpus| cpus.len()))
 }
 
 fn counts_to(cpus: usize) -> Vec<usize> {
-    let most = cpus.clamp(1, MOST);
+    let max = cpus.clamp(1, MAX_COPIES);
     let doubled = (2..).map(|power| 1 << power);
     let mut counts: Vec<usize> = [1, 2, 3]
         .into_iter()
-        .chain(doubled.take_while(|count| *count < most))
-        .filter(|count| *count < most)
+        .chain(doubled.take_while(|count| *count < max))
+        .filter(|count| *count < max)
         .collect();
-    counts.push(most);
+    counts.push(max);
     counts
 }
 
-/// Processes and threads in every number, for each of these values of what the benchmark tells apart by `key`; none for a benchmark
-/// that tells nothing apart.
+/// Processes and threads in every number, for each of these values of the benchmark's parameter `key`; for a benchmark
+/// without such a parameter the values are empty.
 pub(super) fn cases(key: &'static str, values: &[&'static str]) -> Vec<Case> {
     let whats: Vec<Option<&'static str>> = match values {
         [] => vec![None],
@@ -52,17 +52,17 @@ pub(super) fn cases(key: &'static str, values: &[&'static str]) -> Vec<Case> {
     cases
 }
 
-/// What the copies of a case are.
+/// Whether the copies of a case are processes or threads.
 pub(super) fn between(case: &Case) -> Result<Between, Failure> {
     Between::from_name(case.get(AS)).ok_or_else(|| case.unknown(AS))
 }
 
-/// How many there are.
+/// The number of copies.
 pub(super) fn count(case: &Case) -> usize {
     case.number(COPIES) as usize
 }
 
-/// Measures the copies of the case, each of which does one operation a turn.
+/// Measures the copies of the case, each of which performs one operation per turn.
 pub(super) fn measure<O, E>(
     b: &mut Bencher,
     make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,

@@ -1,13 +1,13 @@
-//! Page faults on many CPUs at once.
+//! Page faults on many CPUs simultaneously.
 //!
 //! ## Measures
-//! How many first touches of anonymous memory per second all copies make together. Each copy has 64 pages of its own; when it has written
-//! into each, it gives them all back by madvise(MADV_DONTNEED) and starts again. That call's sixty-fourth is in every operation.
+//! How many first touches of anonymous memory per second all copies make together. Each copy has 64 separate pages; when it has written
+//! to each, it gives them all back by madvise(MADV_DONTNEED) and starts again. Every operation includes a sixty-fourth of that call.
 //! ## Does not measure
 //! How long a fault takes, huge pages (they are forbidden here), or faults that read from a file: `memory.page_fault`.
 //! ## Reading it
-//! Processes share the kernel's allocator of pages; threads share one address space as well: its locks, and each madvise must tell every
-//! CPU that runs one of them to forget the pages. The difference is the price of sharing memory. The first copy runs on the measured CPU, the
+//! Processes share the kernel's page allocator; threads share one address space as well: its locks, and each madvise must make every
+//! CPU that runs one of them invalidate the pages. The difference is the price of sharing memory. The first copy runs on the measured CPU, the
 //! others as in `scale.syscall`.
 //! ## Source
 //! will-it-scale `page_fault1`.
@@ -55,7 +55,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })
 }
 
-/// Memory whose pages are given back when all were touched.
+/// Memory whose pages are given back after all were touched.
 struct Touched(Memory);
 
 impl Touched {
@@ -66,11 +66,11 @@ impl Touched {
     fn touch_all_anew(&mut self) -> Result<(), Errno> {
         let words = page_size() / size_of::<u64>();
         for page in self.0.words().chunks_exact_mut(words) {
-            // SAFETY: a reference to a word may be written through. Volatile, or nobody would miss it.
+            // SAFETY: a reference to a word may be written through. Volatile, or the store could be left out.
             unsafe { (&raw mut page[0]).write_volatile(1) };
         }
         let (start, bytes) = (self.0.start().cast(), self.0.bytes());
-        // SAFETY: the memory is ours, and nothing in it is needed.
+        // SAFETY: the memory is ours, and its content is not needed.
         unsafe { madvise(start, bytes, Advice::LinuxDontNeed) }
     }
 }

@@ -1,13 +1,13 @@
-//! One futex that many CPUs call at once, without ever sleeping on it.
+//! One futex that many CPUs call simultaneously, without ever sleeping on it.
 //!
 //! ## Measures
-//! How many calls per second all copies make on one word. `wake`: FUTEX_WAKE, with nobody to wake. `wait`: FUTEX_WAIT for a value that the word does
+//! How many calls per second all copies make on one word. `wake`: FUTEX_WAKE without waiters. `wait`: FUTEX_WAIT for a value that the word does
 //! not have, which the kernel refuses (EAGAIN). Threads call the private kind, processes the one for shared memory.
 //! ## Does not measure
-//! Sleeping and waking: `switch.futex`; a lock that threads fight for: `sync.mutex`.
+//! Sleeping and waking: `switch.futex`; a contended lock: `sync.mutex`.
 //! ## Reading it
-//! All copies meet in one bucket of the kernel's table of futexes. `wait` locks it before it compares, so its copies stand in line; `wake` only looks
-//! whether anybody waits there, and for processes counts itself in and out of the page that holds the word. What is slow here is slow for any two
+//! All copies use the same bucket of the kernel's futex hash table. `wait` locks it before it compares, so its copies queue; `wake` only checks
+//! whether there are waiters, and for processes counts itself in and out of the page that holds the word. What is slow here is slow for any two
 //! programs whose futexes happen to share a bucket. The first copy runs on the measured CPU, the others as in `scale.syscall`.
 //! ## Source
 //! will-it-scale `futex1`; `perf bench futex hash`.
@@ -22,7 +22,7 @@ use syscost_sys::partner::{Between, Shared};
 use super::crowd;
 use crate::syscall::{Bad, must};
 
-/// What the word holds.
+/// The value of the word.
 const VALUE: u32 = 0;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -1,16 +1,16 @@
 //! The universal scalability law, fitted to the throughputs of the other rows of this group.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `scale.syscall`, `fault`, `futex`, `pipe` and `open`. Gunther's law says that n copies get
-//! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)) operations per second done together. `term=contention` is σ, the share of the work that only one copy at a
-//! time can do: its inverse bounds how many times faster any number of copies can be than one. `term=coherence` is κ, what each pair of copies pays to
+//! Nothing by itself: it is computed from the rows of `scale.syscall`, `fault`, `futex`, `pipe` and `open`. By Gunther's law n copies together perform
+//! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)) operations per second. `term=contention` is σ, the share of the work that only one copy at a
+//! time can do: its inverse bounds the speedup of any number of copies over one. `term=coherence` is κ, what each pair of copies pays to
 //! agree on what they share: with it throughput has a peak and then falls.
 //! ## Does not measure
-//! Why. Copies that share a core, a cache or a clock look like contention too; compare with `of=syscall`, which shares nothing else. And nothing beyond the
-//! number of CPUs that were measured: the law may be drawn further, the machine need not follow.
+//! The cause. Copies that share a core, a cache or a clock look like contention too; compare with `of=syscall`, which shares nothing else. Nor anything beyond the
+//! number of CPUs that were measured: the law can be extrapolated, but the machine need not follow it.
 //! ## Reading it
 //! 0 is best: throughput grows with the copies. No term can be negative. The law is fitted anew in every round, by least squares of the relative errors;
-//! the interval tells how far rounds differ. `lambda_operations_per_s` is what one copy would do alone, `relative_error_percent` how far the rows typically are
+//! the interval shows how much rounds differ. `lambda_operations_per_s` is what one copy would do alone, `relative_error_percent` how far the rows typically are
 //! from the law. Beyond 10 % the law does not fit and there is no number; nor is there with fewer than four numbers of copies, which takes four CPUs.
 //! ## Source
 //! Gunther, Guerrilla Capacity Planning (2007).
@@ -19,13 +19,13 @@ use std::collections::BTreeMap;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
-use syscost_results::stats::usl::{self, LEAST_POINTS};
+use syscost_results::stats::usl::{self, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 
 use super::crowd;
 
-/// A law that is farther from its rows than this, relative to them, does not fit.
-const MOST_ERROR: f64 = 0.1;
+/// Maximum relative error of a law that fits its rows.
+const MAX_ERROR: f64 = 0.1;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "scale.law",
@@ -93,7 +93,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         .collect();
     let law = usl::fit(&points)
         .ok_or_else(|| Failure::Failed("no law can be fitted to these throughputs".to_owned()))?;
-    let fits = law.relative_error <= MOST_ERROR;
+    let fits = law.relative_error <= MAX_ERROR;
     Ok(Derived {
         value: match case.get("term") {
             "contention" => law.sigma,
@@ -102,7 +102,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         },
         evidence: vec![Evidence {
             claim: "relative error of the fitted law".to_owned(),
-            expected: format!("at most {MOST_ERROR}").into(),
+            expected: format!("at most {MAX_ERROR}").into(),
             observed: Some(law.relative_error.into()),
             source: "least squares".to_owned(),
             verdict: if fits {
@@ -123,13 +123,13 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Why this many numbers of copies are too few, if so.
+/// An error if this many numbers of copies are too few.
 fn enough(points: usize) -> Result<(), String> {
-    if points >= LEAST_POINTS {
+    if points >= MIN_POINTS {
         return Ok(());
     }
     Err(format!(
-        "no law can be fitted to {points} numbers of copies; it takes at least {LEAST_POINTS}, and as many CPUs"
+        "no law can be fitted to {points} numbers of copies; it takes at least {MIN_POINTS}, and as many CPUs"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! The same work on many CPUs at once.
+//! The same work on many CPUs simultaneously.
 
 pub(crate) mod crowd;
 mod fault;

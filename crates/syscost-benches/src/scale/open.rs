@@ -1,13 +1,13 @@
-//! Opening and closing files on many CPUs at once.
+//! Opening and closing files on many CPUs simultaneously.
 //!
 //! ## Measures
-//! How many openat for reading with a close all copies make per second together. `of=same`: all of one file. `of=different`: each of a file of its own,
+//! How many openat for reading with a close all copies make per second together. `of=same`: all open one file. `of=different`: each opens a separate file
 //! in the same directory. The files are empty and lie in the temporary directory.
 //! ## Does not measure
 //! How long one takes: `syscall.open_close`; creation: `fs.metadata`.
 //! ## Reading it
-//! An open file counts itself in the file's name (dentry) and inode: copies that open the `same` one hand the line of memory with these counts to each
-//! other. Threads also share the table of open files and its lock, so that they get in each other's way with `different` files, too. The first copy runs
+//! An open file is counted in its name (dentry) and inode: copies that open the `same` file pass the cache line with these counts to each
+//! other. Threads also share the file descriptor table and its lock, so that they get in each other's way with `different` files, too. The first copy runs
 //! on the measured CPU, the others as in `scale.syscall`.
 //! ## Source
 //! will-it-scale `open1` and `open2`.
@@ -62,7 +62,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .map(|file| CString::new(file.path().as_os_str().as_bytes()))
         .collect::<Result<_, _>>()
         .map_err(|error| Failure::of("name a file", error))?;
-    // The copies know the paths only: the files are removed once, by the measuring task.
+    // The copies know only the paths: the files are removed once, by the measuring task.
     let paths = Arc::new(paths);
     let path_of = move |number: usize| paths[number % paths.len()].clone();
     let opened: BTreeSet<CString> = (0..crowd::count(b.case())).map(&path_of).collect();
@@ -76,7 +76,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let path = path_of(number);
         Ok(move || -> Result<(), Bad> {
             let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-            // SAFETY: the descriptor is given up here and used no more.
+            // SAFETY: the descriptor is given up here and not used again.
             checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) }).map(drop)
         })
     })

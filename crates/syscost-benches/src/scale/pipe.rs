@@ -1,11 +1,11 @@
-//! A pipe of its own for each of many CPUs.
+//! A separate pipe for each of many CPUs.
 //!
 //! ## Measures
-//! How many bytes one at a time, each a write into the copy's own pipe and a read out of it, all copies pass per second together.
+//! How many bytes per second all copies pass together, one at a time: each is a write into the copy's own pipe and a read from it.
 //! ## Does not measure
 //! Tasks that wake each other: `switch.pipe`; bandwidth: `ipc.bandwidth`.
 //! ## Reading it
-//! The copies have nothing in common but the kernel's allocators and, as threads, the table of open files, which every call looks into. The
+//! The copies share nothing but the kernel's allocators and, as threads, the file descriptor table, which every call looks into. The
 //! first copy runs on the measured CPU, the others as in `scale.syscall`.
 //! ## Source
 //! will-it-scale `pipe1`.

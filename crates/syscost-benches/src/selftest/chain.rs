@@ -1,13 +1,13 @@
 //! A chain of dependent register additions, one core cycle each by the definition of every core this runs on.
 //!
 //! ## Measures
-//! Whether the clock, the batches and the frequency estimate together give back a cost that is known beforehand.
+//! Whether the clock, the batches and the frequency estimate together reproduce a cost that is known beforehand.
 //! ## Does not measure
 //! Anything about this machine.
 //! ## Reading it
-//! The row must say as many core cycles as the operation has additions.
+//! The row must show as many core cycles as the operation has additions.
 //! ## Source
-//! The idea of avx-turbo: the core's own latency of one cycle as its ruler.
+//! The idea of avx-turbo: a core's latency of one cycle as its ruler.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel;

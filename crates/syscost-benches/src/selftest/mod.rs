@@ -19,11 +19,11 @@ pub(crate) const GROUP: Group = Group {
     hidden: true,
 };
 
-/// What an operation of the group truly costs.
+/// The true cost of an operation of the group.
 pub struct Truth {
-    /// Name of the row.
+    /// The name of the row.
     pub row: &'static str,
-    /// Its cost.
+    /// The cost.
     pub cost: Cost,
 }
 

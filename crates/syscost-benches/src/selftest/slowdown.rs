@@ -1,15 +1,15 @@
 //! Twenty small operations, or more: a slowdown of known size, to see whether a comparison finds it.
 //!
 //! ## Measures
-//! What `SYSCOST_TEST_SLOWDOWN=5` in the environment makes of it: this many percent more operations
-//! than twenty, to the next whole one.
+//! Twenty operations, plus the percentage that the environment variable `SYSCOST_TEST_SLOWDOWN` gives (as in `SYSCOST_TEST_SLOWDOWN=5`),
+//! rounded to a whole number.
 //! ## Does not measure
 //! Anything about this machine.
 //! ## Reading it
 //! Two runs, one with the variable and one without, or `syscost ab selftest.slowdown --b-env SYSCOST_TEST_SLOWDOWN=5`, must
 //! differ by that much.
 //! ## Source
-//! The power of a test: how often a difference that is there is found.
+//! The power of a test: how often an existing difference is found.
 
 #![allow(unsafe_code)] // raw system calls
 
@@ -19,7 +19,7 @@ use rustix::fs::fstat;
 use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall0;
 
-/// The variable that slows it down, in percent.
+/// The variable with the slowdown, in percent.
 const VARIABLE: &str = "SYSCOST_TEST_SLOWDOWN";
 
 /// Operations without a slowdown: one more is five percent.

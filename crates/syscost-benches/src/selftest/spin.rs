@@ -5,7 +5,7 @@
 //! ## Does not measure
 //! Anything about this machine.
 //! ## Reading it
-//! The row must say the time of its name, plus less than one clock reading.
+//! The row must show the time in its name, plus less than one clock reading.
 //! ## Source
 //! CLOCK_MONOTONIC_RAW through the vDSO.
 
@@ -26,7 +26,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .case()
         .nanoseconds("delay")
         .ok_or_else(|| b.case().unknown("delay"))?;
-    // One deadline after the other, so that what a spin overshoots is not added up over a batch.
+    // One deadline after the other, so that overshoots of spins do not add up over a batch.
     b.batches(1, |n| {
         let start = now_ns();
         for spin in 1..=n {

@@ -1,7 +1,7 @@
-//! Sending oneself a signal and catching it.
+//! Sending a signal to the own process and catching it.
 //!
 //! ## Measures
-//! One kill (to the process) or tgkill (to the thread) to oneself, the kernel's set-up of a frame on the stack, a handler that
+//! One kill (to the own process) or tgkill (to the own thread), the kernel's set-up of a frame on the stack, a handler that
 //! counts, the rt_sigreturn that ends it, and the way back: two system calls and a detour.
 //! ## Does not measure
 //! Waking another task (`switch.signal`).
@@ -66,7 +66,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let _restore = Handler::install(SIGNAL, count)?;
     let before = RUNS.load(Relaxed);
     let signal = SIGNAL as usize;
-    // SAFETY, of both: the signal goes to this process or thread alone, and its handler only counts.
+    // SAFETY, of both: the signal goes only to this process or thread, and its handler only counts.
     match b.case().get("via") {
         "kill" => b.try_iter(|| {
             // SAFETY: see above.

@@ -1,7 +1,7 @@
 //! Installing a signal handler.
 //!
 //! ## Measures
-//! One sigaction call of the C library that replaces the handler of a signal nobody sends.
+//! One sigaction call of the C library that replaces the handler of a signal that is never sent.
 //! ## Does not measure
 //! Any delivery (`signal.catch`).
 //! ## Reading it
@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 extern "C" fn first(_: c_int, _: *mut siginfo_t, _: *mut c_void) {}
 
 extern "C" fn second(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
-    // Something of its own, lest the compiler makes one of the two.
+    // Differs from the other handler, lest the compiler merges the two.
     std::hint::black_box(context);
 }
 
@@ -41,10 +41,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         actions.swap(0, 1);
         // SAFETY: both structures are valid, and either handler may run at any time.
         let refused = unsafe { libc::sigaction(libc::SIGUSR1, &actions[0], &mut before) } != 0;
-        // What was there is what the call before has put there.
+        // The old handler is the one that the previous call installed.
         match !refused && before.sa_sigaction == actions[1].sa_sigaction {
             true => Ok(()),
-            false => Err("sigaction did not tell the handler before"),
+            false => Err("sigaction did not return the previous handler"),
         }
     })
 }

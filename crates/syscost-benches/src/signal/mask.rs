@@ -1,12 +1,12 @@
-//! Asking for and changing the set of signals held back.
+//! Querying and changing the set of blocked signals.
 //!
 //! ## Measures
-//! `query`: one rt_sigprocmask call that changes nothing. `block_unblock`: two calls, one that holds a signal back and one
-//! that lets it through again, as around a critical section.
+//! `query`: one rt_sigprocmask call that changes nothing. `block_unblock`: two calls, one that blocks a signal and one
+//! that unblocks it, as around a critical section.
 //! ## Does not measure
-//! Signals that wait meanwhile: there are none.
+//! Signals that become pending meanwhile: there are none.
 //! ## Reading it
-//! A change takes the lock of the process's signals and looks for waiting ones; a question does not.
+//! A change takes the lock of the process's signals and looks for pending ones; a query does not.
 //! ## Source
 //! sigprocmask(2); libMicro's signal calls.
 #![allow(unsafe_code)] // a raw system call
@@ -45,7 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let mut mask: u64 = 0;
         let place = (&raw mut mask).expose_provenance();
         return b.try_iter(|| -> Result<(), Bad> {
-            // SAFETY: the kernel writes a set of the size that is told to `mask`, which outlives the call.
+            // SAFETY: the kernel writes a set of the given size to `mask`, which outlives the call.
             checked(unsafe { syscall4(Sysno::RT_SIGPROCMASK, 0, 0, place, SET_BYTES) })?;
             // SAFETY: `place` is the address of `mask`.
             must(unsafe { (place as *const u64).read_volatile() } & SIGNAL != 0)

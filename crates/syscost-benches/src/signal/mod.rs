@@ -1,4 +1,4 @@
-//! Signals: asking for them, holding them back, catching them.
+//! Signals: installing handlers, blocking signals, catching them.
 
 mod catch;
 mod install;

@@ -1,15 +1,15 @@
-//! Writing to a page that may only be read, and catching the signal.
+//! Writing to a read-only page, and catching the signal.
 //!
 //! ## Measures
-//! A store to a read-only page: the processor's fault, the kernel's finding that it is not allowed, SIGSEGV delivered to a
+//! A store to a read-only page: the processor's fault, the kernel's check that it is not allowed, SIGSEGV delivered to a
 //! handler that counts, and the return from it. The handler leaves the protection alone, so the store is tried again and
 //! faults again. Every 256th time it lets the store through, and the page is guarded anew.
 //! ## Does not measure
-//! Changes of protection: the two mprotect calls for 256 faults, which are counted, are in the number, but make less than a
-//! hundredth of it.
+//! Changes of protection: the two mprotect calls for 256 faults, which are counted, are included, but make less than a
+//! hundredth of the result.
 //! ## Reading it
-//! `signal.catch` with a fault in the place of a kill call. Garbage collectors and user-space paging pay this for each page
-//! they guard, and an mprotect more to go on.
+//! `signal.catch` with a fault in place of a kill call. Garbage collectors and user-space paging pay this for each page
+//! they guard, and another mprotect to continue.
 //! ## Source
 //! lmbench `lat_sig prot`, whose handler returns to the same store as well.
 #![allow(unsafe_code)] // mappings and signals
@@ -64,7 +64,7 @@ extern "C" fn caught(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // SAFETY: the kernel gives a handler with SA_SIGINFO a valid structure, which has an address for this signal.
     let address = unsafe { (*info).si_addr() };
     if !ptr::eq(address.cast(), page) {
-        // A fault of someone else: end as without this handler, by returning to it.
+        // Another fault: die as without this handler, by returning to the faulting instruction.
         // SAFETY: the default action is always valid.
         unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) };
         return;
@@ -112,12 +112,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A mapping of its own, known to the handler until dropped.
+/// A separate mapping, known to the handler until dropped.
 struct Page(NonNull<u8>);
 
 impl Page {
     fn new() -> Result<Self, Failure> {
-        // Shared, so that it never becomes one with a neighbouring mapping, from which each change would have to part it.
+        // Shared, so that it never merges with a neighbouring mapping, from which each change would have to split it.
         // SAFETY: a fresh mapping that nothing else knows.
         let address = unsafe {
             mmap_anonymous(
@@ -130,7 +130,7 @@ impl Page {
         .map_err(|error| Failure::of("map a page", error))?;
         let address = NonNull::new(address.cast::<u8>())
             .ok_or_else(|| Failure::of("map a page", "got the null address"))?;
-        // SAFETY: the mapping is writable. The page is there before the first fault, which then is one of protection only.
+        // SAFETY: the mapping is writable. This makes the page present, so that the first fault is one of protection only.
         unsafe { address.as_ptr().write_volatile(0) };
         PAGE.store(address.as_ptr(), Relaxed);
         Ok(Self(address))
@@ -140,7 +140,7 @@ impl Page {
 impl Drop for Page {
     fn drop(&mut self) {
         PAGE.store(ptr::null_mut(), Relaxed);
-        // SAFETY: mapped by `new`, and used no more.
+        // SAFETY: mapped by `new`, and not used again.
         let _ = unsafe { munmap(self.0.as_ptr().cast(), SIZE) };
     }
 }

@@ -1,7 +1,7 @@
-//! Sending oneself a signal that is held back, and taking it without a handler.
+//! Sending a blocked signal to the own process, and taking it without a handler.
 //!
 //! ## Measures
-//! kill to this process with the signal blocked, and the rt_sigtimedwait that takes it at once: two system calls.
+//! kill to this process with the signal blocked, and the rt_sigtimedwait that takes it immediately: two system calls.
 //! ## Does not measure
 //! Sleeping until a signal comes (`switch.signal`).
 //! ## Reading it
@@ -33,7 +33,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let ids = Ids::learn()?;
     let _restore = Blocked::one(libc::SIGUSR1)?;
     let set = set_of(libc::SIGUSR1);
-    // Never to be waited: the signal is there, or the call fails.
+    // Never waits: the signal is pending, or the call fails.
     let no_wait = Timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -41,9 +41,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let set_at = (&raw const set).expose_provenance();
     let no_wait_at = (&raw const no_wait).expose_provenance();
     b.try_iter(|| -> Result<(), Bad> {
-        // SAFETY: the signal goes to this process alone and is held back.
+        // SAFETY: the signal goes only to this process, which blocks it.
         checked(unsafe { syscall2(Sysno::KILL, ids.process(), SIGNAL) })?;
-        // SAFETY: the set and the time outlive the call; no information is asked for.
+        // SAFETY: the set and the time outlive the call; no information is requested.
         let taken =
             checked(unsafe { syscall4(Sysno::RT_SIGTIMEDWAIT, set_at, 0, no_wait_at, SET_BYTES) })?;
         must(taken == SIGNAL)

@@ -1,7 +1,7 @@
-//! Shared: functions that do nothing, for those who timed calls.
+//! Shared: functions that do nothing, for the experiments that timed calls.
 //!
-//! Compiled with optimisation, but neither inlined nor left out: an empty assembly statement is all they
-//! do, which a compiler must execute each time.
+//! They are compiled with optimisation, but neither inlined nor removed: they consist of an empty assembly
+//! statement, which a compiler must execute each time.
 #![allow(unsafe_code)] // assembly without an instruction
 
 use std::arch::asm;
@@ -14,7 +14,7 @@ pub(super) struct Record {
     pub(super) words: [u64; 8],
 }
 
-/// The only statement of a callee: no instruction, but one that no compiler may leave out.
+/// The only statement of a callee: no instruction, but one that no compiler may remove.
 #[inline(always)]
 fn body() {
     // SAFETY: there is no instruction in it.
@@ -40,9 +40,9 @@ callees! {
     integer(a: i32);
     /// Two integers.
     two_integers(a: i32, b: i32);
-    /// One floating number.
+    /// One floating-point number.
     double(a: f64);
-    /// Eight integers, of which two go over the stack on x86-64.
+    /// Eight integers, two of which are passed on the stack on x86-64.
     eight_integers(a: i32, b: i32, c: i32, d: i32, e: i32, f: i32, g: i32, h: i32);
     /// A record, which is copied to the stack.
     record(a: Record);
@@ -70,7 +70,7 @@ pub(super) fn repeat(turns: u64, mut turn: impl FnMut()) -> u64 {
     for number in 0..turns {
         turn();
         sum = sum.wrapping_add(number);
-        // SAFETY: there is no instruction in it; the sum is to be in a register each time.
+        // SAFETY: there is no instruction in it; it only keeps the sum in a register each time.
         unsafe { asm!("/* {0} */", inout(reg) sum, options(nomem, nostack, preserves_flags)) };
     }
     sum

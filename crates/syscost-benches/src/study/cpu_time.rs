@@ -6,8 +6,8 @@ use std::ops::{AddAssign, Sub};
 
 use syscost_harness::Failure;
 
-/// CPU time of all threads of a process. Most kernels see at their tick which of both runs, so the division
-/// is right over many ticks only.
+/// CPU time of all threads of a process. Most kernels check only at their tick which of both runs, so the split
+/// is accurate only over many ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct CpuTime {
     /// In its own code, in ns.
@@ -17,13 +17,13 @@ pub(super) struct CpuTime {
 }
 
 impl CpuTime {
-    /// Of this process since it was started.
+    /// The CPU time of this process since it was started.
     ///
     /// # Errors
     /// When the kernel refuses.
     pub(super) fn now() -> Result<Self, Failure> {
         let mut usage = MaybeUninit::<libc::rusage>::uninit();
-        // SAFETY: `usage` is room for what the kernel writes.
+        // SAFETY: `usage` has room for what the kernel writes.
         if unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } != 0 {
             return Err(Failure::last_os_error("getrusage"));
         }
@@ -36,7 +36,7 @@ impl CpuTime {
         })
     }
 
-    /// The kernel's share; no number where there was no time.
+    /// The kernel's share in percent; NaN where there was no time.
     pub(super) fn kernel_percent(self) -> f64 {
         100.0 * self.kernel_ns / (self.user_ns + self.kernel_ns)
     }

@@ -1,9 +1,9 @@
-//! Published experiments, repeated: each folder is one of them, its `study.toml` its figures, its files its
-//! procedures.
+//! Published experiments, repeated: each folder is one of them, with its figures in `study.toml` and its
+//! procedures in the other files.
 //!
 //! A procedure is written as its authors describe it: the same loops, counts, clocks, statistics and
-//! rounding, with what is wrong about them. Its row claims only what the procedure does; what the published
-//! name claims stands in `study.toml`, and is compared with what was counted.
+//! rounding, including its flaws. Its row claims only what the procedure does; what the published
+//! name claims is in `study.toml`, and is compared with what was counted.
 
 mod call_and_switch;
 mod callee;
@@ -53,10 +53,10 @@ pub(crate) const GROUP: Group = Group {
     hidden: true,
 };
 
-/// The procedures of all studies. They are hidden where everything is meant, and found by words behind syscost's own.
+/// The procedures of all studies. They are hidden where all benchmarks are selected, and searches list them after syscost's own.
 pub const PROCEDURES: &[Benchmark] = GROUP.benchmarks;
 
-/// The studies, as TOML, in the order of lists.
+/// The studies, as TOML, in the order in which they are listed.
 pub const STUDIES: &[&str] = &[
     include_str!("call_and_switch/study.toml"),
     include_str!("three_costs/study.toml"),
@@ -88,8 +88,8 @@ mod tests {
                     .into_iter()
                     .flatten()
                 {
-                    // There are no rows of a far end where none is given: of these the benchmark must be
-                    // there.
+                    // There are no rows of a far end where none is given: then only the benchmark must
+                    // exist.
                     let id = name.split('{').next();
                     let is_meant = |row: &&Row| match name.contains("path=remote") {
                         true => Some(row.benchmark.id) == id,
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn every_claim_can_be_refuted() {
-        // Nothing that is counted is less than 0, and no share is more than all of it.
+        // No count is less than 0, and no share is more than all of it.
         for study in studies() {
             let quantities = study.quantities.iter();
             for (id, claim) in quantities.flat_map(|one| one.claims.iter().map(|c| (&one.id, c))) {

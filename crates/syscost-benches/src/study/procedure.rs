@@ -1,11 +1,11 @@
-//! Shared: what published procedures are made of: their clocks, their statistics, where they ran.
+//! Shared: the parts of published procedures: their clocks, their statistics, where they ran.
 
 use rustix::time::{ClockId, clock_gettime};
 use syscost_harness::prelude::*;
 use syscost_results::stats::order;
 use syscost_sys::cpu;
 
-/// Pairs of readings that the cost of a timer is taken from.
+/// Number of pairs of readings from which the cost of a timer is taken.
 const TIMER_PAIRS: u32 = 1001;
 
 /// A reading of a clock through the C library's interface, in ns.
@@ -14,7 +14,7 @@ pub(super) fn now_ns(clock: ClockId) -> f64 {
     now.tv_sec as f64 * 1e9 + now.tv_nsec as f64
 }
 
-/// What two readings one right after the other differ by, in ns: their median.
+/// The median difference of two consecutive readings, in ns.
 pub(super) fn timer_ns(clock: ClockId) -> f64 {
     let pairs = (0..TIMER_PAIRS).map(|_| {
         let begun = now_ns(clock);
@@ -23,18 +23,18 @@ pub(super) fn timer_ns(clock: ClockId) -> f64 {
     median(&pairs.collect::<Vec<f64>>())
 }
 
-/// The middle value; of none, no number.
+/// The median; NaN if there are no values.
 pub(super) fn median(values: &[f64]) -> f64 {
     order::median(values).unwrap_or(f64::NAN)
 }
 
-/// With this many decimals, as results were printed.
+/// Rounded to this many decimals, as results were printed.
 pub(super) fn rounded(value: f64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     (value * scale).round() / scale
 }
 
-/// Whether two tasks were on one CPU when they were asked.
+/// How often two tasks were on one CPU when checked.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OneCpu {
     asked: u32,
@@ -42,7 +42,7 @@ pub(super) struct OneCpu {
 }
 
 impl OneCpu {
-    /// Notes where both are.
+    /// Notes the CPUs of both.
     pub(super) fn note(&mut self, one: u32, other: u32) {
         self.asked += 1;
         self.together += u32::from(one == other);
@@ -54,14 +54,14 @@ impl OneCpu {
     }
 }
 
-/// The task and those it starts may run on all CPUs of the run until this is dropped, as where nobody
-/// pinned them.
+/// The task and those it starts may run on all CPUs of the run until this is dropped, as if they were
+/// never pinned.
 pub(super) struct Unpinned {
     home: u32,
 }
 
 impl Unpinned {
-    /// Lets this task go where the scheduler wants it.
+    /// Lets the scheduler place this task.
     ///
     /// # Errors
     /// When the kernel refuses.
@@ -73,7 +73,7 @@ impl Unpinned {
 
 impl Drop for Unpinned {
     fn drop(&mut self) {
-        // Where that fails the samples that follow say that they moved.
+        // If that fails, the following samples report that they have moved.
         let _ = cpu::pin(self.home);
     }
 }

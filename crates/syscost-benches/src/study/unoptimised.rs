@@ -2,9 +2,9 @@
 //! code is not.
 //!
 //! Such code keeps each variable in memory: a loop reads its counter from the stack, adds one and writes it
-//! back every turn, and a callee first stores its arguments to its frame, though nobody reads them.
-//! Volatile accesses to variables of the stack do the same here, and nothing is inlined. What the model
-//! leaves out: the callee's two instructions for a frame pointer.
+//! back every turn, and a callee first stores its arguments to its frame, though they are never read.
+//! Volatile accesses to variables on the stack do the same here, and nothing is inlined. The model
+//! omits the callee's two instructions for a frame pointer.
 #![allow(unsafe_code)] // volatile accesses
 
 use std::mem::MaybeUninit;
@@ -15,7 +15,7 @@ use std::ptr;
 pub(super) struct InMemory<T>(T);
 
 impl<T: Copy> InMemory<T> {
-    /// A variable of this value.
+    /// A variable with this value.
     #[inline(always)]
     pub(super) fn new(value: T) -> Self {
         let mut variable = Self(value);
@@ -23,14 +23,14 @@ impl<T: Copy> InMemory<T> {
         variable
     }
 
-    /// Loads it.
+    /// Loads the value.
     #[inline(always)]
     pub(super) fn get(&self) -> T {
         // SAFETY: a reference is valid, aligned and initialised.
         unsafe { ptr::read_volatile(&raw const self.0) }
     }
 
-    /// Stores it.
+    /// Stores the value.
     #[inline(always)]
     pub(super) fn set(&mut self, value: T) {
         // SAFETY: a reference is valid and aligned, and the type is Copy, so nothing is dropped.
@@ -38,7 +38,7 @@ impl<T: Copy> InMemory<T> {
     }
 }
 
-/// Runs `turn` this many times with the counter in memory; how many turns the counter says there were.
+/// Runs `turn` this many times with the counter in memory; returns the number of turns by the counter.
 #[inline(always)]
 pub(super) fn repeat(turns: u64, mut turn: impl FnMut()) -> u64 {
     let mut number = InMemory::new(0_u64);
@@ -66,7 +66,7 @@ macro_rules! callees {
     )*};
 }
 
-/// The only statement of a callee: no instruction, but one that no compiler may leave out.
+/// The only statement of a callee: no instruction, but one that no compiler may remove.
 #[inline(always)]
 fn body() {
     // SAFETY: there is no instruction in it.
@@ -88,21 +88,21 @@ callees! {
     five(a, b, c, d, e);
     /// Six integers: as many as x86-64 passes in registers.
     six(a, b, c, d, e, f);
-    /// Seven integers, of which one goes over the stack on x86-64.
+    /// Seven integers, one of which is passed on the stack on x86-64.
     seven(a, b, c, d, e, f, g);
 }
 
-/// What to do with a call of one of the callees. A trait because each callee is to be called directly, as
+/// What to do with a call of one of the callees. A trait because each callee must be called directly, as
 /// in a program that names it, and not through a pointer.
 pub(super) trait WithCall {
-    /// What comes of it.
+    /// The result.
     type Output;
 
     /// Does it with `call`, which calls the callee once.
     fn run(self, call: impl Fn()) -> Self::Output;
 }
 
-/// Does `with` with a call of the callee with this many arguments; nothing where there is no such callee
+/// Runs `with` with a call of the callee that takes this many arguments; `None` where there is no such callee
 /// (more than 7).
 pub(super) fn with_call<W: WithCall>(arguments: u64, with: W) -> Option<W::Output> {
     Some(match arguments {

@@ -5,10 +5,10 @@
 //! (pthread_cond_signal), and waits for its own (pthread_cond_wait), asleep; the partner wakes and does the same. Two switches. The detail
 //! `switch_ns` is half of it.
 //! ## Does not measure
-//! Mutexes that are fought for: it is signalled only when the mutex is free again, so that who wakes finds it free.
+//! Contended mutexes: the condition is signalled only when the mutex is free again, so that the woken task finds it free.
 //! ## Reading it
-//! What portable programs sleep and wake with. Beside the two sleeps and two wakes of `switch.futex` it takes and frees the mutex
-//! four times. glibc takes the mutex back after a wait as if others waited for it, and so calls the kernel once more when it frees it: six
+//! What portable programs sleep and wake with. In addition to the two sleeps and two wakes of `switch.futex` it takes and frees the mutex
+//! four times. After a wait glibc retakes the mutex as if there were other waiters, and so calls the kernel once more to free it: six
 //! futex calls. A library that need not do so makes four: any number between is accepted. For `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! pthread_cond_signal(3).
@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.
         within(Counter::Switches, 1.7, 2.1),
-        // Who finds that it has the turn before it sleeps calls nothing for it, which is often under an audit on a busy machine.
+        // A task that finds that it has the turn before it sleeps makes no call, which is frequent under an audit on a busy machine.
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 8.4),
     ],
     run,
@@ -53,7 +53,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     ping_pong::measure(b, Turns::new)
 }
 
-/// Whose turn it is, told under a mutex.
+/// Whose turn it is, guarded by a mutex.
 struct Turns(Shared<Table>);
 
 struct Table {
@@ -61,14 +61,14 @@ struct Table {
     seats: Pair<Seat>,
 }
 
-/// What each side sleeps on.
+/// The condition on which a side sleeps.
 struct Seat {
     condition: UnsafeCell<pthread_cond_t>,
-    /// Read and written under the mutex alone.
+    /// Read and written only under the mutex.
     has_turn: AtomicBool,
 }
 
-// SAFETY: mutexes and condition variables are made to be used by several tasks at once.
+// SAFETY: mutexes and condition variables are made for use by several tasks simultaneously.
 unsafe impl Sync for Table {}
 
 impl Turns {
@@ -90,14 +90,14 @@ impl Turns {
     }
 }
 
-/// Makes the mutex and the conditions anew, for several processes. They hold nothing but their memory, so they need no end of their
-/// own.
+/// Reinitialises the mutex and the conditions for several processes. They own nothing but their memory, so they need not be
+/// destroyed.
 fn open_to_processes(table: &Table) -> io::Result<()> {
     const SHARED: c_int = libc::PTHREAD_PROCESS_SHARED;
     let mut of_mutex = MaybeUninit::uninit();
     let mut of_condition = MaybeUninit::uninit();
-    // SAFETY: the attributes are initialised before they are used; what is initialised with them lies where it will stay, and nobody uses
-    // it yet.
+    // SAFETY: the attributes are initialised before they are used; what is initialised with them is at its final address, and not in use
+    // yet.
     unsafe {
         ok(libc::pthread_mutexattr_init(of_mutex.as_mut_ptr()))?;
         ok(libc::pthread_mutexattr_setpshared(
@@ -149,7 +149,7 @@ impl Wake for Turns {
     }
 }
 
-/// What a pthread function answered: 0, or the error itself.
+/// Converts the result of a pthread function: 0, or the error number.
 fn ok(answer: c_int) -> io::Result<()> {
     match answer {
         0 => Ok(()),

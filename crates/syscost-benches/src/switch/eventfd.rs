@@ -5,9 +5,9 @@
 //! was added and adds one to the other's. Two switches, two writes and two reads of eight bytes. The detail `switch_ns` is half
 //! of it.
 //! ## Does not measure
-//! Waiting for several counters at once, as event loops do (`syscall.epoll`).
+//! Waiting for several counters simultaneously, as event loops do (`syscall.epoll`).
 //! ## Reading it
-//! `switch.pipe` without the pipe's buffer and its lock: what is faster here is what the bytes cost there. For `cpus` and `between` see
+//! `switch.pipe` without the pipe's buffer and its lock: the difference is what the bytes cost there. For `cpus` and `between` see
 //! `switch.pipe`.
 //! ## Source
 //! eventfd(2).

@@ -1,15 +1,15 @@
 //! Groups of senders and receivers: every sender sends to every receiver of its group.
 //!
 //! ## Measures
-//! Twenty senders and twenty receivers in a group, processes or threads. Each receiver reads from one pipe or one socket
-//! of its own; each sender writes a message of 100 bytes to every receiver in turn, fifty times over. All tasks are started before; the time begins when
-//! all senders are told to send, and ends when every receiver has got everything. The cost is that time for each of the 20 000 messages of a group.
+//! Twenty senders and twenty receivers in a group, processes or threads. Each receiver reads from its own pipe or
+//! socket; each sender writes a message of 100 bytes to every receiver in turn, fifty times over. All tasks are started before; the time begins when
+//! all senders are ordered to send, and ends when every receiver has received everything. The cost is that time for each of the 20 000 messages of a group.
 //! ## Does not measure
 //! The time of one message from end to end, or starting the tasks. CPU time: with more CPUs the elapsed time falls.
 //! ## Reading it
-//! It tells how the scheduler copes with many tasks that wake each other. The tasks are free: the kernel places them on all CPUs that this run
-//! may use, and the details `placed_..._percent` tell how near to the measuring task they were found. The
-//! evidence tells how many switches a message took: few where senders fill a pipe before its receiver gets to run, two where each message
+//! It shows how the scheduler copes with many tasks that wake each other. The tasks are not pinned: the kernel places them on all CPUs that this run
+//! may use, and the details `placed_..._percent` show how near to the measuring task they were found. The
+//! evidence shows how many switches a message took: few where senders fill a pipe before its receiver gets to run, two where each message
 //! is waited for.
 //! `cpu_ns` is the CPU time of all tasks for a message.
 //! ## Source
@@ -48,18 +48,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each task at least once in a batch; at most a sleep for each end of a message.
         within(Counter::Switches, 0.001, 2.0),
     ],
-    // A turn is long, and this many tasks are made in each round.
-    setup: Setup::Dear { seconds: 0.2 },
+    // A turn is long, and this many tasks are created in each round.
+    setup: Setup::Expensive { seconds: 0.2 },
     run,
     source: include_str!("messaging.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// Senders of a group, and as many receivers.
+/// Number of senders of a group, and of its receivers.
 const EACH: u64 = 20;
 /// Messages that each sender sends to each receiver in a turn: more than a pipe or a socket holds, so that senders must wait, too.
 const LOOPS: u32 = 50;
-/// The same where they are counted: under an audit each call is reported to another process.
+/// The number of loops where calls are counted: under an audit each call is reported to another process.
 const COUNTED_LOOPS: u32 = 10;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -74,7 +74,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (board, outboxes) = b.together(Placement::Free, |cpus| {
         crowd(via, between, groups, loops, cpus)
     })?;
-    // By the row's name: the calls are the same.
+    // From the row's name: the calls are the same.
     let kind = match b.case().get("via") {
         "pipe" => "pipe",
         "socket" => "unix stream socket without a path",
@@ -92,10 +92,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is left when all have ended: what they noted, and the sending ends.
+/// What is left when all tasks have ended: what they noted, and the sending ends.
 type Left = (Shared<Board>, Vec<Outbox>);
 
-/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each receiver of its group, and all have arrived.
+/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each receiver of its group, and all are received.
 fn crowd<'t>(
     via: Via,
     between: Between,
@@ -133,7 +133,7 @@ fn crowd<'t>(
         .map(|(orders, _)| (orders.board, orders.outboxes)))
 }
 
-/// Adds a task. Nobody shall wait for it if it fails.
+/// Adds a task. If it fails, no other task keeps waiting for it.
 fn add(
     crew: &mut Crew,
     cpus: &[u32],
@@ -162,7 +162,7 @@ struct Orders {
 impl Lead for Orders {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let receivers = self.outboxes.len() as u32;
-        // One after the other: in a single long turn the tasks would come into a stride that they never have in one of fifty loops.
+        // One after the other: in a single long turn the tasks would fall into a rhythm that they never reach in turns of fifty loops.
         for _ in 0..turns {
             self.board.order(self.loops, receivers);
             self.board.wait_for_all(&self.stop)?;
@@ -193,7 +193,7 @@ fn send(number: u64, outboxes: &[Outbox], board: &Board) -> Result<(), Errno> {
 
 /// A receiver: reads until it has what all senders were ordered to send it.
 fn receive(inbox: Inbox, board: &Board) -> Result<(), Errno> {
-    let (mut got, mut sum, mut told) = (0, 0, 0);
+    let (mut got, mut sum, mut counted) = (0, 0, 0);
     loop {
         match inbox.receive()? {
             OVER => return Ok(()),
@@ -205,8 +205,8 @@ fn receive(inbox: Inbox, board: &Board) -> Result<(), Errno> {
             if sum != ordered * (EACH * (EACH + 1) / 2) {
                 return Err(Errno::BADMSG);
             }
-            board.count_received(got - told);
-            told = got;
+            board.count_received(got - counted);
+            counted = got;
         }
     }
 }

@@ -10,14 +10,14 @@ use syscost_sys::partner::{Between, Shared};
 use crate::sides::Padded;
 pub(crate) use crate::sides::Side;
 
-/// One of a kind for each side, e.g. what it sleeps on, out of the way of the other's cache line.
+/// A value for each side, e.g. what it sleeps on, on separate cache lines.
 pub(crate) struct Pair<T> {
     own: Padded<T>,
     partner: Padded<T>,
 }
 
 impl<T> Pair<T> {
-    /// Makes both.
+    /// Creates both values.
     pub(crate) fn make<E>(mut one: impl FnMut() -> Result<T, E>) -> Result<Self, E> {
         Ok(Self {
             own: Padded(one()?),
@@ -25,7 +25,7 @@ impl<T> Pair<T> {
         })
     }
 
-    /// That of this side.
+    /// The value of this side.
     pub(crate) fn of(&self, side: Side) -> &T {
         match side {
             Side::Own => &self.own.0,
@@ -34,32 +34,32 @@ impl<T> Pair<T> {
     }
 }
 
-/// Puts a value where threads and processes share it.
+/// Puts a value into memory that threads and processes share.
 pub(super) fn share<T: Send + Sync + 'static>(value: T) -> Result<Shared<T>, Failure> {
     Ok(Shared::new(value)?)
 }
 
-/// How the two wake each other.
+/// A way for the two to wake each other.
 pub(crate) trait Wake: Send + Sync + 'static {
-    /// What can go wrong.
+    /// The error of a failed call.
     type Error: fmt::Display;
 
-    /// Tells the measuring side who its partner is, before it wakes it.
+    /// Called on the measuring side with its partner, before it first wakes it.
     fn meet(&self, _partner: TaskId) {}
 
-    /// Comes first in the partner.
+    /// Called first in the partner.
     fn begin(&self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Lets this side go on.
+    /// Wakes this side.
     fn wake(&self, side: Side) -> Result<(), Self::Error>;
 
     /// Sleeps, as this side, until it is woken.
     fn sleep(&self, side: Side) -> Result<(), Self::Error>;
 }
 
-/// Between processes and threads, wherever the CPUs of this machine allow.
+/// The cases between processes and between threads, for all placements on this machine.
 pub(super) fn cases() -> Vec<Case> {
     Between::ALL
         .into_iter()
@@ -74,17 +74,17 @@ pub(super) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Of the ways beside the pipe, people look first at one place.
+/// For mechanisms other than the pipe the quick profile has one placement.
 pub(super) fn quick(case: &Case) -> bool {
     case.get("between") == Between::Processes.name() && case.get(Placement::KEY) == "same"
 }
 
-/// What the case is between.
+/// Whether the case is between processes or threads.
 pub(super) fn between(case: &Case) -> Result<Between, Failure> {
     Between::from_name(case.get("between")).ok_or_else(|| case.unknown("between"))
 }
 
-/// Measures round trips: the partner is woken and wakes back. Half of one is a switch.
+/// Measures round trips: the partner is woken and wakes back. Half of a round trip is a switch.
 pub(super) fn measure<W: Wake>(
     b: &mut Bencher,
     make: impl Fn(Between) -> Result<W, Failure>,
@@ -94,7 +94,7 @@ pub(super) fn measure<W: Wake>(
     Ok(())
 }
 
-/// The same where half of a round trip is not one switch.
+/// Measures round trips where half of one is not a switch.
 pub(super) fn measure_round_trip<W: Wake>(
     b: &mut Bencher,
     make: impl Fn(Between) -> Result<W, Failure>,
@@ -148,7 +148,7 @@ pub(crate) fn round_trips<'t, W: Wake>(
         }
     };
     let prepare = move || theirs.begin().map(|()| theirs);
-    // Where not even this works, the time limit ends it.
+    // If not even this works, the time limit ends the measurement.
     let hang_up = |wake: &mut Arc<W>| drop(wake.wake(Side::Own));
     let follower = Follower::start(between, cpus, prepare, serve, hang_up)?;
     wake.meet(follower.task());

@@ -8,9 +8,9 @@
 //! The switch without the pipe, which no subtraction of a separately timed pipe gives; cold caches and large working sets
 //! (`switch.ring`).
 //! ## Reading it
-//! On the `same` CPU the kernel puts one task away and the other on. On two CPUs both are idle half of the time: the
+//! On the `same` CPU the kernel switches from one task to the other. On two CPUs both are idle half of the time: the
 //! number is dominated by waking the other CPU, in a virtual machine through its hypervisor, and may be ten times larger or more.
-//! `free` is what a program gets that does not pin itself; the details `placed_..._percent` tell where the tasks were found.
+//! `free` is what a program gets that does not pin itself; the details `placed_..._percent` show where the tasks were found.
 //! Between threads the address space stays the same, between processes it changes too. Tools that quote one switch
 //! divide by two.
 //! ## Source

@@ -1,24 +1,24 @@
-//! Tasks in a ring that pass a token on, each with memory of its own to work on.
+//! Tasks in a ring that pass a token on, each with separate memory to work on.
 //!
 //! ## Measures
 //! Processes, all on the measured CPU, pass a token from pipe to pipe. A hop is one write, one switch and one read of eight
 //! bytes; before it passes the token on, each task reads and writes a word in every 64 bytes of its own `size` bytes. The same
 //! work is done by one task alone over one such memory, which stays in the caches; batches of both alternate, and only the difference
-//! is told. With `cost=switch` it is all that a switch between such tasks costs: the direct cost (pipe, scheduler, change of
-//! address space) and the cost of caches and address translations refilled. `size=0` is the direct cost alone. With
-//! `cost=refill` the hop of an equally large ring without memory is taken off as well, and the refilling remains.
+//! is reported. With `cost=switch` it is everything that a switch between such tasks costs: the direct cost (pipe, scheduler, change of
+//! address space) and the cost of refilling caches and address translations. `size=0` is the direct cost alone. With
+//! `cost=refill` the hop of an equally large ring without memory is subtracted as well, and the refilling remains.
 //!
 //! The tasks are of the scheduler's batch class, so that one that is woken does not preempt the one that woke it: a hop is
-//! one switch exactly. In the normal class a hop of many tasks takes up to half a switch more, as the scheduler likes. A switch in the
-//! batch class is itself dearer than one in the normal class, by about a tenth where it was tried.
+//! exactly one switch. In the normal class a hop of many tasks takes up to half a switch more, at the scheduler's discretion. A switch in the
+//! batch class is itself more expensive than one in the normal class, by about a tenth where it was tried.
 //! ## Does not measure
 //! The switch without the pipe, which no subtraction of a separately timed pipe gives. Switches between CPUs
 //! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on both sides and cancels.
 //! ## Reading it
 //! While all tasks' memory together fits a cache, refilling from it costs little: the steps in a line of the chart are the
 //! sizes of the caches, `tasks` times `size` against each. `before overhead was taken off` is a whole hop with its work,
-//! `same_work_ns` the work alone, `empty_hop_ns` the hop without memory. A refill that is less than what can be told apart is below
-//! resolution. lmbench takes the pipe's cost off, here it is a part of the switch; it also only reads its memory.
+//! `same_work_ns` the work alone, `empty_hop_ns` the hop without memory. A refill that is less than can be distinguished is below
+//! resolution. lmbench subtracts the pipe's cost, here it is a part of the switch; it also only reads its memory.
 //! ## Source
 //! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the switch-costs and cache-refill
 //! experiments.
@@ -62,7 +62,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// What a hop does. Others preempt, too, the more the longer a hop takes.
+/// Expected counts of a hop. Other tasks preempt, too, the more the longer a hop takes.
 const HOP: [Expect; 4] = [
     within(Counter::Switches, 0.95, 1.15),
     together(Sysno::READ, 1.0),
@@ -77,7 +77,7 @@ const HERE: Placement = Placement::At(Relation::SameCpu);
 const TASKS: [&str; 4] = ["2", "8", "32", "96"];
 const SIZES: [&str; 5] = ["0", "16K", "64K", "256K", "1M"];
 
-/// All sizes for the switch; fewer for the refill, which is dear and could be told from the others.
+/// All sizes for the switch; fewer for the refill, which is expensive: those with a distinguishable cost.
 fn cases() -> Vec<Case> {
     let grid = |cost: &'static str, tasks: &'static [&str], sizes: &'static [&str]| {
         tasks.iter().flat_map(move |tasks| {
@@ -85,9 +85,9 @@ fn cases() -> Vec<Case> {
                 .iter()
                 .map(move |size| Case::new([("cost", cost), ("tasks", tasks), ("size", size)]))
                 .map(|case| {
-                    // To make a process and its memory takes about a millisecond.
+                    // Creating a process and its memory takes about a millisecond.
                     let seconds = 0.005 + 0.001 * case.number("tasks") as f64;
-                    case.dear(seconds)
+                    case.expensive(seconds)
                 })
         })
     };
@@ -100,7 +100,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (tasks, bytes) = (b.case().number("tasks"), b.case().number("size"));
     let refill = b.case().is("cost", "refill", "switch")?;
     b.operations_per_turn(tasks);
-    // Else a task that is woken preempts the one that woke it, which is switched on once more only to sleep.
+    // Else a woken task preempts the one that woke it, which is switched on once more only to sleep.
     let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
     let ring = |cpus: &[u32]| ring(tasks, bytes, cpus);
     let same_work = Baseline {
@@ -127,15 +127,15 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 /// The measuring task and its partners, each between two pipes. A turn is a round of the token.
 fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
-    // Each is too small for `Memory::reserve` to ask.
+    // Each reservation is too small for `Memory::reserve` to check.
     enough_for((tasks * bytes) as usize)?;
     let (first, mut inbox) = link()?;
     let mut partners = Vec::new();
     for number in 1..tasks {
-        // The ends that a partner takes close here, so that the end of any task is felt all around.
+        // The ends that a partner takes close here, so that all tasks notice the end of any task.
         let (outbox, next) = link()?;
         let theirs = std::mem::replace(&mut inbox, next);
-        // Here, so that no task asks for memory where its calls are counted.
+        // Here, so that no task requests memory where its calls are counted.
         let memory = Memory::reserve(bytes)?;
         let work = move || pass_on(&theirs, &outbox, memory.fill(number));
         partners.push(Partner::start(Between::Processes, cpus, work)?);

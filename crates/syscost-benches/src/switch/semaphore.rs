@@ -6,9 +6,9 @@
 //! ## Does not measure
 //! A semaphore that need not be waited for: it is counted in memory without a call.
 //! ## Reading it
-//! `switch.futex` and the C library's counting around it. The library calls the kernel only to sleep, and to wake who sleeps. Timed, each
-//! post wakes somebody and each wait sleeps: the switches prove it. While its calls are audited, each takes so long that the other side has
-//! often posted before this one would sleep, and two calls are spared: any number from two to four is accepted. For `cpus` and
+//! `switch.futex` and the C library's counting around it. The library calls the kernel only to sleep, and to wake sleepers. Timed, each
+//! post wakes a sleeper and each wait sleeps: the switches prove it. While its calls are audited, each takes so long that the other side has
+//! often posted before this one would sleep, and two calls are saved: any number from two to four is accepted. For `cpus` and
 //! `between` see `switch.pipe`.
 //! ## Source
 //! lmbench `lat_sem` (there with System V semaphores, here `switch.sysv_semaphore`).
@@ -54,14 +54,14 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 /// The semaphore that each side sleeps on.
 pub(crate) struct Semaphores(Shared<Pair<Semaphore>>);
 
-/// It holds nothing but its memory, so it needs no end of its own.
+/// It owns nothing but its memory, so it need not be destroyed.
 struct Semaphore(UnsafeCell<sem_t>);
 
-// SAFETY: semaphores are made to be used by several tasks at once.
+// SAFETY: semaphores are made for use by several tasks simultaneously.
 unsafe impl Sync for Semaphore {}
 
 impl Semaphores {
-    /// Makes both.
+    /// Initialises both.
     pub(crate) fn new(between: Between) -> Result<Self, Failure> {
         let both = share(Pair::make(|| {
             // SAFETY: a sem_t is plain memory until sem_init makes it a semaphore, below.
@@ -70,7 +70,7 @@ impl Semaphores {
         })?)?;
         let of_processes = i32::from(between == Between::Processes);
         for side in Side::BOTH {
-            // SAFETY: it lies where it will stay, and nobody knows it yet.
+            // SAFETY: it is at its final address, and not shared yet.
             match unsafe { libc::sem_init(both.of(side).0.get(), of_processes, 0) } {
                 0 => {}
                 _ => return Err(Failure::last_os_error("make a semaphore")),

@@ -4,10 +4,10 @@
 //! A round trip: the measuring task sends its partner a signal (tgkill) and waits for one itself (rt_sigtimedwait), asleep; the partner
 //! wakes, takes the signal and sends one back. Two switches, two tgkill and two rt_sigtimedwait calls. The detail `switch_ns` is half of it.
 //! ## Does not measure
-//! Handlers: the signal is held back from them and taken by the wait (`signal.catch`). Finding the receiver among a process's
-//! threads: it is named.
+//! Handlers: the signal is blocked and taken by the wait (`signal.catch`). Finding the receiver among a process's
+//! threads: the thread is named.
 //! ## Reading it
-//! To send a signal the kernel looks up the task, checks the right to, and makes a note that it frees again when the signal is taken; all
+//! To send a signal the kernel looks up the task, checks the permission, and allocates a record that it frees again when the signal is taken; all
 //! under a lock that the threads of a process share. For `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! sigwaitinfo(2), tgkill(2).
@@ -48,7 +48,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Ignored where nobody waits for it, so one that is left over after a failure does no harm.
+/// Ignored unless waited for, so one that is left over after a failure does no harm.
 const SIGNAL: libc::c_int = libc::SIGURG;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -62,10 +62,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })
 }
 
-/// Whom to signal.
+/// The tasks to signal.
 struct Signals {
     own: TaskId,
-    /// Known to the measuring side only, which alone needs it.
+    /// Known only to the measuring side, which alone needs it.
     partner: OnceLock<TaskId>,
 }
 
@@ -82,7 +82,7 @@ impl Wake for Signals {
             Side::Partner => self.partner.get().ok_or(Errno::SRCH)?,
         };
         let (process, thread) = (task.process as usize, task.thread as usize);
-        // SAFETY: the signal goes to a task of this team, which holds it back.
+        // SAFETY: the signal goes to a task of this team, which blocks it.
         checked(unsafe { syscall3(Sysno::TGKILL, process, thread, SIGNAL as usize) }).map(drop)
     }
 
@@ -90,7 +90,7 @@ impl Wake for Signals {
         let set = set_of(SIGNAL);
         let (set_at, nothing) = (ptr::from_ref(&set).expose_provenance(), 0);
         loop {
-            // SAFETY: the set outlives the call; no information is asked for and no time is set.
+            // SAFETY: the set outlives the call; no information is requested and no time is set.
             let taken = checked(unsafe {
                 syscall4(Sysno::RT_SIGTIMEDWAIT, set_at, nothing, nothing, SET_BYTES)
             });

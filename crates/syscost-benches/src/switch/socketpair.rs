@@ -6,9 +6,9 @@
 //! ## Does not measure
 //! Larger messages, datagrams, the bandwidth (`ipc`).
 //! ## Reading it
-//! A socket makes a buffer for each message and frees it when it was read: the difference from `switch.pipe` is mostly that. On Linux to
-//! free it also tells the sender that there is room again, even one that is asleep in a read of its own: it wakes for nothing, and on the
-//! `same` CPU it often runs for a moment. So half of a round trip is not a switch, and is not told as one. For `cpus` and `between` see
+//! A socket allocates a buffer for each message and frees it once it was read: the difference from `switch.pipe` is mostly that. On Linux
+//! freeing it also notifies the sender that there is room again, even one that is asleep in a read: a spurious wake-up, after which on the
+//! `same` CPU it often runs for a moment. So half of a round trip is not a switch, and is not reported as one. For `cpus` and `between` see
 //! `switch.pipe`.
 //! ## Source
 //! lmbench `lat_unix`.
@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
-        // Two, and up to two for nothing.
+        // Two, and up to two spurious ones.
         within(Counter::Switches, 1.9, 4.2),
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),

@@ -4,9 +4,9 @@
 //! A round trip: the measuring task adds one to its partner's semaphore (semop) and takes one from its own, asleep; the partner wakes
 //! and does the same. Two switches and four semop calls on one set of two. The detail `switch_ns` is half of it.
 //! ## Does not measure
-//! Operations on several semaphores at once, and undoing them at a task's end (SEM_UNDO).
+//! Operations on several semaphores in one call, and undoing them at a task's end (SEM_UNDO).
 //! ## Reading it
-//! Each operation is a call, even one that need not wait, and looks up the set by its number: `switch.semaphore` is what came after it. For
+//! Each operation is a call, even one that need not wait, and looks up the set by its number: `switch.semaphore` is its successor. For
 //! `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! lmbench `lat_sem`.
@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // Made once, so that recording it is no part of what is counted.
+    // Created once, so that recording it is not part of what is counted.
     let set = scratch::semaphores(2).map_err(Unsupported::from)?;
     ping_pong::measure(b, |_| Set::afresh(set.id()))
 }
@@ -52,17 +52,17 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 struct Set(i32);
 
 impl Set {
-    /// Both at zero, whatever an earlier team left in them.
+    /// Resets both to zero, whatever an earlier team left in them.
     fn afresh(id: i32) -> Result<Self, Failure> {
         let zeros = [0_u16; 2];
-        // SAFETY: as many values as the set has semaphores.
+        // SAFETY: there are as many values as the set has semaphores.
         match unsafe { libc::semctl(id, 0, libc::SETALL, zeros.as_ptr()) } {
             0 => Ok(Self(id)),
             _ => Err(Failure::last_os_error("set the semaphores to zero")),
         }
     }
 
-    /// Adds this many to a side's semaphore, or takes them once they are there.
+    /// Adds this many to a side's semaphore, or takes them once they are available.
     fn change(&self, side: Side, by: i16) -> Result<(), Bad> {
         let operation = libc::sembuf {
             sem_num: side as u16,

@@ -6,17 +6,17 @@
 //! return. `via=futex`: a task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 µs later; its
 //! latency is from the waker's clock reading right before its FUTEX_WAKE to the woken task's first one. With `cpus=same`, which
 //! is measured only where there is no other CPU, the waker also has to leave the CPU first.
-//! `cpu=idle`: nobody else is asked to run on the CPU of the sleeping task. `cpu=loaded`: a busy process of the normal class is
+//! `cpu=idle`: no other task is started on the CPU of the sleeping task. `cpu=loaded`: a busy process of the normal class is
 //! pinned to it. `class=fifo`: the sleeping task is in the real-time class (SCHED_FIFO, priority 80), waker and load are not.
 //! ## Does not measure
 //! What the default timer slack adds (`timing.sleep`); sleeps much longer than 100 µs, from which deeper idle states wake later;
-//! many sleepers at once (`switch.messaging`).
+//! many sleepers together (`switch.messaging`).
 //! ## Reading it
 //! The number is the median of all wake-ups: each sample is the median of many, and every wake-up is in the histogram. What
-//! matters is its tail: `p99_9_ns` is told from 2,995 wake-ups on, `p99_99_ns` from 29,956 on (the careful profile), `longest_ns`
-//! always, from `singles_count`. `mean_in_queue_ns` is how long the task was ready and did not run. A normal task on a loaded CPU either takes the CPU at once or waits until the load's turn ends, some ms. A real-time
-//! one never waits for it; what is late then is the kernel, the interrupt, or the hypervisor. Its rows are measured with
-//! `syscost run --real-time` only. Two CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them only if no
+//! matters is its tail: `p99_9_ns` is reported from 2,995 wake-ups on, `p99_99_ns` from 29,956 on (the careful profile), `longest_ns`
+//! always, from `singles_count`. `mean_in_queue_ns` is how long the task was ready and did not run. A normal task on a loaded CPU either takes the CPU immediately or waits until the load's turn ends, some ms. A real-time
+//! one never waits for it; what is late then is the kernel, the interrupt, or the hypervisor. Its rows are measured only with
+//! `syscost run --real-time`. Two CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them only if no
 //! reading was ever seen to go backwards from one to the other. What interrupts the waker between its clock reading and its wake is
 //! in the tail, too.
 //! ## Source
@@ -51,9 +51,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     expect: &[
-        // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries are left out, and counted.
+        // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries are discarded, and counted.
         within(Counter::VoluntarySwitches, 0.5, 1.5),
-        // The witness of every sleep, before and after it.
+        // They witness every sleep, before and after it.
         exactly(Counter::Syscall(Sysno::GETRUSAGE), 2.0),
         at_most(Counter::OtherSyscalls, 0.0),
         exactly(Counter::Reported("early wake-ups"), 0.0),
@@ -69,7 +69,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The priority most people measure with.
+/// The real-time priority that is most common in such measurements.
 const PRIORITY: u8 = 80;
 
 fn cases() -> Vec<Case> {
@@ -86,7 +86,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The nearest CPU that shares no core with the sleeping task's; less than that where there is no such CPU.
+/// The nearest CPU that shares no core with the sleeping task's; a nearer one if there is no such CPU.
 fn waker_placement() -> Placement {
     let here = Placement::here();
     [
@@ -117,7 +117,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         _ => return Err(b.case().unknown("via")),
     };
     sleeper.expectations().into_iter().for_each(|e| b.expect(e));
-    // Before the class, in which it cannot be set; there is none in it.
+    // Before the class, in which it cannot be set; real-time tasks have no slack.
     let slack = Slack::set()?;
     let real_time = match b.case().get("class") {
         "fifo" => Some(RealTime::enter(PRIORITY).map_err(refused)?),
@@ -127,9 +127,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut tally = Tally::default();
     tally.measure(b, || sleeper.wake_up())?;
 
-    tally.tell(b);
+    tally.report(b);
     if let Some(load) = &load {
-        load.tell(b, &tally)?;
+        load.claim(b, &tally)?;
     }
     claim_class(b)?;
     drop(real_time);
@@ -140,12 +140,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .chain(sleeper.waker())
         .map(TaskStat::processor)
         .collect::<Result<_, _>>()?;
-    // What the row's name says, not what was started.
+    // From the row's name, not from what was started.
     let loads = usize::from(b.case().is("cpu", "loaded", "idle")?);
     let mut expected = vec![b.cpu(); 1 + loads];
     expected.extend(sleeper.waker_cpu());
-    let (told, seen) = (format!("{expected:?}"), format!("{seats:?}"));
-    b.claim_equal("CPUs of its tasks", told, seen, "/proc");
+    let (named, seen) = (format!("{expected:?}"), format!("{seats:?}"));
+    b.claim_equal("CPUs of its tasks", named, seen, "/proc");
     Ok(())
 }
 
@@ -168,7 +168,7 @@ fn claim_class(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The least timer slack, until it goes out of scope.
+/// The minimum timer slack, until dropped.
 struct Slack(u64);
 
 impl Slack {
@@ -182,7 +182,7 @@ impl Slack {
 
 impl Drop for Slack {
     fn drop(&mut self) {
-        // What was accepted before is accepted again.
+        // The kernel accepted this value before.
         let _ = set_timer_slack(self.0);
     }
 }

@@ -1,18 +1,18 @@
-//! Giving up the CPU to others that want it.
+//! Yielding the CPU to other tasks that want it.
 //!
 //! ## Measures
-//! One sched_yield call of one of several tasks that do nothing else, and the switch to the next: all yields of all tasks are counted, and the
+//! One sched_yield call of one of several tasks that do nothing else, and the switch to the next: the yields of all tasks are counted, and the
 //! time is divided by them. On the `same` CPU each yield is a switch.
 //! ## Does not measure
-//! Sleeping and waking (`switch.futex` and the others): nobody sleeps here. The call with nobody to yield to: see below.
+//! Sleeping and waking (`switch.futex` and the others): the tasks never sleep here. The call without another task to yield to: see below.
 //! ## Reading it
-//! The nearest to a bare switch that can be had without the kernel's help: no waking, no idle CPU. More tasks find each
+//! The nearest to a bare switch that is possible without the kernel's help: no waking, no idle CPU. More tasks find each
 //! other's traces in the caches, and make the kernel choose among more.
-//! With `cpus=free` each task has a CPU of its own on most machines; then there is nobody to yield to, the calls come back without a
-//! switch, and the number is withheld: it would be the cost of a call, as many old benchmarks of switches took it. It is shown where
+//! With `cpus=free` each task has a separate CPU on most machines; then there is no task to yield to, the calls return without a
+//! switch, and the number is withheld: it would be the cost of a call, which many old benchmarks took for that of a switch. It is shown where
 //! the machine is so busy that the tasks have to share.
-//! A kernel may also decline to switch, if it holds that the yielding task is owed time: where more than one yield in twenty is in
-//! vain, the number is withheld likewise, unless other programs wanted the CPU meanwhile: then it is flagged.
+//! A kernel may also decline to switch, if it considers that the yielding task is owed time: where more than one yield in twenty does not
+//! switch, the number is withheld likewise, unless other programs wanted the CPU meanwhile: then it is flagged.
 //! ## Source
 //! sched_yield(2); the three-costs experiment.
 
@@ -38,19 +38,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         switches(1.0),
     ],
     quick: |case| ping_pong::quick(case) && case.number("tasks") == 2,
-    // With a CPU of its own for each task there is nobody to yield to.
+    // If each task has a separate CPU there is no task to yield to.
     refuted_by_design: |case| case.get(Placement::KEY) == "free",
     run,
     source: include_str!("yield.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// What a process has measured whose yields did not switch. It is no switch, and the row's name says
-/// that it is one: the number of the others would be that of chance, namely of where the kernel put
+/// The reason for refuting a process whose yields did not switch. It measured no switch, but the row's name says
+/// that it is one: the number of the other processes would depend on chance, namely on where the kernel put
 /// the tasks.
-const NOBODY: &str = "there was nobody to yield to: that is the cost of a call, not of a switch";
+const NO_OTHER_TASK: &str =
+    "there was nobody to yield to: that is the cost of a call, not of a switch";
 
-/// Per yield, while it is timed.
+/// Minimum number of switches per timed yield.
 const MIN_SWITCHES: f64 = 0.95;
 
 fn cases() -> Vec<Case> {
@@ -82,15 +83,15 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         yielders(between, cpus, tasks)
     })?;
     if let Some(switches) = b.timed_switches() {
-        // Free tasks may share a CPU in the process that counts, and not in those that time.
+        // Unpinned tasks may share a CPU in the process that counts, and not in those that time.
         // Each partner may have switched before the first reading, and count that yield only after it.
         let least = MIN_SWITCHES - (tasks - 1) as f64 / b.operations() as f64;
         let (verdict, reason) = if switches >= least {
             (Verdict::Confirmed, None)
         } else {
-            match b.yields_in_vain(switches) {
+            match b.reason_for_few_switches(switches) {
                 Some(excuse) => (Verdict::Unverified, Some(excuse)),
-                None => (Verdict::Refuted, Some(NOBODY)),
+                None => (Verdict::Refuted, Some(NO_OTHER_TASK)),
             }
         };
         b.claim_verdict(
@@ -105,13 +106,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// One yield of the caller; how many there have been of all.
+/// One yield of the caller; returns the number of yields of all tasks so far.
 fn give_way(yields: &AtomicU64) -> u64 {
     sched_yield();
     yields.fetch_add(1, Relaxed) + 1
 }
 
-/// In a turn there are as many yields as tasks.
+/// The team of tasks that yield. A turn consists of as many yields as there are tasks.
 pub(crate) fn yielders<'t>(
     between: Between,
     cpus: &[u32],
@@ -124,7 +125,7 @@ pub(crate) fn yielders<'t>(
     for _ in 1..tasks {
         let (mut gate, yields) = (gate.try_clone().map_err(failed)?, yields.clone());
         let work = move |(): &mut (), stop: &Stop| {
-            // None yields before all are there.
+            // No task yields before all are present.
             let passed = gate.read_exact(&mut [0]);
             passed.map_err(|cause| Failure::of("wait for the others", cause))?;
             while !stop.is_set() {
@@ -135,7 +136,7 @@ pub(crate) fn yielders<'t>(
         crew.add(cpus, || Ok(()), work)?;
     }
     let mut waiting = tasks - 1;
-    // Yields that the last turns had more than they were asked for: the next need this many less.
+    // Yields that the last turns made in excess of those requested: the next turns need that many fewer.
     let mut ahead = 0;
     let turns = move |turns| {
         open.write_all(&vec![0; std::mem::take(&mut waiting) as usize])

@@ -1,17 +1,17 @@
-//! Atomic additions to one number by several threads at once.
+//! Atomic additions to one number by several threads simultaneously.
 //!
 //! ## Measures
-//! Several threads, each on a CPU of its own, add one to the same number as fast as they can: `fetch_add` by the instruction of
+//! Several threads, each on a separate CPU, add one to the same number as fast as they can: `fetch_add` by the instruction of
 //! that name, `compare_exchange` by a loop of compare-and-exchange that tries until it succeeds. `exchange` takes the number and puts what it took
 //! before, plus one, in its place; after 31 of these it adds what it still holds and draws the next 32 from a counter, so that one addition in
-//! 32 is to another line. The result is the time per addition of them all together.
+//! 32 is to another line. The result is the time per addition of all threads together.
 //! ## Does not measure
-//! Additions that nobody disputes (`op.atomic`). Plain loads and stores: a line that one core writes and another reads is a message of `memory.core_to_core`, one
+//! Uncontended additions (`op.atomic`). Plain loads and stores: a line that one core writes and another reads is a message of `memory.core_to_core`, one
 //! that two cores write is `memory.false_sharing`.
 //! ## Reading it
 //! Compare with `op.atomic`: the difference is what it costs to move the cache line between cores, shared by as many additions as a core
-//! makes before it loses the line again. The details `least_share_percent` and `largest_share_percent` tell how much of an
-//! equal share of the additions the least and the most served thread got.
+//! makes before it loses the line again. The details `least_share_percent` and `largest_share_percent` are the shares of the
+//! least and the most served thread, in percent of an equal share of the additions.
 //! ## Source
 //! The contended counter of many talks on scaling; that no addition is lost is its evidence, and an exchange that is not atomic loses what it took.
 
@@ -61,7 +61,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
 }
 
-/// By which operation an adder adds: no count tells one from another.
+/// The operation by which an adder adds, as the row names it: no count distinguishes them.
 trait Named: Adder + Default {
     const NAME: &str;
 }
@@ -125,7 +125,7 @@ impl Adder for CompareExchange {
     }
 }
 
-/// Adds in stretches, because an exchange alone does not tell how much is there.
+/// Adds in stretches, because an exchange alone does not return the current number.
 #[derive(Default)]
 struct Exchange {
     sum: Padded<AtomicU64>,

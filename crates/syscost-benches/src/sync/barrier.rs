@@ -7,7 +7,7 @@
 //! Barriers for more threads, which wake all that sleep; barriers that spin.
 //! ## Reading it
 //! Two sleeps and two wake-ups, as a round trip of `switch.futex`. On two CPUs it is dominated by waking the other CPU. Work
-//! between two meetings comes on top, and the slowest thread's decides.
+//! between two meetings adds to that, and the slowest thread's decides.
 //! ## Source
 //! The barrier of the EPCC microbenchmarks, with the C library's own.
 #![allow(unsafe_code)] // the C library's interface
@@ -39,9 +39,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             .collect()
     }),
     expect: &[
-        // Who comes last does not sleep, unless the woken preempts it.
+        // The last one to come does not sleep, unless the woken thread preempts it.
         within(Counter::Switches, 1.9, 4.2),
-        // Two waits and two wakes; who wakes too early waits again.
+        // Two waits and two wakes; a thread that is woken too early waits again.
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 12.0),
     ],
     run,
@@ -58,7 +58,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both threads, the partner at work.
+/// Both threads, with the partner already running.
 fn both(cpus: &[u32]) -> Result<(Follower, Leading), Failure> {
     let place = Arc::new(Place::new()?);
     let theirs = Arc::clone(&place);
@@ -96,11 +96,11 @@ impl Lead for Leading {
 struct Place {
     barrier: UnsafeCell<libc::pthread_barrier_t>,
     arrived: [Padded<AtomicU64>; 2],
-    /// The last meeting.
+    /// The number of the last meeting.
     last: AtomicU64,
 }
 
-// SAFETY: a barrier is made to be used by several threads; it stays where it is, in an Arc's memory, from its first use.
+// SAFETY: a barrier is made for use by several threads; it stays at its address, in an Arc's memory, from its first use.
 unsafe impl Send for Place {}
 // SAFETY: as above.
 unsafe impl Sync for Place {}
@@ -139,7 +139,7 @@ impl Place {
         Ok(())
     }
 
-    /// Comes to a meeting as thread `own`. The other must then have come, too, to this one or already to the next.
+    /// Comes to a meeting as thread `own`. Afterwards the other must have come, too, to this meeting or already to the next.
     fn meet(&self, own: usize, meeting: u64) -> Result<(), Failure> {
         self.arrived[own].0.store(meeting, Ordering::Release);
         self.wait()?;
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_passes_alone_is_found_out() {
+    fn a_thread_that_passes_alone_is_detected() {
         let place = Arc::new(Place::new().unwrap());
         let theirs = Arc::clone(&place);
         let other = std::thread::spawn(move || theirs.meet(1, 1));
@@ -191,7 +191,7 @@ mod tests {
         let (follower, mut leading) = both(&cpus).unwrap();
         let turns = move |_| {
             leading.turns(2)?;
-            // One that comes without saying so lets the partner pass alone.
+            // A thread that comes without announcing it lets the partner pass alone.
             leading.place.wait()?;
             while !leading.stop.is_set() {
                 std::thread::yield_now();

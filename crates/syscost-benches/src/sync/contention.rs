@@ -15,23 +15,23 @@ use super::{Padded, hand_over};
 
 /// Adding one to a number that several threads add to.
 pub(super) trait Adder: Send + Sync + 'static {
-    /// What can go wrong.
+    /// The error of a failed addition.
     type Error: fmt::Display;
 
-    /// Adds one; what the number is then.
+    /// Adds one; returns the number after that.
     fn add(&self) -> Result<u64, Self::Error>;
 
-    /// The number, read without leave.
+    /// The number, read without synchronisation.
     fn number(&self) -> u64;
 }
 
-/// A thread that does less than this, in percent of an equal share of the operations, is served so seldom that nothing is contended.
-const LEAST_SHARE_PERCENT: f64 = 2.0;
+/// A thread that makes fewer operations than this, in percent of an equal share, is served so seldom that there is no contention.
+const MIN_SHARE_PERCENT: f64 = 2.0;
 
-/// Nobody sleeps; the tick and other tasks of the machine preempt now and then.
+/// The threads never sleep; the tick and other tasks of the machine preempt now and then.
 pub(super) const KEEP_RUNNING: Expect = at_most(Counter::Switches, 0.01);
 
-/// Two threads wherever two CPUs of this machine stand to each other, and 4, 8, 16… if it has this
+/// Two threads in every relation of two CPUs that this machine has, and 4, 8, 16… threads if it has that
 /// many CPUs. `what` stands first in their names.
 pub(super) fn cases(what: &[(&'static str, &str)], expect: &[Expect]) -> Vec<Case> {
     let pairs = hand_over::placements().filter(|at| *at != Placement::At(Relation::SameCpu));
@@ -51,14 +51,14 @@ pub(super) fn cases(what: &[(&'static str, &str)], expect: &[Expect]) -> Vec<Cas
         .collect()
 }
 
-/// Where the threads meet.
+/// What the threads share.
 struct Ring<A> {
     adder: A,
-    /// The number up to which all shall add.
+    /// The number up to which the threads add.
     goal: Padded<AtomicU64>,
     /// How often a goal was set.
     round: Padded<AtomicU64>,
-    /// How often a partner has come to wait for the next goal.
+    /// How often partners have begun to wait for the next goal.
     waiting: Padded<AtomicU64>,
 }
 
@@ -72,7 +72,7 @@ impl<A: Adder> Ring<A> {
         }
     }
 
-    /// Adds until the goal is reached: how often.
+    /// Adds until the goal is reached; returns the number of additions.
     fn add_up(&self) -> Result<u64, Failure> {
         let mut added = 1;
         while self.adder.add().map_err(failed)? < self.goal.0.load(Ordering::Relaxed) {
@@ -81,7 +81,7 @@ impl<A: Adder> Ring<A> {
         Ok(added)
     }
 
-    /// A partner's work: waits, awake, for each new goal. How often it added in all.
+    /// A partner's work: busy-waits for each new goal. Returns the number of its additions.
     fn take_part(&self, stop: &Stop) -> Result<u64, Failure> {
         let (mut round, mut added) = (0, 0);
         loop {
@@ -123,7 +123,7 @@ impl<A: Adder> Lead for Leader<A> {
         Ok(())
     }
 
-    /// Has all make these turns together.
+    /// Makes these turns together with all partners.
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let goal = self.ring.adder.number() + turns;
         self.ring.goal.0.store(goal, Ordering::Relaxed);
@@ -133,7 +133,7 @@ impl<A: Adder> Lead for Leader<A> {
     }
 }
 
-/// How much each thread added, and how much was there in the end.
+/// How much each thread added, and the final number.
 struct Sums {
     each: Vec<u64>,
     number: u64,
@@ -151,7 +151,7 @@ impl Sums {
         self.each.iter().sum()
     }
 
-    /// What the least and the most served thread did, in percent of an equal share.
+    /// The shares of the least and the most served thread, in percent of an equal share.
     fn shares(&self) -> (f64, f64) {
         let equal = self.all().max(1) as f64 / self.each.len().max(1) as f64;
         let percent =
@@ -162,14 +162,14 @@ impl Sums {
         )
     }
 
-    /// Claims that no addition was lost and that every thread was served, and tells how fairly.
+    /// Claims that no addition was lost and that every thread was served, and details how fairly.
     fn judge(&self, b: &mut Bencher) {
         let (all, (least, most)) = (self.all(), self.shares());
         let claim = "the number all threads added to";
         b.claim_equal(claim, all, self.number, "benchmark");
-        // Who was never switched out had its CPU all the time.
+        // A thread that was never switched out had its CPU all the time.
         let was_disturbed = b.timed_switches().is_none_or(|switches| switches > 0.0);
-        let (verdict, reason) = match (least >= LEAST_SHARE_PERCENT, was_disturbed) {
+        let (verdict, reason) = match (least >= MIN_SHARE_PERCENT, was_disturbed) {
             (true, _) => (Verdict::Confirmed, None),
             (false, true) => {
                 let reason = "other tasks of the machine may have kept a thread from its CPU";
@@ -179,7 +179,7 @@ impl Sums {
         };
         b.claim_verdict(
             "least served thread in percent of an equal share",
-            format!("at least {LEAST_SHARE_PERCENT}"),
+            format!("at least {MIN_SHARE_PERCENT}"),
             least,
             "benchmark",
             verdict,
@@ -190,7 +190,7 @@ impl Sums {
     }
 }
 
-/// Measures additions by all threads of the case together: the time of each, were they made one after the other.
+/// Measures additions by all threads of the case together: the elapsed time divided by the number of additions.
 pub(super) fn measure<A: Adder>(b: &mut Bencher, make: impl Fn() -> A) -> Result<(), Failure> {
     let threads = b.case().number("threads") as usize;
     let make = |cpus: &[u32]| team(cpus, make(), threads - 1);
@@ -202,7 +202,7 @@ pub(super) fn measure<A: Adder>(b: &mut Bencher, make: impl Fn() -> A) -> Result
 fn team<'t, A: Adder>(cpus: &[u32], adder: A, partners: usize) -> Result<Team<'t, Sums>, Failure> {
     let ring = Arc::new(Ring::new(adder));
     let mut crew = Crew::new(Between::Threads)?;
-    // With one CPU for all of them, there is one of them.
+    // If there is one CPU for all of them, it is listed once.
     for cpu in cpus.iter().cycle().take(partners) {
         let take_part = |ring: &mut Arc<Ring<A>>, stop: &Stop| ring.take_part(stop);
         let ring = Arc::clone(&ring);
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// Loses every tenth addition, as a lock that lets two in might.
+    /// Loses every tenth addition, as a lock without mutual exclusion might.
     #[derive(Default)]
     struct Leaky(AtomicU64);
 
@@ -262,7 +262,7 @@ mod tests {
         };
         let team = team(&cpus, Leaky::default(), 1).unwrap();
         let sums = team.perform([500, 500]).unwrap();
-        // Each may go beyond the goal once.
+        // Each may exceed the goal once.
         assert!((1000..=1004).contains(&sums.number), "{}", sums.number);
         assert!(sums.all() * 9 / 10 <= sums.number, "{}", sums.all());
     }

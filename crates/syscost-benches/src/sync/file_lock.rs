@@ -1,18 +1,18 @@
 //! Locking a file: fcntl, open file description locks, and flock.
 //!
 //! ## Measures
-//! `free`: taking an exclusive lock of a whole file and giving it back, two system calls, nobody else wanting it. `contended`: two
-//! processes take the locks of three files in turn, each taking the next before it gives the last away, so that whoever comes
-//! first sleeps until the other hands over. One operation is a step of both: two locks, two unlocks, two switches. The
+//! `free`: taking an uncontended exclusive lock of a whole file and releasing it, two system calls. `contended`: two
+//! processes take the locks of three files in turn, each taking the next before it releases the last, so that the first to
+//! come sleeps until the other hands over. One operation is a step of both: two locks, two unlocks, two switches. The
 //! detail `hand_over_ns` is half of it.
 //!
 //! `fcntl` is F_SETLKW, whose lock belongs to the process; `ofd` is F_OFD_SETLKW, whose lock belongs to the open file; `flock` is
-//! the call of that name. The files lie in the folder for temporary files and have no name any more.
+//! the call of that name. The files lie in the directory for temporary files and are already unlinked.
 //! ## Does not measure
-//! Locks of a network file system, which ask its server; many locks of one file, which the kernel searches one by one.
+//! Locks of a network file system, which involve its server; many locks of one file, which the kernel searches one by one.
 //! ## Reading it
 //! Compare `contended` with a round trip of `switch.pipe` on the same CPUs: both are two sleeps and two wake-ups.
-//! The fcntl lock looks for deadlocks whenever it would sleep, under a lock of the whole machine.
+//! The fcntl lock looks for deadlocks whenever it would sleep, under a machine-wide lock.
 //! ## Source
 //! lmbench `lat_fcntl`.
 
@@ -70,7 +70,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "contended" => {
             let between = Between::from_name(b.case().get("between"))
                 .ok_or_else(|| b.case().unknown("between"))?;
-            // A turn begins by giving a lock away.
+            // A turn begins by releasing a lock.
             let Named { call, lock, unlock } = Named::of(b.case())?;
             b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
             hand_over::measure(b, between, || Locks::make(via))
@@ -89,8 +89,8 @@ const COMMAND: Argument = Argument {
     name: "command",
 };
 
-/// The call that locks and unlocks and the command it is given, by a row's name. Read here by itself: which lock is taken is chosen from
-/// the same name elsewhere, and two of them differ in nothing but this.
+/// The call that locks and unlocks and its commands, by a row's name. Read here separately: the lock that is taken is chosen from
+/// the same name elsewhere, and two of the kinds differ only in this.
 struct Named {
     call: Sysno,
     lock: u64,
@@ -113,7 +113,7 @@ impl Named {
     }
 }
 
-/// Measures the lock of a file, opened twice, that nobody else wants.
+/// Measures the uncontended lock of a file that is opened twice.
 pub(crate) fn measure_free(
     b: &mut Bencher,
     via: Via,

@@ -1,13 +1,13 @@
 //! Moving sleeping threads from one futex to another.
 //!
 //! ## Measures
-//! One FUTEX_CMP_REQUEUE that wakes nobody and moves all waiters (1, 8, 64 threads asleep in FUTEX_WAIT) to another word; the next
+//! One FUTEX_CMP_REQUEUE that wakes no thread and moves all waiters (1, 8, 64 threads asleep in FUTEX_WAIT) to another word; the next
 //! moves them back. They sleep all the while.
 //! ## Does not measure
 //! Waking the first of them, as a condition variable does when it wakes all.
 //! ## Reading it
 //! Compare with `sync.futex_wake`: moving a waiter costs a fraction of waking it, which is why a broadcast wakes one and moves
-//! the others. What 64 cost more than 8, divided by 56, is one waiter.
+//! the others. The excess of 64 over 8, divided by 56, is the cost of one waiter.
 //! ## Source
 //! `perf bench futex requeue`.
 
@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 
 use super::sleepers::{Bed, Watch, looks};
 
-/// None is the operation's: the audited children may look more or less often before it begins.
+/// The operation includes none: the audited children may look more or less often before it begins.
 const LOOKS: [Expect; 2] = looks(0.5);
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -1,14 +1,14 @@
-//! Asking to sleep on several futexes at once, and finding that one has changed.
+//! Trying to sleep on several futexes, one of which has already changed.
 //!
 //! ## Measures
-//! One futex_waitv on 1, 8 or 128 words, of which the last no longer has the value it is said to have: the kernel queues the
-//! thread on all words before it, takes it off again, and returns EAGAIN.
+//! One futex_waitv on 1, 8 or 128 words, of which the last does not have the expected value: the kernel queues the
+//! thread on all words before it, removes it again, and returns EAGAIN.
 //! ## Does not measure
 //! Sleep and wake-up, which cost what they cost with one word (`switch.futex`).
 //! ## Reading it
-//! What 128 words cost more than 8, divided by 120, is queueing on one word and leaving its queue.
+//! The excess of 128 words over 8, divided by 120, is the cost of queueing on one word and leaving its queue.
 //! ## Source
-//! The kernel's own test of futex_waitv asks the same; Linux 5.16 brought the call.
+//! The kernel's own test of futex_waitv makes the same call; it was added in Linux 5.16.
 
 use std::sync::atomic::AtomicU32;
 

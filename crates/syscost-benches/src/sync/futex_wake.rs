@@ -1,17 +1,17 @@
-//! Waking threads that sleep on a futex: what it costs the waker.
+//! Waking threads that sleep on a futex: the cost for the waker.
 //!
 //! ## Measures
-//! One FUTEX_WAKE: of nobody (`waiters=0`), and of 1 or 8 threads that sleep in FUTEX_WAIT on the CPU that the row names. Each such
-//! call is timed alone, from its begin to its return, when all waiters have slept for some ten microseconds.
+//! One FUTEX_WAKE: without waiters (`waiters=0`), and of 1 or 8 threads that sleep in FUTEX_WAIT on the CPU that the row names. Each such
+//! call is timed individually, from its begin to its return, when all waiters have slept for some ten microseconds.
 //! ## Does not measure
-//! When the woken run (`switch.wakeup`), nor the round trip (`switch.futex`). The waiters are of the class SCHED_BATCH, which
-//! preempts nobody: on the same CPU a common waiter may run before the waker's call has returned.
+//! When the woken threads run (`switch.wakeup`), nor the round trip (`switch.futex`). The waiters are of the class SCHED_BATCH, which
+//! never preempts: on the same CPU a common waiter may run before the waker's call has returned.
 //! ## Reading it
-//! On the same CPU the waker only puts the others into the queue of those that want to run. On another CPU that has nothing to
-//! do, it must also be roused, by a message from core to core; in a virtual machine that goes through the hypervisor and may cost
-//! ten times as much. Eight waiters there need one message.
+//! On the same CPU the waker only puts the others into the run queue. Another CPU that is idle
+//! must also be woken, by an inter-processor interrupt; in a virtual machine that goes through the hypervisor and may cost
+//! ten times as much. Eight waiters there need one interrupt.
 //! Where another program wants the same CPU all the time, the kernel switches within the call, and mostly to the waiter: then the number
-//! is that of more than the call, and flagged as disturbed.
+//! includes more than the call, and is flagged as disturbed.
 //! ## Source
 //! `perf bench futex wake`.
 
@@ -40,9 +40,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn cases() -> Vec<Case> {
-    let nobody = Case::new([("waiters", "0")]).expecting([calls(Sysno::FUTEX)]);
+    let no_waiter = Case::new([("waiters", "0")]).expecting([calls(Sysno::FUTEX)]);
     let some = hand_over::placements().flat_map(|placement| {
-        // The second that is woken on the waker's own CPU may preempt it.
+        // The second thread woken on the waker's own CPU may preempt it.
         let counts: &[&str] = match placement {
             Placement::At(Relation::SameCpu) => &["1"],
             _ => &["1", "8"],
@@ -57,15 +57,15 @@ fn cases() -> Vec<Case> {
                     0.95 * (1.0 + count),
                     2.1 + count,
                 ),
-                // Each waiter's next sleep; the waker goes on.
+                // Each waiter's next sleep; the waker continues.
                 switches(count),
                 at_least(Counter::CoreCycles, SYSCALL_FLOOR_CYCLES),
             ];
-            // Each look waits twice as long as the one before, so that sixteen are a tenth of a second.
+            // Each look waits twice as long as the one before, so that sixteen take a tenth of a second.
             case.expecting(own.into_iter().chain(looks(16.0 * count)))
         })
     });
-    [nobody].into_iter().chain(some).collect()
+    [no_waiter].into_iter().chain(some).collect()
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -75,7 +75,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         return b
             .try_iter(|| -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) });
     }
-    // Else the look at the waiters preempts them, which then sleep later than they would.
+    // Else the look at the waiters preempts them, and they sleep later than they would.
     let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
     let placement = Placement::of(b.case())?;
     let make = |cpus: &[u32]| {

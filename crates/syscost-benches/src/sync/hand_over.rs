@@ -1,11 +1,11 @@
 //! Shared: two tasks that hand locks to each other, in a chain of three that leaves neither a choice.
 //!
-//! Each task holds one lock, takes the next and only then gives the first away. One lock is free at any time, so a task can be one
-//! step ahead at most and then sleeps until the other has made its step. Where each must find the other when it gets a lock
-//! follows: a lock that lets two in is found out at the first step.
+//! Each task holds one lock, takes the next and only then releases the first. One lock is free at any time, so a task can be at most one
+//! step ahead and then sleeps until the other has made its step. Therefore the position of the other task is known whenever a lock
+//! is taken: a lock without mutual exclusion is detected at the first step.
 //!
-//! The measuring task's turn begins by giving, and ends when it has taken what the partner gave in return: the partner is at the
-//! same point before and after each turn, so that nothing of it happens before the clock starts or after it stops.
+//! The measuring task's turn begins with a release, and ends when it has taken what the partner released in return: the partner is at the
+//! same point before and after each turn, so that none of its work happens before the clock starts or after it stops.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,22 +18,22 @@ pub(super) use crate::sides::Side;
 
 use super::Padded;
 
-/// How many locks the chain has.
+/// Number of locks in the chain.
 pub(super) const LINKS: usize = 3;
 
 /// Three locks, each of which one task can hold.
 pub(super) trait Chain: Send + Sync + 'static {
-    /// What can go wrong.
+    /// The error of a failed call.
     type Error: fmt::Display;
 
     /// Takes a lock for this side, and sleeps while the other side holds it.
     fn lock(&self, side: Side, link: usize) -> Result<(), Self::Error>;
 
-    /// Gives it back.
+    /// Releases a lock of this side.
     fn unlock(&self, side: Side, link: usize) -> Result<(), Self::Error>;
 }
 
-/// How many steps along the chain each side stands.
+/// The number of steps that each side has made along the chain.
 type Places = [Padded<AtomicU64>; 2];
 
 /// One side's way along the chain.
@@ -58,14 +58,14 @@ impl<C: Chain> Walk<C> {
         })
     }
 
-    /// Takes the next lock. Whether the walk goes on.
+    /// Takes the next lock; returns whether the walk goes on.
     fn take(&mut self, stop: &Stop) -> Result<bool, Failure> {
         let next = link(self.at + 1);
         self.chain.lock(self.side, next).map_err(failed)?;
         if stop.is_set() {
             return Ok(false);
         }
-        // The partner is a step ahead where this side begins.
+        // The partner is one step ahead at the start.
         let (other, expected) = match self.side {
             Side::Own => (Side::Partner, self.at + 2),
             Side::Partner => (Side::Own, self.at - 1),
@@ -80,7 +80,7 @@ impl<C: Chain> Walk<C> {
         Ok(true)
     }
 
-    /// Gives the lock before it away.
+    /// Releases the lock before the current one.
     fn give(&mut self) -> Result<(), Failure> {
         let given = link(self.at);
         self.at += 1;
@@ -90,7 +90,7 @@ impl<C: Chain> Walk<C> {
         self.chain.unlock(self.side, given).map_err(failed)
     }
 
-    /// Walks as the partner until it is over.
+    /// Walks as the partner until stopped.
     fn follow(&mut self, stop: &Stop) -> Result<(), Failure> {
         while self.take(stop)? {
             self.give()?;
@@ -98,7 +98,7 @@ impl<C: Chain> Walk<C> {
         self.leave()
     }
 
-    /// Gives both locks away at the end.
+    /// Releases both locks at the end.
     fn leave(&self) -> Result<(), Failure> {
         let unlock = |place| self.chain.unlock(self.side, link(place));
         unlock(self.at)
@@ -107,7 +107,7 @@ impl<C: Chain> Walk<C> {
     }
 
     fn give_up(&self, link: usize) {
-        // There is nobody left to tell.
+        // An error cannot be reported any more.
         let _ = self.chain.unlock(self.side, link);
     }
 }
@@ -149,7 +149,7 @@ fn link(place: u64) -> usize {
     (place % LINKS as u64) as usize
 }
 
-/// Measures steps: both tasks take a lock that the other gives away. Half of one, a hand-over, is told beside.
+/// Measures steps: both tasks take a lock that the other releases. Half of a step, a hand-over, is a detail.
 pub(super) fn measure<C: Chain>(
     b: &mut Bencher,
     between: Between,
@@ -162,7 +162,7 @@ pub(super) fn measure<C: Chain>(
     Ok(())
 }
 
-/// Where the two tasks of a chain can be.
+/// The possible placements of the two tasks of a chain.
 pub(super) fn placements() -> impl Iterator<Item = Placement> {
     Placement::here()
         .into_iter()

@@ -11,10 +11,10 @@ use syscost_sys::topology::Relation;
 use super::claim;
 use super::contention::{self, Adder};
 
-/// Core cycles that two calls into a library and what they must do to a shared word take on any processor.
+/// Minimum core cycles, on any processor, of two calls into a library with their work on a shared word.
 const FLOOR_CYCLES: f64 = 8.0;
 
-/// Free, and contended with what is to be expected then.
+/// The free case, and the contended cases with their expectations.
 pub(super) fn cases(contended: &[Expect]) -> Vec<Case> {
     let free =
         Case::new([("state", "free")]).expecting([at_least(Counter::CoreCycles, FLOOR_CYCLES)]);
@@ -24,17 +24,17 @@ pub(super) fn cases(contended: &[Expect]) -> Vec<Case> {
 
 /// A lock that one thread can hold.
 pub(super) trait Lock: Default + Send + Sync + 'static {
-    /// Takes it, waiting while another holds it.
+    /// Takes the lock, waiting while another thread holds it.
     fn lock(&self) -> Result<(), Code>;
 
-    /// Takes it unless it is held.
+    /// Takes the lock unless it is held.
     fn try_lock(&self) -> Result<bool, Code>;
 
-    /// Gives it back.
+    /// Releases the lock.
     fn unlock(&self) -> Result<(), Code>;
 }
 
-/// What the C library said was wrong.
+/// An error number of the C library.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Code(i32);
 
@@ -44,7 +44,7 @@ impl Code {
         if code == 0 { Ok(()) } else { Err(Code(code)) }
     }
 
-    /// Whether a try got the lock.
+    /// Whether a try took the lock.
     pub(super) fn tried(code: i32) -> Result<bool, Code> {
         match code {
             0 => Ok(true),
@@ -66,8 +66,8 @@ impl From<Code> for Failure {
     }
 }
 
-/// A lock and, beside it, the number it guards. No two threads may be at it: it is read and written in two steps, so that a
-/// lock that lets two in loses additions.
+/// A lock and the number that it guards. The number is read and written in two steps, so that a
+/// lock without mutual exclusion loses additions.
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Guarded<L> {
@@ -92,7 +92,7 @@ impl<L: Lock> Adder for Guarded<L> {
     }
 }
 
-/// Measures taking and giving back a lock that nobody else wants, in a process that has another thread, asleep.
+/// Measures taking and releasing an uncontended lock, in a process that has another thread, asleep.
 pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
     let lock = L::default();
     lock.lock()?;

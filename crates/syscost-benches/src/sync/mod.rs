@@ -38,7 +38,7 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// Claims what a try of a lock must come to.
+/// Claims the expected result of trying a lock.
 fn claim(b: &mut Bencher, claim: &str, expected: &str, holds: bool) {
     let observed = if holds { expected } else { "the contrary" };
     b.claim(claim, expected, observed, "benchmark", holds);

@@ -1,21 +1,21 @@
 //! A mutex: pthread_mutex_lock and pthread_mutex_unlock.
 //!
 //! ## Measures
-//! A pthread mutex of the default kind. `free`: taken and given back by one thread while the process's only other thread
-//! sleeps. `contended`: several threads, each on a CPU of its own, take it as fast as they can, each time to add one to a number
-//! beside it; the result is the time per addition of them all together. `handed_over`: two threads take three mutexes in
-//! turn, each taking the next before it gives the last away, so that whoever comes first sleeps until the other hands over;
+//! A pthread mutex of the default kind. `free`: taken and released by one thread while the process's only other thread
+//! sleeps. `contended`: several threads, each on a separate CPU, take it as fast as they can, each time to add one to a number
+//! that it guards; the result is the time per addition of all threads together. `handed_over`: two threads take three mutexes in
+//! turn, each taking the next before it releases the last, so that the first to come sleeps until the other hands over;
 //! one operation is a step of both (two locks, two unlocks, two switches), and the detail `hand_over_ns` is half of it.
 //! ## Does not measure
 //! Mutexes that check errors, nest, or are shared by processes. Work inside the lock. A process that never had a second thread:
 //! some C libraries leave out the atomic operations there.
 //! ## Reading it
 //! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per addition than one would fear, because
-//! a thread that gives the mutex back often gets it again before the other has woken: fast and unfair. The details
-//! `least_share_percent` and `largest_share_percent` tell how much of an equal share of the additions the least and the most served
-//! thread got; 100 and 100 would be fair. `handed_over` is what it costs when it is the other's turn each time.
+//! a thread that releases the mutex often takes it again before the other has woken: fast and unfair. The details
+//! `least_share_percent` and `largest_share_percent` are the shares of the least and the most served
+//! thread, in percent of an equal share; 100 and 100 would be fair. `handed_over` is the cost when the threads take turns each time.
 //!
-//! Threads that take turns on one CPU hardly ever meet inside so short a lock, so `contended` needs two.
+//! Threads that take turns on one CPU hardly ever contend for so short a lock, so `contended` needs two.
 //! ## Source
 //! The microbenchmarks of the C library's locks; every number is guarded by what the lock promises.
 #![allow(unsafe_code)] // the C library's interface
@@ -51,7 +51,7 @@ fn cases() -> Vec<Case> {
     let handed_over = hand_over::placements().map(|placement| {
         Case::new([("state", "handed_over"), (Placement::KEY, placement.name())]).expecting([
             switches(2.0),
-            // Each wakes and waits. Where the woken preempts the waker, only one of them has to; who is overtaken waits again.
+            // Each wakes and waits. Where the woken thread preempts the waker, only one of them has to; a thread that is overtaken waits again.
             within(Counter::Syscall(Sysno::FUTEX), 1.9, 6.0),
         ])
     });
@@ -75,7 +75,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 struct Mutex(UnsafeCell<libc::pthread_mutex_t>);
 
-// SAFETY: a mutex is made to be used by several threads.
+// SAFETY: a mutex is made for use by several threads.
 unsafe impl Send for Mutex {}
 // SAFETY: as above.
 unsafe impl Sync for Mutex {}
@@ -89,7 +89,7 @@ impl Default for Mutex {
 impl Lock for Mutex {
     #[inline(always)]
     fn lock(&self) -> Result<(), Code> {
-        // SAFETY: initialised, and it stays where it is while anybody uses it.
+        // SAFETY: initialised, and it stays at its address while it is in use.
         Code::check(unsafe { libc::pthread_mutex_lock(self.0.get()) })
     }
 
@@ -100,7 +100,7 @@ impl Lock for Mutex {
 
     #[inline(always)]
     fn unlock(&self) -> Result<(), Code> {
-        // SAFETY: as above, and only who holds it unlocks it.
+        // SAFETY: as above, and only its holder unlocks it.
         Code::check(unsafe { libc::pthread_mutex_unlock(self.0.get()) })
     }
 }

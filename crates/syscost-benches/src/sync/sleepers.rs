@@ -15,19 +15,19 @@ use syscost_sys::process::Batch;
 
 use super::Padded;
 
-/// How long the first look waits for a sleeper to fall asleep; each that follows, twice as long.
+/// Pause after the first look at a sleeper that is still awake; doubled for each further look.
 const NAP: Duration = Duration::from_micros(20);
 
-/// No longer than this.
+/// Maximum pause.
 const LONGEST_NAP: Duration = Duration::from_millis(10);
 
-/// How long it waits once they slept elsewhere.
+/// Pause when they were asleep, but not on the futex.
 const LONG_NAP: Duration = Duration::from_millis(1);
 
-/// Turns of an empty loop, some ten microseconds, during which the sleepers' CPU comes to rest and the measuring one to speed.
+/// Turns of an empty loop, some ten microseconds, during which the sleepers' CPU becomes idle and the measuring one reaches its speed.
 const SETTLE_TURNS: u32 = 40_000;
 
-/// What sleepers sleep on: 0 while they shall, in the first word until they are moved to the second.
+/// The words to sleep on: 0 while the threads should sleep, on the first word until they are moved to the second.
 #[derive(Default)]
 pub(super) struct Bed(pub(super) [Padded<AtomicU32>; 2]);
 
@@ -44,7 +44,7 @@ impl Bed {
     }
 
     fn sleep(&self, stop: &Stop) -> Result<(), Failure> {
-        // Preempts no other, so that a waker on the same CPU goes on.
+        // Preempts no other task, so that a waker on the same CPU continues.
         let _batch = Batch::enter()?;
         let word = &self.0[0].0;
         while !stop.is_set() {
@@ -56,7 +56,7 @@ impl Bed {
         Ok(())
     }
 
-    /// Sends all of them away.
+    /// Wakes all threads for good.
     pub(super) fn clear(&self) -> Result<(), Failure> {
         for word in &self.0 {
             word.0.store(1, Ordering::Release);
@@ -76,14 +76,14 @@ pub(super) const fn looks(most: f64) -> [Expect; 2] {
     ]
 }
 
-/// Looks whether all of them sleep.
+/// Checks whether all threads sleep.
 pub(super) struct Watch {
     bed: Arc<Bed>,
     stats: Vec<TaskStat>,
 }
 
 impl Watch {
-    /// Over those that lie in the first word's queue.
+    /// Watches the threads in the first word's queue.
     pub(super) fn over(bed: &Arc<Bed>, crew: &Crew) -> Result<Self, Failure> {
         let stats = crew.tasks().map(TaskStat::of);
         Ok(Watch {
@@ -92,14 +92,14 @@ impl Watch {
         })
     }
 
-    /// Returns when all of them sleep and both CPUs have come to rest. Costs one futex call, seldom more.
+    /// Returns when all threads sleep and both CPUs have settled. Takes one futex call, seldom more.
     pub(super) fn until_all_sleep(&self) -> Result<(), Failure> {
         loop {
             for stat in &self.stats {
                 let mut nap = NAP;
                 while !stat.is_asleep()? {
                     thread::sleep(nap);
-                    // However long it takes, the looks are few.
+                    // However long it takes, the number of looks is small.
                     nap = (2 * nap).min(LONGEST_NAP);
                 }
             }
@@ -115,7 +115,7 @@ impl Watch {
         Ok(())
     }
 
-    /// How many lie in the first word's queue: as many as can be moved from there to where they are.
+    /// The number of threads in the first word's queue: those that can be requeued from the word to itself.
     fn queued(&self) -> Result<usize, Failure> {
         let word = &self.bed.0[0].0;
         let most = i32::MAX.cast_unsigned();

@@ -1,15 +1,15 @@
 //! A spin lock: pthread_spin_lock and pthread_spin_unlock.
 //!
 //! ## Measures
-//! `free`: taken and given back by one thread while the process's only other thread sleeps. `contended`: several threads, each on a
-//! CPU of its own, take it as fast as they can, each time to add one to a number beside it; the result is the time per
-//! addition of them all together.
+//! `free`: taken and released by one thread while the process's only other thread sleeps. `contended`: several threads, each on a
+//! separate CPU, take it as fast as they can, each time to add one to a number that it guards; the result is the time per
+//! addition of all threads together.
 //! ## Does not measure
-//! Threads that share a CPU: whoever waits then burns the time that the holder needs.
+//! Threads that share a CPU: a waiter then burns the time that the holder needs.
 //! ## Reading it
-//! Nobody ever sleeps, which saves the wake-ups of `sync.mutex` and costs a CPU per waiter. Contended, the cost is that of moving
-//! the lock's cache line between the cores. The details `least_share_percent` and `largest_share_percent` tell how much of an
-//! equal share of the additions the least and the most served thread got: a core that has the line often gets the lock again.
+//! The threads never sleep, which saves the wake-ups of `sync.mutex` and costs a CPU per waiter. Contended, the cost is that of moving
+//! the lock's cache line between the cores. The details `least_share_percent` and `largest_share_percent` are the shares of the least and
+//! the most served thread, in percent of an equal share of the additions: a core that has the line often gets the lock again.
 //! ## Source
 //! As `sync.mutex`.
 #![allow(unsafe_code)] // the C library's interface
@@ -48,7 +48,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 struct SpinLock(UnsafeCell<libc::pthread_spinlock_t>);
 
-// SAFETY: a spin lock is made to be used by several threads.
+// SAFETY: a spin lock is made for use by several threads.
 unsafe impl Send for SpinLock {}
 // SAFETY: as above.
 unsafe impl Sync for SpinLock {}
@@ -56,7 +56,7 @@ unsafe impl Sync for SpinLock {}
 impl Default for SpinLock {
     fn default() -> Self {
         let lock = SpinLock(UnsafeCell::new(0));
-        // SAFETY: nobody uses it yet. It holds no reference to itself, so it may be moved until it is used.
+        // SAFETY: it is not in use yet. It holds no reference to itself, so it may be moved until it is used.
         unsafe { libc::pthread_spin_init(lock.0.get(), libc::PTHREAD_PROCESS_PRIVATE) };
         lock
     }
@@ -65,7 +65,7 @@ impl Default for SpinLock {
 impl Lock for SpinLock {
     #[inline(always)]
     fn lock(&self) -> Result<(), Code> {
-        // SAFETY: initialised, and it stays where it is while anybody uses it.
+        // SAFETY: initialised, and it stays at its address while it is in use.
         Code::check(unsafe { libc::pthread_spin_lock(self.0.get()) })
     }
 
@@ -76,7 +76,7 @@ impl Lock for SpinLock {
 
     #[inline(always)]
     fn unlock(&self) -> Result<(), Code> {
-        // SAFETY: as above, and only who holds it unlocks it.
+        // SAFETY: as above, and only its holder unlocks it.
         Code::check(unsafe { libc::pthread_spin_unlock(self.0.get()) })
     }
 }

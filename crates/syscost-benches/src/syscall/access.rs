@@ -1,12 +1,12 @@
-//! Asking whether a file is there.
+//! Checking whether a file exists.
 //!
 //! ## Measures
-//! faccessat, the call behind access: walking the path as the real user, and asking for existence (F_OK). `file` is this
+//! faccessat, the system call of access(2): walking the path as the real user, and checking for existence (F_OK). `file` is this
 //! program's own executable, named within its directory; `device` is /dev/null.
 //! ## Does not measure
 //! Names that are not in the kernel's cache.
 //! ## Reading it
-//! Beside `syscall.stat` of the same name: no answer is filled in, but credentials of the real user may have to be made
+//! Compared to `syscall.stat` of the same name no answer is filled in, but credentials of the real user may have to be created
 //! first.
 //! ## Source
 //! libMicro `access`.

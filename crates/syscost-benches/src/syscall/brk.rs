@@ -1,12 +1,12 @@
-//! Asking for the end of the heap, and moving it.
+//! Querying the end of the heap, and moving it.
 //!
 //! ## Measures
 //! `query`: one brk call that moves nothing. `page`: two calls, one page up and the same page down again. The page is never
-//! touched, so no memory is given out.
+//! touched, so no memory is allocated.
 //! ## Does not measure
 //! Page faults on the new memory (`memory.page_fault`), or malloc above it.
 //! ## Reading it
-//! `page` has the price of changing the address space: its lock, its tree of mappings, and giving a page back.
+//! `page` includes changing the address space: its lock, its tree of mappings, and giving a page back.
 //! ## Source
 //! brk(2).
 #![allow(unsafe_code)] // raw system calls
@@ -37,17 +37,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     if b.case().is("op", "query", "page")? {
-        // SAFETY: 0 is no possible end, so nothing moves.
+        // SAFETY: 0 is not a possible end, so nothing moves.
         return b.try_iter(|| must(unsafe { syscall1(Sysno::BRK, 0) } > 0));
     }
     let page = rustix::param::page_size();
     b.batches(1, |n| {
-        // Asked anew for each batch, since the allocator may move the end between them. The C library remembers it and
+        // Queried anew for each batch, since the allocator may move the end between them. The C library remembers it and
         // makes no call.
         // SAFETY: an increment of 0 moves nothing.
         let end = unsafe { libc::sbrk(0) }.addr();
         for _ in 0..n {
-            // SAFETY: nothing allocates between the two, so the page above the end is nobody's.
+            // SAFETY: nothing allocates between the two, so the page above the end is not in use.
             let answers = unsafe { [syscall1(Sysno::BRK, end + page), syscall1(Sysno::BRK, end)] };
             if answers != [(end + page) as isize, end as isize] {
                 return Err(Failure::Failed(format!(

@@ -1,9 +1,9 @@
 //! A system call when nothing is warm, against one when everything is.
 //!
 //! ## Measures
-//! One getppid, timed on its own. `first`: the first one a newly forked process makes, all user pages touched before.
+//! One getppid, timed individually. `first`: the first one a newly forked process makes, all user pages touched before.
 //! `displaced`: after this process wrote a buffer of four times the core's second-level cache. `warm`: after another getppid. The
-//! timer's own cost, measured the same way around nothing, is taken off.
+//! timer's own cost, measured the same way around nothing, is subtracted.
 //! ## Does not measure
 //! Loading the program's code from disk or faulting it in, which is most of what a process's first call costs when its
 //! page is fresh (`call.first`).
@@ -11,7 +11,7 @@
 //! Single calls read higher than `syscall.null`, whose calls overlap at their ends. `displaced` shows what the kernel's
 //! entry path costs when its code and data come from the last-level cache or memory. Expect a wide spread.
 //! ## Source
-//! The three-costs experiment, which saw its first call dearer than the others.
+//! The three-costs experiment, which found its first call slower than the others.
 #![allow(unsafe_code)] // raw system calls, and a fork
 
 use std::hint::black_box;
@@ -57,7 +57,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const CHILDREN: &str = "children told their parent";
 
-/// Size of the core's second-level cache, in bytes, or more where the system does not tell.
+/// Size of the core's second-level cache, in bytes; a larger assumed size where the system does not report it.
 fn core_cache(cpu: u32) -> usize {
     const ASSUMED: u64 = 4 << 20;
     let caches = Topology::known()
@@ -102,14 +102,14 @@ fn call() -> Result<(), Failure> {
     }
 }
 
-/// Each sample is a child, whose first getppid is timed and must name its parent.
+/// Each sample is a child, whose first getppid is timed and must return its parent.
 fn first(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
     let (reader, writer) = subject::pipe()?;
-    let mut told: u64 = 0;
+    let mut reported: u64 = 0;
     b.observe(|| {
         let parent = getpid();
-        // SAFETY: the child goes on in a copy of this thread, allocates nothing and leaves by _exit.
+        // SAFETY: the child continues in a copy of this thread, allocates nothing and exits by _exit.
         let child = match unsafe { libc::fork() } {
             -1 => return Err(Failure::last_os_error("fork")),
             0 => {
@@ -128,14 +128,14 @@ fn first(b: &mut Bencher) -> Result<(), Failure> {
         }
         let mut ns = [0; 8];
         read(&reader, &mut ns).map_err(|error| Failure::of("read from the child", error))?;
-        told += 1;
+        reported += 1;
         Ok(f64::from_ne_bytes(ns))
     })?;
-    b.report(CHILDREN, told as f64);
+    b.report(CHILDREN, reported as f64);
     Ok(())
 }
 
-/// What this process's first getppid took in ns, the timer's own taken off, and its answer.
+/// The time of this process's first getppid in ns, minus the timer's own, and its result.
 #[inline(never)]
 fn timed_first_call(clock: &Clock) -> (f64, isize) {
     let mut empty = u64::MAX;

@@ -1,10 +1,10 @@
 //! A second descriptor for an open file.
 //!
 //! ## Measures
-//! `dup` and the close of its result (two calls), and `dup3` onto a descriptor that is open, which closes that one by the
-//! way (one call). The open file is a pipe.
+//! `dup` and the close of its result (two calls), and `dup3` onto a descriptor that is open, which closes that one
+//! in the same call (one call). The open file is a pipe.
 //! ## Does not measure
-//! Growing the table of descriptors: there is always room.
+//! Growing the descriptor table: there is always room.
 //! ## Reading it
 //! `call=dup_close` contains a close that only drops a reference: the file stays open. What a real close costs is in
 //! `syscall.open_close`.
@@ -45,7 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "dup3" => b.try_iter(|| dup3(&reader, &mut writer, DupFlags::CLOEXEC)),
         "dup_close" => b.try_iter(|| -> Result<usize, Bad> {
             let second = dup(&reader)?;
-            // SAFETY: the descriptor is given up here and used no more.
+            // SAFETY: the descriptor is given up here and not used again.
             checked(unsafe { syscall1(Sysno::CLOSE, second.into_raw_fd() as usize) })
         }),
         _ => Err(b.case().unknown("call")),

@@ -4,12 +4,12 @@
 //! epoll_pwait without a time limit on a set of 10, 100 and 500 descriptors, registered beforehand, each its own pipe or
 //! loopback connection, of which the first or the last is readable (level-triggered; one event is taken).
 //! ## Does not measure
-//! Registration, and sleep and wake-up: every call returns at once.
+//! Registration, and sleep and wake-up: every call returns immediately.
 //! ## Reading it
-//! The kernel keeps a list of those that are ready: neither the number of the others nor the order should
-//! matter. The one that is ready is asked again by every call, which is where a connection costs more than a pipe.
+//! The kernel keeps a list of ready descriptors: neither the number of the others nor the order should
+//! matter. The ready one is checked again by every call, which is where a connection costs more than a pipe.
 //! ## Source
-//! lmbench `lat_select`'s question, put to epoll; LEBench epoll.
+//! lmbench `lat_select`, with epoll; LEBench epoll.
 
 use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -78,7 +78,7 @@ fn claim_registered(b: &mut Bencher, set: &OwnedFd) {
     }
 }
 
-/// How many descriptors this file of proc(5) lists.
+/// The number of descriptors that this file of proc(5) lists.
 fn registered(text: &str) -> u64 {
     let lines = text.lines().filter(|line| line.starts_with("tfd:"));
     lines.count() as u64

@@ -1,9 +1,9 @@
-//! Asking for the flags of a descriptor and of an open file.
+//! Querying the flags of a descriptor and of an open file.
 //!
 //! ## Measures
-//! fcntl F_GETFD (flags of the descriptor) and F_GETFL (flags of the open file behind it), on a pipe.
+//! fcntl F_GETFD (flags of the descriptor) and F_GETFL (flags of its open file), on a pipe.
 //! ## Does not measure
-//! Locks, which fcntl also does (`ipc.fcntl_lock`).
+//! Locks, which fcntl also provides (`sync.file_lock`).
 //! ## Reading it
 //! Two of the shortest calls that take a descriptor: close to a null call.
 //! ## Source

@@ -1,4 +1,4 @@
-//! Asking for the properties of an open file.
+//! Querying the attributes of an open file.
 //!
 //! ## Measures
 //! fstat of a file in memory and of a pipe: looking up the descriptor and filling in the answer.

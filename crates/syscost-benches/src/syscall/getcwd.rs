@@ -1,4 +1,4 @@
-//! Asking for the name of the working directory.
+//! Querying the name of the working directory.
 //!
 //! ## Measures
 //! The raw getcwd call in `/` and in `/proc/sys/kernel`, three components and one mount deep. The kernel walks from the
@@ -42,18 +42,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let expected = path.to_bytes_with_nul();
     let mut buffer = [0_u8; 64];
     b.try_iter(|| -> Result<(), Bad> {
-        // SAFETY: the buffer is that long, and the kernel writes no more than it is told.
+        // SAFETY: the buffer has this length, and the kernel writes no more than that.
         let length =
             checked(unsafe { syscall2(Sysno::GETCWD, buffer.as_mut_ptr().addr(), buffer.len()) })?;
         must(length == expected.len())
     })?;
-    let told = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
+    let named = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
     b.claim(
         "directory named by the last call",
         path.to_string_lossy().into_owned(),
-        told.to_string_lossy().into_owned(),
+        named.to_string_lossy().into_owned(),
         "benchmark",
-        told == path,
+        named == path,
     );
     Ok(())
 }

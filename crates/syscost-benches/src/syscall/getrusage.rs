@@ -1,4 +1,4 @@
-//! Asking for the resources used so far.
+//! Querying the resources used so far.
 //!
 //! ## Measures
 //! The raw getrusage call for the thread and for the process: times, faults and switches summed up and copied out.

@@ -7,7 +7,7 @@
 //! Input or output, and setting up the ring.
 //! ## Reading it
 //! The cost is per operation: an enter call shared by `batch`, and what each operation costs by itself. `batch=1` against
-//! `syscall.null` says what the ring adds; `batch=64` comes close to an operation without a system call.
+//! `syscall.null` shows what the ring adds; `batch=64` comes close to an operation without a system call.
 //! ## Source
 //! io_uring(7); no published experiment.
 #![allow(unsafe_code)] // pushing to the submission ring

@@ -1,11 +1,11 @@
-//! Asking whether a process may be signalled, without signalling it.
+//! Checking whether a process may be signalled, without signalling it.
 //!
 //! ## Measures
-//! kill with signal 0 to this process: finding it by number and checking permission. No signal is sent.
+//! kill with signal 0 to this process: looking it up by its id and checking permission. No signal is sent.
 //! ## Does not measure
 //! Sending or catching (`signal.catch`).
 //! ## Reading it
-//! `signal.catch{via=kill}` minus this is what a signal costs once its receiver is found.
+//! `signal.catch{via=kill}` minus this is the cost of a signal once its receiver is found.
 //! ## Source
 //! kill(2); libMicro's calls on the process itself.
 

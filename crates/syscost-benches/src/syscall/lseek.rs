@@ -5,7 +5,7 @@
 //! ## Does not measure
 //! Any input or output: nothing moves but a number.
 //! ## Reading it
-//! Close to a null call; what is above it is the descriptor table and the lock.
+//! Close to a null call; the excess is the descriptor table and the lock.
 //! ## Source
 //! libMicro `lseek`.
 

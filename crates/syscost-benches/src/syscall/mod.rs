@@ -63,12 +63,12 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// Why a measured call was no good.
+/// Why a measured call was not correct.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bad {
     /// The kernel refused it.
     Refused(Errno),
-    /// It answered something other than it must.
+    /// It returned something other than it must.
     Answer,
 }
 
@@ -93,7 +93,7 @@ impl From<Bad> for Failure {
     }
 }
 
-/// The answer of a raw system call, or the error in it.
+/// The result of a raw system call, or its error.
 #[inline(always)]
 pub(crate) fn checked(answer: isize) -> Result<usize, Bad> {
     if (-4095..0).contains(&answer) {
@@ -103,7 +103,7 @@ pub(crate) fn checked(answer: isize) -> Result<usize, Bad> {
     }
 }
 
-/// The answer, if it is the right one.
+/// Succeeds if the result is the expected one.
 #[inline(always)]
 pub(crate) fn must(right: bool) -> Result<(), Bad> {
     if right { Ok(()) } else { Err(Bad::Answer) }

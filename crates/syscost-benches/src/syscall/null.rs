@@ -1,13 +1,13 @@
 //! The cheapest system calls, as raw instructions and through the C library.
 //!
 //! ## Measures
-//! One entry into the kernel, the least work a call can do there, and the way back, with mitigations as they are. Raw
-//! cases execute the `syscall` (`svc`) instruction themselves; `libc` cases call the C library's wrapper for the same.
+//! One entry into the kernel, the minimum work a call can do there, and the way back, with mitigations as they are. Raw
+//! cases execute the `syscall` (`svc`) instruction themselves; `libc` cases call the C library's wrapper for the same call.
 //! `absent` is nfsservctl, which Linux dropped in 3.1: its number only leads to "no such call" (ENOSYS).
 //! ## Does not measure
 //! Any useful work, and cold caches (`syscall.cold`).
 //! ## Reading it
-//! `absent` is the way in and out alone. getppid follows a pointer and takes a read lock, getuid maps an id, so each may
+//! `absent` is the entry and the exit alone. getppid follows a pointer and takes a read lock, getuid maps an id, so each may
 //! cost a little more. A `libc` case cheaper than its raw one would mean that the library answers from a cache: glibc
 //! 2.3.4 to 2.24 did so for getpid, which is how published costs of "a system call" came to be a few cycles.
 //! ## Source
@@ -77,7 +77,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// A number that every architecture still has and no kernel answers.
+/// A number that every architecture still has and no kernel implements.
 const ABSENT: Sysno = Sysno::NFSSERVCTL;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -89,11 +89,11 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         return match name.as_str() {
             // SAFETY: the call takes nothing and touches no memory.
             "getppid" => b.iter(|| unsafe { libc::getppid() }),
-            // SAFETY: the same.
+            // SAFETY: as above.
             "gettid" => b.iter(|| unsafe { libc::gettid() }),
-            // SAFETY: the same.
+            // SAFETY: as above.
             "getuid" => b.iter(|| unsafe { libc::getuid() }),
-            // SAFETY: the same.
+            // SAFETY: as above.
             "getpid" => b.iter(|| unsafe { libc::getpid() }),
             _ => Err(b.case().unknown("call")),
         };

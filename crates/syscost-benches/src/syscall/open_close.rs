@@ -6,7 +6,7 @@
 //! ## Does not measure
 //! Creation of a file (`fs.metadata`), or names that are not in the kernel's cache.
 //! ## Reading it
-//! Two calls, named so: no half is guessed. The file system's own open is in `file`, the search for a driver in `device`.
+//! Two calls, and named so: the cost is not split between them. The file system's own open is in `file`, the search for a driver in `device`.
 //! ## Source
 //! lmbench `lat_syscall open`; libMicro `open` and `close`.
 #![allow(unsafe_code)] // close, checked
@@ -45,7 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             OFlags::RDONLY | OFlags::CLOEXEC,
             Mode::empty(),
         )?;
-        // SAFETY: the descriptor is given up here and used no more.
+        // SAFETY: the descriptor is given up here and not used again.
         checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) })
     })
 }

@@ -1,11 +1,11 @@
-//! Asking for a property of the process.
+//! Querying an attribute of the process.
 //!
 //! ## Measures
-//! prctl PR_GET_DUMPABLE: the kernel's largest switch of sub-commands, and one flag read.
+//! prctl PR_GET_DUMPABLE: the kernel's largest dispatch of sub-commands, and one flag read.
 //! ## Does not measure
 //! Sub-commands that change something.
 //! ## Reading it
-//! A null call, the security module's look at every prctl, and a jump table.
+//! A null call, the security module's check of every prctl, and a jump table.
 //! ## Source
 //! prctl(2).
 #![allow(unsafe_code)] // a raw system call

@@ -1,12 +1,12 @@
 //! Reading one byte of /dev/zero.
 //!
 //! ## Measures
-//! A read call of one byte from the device that has nothing but zeros: the path of `syscall.read_zero_bytes` and the
+//! A read call of one byte from the device that returns zeros: the path of `syscall.read_zero_bytes` and the
 //! clearing of one byte in user memory.
 //! ## Does not measure
 //! Waiting, or finding data: there is always a zero.
 //! ## Reading it
-//! Opening user memory to the kernel for one byte (SMAP, PAN) is part of it: the difference from `read_zero_bytes{of=zero}`
+//! It includes making user memory accessible to the kernel for one byte (SMAP, PAN): the difference from `read_zero_bytes{of=zero}`
 //! is nearly that alone.
 //! ## Source
 //! lmbench `lat_syscall read`.

@@ -7,7 +7,7 @@
 //! Any transfer (`syscall.read_zero` moves one byte).
 //! ## Reading it
 //! A pipe notices the length of 0 before it takes its lock; a file in memory looks up its position first. The experiment
-//! that asked this kept the shortest run of 100, 1000 and 10000 reads: compare it with the row's minimum.
+//! that measured this kept the shortest run of 100, 1000 and 10000 reads: compare it with the row's minimum.
 //! ## Source
 //! The clock-read-switch experiment.
 
@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // The pipe's other end stays open: without a writer, an end would be at its end.
+    // The pipe's other end stays open: without a writer, a read returns the end of the file.
     let (fd, _writer) = match b.case().get("of") {
         "zero" => (subject::device(c"/dev/zero")?, None),
         "file" => (subject::file_in_memory()?, None),

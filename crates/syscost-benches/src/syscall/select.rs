@@ -4,9 +4,9 @@
 //! pselect6 without a time limit over 10, 100 and 500 descriptors, each its own pipe or loopback connection, of which the
 //! first or the last is readable; and the copy of the set, since select overwrites it.
 //! ## Does not measure
-//! Sleep and wake-up (`switch.*`): every call returns at once.
+//! Sleep and wake-up (`switch.*`): every call returns immediately.
 //! ## Reading it
-//! Like `syscall.poll`, with bits in the place of structures: the set is small, but every bit up to the highest descriptor
+//! Like `syscall.poll`, with bits instead of structures: the set is small, but every bit up to the highest descriptor
 //! is looked at.
 //! ## Source
 //! lmbench `lat_select`; LEBench select.

@@ -1,4 +1,4 @@
-//! Changing to the user one already is.
+//! Changing to the user that the caller already is.
 //!
 //! ## Measures
 //! A setuid call whose argument is the caller's own user: the kernel prepares new credentials, checks and installs them,
@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! A change to another user, which also accounts processes to their owners.
 //! ## Reading it
-//! Several times a null call: it allocates and copies a structure, and frees another later. As root all four ids are set,
+//! Several times a null call: it allocates and copies a structure, and frees another later. For root all four ids are set,
 //! otherwise only the effective one.
 //! ## Source
 //! The three-costs experiment.

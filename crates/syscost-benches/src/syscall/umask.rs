@@ -1,7 +1,7 @@
 //! Setting the mask for new files' permissions.
 //!
 //! ## Measures
-//! A umask call that sets the mask to what it is: one exchange in the process's own structure.
+//! A umask call that sets the mask to its current value: one exchange in the process's own structure.
 //! ## Does not measure
 //! Any effect of the mask.
 //! ## Reading it

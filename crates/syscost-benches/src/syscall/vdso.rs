@@ -60,7 +60,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if b.case().is("call", "getcpu", "clock_gettime")? {
         let own = b.cpu() as usize;
         if through_vdso {
-            // So short that a branch per call would show: strays are only added up.
+            // So short that a branch per call would matter: wrong results are only added up.
             let mut strays: u64 = 0;
             b.iter(|| strays += u64::from(rustix::thread::sched_getcpu() != own))?;
             b.claim_equal("answers naming another CPU", 0, strays, "benchmark");

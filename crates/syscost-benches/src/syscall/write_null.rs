@@ -1,7 +1,7 @@
 //! Writing one byte to /dev/null.
 //!
 //! ## Measures
-//! A write call of one byte to the device that throws everything away.
+//! A write call of one byte to the device that discards everything.
 //! ## Does not measure
 //! Any copy: the device never looks at the byte.
 //! ## Reading it

@@ -1,7 +1,7 @@
-//! Shared: child processes that leave by themselves and are waited for.
+//! Shared: child processes that exit by themselves and are waited for.
 //!
-//! None of them asks the kernel to follow its parent's death, which would be in the number: each does nothing but leave, or
-//! execute a program that does, so that none can stay. They leave by exit_group and run nothing the parent has at exit.
+//! None of them asks the kernel for a signal at its parent's death, which would be part of the result: each does nothing but exit, or
+//! execute a program that does, so that none can stay. They exit by exit_group and run none of the parent's exit handlers.
 #![allow(unsafe_code)] // fork and its like
 
 use std::ffi::{c_int, c_void};
@@ -13,12 +13,12 @@ use syscost_sys::raw::{syscall1, syscall2};
 
 use crate::syscall::checked;
 
-/// A child that is to be waited for. One that is dropped instead is killed.
+/// A child that must be waited for. One that is dropped instead is killed.
 #[must_use]
 pub(crate) struct Child(libc::pid_t);
 
 impl Child {
-    /// A child of this process that nobody else waits for.
+    /// A child of this process that is waited for only through this value.
     pub(crate) fn new(id: libc::pid_t) -> Self {
         Self(id)
     }
@@ -28,7 +28,7 @@ impl Child {
         self.0
     }
 
-    /// Waits for its end, which must be by exit with this status.
+    /// Waits for its end, which must be an exit with this status.
     pub(crate) fn ends_with(self, wanted: c_int) -> Result<(), Failure> {
         let mut status = 0;
         // SAFETY: `status` is one int, writable.
@@ -60,7 +60,7 @@ impl Drop for Child {
     }
 }
 
-/// Ends the calling process at once.
+/// Ends the calling process immediately.
 pub(crate) fn leave(status: c_int) -> ! {
     loop {
         // SAFETY: ends the process.
@@ -68,7 +68,7 @@ pub(crate) fn leave(status: c_int) -> ! {
     }
 }
 
-/// In a child: does the work and leaves, and does not come back whatever happens: a panic ends here.
+/// In a child: does the work and exits, and never returns: a panic ends here.
 fn work_and_leave(work: impl FnOnce() -> c_int) -> ! {
     struct End;
     impl Drop for End {
@@ -86,10 +86,10 @@ pub(crate) fn close(fd: RawFd) {
     unsafe { syscall1(Sysno::CLOSE, fd as usize) };
 }
 
-/// Forks a child that does `work`, which allocates nothing, and leaves with the status that it returns.
+/// Forks a child that does `work`, which must not allocate, and exits with the status that it returns.
 #[inline(always)]
 pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
-    // SAFETY: this process has one thread; the child goes on in a copy of it and never returns from here.
+    // SAFETY: this process has one thread; the child continues in a copy of it and never returns from here.
     match unsafe { libc::fork() } {
         -1 => Err(Failure::last_os_error("fork")),
         0 => work_and_leave(work),
@@ -97,7 +97,7 @@ pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
     }
 }
 
-/// The same by clone3 itself, with these flags: only such as leave the child a memory of its own.
+/// Like [`fork`], but by clone3 itself, with these flags: only such as give the child its own memory.
 #[inline(always)]
 pub(crate) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
     // SAFETY: plain numbers, for which zero is a value.
@@ -106,7 +106,7 @@ pub(crate) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child
     wanted.exit_signal = libc::SIGCHLD as u64;
     let (address, size) = ((&raw const wanted).addr(), size_of_val(&wanted));
     debug_assert!(flags & libc::CLONE_VM == 0);
-    // SAFETY: `wanted` is of that size; as for fork.
+    // SAFETY: `wanted` has that size; as for fork.
     match checked(unsafe { syscall2(Sysno::CLONE3, address, size) }) {
         Ok(0) => work_and_leave(work),
         Ok(child) => Ok(Child(child as libc::pid_t)),
@@ -123,14 +123,14 @@ impl Stack {
         Self(vec![1; (64 << 10) / size_of::<u128>()])
     }
 
-    /// Where it begins: stacks grow downwards. Aligned to 16 bytes, as the ABIs want it.
+    /// The address where it begins: stacks grow downwards. Aligned to 16 bytes, as the ABIs require.
     pub(crate) fn top(&mut self) -> *mut c_void {
         self.0.as_mut_ptr_range().end.cast()
     }
 }
 
-/// Makes a child that shares this process's memory until it executes a program or ends, and holds its parent so long:
-/// vfork, with a stack of the child's own in place of the parent's, as posix_spawn does it.
+/// Creates a child that shares this process's memory until it executes a program or ends, and blocks its parent that long:
+/// vfork, with a separate stack for the child instead of the parent's, as posix_spawn does it.
 #[inline(always)]
 pub(crate) fn vfork<F: FnMut() -> c_int>(
     stack: &mut Stack,
@@ -141,8 +141,8 @@ pub(crate) fn vfork<F: FnMut() -> c_int>(
         leave(unsafe { (*work.cast::<F>())() })
     }
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the child has a stack of its own and the parent stands still until the child has left it; the child makes
-    // raw system calls only, so that nothing of the parent's (errno, locks, allocator) is touched.
+    // SAFETY: the child has a separate stack and the parent is blocked until the child has left it; the child makes
+    // only raw system calls, so that nothing of the parent's (errno, locks, allocator) is touched.
     match unsafe { libc::clone(begin::<F>, stack.top(), flags, ptr::from_mut(work).cast()) } {
         -1 => Err(Failure::last_os_error("clone with CLONE_VFORK")),
         child => Ok(Child(child)),
@@ -160,10 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn a_childs_status_and_signal_are_told() {
+    fn a_childs_status_and_signal_are_reported() {
         assert_eq!(ending(fork(|| 0)), Ok(()));
-        let told = ending(fork(|| 7)).unwrap_err();
-        assert!(told.contains("status 7"), "{told}");
+        let error = ending(fork(|| 7)).unwrap_err();
+        assert!(error.contains("status 7"), "{error}");
         let killed = ending(fork(|| {
             // SAFETY: ends this child only.
             unsafe { libc::raise(libc::SIGKILL) }
@@ -173,11 +173,11 @@ mod tests {
 
     #[test]
     fn a_child_that_panics_does_not_come_back() {
-        let told = ending(fork(|| {
+        let ended = ending(fork(|| {
             // Without a message: this process has other threads, whose locks the child would wait for.
             std::panic::resume_unwind(Box::new(()))
         }));
-        assert!(told.unwrap_err().contains("status 101"));
+        assert!(ended.unwrap_err().contains("status 101"));
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
         .unwrap();
         let id = child.id();
         drop(child);
-        // SAFETY: signal 0 only asks.
+        // SAFETY: signal 0 only checks.
         assert_eq!(unsafe { libc::kill(id, 0) }, -1);
     }
 }

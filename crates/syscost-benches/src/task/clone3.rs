@@ -1,12 +1,12 @@
-//! Making a process by clone3 itself.
+//! Creating a process by clone3 itself.
 //!
 //! ## Measures
-//! One clone3 system call without flags, whose child, in a copy of the memory, leaves at once. `until=created`: the call
+//! One clone3 system call without flags, whose child, in a copy of the memory, exits immediately. `until=created`: the call
 //! alone; the child runs only afterwards. `until=reaped`: the child's exit and the parent's wait4 as well.
 //! ## Does not measure
 //! The C library's part of a fork (`task.fork`).
 //! ## Reading it
-//! The difference to `task.fork` is what the library does before and after: handlers, its locks, a list for the child.
+//! The difference from `task.fork` is what the library does before and after: handlers, its locks, a list for the child.
 //! ## Source
 //! lmbench `lat_proc fork`, without the library.
 
@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // Filters of containers say that there is no such call.
+    // Seccomp filters of containers pretend that the call does not exist.
     clone3(0, || 0)
         .map_err(|cause| Failure::Unsupported(cause.to_string()))?
         .ends_with(0)?;

@@ -1,11 +1,11 @@
-//! Making a thread by the clone system call, without a thread library.
+//! Creating a thread by the clone system call, without a thread library.
 //!
 //! ## Measures
-//! clone with the flags of a thread (memory, files, handlers and process shared), whose stack is there already; the thread
+//! clone with the flags of a thread (memory, files, handlers and process shared), whose stack already exists; the thread
 //! counts itself and exits. `until=created`: the call alone; the thread runs only afterwards. `until=reaped`: its exit as well,
-//! which the kernel tells by clearing a word and waking the futex on it, where the maker waits.
+//! which the kernel signals by clearing a word and waking the futex on it, where the creator waits.
 //! ## Does not measure
-//! What a thread library adds: a stack, thread-local storage, signal masks (`task.pthread`).
+//! The additions of a thread library: a stack, thread-local storage, signal masks (`task.pthread`).
 //! ## Reading it
 //! The floor of any thread: a task structure, a kernel stack, a place in the run queue, and two switches of the CPU.
 //! ## Source
@@ -65,7 +65,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A thread on this stack, which no other thread may have at the moment.
+/// Creates a thread on this stack, which must not be in use by another one.
 #[inline(always)]
 fn create(stack: &mut Stack) -> Result<c_int, Failure> {
     const FLAGS: c_int = libc::CLONE_VM
@@ -77,7 +77,7 @@ fn create(stack: &mut Stack) -> Result<c_int, Failure> {
         | libc::CLONE_PARENT_SETTID
         | libc::CLONE_CHILD_CLEARTID;
     let (word, none) = (THREAD.as_ptr(), ptr::null_mut::<c_void>());
-    // SAFETY: the stack is the thread's alone until `THREAD` is 0 again; the thread has its maker's thread-local storage,
+    // SAFETY: the stack belongs to the thread alone until `THREAD` is 0 again; the thread has its creator's thread-local storage,
     // and touches none of it. The kernel writes to a static word.
     match unsafe { libc::clone(begin, stack.top(), FLAGS, none, word, none, word) } {
         -1 => Err(Failure::last_os_error("clone of a thread")),
@@ -93,7 +93,7 @@ extern "C" fn begin(_: *mut c_void) -> c_int {
     }
 }
 
-/// Whatever happens, no thread is left on a stack that goes.
+/// Waits on drop, so that no thread is left on a stack that is freed.
 struct Joined;
 
 impl Drop for Joined {

@@ -1,4 +1,4 @@
-//! Shared: what a child executes.
+//! Shared: the command that a child executes.
 #![allow(unsafe_code)] // execve and posix_spawn
 
 use std::ffi::{CStr, c_char, c_int};
@@ -12,20 +12,20 @@ use super::child::Child;
 /// A file to execute with arguments, in an empty environment.
 pub(crate) struct Command<'a, const N: usize> {
     path: &'a CStr,
-    /// Ends in a null pointer.
+    /// The arguments, ended by a null pointer.
     arguments: [*const c_char; N],
     environment: [*const c_char; 1],
 }
 
 impl<'a> Command<'a, 2> {
-    /// This file, which is told its own name only.
+    /// This file with its own name as its only argument.
     pub(crate) fn plain(path: &'a CStr) -> Self {
         Self::new(path, [path.as_ptr(), ptr::null()])
     }
 }
 
 impl<'a> Command<'a, 4> {
-    /// The shell, told to do `what`.
+    /// The shell with the command `what`.
     pub(crate) fn shell(path: &'a CStr, what: &'a CStr) -> Self {
         let arguments = [c"sh".as_ptr(), c"-c".as_ptr(), what.as_ptr(), ptr::null()];
         Self::new(path, arguments)
@@ -41,7 +41,7 @@ impl<'a, const N: usize> Command<'a, N> {
         }
     }
 
-    /// Becomes the program. Returns the status to leave with, if that fails: what shells say of a missing file.
+    /// Becomes the program. If that fails, returns the exit status that shells use for a missing file.
     pub(crate) fn execute(&self) -> c_int {
         // SAFETY: a string and two lists of strings, each ended by a null pointer, that live as long as `self`.
         unsafe {
@@ -58,7 +58,7 @@ impl<'a, const N: usize> Command<'a, N> {
     /// Starts the program as a child by the C library's posix_spawn, which returns when it was executed or failed.
     pub(crate) fn spawn(&self) -> Result<Child, Failure> {
         let mut child = 0;
-        // SAFETY: as above; the library only reads, but declares the strings as they were in 1988.
+        // SAFETY: as above; the library only reads, but its declaration lacks `const` for historical reasons.
         let error = unsafe {
             libc::posix_spawn(
                 &raw mut child,

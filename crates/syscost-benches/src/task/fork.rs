@@ -1,13 +1,13 @@
-//! Making a process by fork.
+//! Creating a process by fork.
 //!
 //! ## Measures
-//! The C library's fork, whose child leaves at once. `until=created`: the call alone, as the parent sees it; the child runs
+//! The C library's fork, whose child exits immediately. `until=created`: the call alone, as the parent sees it; the child runs
 //! only afterwards. `until=reaped`: the child's whole life as well, its exit and the parent's waitpid, one after the other on
-//! one CPU. The parent's memory is small: `resident_bytes` says how much of it there is.
+//! one CPU. The parent's memory is small: `resident_bytes` gives its size.
 //! ## Does not measure
 //! What a parent with much memory pays (`task.fork_by_rss`), or a program to execute (`task.exec`).
 //! ## Reading it
-//! Most of it is to copy the tables of the parent's pages and to give them back. What parent and child write afterwards is
+//! Most of it is copying the parent's page tables and freeing them. What parent and child write afterwards is
 //! copied page by page, which is in `until=reaped` as page faults.
 //! ## Source
 //! lmbench `lat_proc fork`; LEBench fork; libMicro `fork`.
@@ -26,9 +26,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         calls(Sysno::CLONE),
         exactly(Counter::Reported(DISTINCT), 1.0),
-        // The C library's own, such as set_robust_list in the child.
+        // The C library's own calls, such as set_robust_list in the child.
         at_most(Counter::OtherSyscalls, 4.0),
-        // What parent or child write is theirs alone afterwards: the stack at least.
+        // Pages that parent or child write are copied: at least the stack.
         within(Counter::MinorFaults, 0.9, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
     ],

@@ -1,16 +1,16 @@
-//! What a fork costs by the memory of the process that forks.
+//! The cost of a fork by the memory of the forking process.
 //!
 //! ## Measures
-//! The C library's fork, its child's exit and waitpid, as `task.fork` with `until=reaped`, from a process that has so much more
+//! The C library's fork, its child's exit and waitpid, as `task.fork` with `until=reaped`, from a process with this much more
 //! private memory, every page written: 0 to 1 GiB, in pages of 4 KiB or huge ones of 2 MiB. The child reads one byte of it.
 //! `term=page` is the cost of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from 4 to
 //! 32 MiB in small pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the same memory from the child.
 //! ## Does not measure
 //! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`), or file mappings, whose
-//! tables are not copied.
+//! page tables are not copied.
 //! ## Reading it
-//! The tables of pages are copied, one entry for each page, and given back by the child. So the same memory in huge pages costs
-//! far less, which is a reason for a server to have them, and vfork nothing (`task.vfork`). `intercept_ns` is the fork without.
+//! The page tables are copied, one entry for each page, and freed by the child. So the same memory in huge pages costs
+//! far less, which is a reason for a server to use them, and vfork nothing (`task.vfork`). `intercept_ns` is the fork without that memory.
 //! ## Source
 //! LEBench, fork of small and big processes.
 
@@ -48,18 +48,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The sizes of pages, as rows are named after them; `Memory::fill` refuses others.
+/// The page sizes in the names of rows; `Memory::fill` refuses others.
 const SMALL: &str = "4K";
 const LARGE: &str = "2M";
 
-/// Seconds that a gigabyte takes in a round, filled and forked; and a quarter of it, or a fit. Together half a second.
+/// Seconds to fill and fork a gigabyte in a round; and a quarter of it, or a fit. Together half a second.
 const GIGABYTE_SECONDS: f64 = 0.15;
 const QUARTER_SECONDS: f64 = 0.05;
 
 /// Forks of each size in one observation.
 const REPEATS: usize = 3;
 
-/// The sizes that the line goes through, in MiB, and the whole memory, of which a part is always kept from the child.
+/// The sizes to which the line is fitted, in MiB, and the size of the whole memory, part of which is always kept from the child.
 const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
 const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
 
@@ -76,22 +76,22 @@ fn cases() -> Vec<Case> {
         Case::new([("term", "page"), (Pages::KEY, pages)])
             .expecting(expected(forks))
             .expecting([advices])
-            .dear(QUARTER_SECONDS)
+            .expensive(QUARTER_SECONDS)
     };
     vec![
         row("0", SMALL),
         row("16M", SMALL),
         row("16M", LARGE),
-        row("256M", SMALL).dear(QUARTER_SECONDS),
-        row("256M", LARGE).dear(QUARTER_SECONDS),
-        row("1G", SMALL).dear(GIGABYTE_SECONDS),
-        row("1G", LARGE).dear(GIGABYTE_SECONDS),
+        row("256M", SMALL).expensive(QUARTER_SECONDS),
+        row("256M", LARGE).expensive(QUARTER_SECONDS),
+        row("1G", SMALL).expensive(GIGABYTE_SECONDS),
+        row("1G", LARGE).expensive(GIGABYTE_SECONDS),
         fit(SMALL),
         fit(LARGE),
     ]
 }
 
-/// What is expected of this many forks.
+/// The expected counts of this many forks.
 fn expected(forks: f64) -> Vec<Expect> {
     let once = |call| exactly(Counter::Syscall(call), forks);
     vec![
@@ -119,8 +119,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         0 => None,
         _ => Some(Memory::fill(bytes, is_huge)?),
     };
-    until::tell_size(b);
-    // One by one: batches, and their doubling for evidence, would make the largest dear beyond measure.
+    until::detail_size(b);
+    // Individually: batches, and their doubling for evidence, would take far too long for the largest.
     b.observe(|| forked(&clock, &mut ids, memory.as_ref(), bytes))?;
     if let Some(memory) = memory {
         memory.claim(b)?;
@@ -129,7 +129,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What a fork took in ns, with the end of its child, which must have been given so much of the memory.
+/// The time of a fork in ns, including the end of its child, which must have been given this much of the memory.
 fn forked(
     clock: &Clock,
     ids: &mut Ids,
@@ -156,11 +156,11 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
     };
     let (clock, mut ids) = (*b.clock(), Ids::default());
     let memory = Memory::fill(whole << 20, is_huge)?;
-    until::tell_size(b);
+    until::detail_size(b);
     let mut shortest = sizes.map(|mib| (((mib << 20) / page) as f64, f64::INFINITY));
     let mut upwards = false;
     b.observe(|| {
-        // Up and down in turn, so that what drifts evenly cancels.
+        // Up and down in turn, so that a steady drift cancels.
         upwards = !upwards;
         let mut points = Vec::with_capacity(sizes.len());
         for step in 0..sizes.len() {
@@ -188,7 +188,7 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         // Noise only lengthens: the shortest of many forks of each size show the law.
         let percent = 100.0 * line.largest_deviation(&shortest);
         b.detail("deviation_percent", percent);
-        // Times of a disturbed process are no law, and no lie as long as they are near to one.
+        // A disturbed process need not fit the law; it is not refuted as long as its times are near it.
         let verdict = |holds: bool, is_near: bool| match (holds, is_near) {
             (true, _) => (Verdict::Confirmed, None),
             (false, true) => (
@@ -201,7 +201,7 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         let claim = "deviation from the line in percent";
         b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
         if b.case().is(Pages::KEY, SMALL, LARGE)? {
-            // Eight times the pages: who forks the same memory each time has a level line, which fits as well.
+            // Eight times the pages: forks of the same memory each time give a level line, which fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
             let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);
             let claim = "time of the largest fork over that of the smallest";

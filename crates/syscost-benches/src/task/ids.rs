@@ -1,9 +1,9 @@
-//! Shared: that tasks have different ids, found out in constant time and memory.
+//! Shared: detects, in constant time and memory, that tasks have distinct ids.
 
-/// Ids of processes or threads, as they are made.
+/// Ids of processes or threads, in the order of their creation.
 ///
-/// The kernel gives them out in ascending order, and from the lowest free one again after the highest. So an id that is
-/// higher than the one before was not seen yet; after a new start it must stay below the very first.
+/// The kernel assigns them in ascending order, and starts again from the lowest free one after the highest. So an id that is
+/// higher than the one before is new; after the wrap-around it must stay below the very first.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     first: i32,
@@ -12,11 +12,11 @@ pub(crate) struct Ids {
     distinct: u64,
 }
 
-/// What the evidence calls them.
+/// The name of the count in the evidence.
 pub(crate) const DISTINCT: &str = "distinct task ids";
 
 impl Ids {
-    /// Takes in the id of a task.
+    /// Notes the id of a task.
     #[inline(always)]
     pub(crate) fn note(&mut self, id: i32) {
         if self.first == 0 {
@@ -30,7 +30,7 @@ impl Ids {
         self.distinct += 1;
     }
 
-    /// How many were different from all before.
+    /// The number of ids that differed from all before.
     pub(crate) fn distinct(&self) -> f64 {
         self.distinct as f64
     }

@@ -1,4 +1,4 @@
-//! Shared: our tiny program, and the pipe through which each run of it leaves a marker.
+//! Shared: the tiny program, and the pipe through which each run of it leaves a marker.
 
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -13,14 +13,14 @@ use super::command::Command;
 pub(crate) struct Marked {
     program: TinyProgram,
     markers: OwnedFd,
-    /// The program's end, inherited by who executes it.
+    /// The program's end of the pipe, inherited by the task that executes it.
     _reports: OwnedFd,
 }
 
 impl Marked {
-    /// The program, executed once for trial.
+    /// The program, executed once as a trial.
     pub(crate) fn new() -> Result<Self, Failure> {
-        // Nobody ever waits at this pipe: a marker is there when its program has ended, or never.
+        // Reading from this pipe never waits: a marker has come when its program has ended, or never will.
         let (markers, reports) = pipe_with(PipeFlags::NONBLOCK)
             .map_err(|cause| Failure::of("make a pipe for markers", cause))?;
         let marked = Self {
@@ -40,7 +40,7 @@ impl Marked {
         self.program.path()
     }
 
-    /// How many markers were left and not taken.
+    /// The number of markers that were left and not taken.
     pub(crate) fn waiting(&self) -> Result<u64, Failure> {
         rustix::io::ioctl_fionread(&self.markers)
             .map_err(|cause| Failure::of("counting the markers in the pipe", cause))

@@ -1,4 +1,4 @@
-//! Making processes and threads.
+//! Creating processes and threads.
 
 mod cgroup_attach;
 pub(crate) mod child;

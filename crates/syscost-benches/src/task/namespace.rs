@@ -1,19 +1,19 @@
-//! Making a namespace and entering one.
+//! Creating a namespace and entering one.
 //!
 //! ## Measures
-//! One unshare of one kind of namespace, or one setns into a namespace that another process has, timed in a new child each,
+//! One unshare of one kind of namespace, or one setns into a namespace of another process, timed in a new child each,
 //! whose end then frees it. For `pid` and `time` the namespace is that of the caller's future children. Without privilege the
-//! child first enters a user namespace, untimed, in which it may make the others. The clock's own cost is taken off.
+//! child first enters a user namespace, untimed, in which it may create the others. The clock's own cost is subtracted.
 //! ## Does not measure
-//! Giving a namespace back, which the kernel does later and elsewhere: a network takes milliseconds. So only as many are made
+//! Freeing a namespace, which the kernel does later and elsewhere: a network takes milliseconds. So only as many are created
 //! as there are samples.
 //! ## Reading it
-//! `net` builds a network with its own loopback, tables and /proc files, `mnt` copies the mounts there are (`mounts_count`),
-//! `ipc` mounts a file system for message queues; the others are small objects. setns only changes pointers, but for
+//! `net` builds a network with its own loopback, tables and /proc files, `mnt` copies the existing mounts (`mounts_count`),
+//! `ipc` mounts a file system for message queues; the others are small objects. setns only changes pointers, except for
 //! `mnt`, which looks up root and working directory anew. Each is the first such call of a young process; a child that had to
-//! enter a user namespace before (`user_namespaces_entered_before_count`) has warmed the way, so compare like with like.
+//! enter a user namespace before (`user_namespaces_entered_before_count`) has warmed the caches, so compare like with like.
 //! ## Source
-//! unshare(2), setns(2): what starting a container is made of.
+//! unshare(2), setns(2): the calls that start a container.
 
 mod kind;
 mod trial;
@@ -45,7 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
         calls(Sysno::EXIT_GROUP),
-        // Of the child: looking at its namespaces before and after, telling, and what the C library does in a fork.
+        // The child's calls: looking at its namespaces before and after, reporting, and those of the C library in a fork.
         at_most(Counter::OtherSyscalls, 8.0),
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(CHANGED), 1.0),

@@ -1,13 +1,13 @@
-//! Making a thread by the C library.
+//! Creating a thread by the C library.
 //!
 //! ## Measures
 //! pthread_create with default attributes of a thread that counts itself and returns. `until=created`: the call alone; the
 //! thread runs only afterwards. `until=reaped`: its end and pthread_join as well. All on one CPU, one thread at a time.
 //! ## Does not measure
-//! A language's own threads, which add a little to these.
+//! The threads of a language's library, which add a little to these.
 //! ## Reading it
-//! The library keeps the stacks of ended threads, so only the first one pays for memory: what is measured is a process that
-//! has had threads before. The rest over `task.clone_thread` is the library's: masks of signals, lists to register, giving
+//! The library keeps the stacks of ended threads, so only the first one pays for memory: this measures a process that
+//! has had threads before. The excess over `task.clone_thread` is the library's: signal masks, lists to register, giving
 //! the stack's memory back.
 //! ## Source
 //! LEBench thread creation; libMicro `pthread_create`; osbench `create_threads`.
@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         // None where the thread has exited already.
         within(Counter::Syscall(Sysno::FUTEX), 0.0, 1.1),
-        // The C library's own: clone3 (or clone, where that is refused), masks of signals, lists, the stack's memory.
+        // The C library's own calls: clone3 (or clone, where that is refused), signal masks, lists, the stack's memory.
         within(Counter::OtherSyscalls, 1.0, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
         exactly(Counter::Reported(RAN), 1.0),
@@ -55,10 +55,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 #[inline(always)]
 fn create() -> Result<libc::pthread_t, Failure> {
     let mut thread = MaybeUninit::uninit();
-    // SAFETY: `thread` is room for a handle; the thread's function takes nothing and touches one static.
+    // SAFETY: `thread` has room for a handle; the thread's function takes nothing and touches one static.
     match unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), begin, ptr::null_mut()) }
     {
-        // SAFETY: it was made, so its handle was written.
+        // SAFETY: the thread was created, so its handle was written.
         0 => Ok(unsafe { thread.assume_init() }),
         error => Err(failed("pthread_create", error)),
     }
@@ -71,7 +71,7 @@ extern "C" fn begin(_: *mut c_void) -> *mut c_void {
 
 #[inline(always)]
 fn join(thread: libc::pthread_t) -> Result<(), Failure> {
-    // SAFETY: a thread that was made above, and is joined once.
+    // SAFETY: a thread that was created above, and is joined once.
     match unsafe { libc::pthread_join(thread, ptr::null_mut()) } {
         0 => Ok(()),
         error => Err(failed("pthread_join", error)),

@@ -1,12 +1,12 @@
-//! Having the shell do something, as `system` and make do.
+//! Running a command by the shell, as `system` and make do.
 //!
 //! ## Measures
-//! posix_spawn of `/bin/sh -c COMMAND` in an empty environment, and waitpid. `command=exit`: the shell itself leaves with a
-//! certain status (`exit 43`). `command=program`: it runs a tiny program of ours, which writes one byte; the byte is read.
+//! posix_spawn of `/bin/sh -c COMMAND` in an empty environment, and waitpid. `command=exit`: the shell itself exits with a
+//! certain status (`exit 43`). `command=program`: it runs a tiny program of syscost's, which writes one byte; the byte is read.
 //! ## Does not measure
 //! A search through PATH, or what a login shell reads at its start.
 //! ## Reading it
-//! Most of it is the start of the shell: its dynamic linker, its C library, its own set-up. The shells that stand behind
+//! Most of it is the start of the shell: its dynamic linker, its C library, its own set-up. The shells installed as
 //! /bin/sh differ much (dash, bash, busybox), so compare machines with care. A shell that executes the last command in its own
 //! process saves a fork in `command=program`.
 //! ## Source
@@ -41,14 +41,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             params: &[("command", "program")],
             expect: &[
                 exactly(Counter::Syscall(Sysno::EXECVE), 2.0),
-                // The shell's own, if it forks.
+                // The shell's own call, if it forks.
                 within(Counter::Syscall(Sysno::WAIT4), 1.0, 3.0),
             ],
         },
     ]),
     expect: &[
         exactly(Counter::Reported(DISTINCT), 1.0),
-        // The shell and its linker do what they want; without a program of its own it would be far fewer.
+        // The shell and its linker may make any calls; the tiny program alone would make far fewer.
         within(Counter::OtherSyscalls, 10.0, 2000.0),
         at_most(Counter::MinorFaults, 8.0),
         at_most(Counter::VoluntarySwitches, 8.0),
@@ -65,7 +65,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const SHELL: &std::ffi::CStr = c"/bin/sh";
 
-/// No shell leaves with this status by itself.
+/// An exit status that no shell returns by itself.
 const STATUS: i32 = 43;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -77,7 +77,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             .map_err(|cause| Failure::of("the shell's command", cause))?,
     };
     let command = Command::shell(SHELL, &what);
-    until::tell_size(b);
+    until::detail_size(b);
     b.try_iter(|| {
         let shell = command.spawn()?;
         ids.note(shell.id());

@@ -1,4 +1,4 @@
-//! Shared: a task that is made and then ended, timed up to either moment.
+//! Shared: a task that is created and then ended, timed up to either moment.
 
 use std::cell::Cell;
 
@@ -8,13 +8,13 @@ use syscost_sys::process::{self, Batch};
 
 use super::marked::Marked;
 
-/// What tells that a new task ran before the call that made it came back. They share one CPU.
+/// Evidence that a new task ran before the call that created it returned. They share one CPU.
 pub(crate) enum Witness<'a> {
-    /// Nothing holds the maker: then it has made an involuntary switch within the call. So that it makes none, it is of the
-    /// class SCHED_BATCH for so long, whose new tasks preempt nobody.
+    /// Nothing blocks the creator: a new task that runs early causes an involuntary switch within the call. To prevent that the
+    /// creator is meanwhile of the class SCHED_BATCH, in which new tasks do not preempt.
     Switches,
-    /// The maker is held until the task has executed our program: then the program's marker is there. So that it is not,
-    /// the maker is of the common class, which wakes up before others of its class.
+    /// The creator is blocked until the task has executed the tiny program: if that runs early, its marker has already come. To prevent that
+    /// the creator is of the normal class, in which a woken task runs before others.
     Marker(&'a Marked),
 }
 
@@ -26,7 +26,7 @@ impl Witness<'_> {
         }
     }
 
-    /// A count that grows when it happens.
+    /// A count that grows when the task runs early.
     fn count(&self) -> Result<u64, Failure> {
         match self {
             Witness::Switches => Ok(Usage::thread()?.involuntary_switches),
@@ -36,7 +36,7 @@ impl Witness<'_> {
 }
 
 /// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls that belong to the task's
-/// end: what it does, its last one, and the wait.
+/// end: its work, its exit, and the wait.
 pub(crate) fn measure<T>(
     b: &mut Bencher,
     ending: &[Sysno],
@@ -44,7 +44,7 @@ pub(crate) fn measure<T>(
     mut create: impl FnMut() -> Result<T, Failure>,
     mut end: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    tell_size(b);
+    detail_size(b);
     let is_reaped = match b.case().get("until") {
         "reaped" => true,
         "created" | "executed" => false,
@@ -60,7 +60,7 @@ pub(crate) fn measure<T>(
     b.expect(at_most(Counter::Reported(witness.claim()), 0.25));
     let _policy = match witness {
         Witness::Switches => {
-            // Within the call; that the preparation waits is none of its business.
+            // Within the call; waits of the preparation do not count.
             b.expect(at_most(Counter::VoluntarySwitches, 0.02));
             Some(Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?)
         }
@@ -93,8 +93,8 @@ pub(crate) fn measure<T>(
     made.take().map_or(Ok(()), end)
 }
 
-/// States how much memory the measuring process has: to copy its tables is most of what a fork costs.
-pub(crate) fn tell_size(b: &mut Bencher) {
+/// Details the memory of the measuring process: copying its page tables is most of the cost of a fork.
+pub(crate) fn detail_size(b: &mut Bencher) {
     if let Ok(bytes) = process::resident_bytes() {
         b.detail("resident_bytes", bytes as f64);
     }

@@ -1,15 +1,15 @@
-//! Making a process that borrows its parent's memory.
+//! Creating a process that borrows its parent's memory.
 //!
 //! ## Measures
-//! clone with CLONE_VM and CLONE_VFORK, as posix_spawn calls it: vfork, but for a stack of the child's own. The parent stands
-//! still until the child has executed a program or ended, so there is no call that merely creates. `until=executed`: the
-//! call, whose child executes a tiny program of ours; the program itself runs only afterwards. `until=reaped`: the call, whose
-//! child ends at once, and wait4.
+//! clone with CLONE_VM and CLONE_VFORK, as posix_spawn calls it: vfork, but with a separate stack for the child. The parent is
+//! blocked until the child has executed a program or ended, so there is no call that merely creates. `until=executed`: the
+//! call, whose child executes a tiny program of syscost's; the program itself runs only afterwards. `until=reaped`: the call, whose
+//! child exits immediately, and wait4.
 //! ## Does not measure
 //! The program's run and end (`task.exec`, `via=vfork`).
 //! ## Reading it
-//! No tables of pages are copied, so the parent's size does not matter, which is the point of vfork; compare
-//! `until=reaped` with `task.fork`. Both kinds hold two switches of the CPU: to the child and back.
+//! No page tables are copied, so the parent's size does not matter, which is the point of vfork; compare
+//! `until=reaped` with `task.fork`. Both include two switches of the CPU: to the child and back.
 //! ## Source
 //! LEBench; libMicro `vfork`; vfork(2).
 

@@ -9,9 +9,9 @@
 //! (`clock.read_ns` of the run).
 //! ## Reading it
 //! A reading that the vDSO answers costs little more than the counter itself; one that enters the kernel costs a system
-//! call. Which of both it is was counted, and stands in the evidence. CPU-time clocks always enter the kernel. If the
-//! ordinary clocks do too, the machine's clock source cannot be read from user space: programs that take many time
-//! stamps will feel it. Coarse clocks read a stored time, and are late by up to a tick.
+//! call. Which of the two it is was counted, and is in the evidence. CPU-time clocks always enter the kernel. If the
+//! ordinary clocks do too, the machine's clock source cannot be read from user space: programs that take many
+//! timestamps will notice. Coarse clocks read a stored time, and lag by up to a tick.
 //! ## Source
 //! The timer costs of the call-and-switch, three-costs, whole-system and clock-read-switch experiments.
 
@@ -50,13 +50,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Readings in the audit that finds out who answers them.
+/// Readings in the audit that determines whether the vDSO or the kernel serves them.
 const AUDITED: u64 = 64;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = Source::of(b.case())?;
     if !b.is_timed() {
-        if let Some(call) = claim_who_answers(b, clock)? {
+        if let Some(call) = claim_served_by(b, clock)? {
             b.expect(calls(call));
         }
         clock.claim_it_keeps_time(b)?;
@@ -75,9 +75,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
 }
 
-/// The vDSO answers some clocks on some machines, the kernel the others. Both are legal, a mixture is not: its cost would
-/// be that of neither. Returns the call the kernel answers.
-pub(super) fn claim_who_answers(b: &mut Bencher, clock: Source) -> Result<Option<Sysno>, Failure> {
+/// Claims that either the vDSO or the kernel serves all readings: both are valid, but a mixture is not, since its cost would
+/// be that of neither. Returns the call that the kernel serves.
+pub(super) fn claim_served_by(b: &mut Bencher, clock: Source) -> Result<Option<Sysno>, Failure> {
     let counted = count_syscalls(Duration::from_secs(5), || {
         for _ in 0..AUDITED {
             let _ = black_box(clock.read());
@@ -85,7 +85,7 @@ pub(super) fn claim_who_answers(b: &mut Bencher, clock: Source) -> Result<Option
     });
     let made: Vec<(u32, u64)> = match counted {
         Ok(counts) => counts.iter().collect(),
-        // Without the audit, the harness says so beside its own expectations.
+        // Without the audit, the harness reports so along with its own expectations.
         Err(AuditError::SeccompUnavailable(_)) => return Ok(None),
         Err(error) => return Err(Failure::of("counting the system calls of a reading", error)),
     };

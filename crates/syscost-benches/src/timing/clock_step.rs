@@ -1,14 +1,14 @@
 //! By how much a clock advances from one reading to the next that differs.
 //!
 //! ## Measures
-//! The typical step between consecutive readings that differ, as fast as they can be taken. Beside it: the smallest step,
+//! The typical step between consecutive readings that differ, taken as fast as possible. The details: the smallest step,
 //! the longest gap, quantiles, the share of readings that came over 1 µs after the one before, and how many readings in a
 //! row are equal. The histogram holds every step.
 //! ## Does not measure
-//! What a reading costs by itself (`timing.clock_read`).
+//! The cost of a reading itself (`timing.clock_read`).
 //! ## Reading it
 //! A clock finer than its own reading steps by about the cost of one: for `tsc` that is the cost of a bare pair of
-//! `rdtsc`, which published measurements take off each result. A coarser one steps by its resolution and repeats itself:
+//! `rdtsc`, which published measurements subtract from each result. A coarser one steps by its resolution and repeats itself:
 //! gettimeofday by 1 µs, 20 to 50 readings each, coarse clocks by the kernel's tick. The tail is the machine's, not the
 //! clock's: interrupts, and the host of a virtual machine.
 //! ## Source
@@ -20,7 +20,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::arch;
 
 use self::steps::{Steps, quantile};
-use super::clock_read::{Source, claim_who_answers, clock_gettime, time_of_day};
+use super::clock_read::{Source, claim_served_by, clock_gettime, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.clock_step",
@@ -61,17 +61,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const BACKWARDS: Counter = Counter::Reported("readings before the one before them");
 
-/// How long an observation lasts at most, by the clock observed, if it steps at all.
+/// Maximum length of an observation, in ns, by the clock observed, if it steps at all.
 const OBSERVED_NS: f64 = 100_000.0;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let source = Source::of(b.case())?;
     if source == Source::Tsc {
-        // Unfenced reads may pass one another: that few of them do is all that can be claimed.
+        // Unfenced reads may pass one another: all that can be claimed is that few of them do.
         b.expect(at_most(BACKWARDS, 1.0));
     }
     if !b.is_timed() {
-        claim_who_answers(b, source)?;
+        claim_served_by(b, source)?;
         source.claim_it_keeps_time(b)?;
     }
     let units_per_ns = source.units_per_ns(b.clock());

@@ -2,15 +2,15 @@
 //!
 //! ## Measures
 //! How many links of a chain the core executes in a nanosecond: register additions, one cycle each, and multiplications,
-//! three cycles each. The slope between a burst and one twice as long, so that the clock's own cost falls out.
+//! three cycles each. The slope between a burst and one twice as long, so that the clock's own cost cancels.
 //! ## Does not measure
 //! The counter's rate (`clock.ghz` of the run), which stays the same whatever the core does; nor other cores.
 //! ## Reading it
 //! With turbo the core runs above its nominal frequency, and how far depends on heat and on its neighbours. The two chains
-//! must agree within 2 %: if they do not, one of them does not take the cycles it is believed to take on this core, and
+//! must agree within 2 %: if they do not, one of them does not take the assumed number of cycles on this core, and
 //! both rows are withheld, as is every figure in core cycles.
 //! ## Source
-//! lmbench `mhz`; avx-turbo's way of reading the frequency without privilege.
+//! lmbench `mhz`; the method of avx-turbo for measuring the frequency without privilege.
 
 use std::cell::RefCell;
 
@@ -39,11 +39,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// No core that runs this program is slower or faster than this, in GHz.
+/// The frequencies, in GHz, of any core that can run this program.
 const PLAUSIBLE_GHZ: std::ops::RangeInclusive<f64> = 0.1..=6.5;
 
-/// How far the chains may be apart at their nearest. The frequency may move between them; a latency that is not as believed
-/// puts them apart by a quarter or more.
+/// Maximum relative difference of the chains where they are closest. The frequency may move between them; a latency other than
+/// assumed makes them differ by a quarter or more.
 const APART: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -68,8 +68,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .iter()
         .filter_map(|core| Some((core.mul_ghz? / core.add_ghz? - 1.0).abs()))
         .min_by(f64::total_cmp);
-    // The nearest of all observations, because the frequency may move between the two chains of one; a latency that is not
-    // as believed puts all of them apart, and by far more.
+    // The closest of all observations, because the frequency may move between the two chains of one; a latency other than
+    // assumed makes all of them differ, and by far more.
     if let Some(apart) = apart {
         let (verdict, reason) = b.verdict_of_times(agreement(apart));
         b.claim_verdict(
@@ -84,7 +84,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether chains agree that are this far apart.
+/// Judges whether chains with this difference agree.
 fn agreement(apart: f64) -> Verdict {
     match apart <= APART {
         true => Verdict::Confirmed,

@@ -6,9 +6,9 @@
 //! ## Does not measure
 //! Any body. A loop that a compiler optimises is usually gone altogether.
 //! ## Reading it
-//! One core cycle a turn is the rule: the branch back is taken at most once a cycle, some cores twice in the smallest
+//! One core cycle per turn is the rule: the branch back is taken at most once per cycle, on some cores twice in the smallest
 //! loops. The counter in memory adds a store-to-load round trip of 4 to 5 cycles on cores that do not rename memory, and
-//! nothing on those that do: what an "empty loop" at `-O0` costs is a property of the core, not a baseline to take off.
+//! nothing on those that do: what an "empty loop" at `-O0` costs is a property of the core, not a baseline to subtract.
 //! ## Source
 //! The empty loops of the call-and-switch and switch-costs experiments; lmbench's `loop_o`.
 

@@ -1,4 +1,4 @@
-//! Reading time, and what the machine does to it.
+//! Reading time, and how the machine disturbs it.
 
 pub(crate) mod clock_read;
 mod clock_step;
@@ -28,16 +28,16 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// Processors listened to at most.
+/// Maximum number of processors with rows of their own.
 const MAX_CPUS: usize = 8;
 
-/// The processors that rows of their own are about: those this process may use.
+/// The processors that may have rows of their own: those this process may use.
 fn cpus() -> Vec<u32> {
     cpu::allowed().unwrap_or_else(|_| vec![0])
 }
 
-/// At most `most` of these, evenly spread, the first and the last among them. Siblings, cores and sockets are numbered in
-/// blocks, so that a spread meets them all.
+/// At most `most` of these, evenly spread, including the first and the last. Siblings, cores and sockets are numbered in
+/// blocks, so that a spread includes them all.
 pub(crate) fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
     if cpus.len() <= most {
         return cpus.to_vec();

@@ -1,14 +1,14 @@
-//! How much time a processor takes from a program that does nothing but read the clock.
+//! How much time a processor takes from a program that only reads the clock.
 //!
 //! ## Measures
 //! The share of the time that went into gaps of over 1 µs between two readings, on one processor: interrupts, other tasks,
 //! firmware and, in a virtual machine, the host. Windows of 10 ms, from a thread pinned to the processor.
 //! ## Does not measure
-//! Slowness without gaps: a neighbour on the same core is `timing.shared_core`'s; one that uses the memory nobody's.
+//! Slowness without gaps: for a neighbour on the same core see `timing.shared_core`; one that uses the memory is not detected.
 //! ## Reading it
 //! An idle processor loses a few hundredths of a per cent to the timer's tick. `longest_gap_ns` is what a single operation
 //! may have to wait; `gaps_over_5us_per_s` counts from the threshold that osnoise has by default. The run's own noise probe
-//! counts lost time from there as well, so it tells less.
+//! counts lost time from there as well, so it detects less.
 //! ## Source
 //! Linux's osnoise and hwlat tracers, from user space.
 
@@ -44,7 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         // The measuring thread sleeps while its helper listens.
         at_least(Counter::VoluntarySwitches, 0.5),
-        // A task switched out twice before it gets on shows one gap only; that is rare.
+        // A task switched out twice before it continues shows only one gap; that is rare.
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],
     disregards_neighbours: |_| true,
@@ -59,7 +59,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
     let mut windows = Vec::new();
     b.observe(|| {
-        // A thread of its own, so that the measuring one stays where it is pinned.
+        // A separate thread, so that the measuring one stays where it is pinned.
         let window = thread::scope(|scope| scope.spawn(|| Window::listen(&clock, number)).join())
             .map_err(|_| Failure::Failed("the listening thread panicked".into()))??;
         let lost_percent = 100.0 * window.gaps.lost_ns / window.gaps.spent_ns;

@@ -1,17 +1,17 @@
-//! How much of the time a processor's core works for somebody else as well.
+//! How much of the time a processor's core is shared with another hardware thread.
 //!
 //! ## Measures
 //! The share of the time in which the second hardware thread of the core was busy: on a rented machine with another guest, else with other
 //! programs of this one. Windows of 20 ms, from a thread pinned to the processor, which takes looks one after the other: a burst of independent
-//! instructions, which pass half as fast while the core is shared, and one of dependent instructions, which pass as fast as ever. What their
-//! ratio is on a core of our own, the run has found before.
+//! instructions, which proceed half as fast while the core is shared, and one of dependent instructions, which proceed as fast as ever. Their
+//! ratio on an unshared core has been determined by the run before.
 //! ## Does not measure
 //! Who the neighbour is, and what is shared between cores: the last cache, memory, the power budget. Time in which this processor was taken
 //! away altogether is `timing.noise`'s.
 //! ## Reading it
-//! A core that nobody shares shows about a per cent: looks right after an interrupt find caches and predictors of somebody else's.
+//! An unshared core shows about one per cent: looks right after an interrupt find caches and predictors filled by other code.
 //! `slowdown_median_percent` is how much longer independent instructions take while the core is shared; other work loses less. Half of the time
-//! in which the core was ours lay in stretches of at least `alone_stretch_median_us`, half of the shared time in such of at least
+//! in which the core was unshared lay in stretches of at least `alone_stretch_median_us`, half of the shared time in stretches of at least
 //! `shared_stretch_median_us`; no stretch is longer than a window. Rows of this run are measured in the former, if they fit.
 //! ## Source
 //! Method of this project; see "Undisturbed samples" in docs/METHODOLOGY.md.
@@ -51,27 +51,27 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // The measuring thread sleeps while its helper looks.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
-    // The noise probe of every run tells the same, more roughly.
+    // The noise probe of every run shows the same, more roughly.
     disregards_neighbours: |_| true,
     run,
     source: include_str!("shared_core.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// Looks of a probe slowed down on purpose: so large a share of them must find the core shared.
+/// Minimum share of the looks of a deliberately slowed probe that must find the core shared, in percent.
 const MIN_SEEN_PERCENT: f64 = 90.0;
 
-/// Looks must fill so much of the typical window.
+/// Minimum share of the typical window that looks must fill, in percent.
 const MIN_LOOKING_PERCENT: f64 = 80.0;
 
-/// Dependent instructions take as long on a shared core as on one of our own, within this share: a neighbour takes the front end, not the frequency.
+/// Maximum relative difference of dependent instructions on a shared core from those on an unshared one: a neighbour takes the front end, not the frequency.
 const SAME_CHAIN: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let number = b.case().number("cpu") as u32;
     let probe = b.core_probe().ok_or_else(|| {
         Failure::Unsupported(
-            "no instructions of this processor are known to tell a shared core".into(),
+            "no instructions of this processor are known to reveal a shared core".into(),
         )
     })?;
     let alone = b.alone_core(number).ok_or_else(|| {
@@ -82,7 +82,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
     let mut windows = Vec::new();
     b.observe(|| {
-        // A thread of its own, so that the measuring one stays where it is pinned.
+        // A separate thread, so that the measuring one stays where it is pinned.
         let window = thread::scope(|scope| {
             scope
                 .spawn(|| Window::take(&clock, &probe, &alone, number))
@@ -93,12 +93,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         windows.push(window);
         shared_percent
     })?;
-    tell(b, &windows);
+    detail(b, &windows);
     claim(b, &windows, number);
     Ok(())
 }
 
-fn tell(b: &mut Bencher, windows: &[Window]) {
+fn detail(b: &mut Bencher, windows: &[Window]) {
     let slowdowns: Vec<f64> = windows
         .iter()
         .flat_map(|window| &window.slowdowns)
@@ -127,7 +127,7 @@ fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
     let ran_on = elsewhere.map_or(number, |window| window.ran_on);
     b.claim_equal("processor looked at", number, ran_on, "getcpu");
     let typical = |of: fn(&Window) -> f64| median(&windows.iter().map(of).collect::<Vec<_>>());
-    // A probe that takes twice as long is what a busy neighbour makes of it. It finds out a level that would take any core for ours.
+    // A probe that takes twice as long looks as if there were a busy neighbour. This detects a level at which any core would count as unshared.
     if let Some(seen) = typical(|window| window.slowed_seen_percent) {
         b.claim_within(
             "per cent of looks slowed on purpose that find the core shared",

@@ -2,7 +2,7 @@
 //!
 //! ## Measures
 //! The time from before the call to after it, minus the time asked for: setting the timer, the slack the kernel may take to
-//! wake several sleepers at once, the interrupt, leaving the idle state, and the switch back. `timerfd` sets a timer and
+//! wake several sleepers together, the interrupt, leaving the idle state, and the switch back. `timerfd` sets a timer and
 //! reads it; `select`, `poll` and `epoll` are `pselect6`, `ppoll` and `epoll_pwait2` of no descriptor with a time limit.
 //! ## Does not measure
 //! Sleeps on a busy processor, where the sleeper also waits for its turn, or under a real-time policy.
@@ -46,8 +46,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         (SLACK, &[DEFAULT, "1ns"]),
     ]),
     expect: &[
-        // Far from one: on a busy machine a timer may expire before the call that would wait for it. Who never sleeps has none,
-        // and who wakes up early is told apart below.
+        // Far from one: on a busy machine a timer may expire before the call that would wait for it. A call that never sleeps makes no switch,
+        // and early wake-ups are detected separately below.
         at_least(Counter::VoluntarySwitches, 0.1),
         exactly(Counter::OtherSyscalls, 0.0),
         exactly(Counter::Reported("early wake-ups"), 0.0),
@@ -62,11 +62,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how late the kernel may wake a sleeper, and what programs get.
+/// The key of the parameter with the timer slack, and the value for the default of programs.
 const SLACK: &str = "slack";
 const DEFAULT: &str = "default";
 
-/// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by so much against the run's clock (adjtimex's limit of 500 ppm).
+/// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by this much against the run's clock (adjtimex's limit of 500 ppm).
 const SLEW: f64 = 0.000_5;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -114,14 +114,14 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A timer slack, until it goes out of scope.
+/// A timer slack, until dropped.
 struct Slack {
     before: u64,
     wanted: u64,
 }
 
 impl Slack {
-    /// That of this case.
+    /// Sets the slack of this case.
     fn set(case: &Case) -> Result<Self, Failure> {
         let unsupported = |error: syscost_sys::SystemError| Failure::Unsupported(error.to_string());
         let before = timer_slack().map_err(unsupported)?;
@@ -136,7 +136,7 @@ impl Slack {
 
 impl Drop for Slack {
     fn drop(&mut self) {
-        // What was accepted before is accepted again; a worker has nobody to tell otherwise.
+        // The kernel accepted this value before; a worker could not report an error here.
         let _ = set_timer_slack(self.before);
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! ## Measures
 //! The counter of processor `cpu` minus that of processor `against`, at the same moment. Two pinned threads pass a cache
-//! line to and fro: one reads its counter, the other answers with its own, the first reads again. The answer lies in the
+//! line back and forth: one reads its counter, the other answers with its own, the first reads again. The answer lies in the
 //! middle, give or take half the round trip, so only the shortest round trips count. Then the two exchange their roles, so
-//! that what asking takes longer than answering (`asymmetry_ns`) cancels. `uncertainty_ns` is half of the shortest round
+//! that the difference between asking and answering (`asymmetry_ns`) cancels. `uncertainty_ns` is half of the shortest round
 //! trip.
 //! ## Does not measure
 //! Differences smaller than that uncertainty: it is a systematic one, which no repetition and no narrow interval removes.
 //! ## Reading it
-//! On a sound machine the offset lies within the uncertainty. One beyond it means that time stamps of the two processors
+//! On a sound machine the offset lies within the uncertainty. One beyond it means that timestamps of the two processors
 //! cannot be compared: one-way times between them are wrong by the offset, and the counter is no clock for the machine.
-//! `disordered_percent` tells how many messages seem to be received before they were sent.
+//! `disordered_percent` is the share of messages that seem to be received before they were sent.
 //! ## Source
 //! The warp test of Linux's `tsc_sync.c`; the offset of the network time protocol.
 
@@ -57,8 +57,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Pairs measured at most.
-const MOST_PAIRS: usize = 8;
+/// Maximum number of pairs that are measured.
+const MAX_PAIRS: usize = 8;
 
 fn pairs() -> Vec<Case> {
     let cpus = super::cpus();
@@ -67,7 +67,7 @@ fn pairs() -> Vec<Case> {
     };
     match cpus[..] {
         [only] => vec![pair(only, only)],
-        [first, ref others @ ..] => super::spread(others, MOST_PAIRS)
+        [first, ref others @ ..] => super::spread(others, MAX_PAIRS)
             .into_iter()
             .map(|other| pair(first, other))
             .collect(),

@@ -1,4 +1,4 @@
-//! What every way to measure begins with: once, with its expectations complete.
+//! What every measurement begins with: the check that it is the only one, and its complete expectations.
 
 use super::Bencher;
 use super::body::Body;
@@ -15,7 +15,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// Like `begin`, for what cannot make a rate of its times.
+    /// Like `begin`, for measurements whose times cannot be converted to a rate.
     pub(super) fn begin_times(&mut self, manner: Manner, call: &str) -> Result<(), Failure> {
         if self.findings.bytes.is_some() {
             let what = format!("sets a rate, and `{call}` gives times");
@@ -28,7 +28,7 @@ impl Bencher<'_> {
         self.begin_on(manner, 1)
     }
 
-    /// Like `begin`, for tasks that may use this many CPUs at once.
+    /// Like `begin`, for tasks that may use this many CPUs simultaneously.
     pub(super) fn begin_on(&mut self, manner: Manner, cpus: usize) -> Result<(), Failure> {
         if std::mem::replace(&mut self.measured, true) {
             return Err(Failure::Broken("measured twice".into()));

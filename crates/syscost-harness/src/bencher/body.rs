@@ -1,4 +1,4 @@
-//! What a pass runs: a measured loop, and what is checked around it while no clock runs.
+//! What a pass runs: a measured loop, and the checks around it that are not timed.
 
 use syscost_sys::counters::TaskReading;
 use syscost_sys::kernel::Work;
@@ -6,7 +6,7 @@ use syscost_sys::kernel::Work;
 use super::laps::Laps;
 use crate::failure::Failure;
 
-/// Turns of the longest batch there is. One that is still too short does no work: the compiler folded it.
+/// Maximum number of turns in a batch. A batch that is still too short does no work: the compiler folded it.
 pub(super) const MAX_TURNS: u64 = 1 << 36;
 
 /// A measured loop of a given number of turns.
@@ -14,7 +14,7 @@ pub(super) const MAX_TURNS: u64 = 1 << 36;
 /// The timed pass is compiled for each of them, the evidence pass once, for `dyn Body`: an indirect
 /// call shortly before a batch changes what the batch costs (docs/ARCHITECTURE.md, "Decisions").
 pub(super) trait Body {
-    /// Turns that it can do at once.
+    /// Maximum number of turns in one batch.
     fn max_turns(&self) -> u64 {
         MAX_TURNS
     }
@@ -30,29 +30,29 @@ pub(super) trait Body {
         Ok(())
     }
 
-    /// Whether what happens before a batch is work of its own: the batch is then more than its operations.
+    /// Whether preparing a batch is work of its own, so that a batch is more than its operations.
     fn is_prepared(&self) -> bool {
         false
     }
 
-    /// What the kernel has counted so far for all tasks that do it, where all of them are on one CPU.
+    /// What the kernel has counted so far for all tasks of the operation, where all of them are on one CPU.
     fn counted(&self) -> Option<TaskReading> {
         None
     }
 
-    /// The times of the last batch's operations, where these are noted.
+    /// The times of the last batch's operations, where they are recorded.
     fn laps(&mut self) -> Option<&mut Laps> {
         None
     }
 
-    /// Whether the core of a task on another machine works for nobody else; `None` where there is
-    /// none or nobody can look.
+    /// Whether the core of a task on another machine is undisturbed; `None` where there is no such
+    /// task or its core cannot be observed.
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
 
-    /// Turns that warm up for those that are timed next. Nothing is checked behind them: that would leave
-    /// the caches to the check.
+    /// Makes turns that warm up the caches for those that are timed next. Nothing is checked after them, since a check would leave
+    /// its own data in the caches.
     fn lead_in(&mut self, turns: u64) -> Result<(), Failure> {
         if turns == 0 {
             return Ok(());
@@ -69,12 +69,12 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Body for F {
     }
 }
 
-/// A loop whose batches are each prepared, untimed.
+/// A loop with an untimed preparation before each batch.
 pub(super) struct PreparedBody<P, F> {
     prepare: P,
     body: F,
     max_turns: u64,
-    /// How the last preparation went.
+    /// The result of the last preparation.
     prepared: Result<(), Failure>,
 }
 

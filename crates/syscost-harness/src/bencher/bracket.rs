@@ -1,6 +1,6 @@
 //! Looks at the core around what is timed: was it ours?
 //!
-//! A timed stretch is *undisturbed* if looks right before and right after it found the core working for nobody else. Waiting for such a moment
+//! A timed stretch is *undisturbed* if looks right before and right after it found that the core did no other work. Waiting for such a moment
 //! ([`Bracket::gate`]) is bounded: where none comes, samples are taken all the same and tagged.
 
 use syscost_sys::clock::Clock;
@@ -10,23 +10,23 @@ use super::team::Sentinel;
 use crate::cores::Cores;
 use crate::cores::moment::looks_of_gate;
 
-/// Frequencies before and after that differ by more than this are those of an interrupted look and a good one.
+/// If the frequencies before and after differ by more than this factor, one of the looks was interrupted.
 const INTERRUPTED: f64 = 1.15;
 
-/// What is seen of the core during one sample.
+/// What the looks around one sample showed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Seen {
-    /// Whether a look before something timed found it shared.
+    /// Whether a look before the timed stretch found the core shared.
     pub(super) before: bool,
-    /// Whether one after it did.
+    /// Whether a look after it found the core shared.
     pub(super) after: bool,
-    /// Sum and number of the frequencies, in GHz.
+    /// Sum and number of the observed frequencies, in GHz.
     ghz: f64,
     looks: u32,
 }
 
 impl Seen {
-    /// The mean frequency.
+    /// The mean frequency, in GHz.
     pub(super) fn ghz(&self) -> Option<f64> {
         (self.looks > 0).then(|| self.ghz / f64::from(self.looks))
     }
@@ -37,27 +37,27 @@ impl Seen {
     }
 }
 
-/// Looks at one core around what is timed on it.
+/// Takes looks at one core around what is timed on it.
 pub(super) struct Bracket {
     clock: Clock,
     probe: Probe,
     alone: Alone,
     cores: Cores,
-    /// Looks at the cores of partners on other CPUs.
+    /// The sentinels that look at the cores of partners on other CPUs.
     sentinels: Vec<Sentinel>,
     /// How many looks at a core of another machine there were, and how many of them found it ours.
     far_looks: u32,
     far_ours: u32,
     /// Whether the last look found the core ours.
     is_ours: bool,
-    /// Frequency of the last look before something timed.
+    /// Frequency at the last look before a timed stretch, in GHz.
     ghz_before: Option<f64>,
     seen: Seen,
     last_look: u64,
     own_ticks: u64,
     all_ticks: u64,
     waited_ticks: u64,
-    /// The same of all that was begun before.
+    /// Time waited before the last [`Bracket::begin`], in ticks.
     waited_before: u64,
 }
 
@@ -85,12 +85,12 @@ impl Bracket {
         Some(bracket)
     }
 
-    /// Looks from now on at the cores of these CPUs as well: at each gate and after what is timed.
+    /// Also looks at the cores of these CPUs from now on: at each gate and after what is timed.
     pub(super) fn watch_partners(&mut self, sentinels: Vec<Sentinel>) {
         self.sentinels = sentinels;
     }
 
-    /// Begins to count anew how often the core was ours.
+    /// Restarts the count of how often the core was ours.
     pub(super) fn begin(&mut self) {
         self.last_look = self.clock.start();
         self.waited_before += self.waited_ticks;
@@ -98,13 +98,13 @@ impl Bracket {
         self.seen = Seen::default();
     }
 
-    /// Whether its looks tell the core's frequency.
+    /// Whether its looks show the core's frequency.
     pub(super) fn knows_frequency(&self) -> bool {
         self.cores.knows_frequency
     }
 
-    /// Waits until the core has been ours for some looks in a row, at most `patience_ns` altogether since [`Bracket::begin`]. Within a stretch in which it
-    /// is ours the last look is enough.
+    /// Waits until the core has been ours for some looks in a row, at most `patience_ns` altogether since [`Bracket::begin`]. While it
+    /// stays ours, a single look is enough.
     pub(super) fn gate(&mut self, patience_ns: f64) {
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
         let begun = self.clock.start();
@@ -120,7 +120,7 @@ impl Bracket {
             }
             let partners_ours = self.partners_are_ours();
             let now = self.clock.stop().ticks;
-            // What the question took is no time in which anybody looked here.
+            // No looks were taken here while the partners were asked.
             self.last_look = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
             if partners_ours || self.waited_ticks >= patience {
@@ -130,8 +130,8 @@ impl Bracket {
         }
     }
 
-    /// Waits until the core of a task on another machine is ours, as long as [`Bracket::gate`] may.
-    /// `look` asks there; it knows nothing where nobody can look.
+    /// Waits until the core of a task on another machine is ours, for as long as [`Bracket::gate`] may.
+    /// `look` asks the other machine; it returns `None` where its core cannot be observed.
     pub(super) fn gate_far<E>(
         &mut self,
         patience_ns: f64,
@@ -142,7 +142,7 @@ impl Bracket {
         while let Some(is_ours) = look()? {
             self.note_far(is_ours);
             let now = self.clock.stop().ticks;
-            // What the question took is no time in which anybody looked here.
+            // No looks were taken here while the other machine was asked.
             self.last_look = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
             if is_ours || self.waited_ticks >= patience {
@@ -153,7 +153,7 @@ impl Bracket {
         Ok(())
     }
 
-    /// A look at a core of another machine after something timed.
+    /// Records a look at a core of another machine after a timed stretch.
     pub(super) fn close_far(&mut self, is_ours: bool) {
         self.seen.after |= !is_ours;
         self.note_far(is_ours);
@@ -170,7 +170,7 @@ impl Bracket {
         (self.far_looks > 0).then(|| 100.0 * f64::from(self.far_ours) / f64::from(self.far_looks))
     }
 
-    /// How many of the partners' cores can be looked at no more.
+    /// How many of the partners' cores can no longer be looked at.
     pub(super) fn unseen_partners(&self) -> usize {
         self.sentinels
             .iter()
@@ -178,7 +178,7 @@ impl Bracket {
             .count()
     }
 
-    /// Whether the cores of all partners on other CPUs are ours, as far as they can be looked at; without such they are.
+    /// Whether the cores of all partners on other CPUs are ours, as far as they can be looked at; true if there are none.
     fn partners_are_ours(&mut self) -> bool {
         let mut all = true;
         for sentinel in &mut self.sentinels {
@@ -187,7 +187,7 @@ impl Bracket {
         all
     }
 
-    /// Right before something is timed.
+    /// Takes the look right before something is timed.
     #[inline]
     pub(super) fn open(&mut self) {
         let look = self.look_twice();
@@ -195,7 +195,7 @@ impl Bracket {
         self.ghz_before = self.ghz(look);
     }
 
-    /// Right after.
+    /// Takes the look right after something was timed.
     #[inline]
     pub(super) fn close(&mut self) {
         let look = self.look_twice();
@@ -203,7 +203,7 @@ impl Bracket {
         let (before, after) = (self.ghz_before.take(), self.ghz(look));
         if let (Some(before), Some(after)) = (before, after) {
             let (low, high) = (before.min(after), before.max(after));
-            // Else one of them was interrupted, or the frequency changed: it is not known.
+            // Otherwise one of them was interrupted, or the frequency changed: then it is unknown.
             if high <= INTERRUPTED * low {
                 self.seen.ghz += (low + high) / 2.0;
                 self.seen.looks += 1;
@@ -211,12 +211,12 @@ impl Bracket {
         }
     }
 
-    /// What was seen since it was last asked.
+    /// Returns what was seen since the last call.
     pub(super) fn take_seen(&mut self) -> Seen {
         std::mem::take(&mut self.seen)
     }
 
-    /// Lets time pass on a core at work, as something timed would.
+    /// Passes this much time on a busy core, as a timed stretch would.
     pub(super) fn pass(&self, ns: f64) {
         let begun = self.clock.start();
         while self
@@ -233,17 +233,17 @@ impl Bracket {
         (self.all_ticks > 0).then(|| 100.0 * self.own_ticks as f64 / self.all_ticks as f64)
     }
 
-    /// How long it has waited since then, in ns.
+    /// How long it has waited since [`Bracket::begin`], in ns.
     pub(super) fn waited_ns(&self) -> f64 {
         self.clock.to_ns(self.waited_ticks)
     }
 
-    /// How long it has waited altogether, in ns.
+    /// How long it has waited in total, in ns.
     pub(super) fn all_waited_ns(&self) -> f64 {
         self.clock.to_ns(self.waited_before + self.waited_ticks)
     }
 
-    /// The first look may still pay for what ran before it, so a second one decides.
+    /// Looks twice if necessary: what ran before may slow down the first look, so a second one decides.
     #[inline]
     fn look_twice(&mut self) -> Look {
         let mut look = self.probe.look();
@@ -264,7 +264,7 @@ impl Bracket {
         let passed = now.saturating_sub(self.last_look);
         let is_ours = self.alone.holds(&look);
         self.all_ticks += passed;
-        // What passed between two looks is ours if both found it so.
+        // The time between two looks counts as ours if both found the core ours.
         if is_ours && self.is_ours {
             self.own_ticks += passed;
         }

@@ -1,4 +1,4 @@
-//! What a benchmark says of its own accord: claims it judged itself, and numbers beside the main one.
+//! What a benchmark itself contributes: claims that it judged, and numbers beside the main one.
 
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::memory::Memory;
@@ -9,11 +9,11 @@ use crate::arguments::{Argument, ArgumentClaim, Given};
 use crate::expect::Bound;
 use crate::failure::Failure;
 
-/// The kernel may split huge pages whenever it likes. This many left make the same memory nearly all.
-const MOST: f64 = 0.95;
+/// Minimum share of huge pages that makes memory count as intact: the kernel may split some at any time.
+const MIN_UNSPLIT: f64 = 0.95;
 
 impl Bencher<'_> {
-    /// Adds a claim the benchmark judged itself.
+    /// Adds a claim that the benchmark judged itself.
     pub fn claim(
         &mut self,
         claim: &str,
@@ -29,7 +29,7 @@ impl Bencher<'_> {
         self.claim_verdict(claim, expected, observed, source, verdict, None);
     }
 
-    /// Adds a claim that two of a kind are equal. For counts and names: what is measured is never quite the same.
+    /// Adds a claim that two values are equal. For counts and names: measured quantities are never exactly equal.
     pub fn claim_equal<T: PartialEq + Into<Fact>>(
         &mut self,
         claim: &str,
@@ -47,7 +47,7 @@ impl Bencher<'_> {
         self.claim(claim, bound.fact(), observed, source, holds);
     }
 
-    /// As [`Bencher::claim`] where there is more to say than yes and no. What a busy machine may have caused, as all that is judged from times, is
+    /// As [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as anything that is judged from times, is
     /// `Unverified`, with the reason; it refutes only where it is grossly wrong.
     pub fn claim_verdict(
         &mut self,
@@ -68,10 +68,10 @@ impl Bencher<'_> {
         });
     }
 
-    /// What is expected of a fact that nothing is expected of.
+    /// The expectation of a fact of which nothing is expected.
     pub const ANY: &'static str = "any";
 
-    /// Tells a fact among the evidence, e.g. the kernel's name for something. It proves nothing: a row that has no other evidence
+    /// Adds a fact to the evidence, e.g. the kernel's name for something. It proves nothing: a row that has no other evidence
     /// claims nothing.
     pub fn note(&mut self, what: &str, observed: impl Into<Fact>, source: &str) {
         self.claim(what, Self::ANY, observed, source, true);
@@ -90,8 +90,8 @@ impl Bencher<'_> {
         self.claim_verdict(claim, expected, observed, source, verdict, Some(reason));
     }
 
-    /// Claims what an argument is in every `call` of the operation that the measuring task makes; the audit notes them. To be called
-    /// before the measurement. A preparation that comes before all operations may make such calls as well; one of each single
+    /// Claims what an argument is in every `call` of the operation that the measuring task makes; the audit records the arguments. To be called
+    /// before the measurement. A preparation before all operations may make such calls as well; a preparation of each single
     /// operation must not.
     pub fn expect_argument(&mut self, call: Sysno, argument: Argument, given: Given) {
         self.set_too_late |= self.measured;
@@ -102,17 +102,17 @@ impl Bencher<'_> {
         });
     }
 
-    /// Claims that all of this memory is resident, in pages of the size it was asked in.
+    /// Claims that all of this memory is resident, in pages of the requested size.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// When the kernel does not report it.
     pub fn claim_resident(&mut self, memory: &Memory) -> Result<(), Failure> {
         let (resident, bytes) = (memory.resident()?, memory.bytes());
         let what = "resident bytes of the memory";
         self.claim_equal(what, bytes, resident.bytes, "smaps");
         let what = format!("of these in pages of {}", memory.pages().name());
         let as_asked = resident.in_pages_bytes;
-        if as_asked < bytes && as_asked as f64 >= MOST * bytes as f64 {
+        if as_asked < bytes && as_asked as f64 >= MIN_UNSPLIT * bytes as f64 {
             let reason = "the kernel has split some of these pages since";
             self.claim_unverified(&what, bytes, as_asked, "smaps", reason);
         } else {
@@ -121,46 +121,46 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// As [`Bencher::report`], of a count that other programs on this CPU raise as well: beyond its bound it refutes only where there are none.
+    /// As [`Bencher::report`], for a count that other programs on this CPU raise as well: beyond its bound it refutes only if there are none.
     pub fn report_shared(&mut self, name: &'static str, total: f64) {
         self.shared_counts.push(name);
         self.report(name, total);
     }
 
-    /// Reports a total the benchmark counted itself over every operation of this pass, warm-up included; the expectation
+    /// Reports a total that the benchmark counted itself over every operation of this pass, warm-up included; the expectation
     /// of the same name compares it per operation.
     pub fn report(&mut self, name: &'static str, total: f64) {
         self.reports.insert(name, total);
     }
 
-    /// Tells between which bounds the value lies as far as the method can tell: the row's interval
-    /// has both.
+    /// Sets the bounds between which the value lies, as far as the method can resolve it: the row's
+    /// interval includes both.
     pub fn limits(&mut self, low: f64, high: f64) {
         self.findings.limits = Some((low, high));
     }
 
-    /// Tells that the values are the largest that were tried, that what they are to tell is larger,
-    /// and why nothing larger was tried. If most rounds say so the row says *larger than* that.
+    /// Notes that the values are the largest that were tried, that the quantity itself is larger,
+    /// and why nothing larger was tried. If most rounds say so, the row reads *larger than* that.
     pub fn larger(&mut self, reason: impl Into<String>) {
         self.findings.larger = Some(reason.into());
     }
 
-    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. What is
-    /// not finite, a share of nothing, is no number, which JSON has no word for either: it is left out.
+    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. A value that is
+    /// not finite, e.g. a share of nothing, cannot be represented in JSON and is left out.
     pub fn detail(&mut self, name: &str, value: f64) {
         if value.is_finite() {
             self.findings.details.insert(name.to_owned(), value);
         }
     }
 
-    /// How many operations timed on their own the row's histogram has, with those that are only counted.
+    /// How many individually timed operations the row's histogram has, including those below zero.
     pub fn singles(&self) -> u64 {
         let below = self.findings.details.get("singles_below_zero_count");
         self.singles.len() + below.copied().unwrap_or(0.0) as u64
     }
 
-    /// Adds one operation timed on its own, in ns, to the row's histogram. One that came out below zero once overhead was
-    /// taken off has no place in a histogram of times: it is counted in the detail `singles_below_zero_count` instead.
+    /// Adds one individually timed operation, in ns, to the row's histogram. A time that is negative after the overhead was
+    /// subtracted has no place in a histogram: it is counted in the detail `singles_below_zero_count` instead.
     pub fn record_single(&mut self, ns: f64) {
         if ns >= 0.0 {
             self.singles.saturating_record((ns * 10.0) as u64);

@@ -1,4 +1,4 @@
-//! How long one call takes.
+//! Timing one call.
 
 use syscost_sys::clock::Clock;
 
@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// Times one call of `body`, in ns, for benchmarks that observe their values themselves.
 ///
 /// # Errors
-/// Those of `body`; when the clock ran backwards.
+/// The error of `body`, or that the clock ran backwards.
 #[inline(always)]
 pub fn clocked(clock: &Clock, body: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
     let start = clock.start();

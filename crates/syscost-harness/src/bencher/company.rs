@@ -1,4 +1,4 @@
-//! Whether another program wants the CPU that this one measures on.
+//! Whether another program wants the CPU that is measured on.
 
 use std::time::{Duration, Instant};
 
@@ -6,33 +6,33 @@ use syscost_results::{Evidence, Verdict};
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{SchedStat, TaskReading};
 
-/// How long is looked for others: longer than two slices of the scheduler.
+/// How long to look for other programs: longer than two slices of the scheduler.
 const LOOK: Duration = Duration::from_millis(12);
 
-/// Who waits this share of the time has company.
+/// Minimum share of the time that a task has to wait if other programs want its CPU.
 const WAITED: f64 = 0.1;
 
-/// Others may have this share of the time of a CPU that all tasks of a team are on: interrupts and the
+/// Maximum share of the time that others may have of a CPU that all tasks of a team are on: interrupts and the
 /// kernel's own threads take less.
 pub(super) const MAX_OTHERS: f64 = 0.05;
 
-/// The share of the time in which a CPU ran others than the tasks that all were on it, at most: none of these
-/// ran then, but one of them was ready to. Tasks that sleep and wait for each other as well are suspected too
+/// Upper bound for the share of the time in which a CPU ran other tasks than those of a team, all of which are on it:
+/// none of these ran then, but one of them was ready to. Tasks that sleep and wait for each other are suspected too
 /// often rather than too rarely. `None` where the kernel does not say how long tasks ran and waited.
 pub(super) fn share(used: &TaskReading, passed_ns: f64) -> Option<f64> {
     let (run_ns, delay_ns) = (used.run_ns? as f64, used.delay_ns? as f64);
     Some((passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns)
 }
 
-/// A stretch of time in which tasks share a CPU with nobody, or with others: whoever sleeps or yields there
-/// lets them run for a slice, which may be all that is timed, whatever the work.
+/// A stretch of time in which tasks may share a CPU with other programs: a task that sleeps or yields
+/// lets them run for a slice, which may be all that is timed, regardless of the work.
 pub(super) struct Stretch {
     before: Option<TaskReading>,
     begun: Instant,
 }
 
 impl Stretch {
-    /// Begins with what the kernel has counted for the tasks so far; nothing where they are not on one CPU.
+    /// Begins with what the kernel has counted for the tasks so far; `None` where they are not on one CPU.
     pub(super) fn begin(before: Option<TaskReading>) -> Self {
         Self {
             before,
@@ -40,7 +40,7 @@ impl Stretch {
         }
     }
 
-    /// Whether others had the CPU meanwhile, by what has been counted by now.
+    /// Whether others had the CPU since then, given what has been counted by now.
     pub(super) fn had_others(&self, now: Option<TaskReading>) -> bool {
         let passed_ns = self.begun.elapsed().as_nanos() as f64;
         let used = now.zip(self.before).map(|(now, before)| now - before);
@@ -49,10 +49,10 @@ impl Stretch {
     }
 }
 
-/// Why evidence that others may have spoilt refutes nothing.
+/// Why evidence that other programs may have affected refutes nothing.
 pub(super) const WANTED: &str = "another program wants this CPU, and may have caused it";
 
-/// Evidence whose count other programs may have raised refutes only where there are none.
+/// Changes a refutation to unverified if other programs may have raised the count and want this CPU.
 pub(super) fn excused(mut evidence: Evidence, may_be_others: bool) -> Evidence {
     if may_be_others && evidence.verdict == Verdict::Refuted && is_there() {
         evidence.verdict = Verdict::Unverified;
@@ -61,12 +61,12 @@ pub(super) fn excused(mut evidence: Evidence, may_be_others: bool) -> Evidence {
     evidence
 }
 
-/// Whether this task has to wait for the CPU though it does nothing but run. Not where the kernel does not say.
+/// Whether this task has to wait for the CPU though it never sleeps. False where the kernel does not report it.
 pub(super) fn is_there() -> bool {
     waited().is_ok_and(|share| share > WAITED)
 }
 
-/// The share of the time that this task has to wait for the CPU, though it does nothing but run.
+/// The share of the time that this task has to wait for the CPU though it never sleeps.
 fn waited() -> Result<f64, Unsupported> {
     let statistics = SchedStat::open()?;
     let before = statistics.read()?;
@@ -116,13 +116,13 @@ mod tests {
         };
         let run_ns = passed.as_nanos() as u64;
         assert!(stretch(counted(0, 0)).had_others(counted(40_000, 3_000_000)));
-        // The test may be preempted here: then nobody waited.
+        // The test may be preempted here, but then no task of the team waited.
         assert!(!stretch(counted(0, 0)).had_others(counted(run_ns, 0)));
         assert!(!stretch(None).had_others(None));
     }
 
     #[test]
-    fn what_nobody_else_can_have_caused_is_refuted() {
+    fn what_no_other_task_can_have_caused_is_refuted() {
         let judged = || at_most(Counter::Reported("switches"), 0.25).judge(0.4, "benchmark");
         assert_eq!(excused(judged(), false).verdict, Verdict::Refuted);
         let fine = at_most(Counter::Reported("switches"), 0.25).judge(0.1, "benchmark");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn who_shares_its_cpu_has_company() {
+    fn a_task_that_shares_its_cpu_has_company() {
         use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
         let cpu = syscost_sys::cpu::allowed().expect("some")[0];
         let is_over = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! The same operation on several CPUs at once: how much of it all copies get done together.
+//! The same operation on several CPUs simultaneously: the throughput of all copies together.
 
 mod crowd;
 
@@ -21,7 +21,7 @@ use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::spread_from;
-use crowd::{Crowd, MOST_COPIES, Stint};
+use crowd::{Crowd, MAX_COPIES, Stint};
 
 /// Turns of one copy in the audited child.
 const AUDITED: u64 = 32;
@@ -30,17 +30,17 @@ const AUDITED: u64 = 32;
 /// looks at the clock are more than about a hundredth of it, unless a single turn takes longer.
 const CHUNKS: f64 = 100.0;
 
-/// Copies that overlap by this share of a window worked at once.
+/// Copies that overlap by this share of a window count as simultaneous.
 const OVERLAP: f64 = 0.9;
 
-/// If no window overlaps by more than this, that is no noise: the copies work one after the other.
+/// If no window overlaps by more than this, noise is no explanation: the copies work one after the other.
 const NO_OVERLAP: f64 = 0.5;
 
-/// Copies are counted so much longer than one task: operations on much memory are few, and a stray fault among few is many.
+/// By what factor copies are counted longer than one task: operations on much memory are few, and a stray fault weighs more among few.
 const LONG: f64 = 40.0;
 
-/// Windows that are waited for at most until one of them overlaps.
-const MOST_WINDOWS: usize = 200;
+/// Maximum number of windows until one of them overlaps.
+const MAX_WINDOWS: usize = 200;
 
 /// Copies that work in windows of one length.
 struct Course<O> {
@@ -48,7 +48,7 @@ struct Course<O> {
     window_ns: f64,
     /// Turns between two looks at the clock.
     chunk: u64,
-    /// Turns of all copies so far, with those that led in.
+    /// Turns of all copies so far, including untimed ones.
     turns: u64,
 }
 
@@ -57,7 +57,7 @@ where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    /// What each copy did in another window.
+    /// Runs another window and returns what each copy did in it.
     fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<Stint>, Failure> {
         let stints = self.crowd.window(self.window_ns, self.chunk, bracket)?;
         self.turns += stints.iter().map(Stint::turns).sum::<u64>();
@@ -66,12 +66,12 @@ where
 }
 
 impl Bencher<'_> {
-    /// Measures how many operations per second `count` copies of it do at once, each pinned to a CPU of its own: as processes or as
+    /// Measures how many operations per second `count` copies of it do simultaneously, each pinned to a CPU of its own: as processes or as
     /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
     /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn
     /// is this many operations. All copies begin together and go on until a common end. The value
-    /// is the sum of their rates, each over its own time: that their ends are ragged is no
+    /// is the sum of their rates, each over its own time, so that ragged ends do not count as
     /// contention.
     pub fn copies<O, E>(
         &mut self,
@@ -94,7 +94,7 @@ impl Bencher<'_> {
         self.claim_cpus(&cpus, &log);
         if count > 1 {
             self.claim_overlap(&log);
-            self.tell_shares(&log);
+            self.detail_shares(&log);
         }
         Ok(())
     }
@@ -102,7 +102,7 @@ impl Bencher<'_> {
     /// The CPUs of this many copies, the measuring task's first.
     fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
         let mut cpus = spread_from(self.cpu, &self.allowed);
-        if count == 0 || count > cpus.len().min(MOST_COPIES) {
+        if count == 0 || count > cpus.len().min(MAX_COPIES) {
             let reason = format!(
                 "{count} copies need as many CPUs; {} may be used",
                 cpus.len()
@@ -144,7 +144,7 @@ impl Bencher<'_> {
             if overlap(&stints) < OVERLAP {
                 bencher.disturbed(number, Cause::RunDelay);
             }
-            // The measuring task's own core is looked after by whoever takes the sample.
+            // The caller looks at the measuring task's own core.
             if stints[1..].iter().any(|stint| stint.is_shared) {
                 bencher.disturbed(number, Cause::SharedCore);
             }
@@ -153,7 +153,7 @@ impl Bencher<'_> {
             Ok((rate * per_turn as f64 * bytes, None))
         })?;
         self.operations += course.turns * per_turn;
-        self.claim_between([&groups_of(course.crowd.tasks())]);
+        self.claim_tasks([&groups_of(course.crowd.tasks())]);
         course.crowd.dismiss()?;
         Ok(log)
     }
@@ -171,7 +171,7 @@ impl Bencher<'_> {
     {
         // The last copy is that of a partner, if there is one.
         let one = || make(cpus.len() - 1);
-        // Before the audit, whose child leaves in the cache what this process reads next.
+        // Before the audit, whose child displaces from the caches what this process reads next.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let mut op = one()?;
             let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
@@ -202,13 +202,13 @@ impl Bencher<'_> {
         let mut log = Vec::new();
         let mut counted_ns = 0.0;
         let mut have_met = false;
-        while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MOST_WINDOWS) {
+        while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MAX_WINDOWS) {
             let stints = course.window(&mut None)?;
             have_met |= overlap(&stints) >= OVERLAP;
             counted_ns += self.clock.to_ns(span(&stints));
             log.push(stints);
         }
-        // Each copy is judged by itself; the worst of them is told.
+        // Each copy is judged separately; only the worst is reported.
         let known = self.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
             let turns: u64 = log.iter().map(|stints| stints[number].turns()).sum();
@@ -218,12 +218,12 @@ impl Bencher<'_> {
         let of_all = self.findings.evidence.split_off(known);
         self.findings.evidence.extend(worst(of_all));
         self.operations += course.turns * per_turn;
-        self.claim_between([&groups_of(course.crowd.tasks())]);
+        self.claim_tasks([&groups_of(course.crowd.tasks())]);
         course.crowd.dismiss()?;
         Ok(log)
     }
 
-    /// Starts the copies, makes the first windows with them, and finds how many turns they make between two looks at the clock.
+    /// Starts the copies, runs the first windows with them, and finds how many turns they make between two looks at the clock.
     fn course<O, E>(
         &self,
         between: Between,
@@ -256,10 +256,10 @@ impl Bencher<'_> {
         Ok(course)
     }
 
-    /// Claims that every copy was on its CPU whenever it was looked.
+    /// Claims that every copy was on its CPU at the end of each window.
     fn claim_cpus(&mut self, cpus: &[u32], log: &[Vec<Stint>]) {
         let on = |stints: &[Stint]| -> Vec<u32> { stints.iter().map(|stint| stint.cpu).collect() };
-        let told = |cpus: &[u32]| {
+        let listed = |cpus: &[u32]| {
             let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
             numbers.join(" ")
         };
@@ -269,8 +269,8 @@ impl Bencher<'_> {
         let holds = seen == cpus;
         self.claim(
             "CPUs of its copies",
-            told(cpus),
-            told(&seen),
+            listed(cpus),
+            listed(&seen),
             "clock",
             holds,
         );
@@ -302,8 +302,8 @@ impl Bencher<'_> {
         );
     }
 
-    /// Tells how evenly the work was shared, in percent of an equal share.
-    fn tell_shares(&mut self, log: &[Vec<Stint>]) {
+    /// Adds details: how evenly the work was shared, in percent of an equal share.
+    fn detail_shares(&mut self, log: &[Vec<Stint>]) {
         let copies = log.first().map_or(0, Vec::len);
         let of =
             |number: usize| -> u64 { log.iter().map(|stints| stints[number].operations).sum() };
@@ -315,7 +315,7 @@ impl Bencher<'_> {
     }
 }
 
-/// Of each claim the evidence with the worst verdict, and of these that with the largest count.
+/// For each claim, the evidence with the worst verdict and, among these, the largest count.
 fn worst(evidence: Vec<Evidence>) -> Vec<Evidence> {
     let badness = |one: &Evidence| {
         let count = match one.observed {
@@ -344,7 +344,7 @@ fn turns_of(stints: &[Stint]) -> u64 {
     stints.iter().map(|stint| stint.operations).sum()
 }
 
-/// What all do together in a tick, each counted over its own time.
+/// Turns of all copies per tick, each counted over its own time.
 fn turns_per_tick(stints: &[Stint]) -> f64 {
     let rates = stints.iter().map(|stint| {
         let ticks = stint.ended.saturating_sub(stint.began).max(1);
@@ -353,14 +353,14 @@ fn turns_per_tick(stints: &[Stint]) -> f64 {
     rates.sum()
 }
 
-/// From the first beginning to the last end, in ticks.
+/// The time from the first beginning to the last end, in ticks.
 fn span(stints: &[Stint]) -> u64 {
     let began = stints.iter().map(|stint| stint.began).min().unwrap_or(0);
     let ended = stints.iter().map(|stint| stint.ended).max().unwrap_or(0);
     ended.saturating_sub(began).max(1)
 }
 
-/// The share of that in which all worked.
+/// The share of that span in which all copies worked.
 fn overlap(stints: &[Stint]) -> f64 {
     let last_began = stints.iter().map(|stint| stint.began).max().unwrap_or(0);
     let first_ended = stints.iter().map(|stint| stint.ended).min().unwrap_or(0);

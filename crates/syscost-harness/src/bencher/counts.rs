@@ -1,4 +1,4 @@
-//! What the kernel counted for the tasks of an operation, and what follows.
+//! Judging what the kernel counted for the tasks of an operation.
 
 use syscost_results::Verdict;
 use syscost_sys::Unsupported;
@@ -11,7 +11,7 @@ const RUSAGE: &str = "getrusage";
 const NOT_COUNTED: &str = "this kernel does not count them";
 const OUTSIDERS: &str = "other tasks of the machine may have preempted them";
 const EARLY: &str = "on separate CPUs, some were served before they had fallen asleep";
-const IN_VAIN: &str =
+const YIELDS_TO_OTHERS: &str =
     "other tasks of the machine wanted their CPU, so some yields did not switch to the partner";
 const FEW: &str = "they took less than 1 % of the time";
 
@@ -25,7 +25,7 @@ const PREEMPTED_EVERY_NS: u64 = 100_000;
 /// to.
 const MIN_SLICE_NS: u64 = 1_000_000;
 
-/// Preemptions allowed beside these: however short the count, others may wake up in it.
+/// Preemptions allowed in addition: however short the count, others may wake up in it.
 const CHANCE_PREEMPTIONS: u64 = 2;
 
 /// Minimum share of the expected sleeps of tasks that wait for each other on separate CPUs: one
@@ -60,7 +60,7 @@ pub(super) enum Placed {
 }
 
 impl Placed {
-    /// Of a task on `cpu` with this many partners on `cpus`.
+    /// The placement of a task on `cpu` with this many partners on `cpus`.
     pub(super) fn of(cpu: u32, partners: usize, cpus: &[u32]) -> Self {
         if cpus == [cpu] {
             Self::OneCpu
@@ -125,12 +125,12 @@ impl From<TaskReading> for Counted {
 }
 
 impl Counted {
-    /// The same for tasks that were placed like this.
+    /// Sets where the tasks were placed.
     pub(super) fn placed(self, placed: Placed) -> Self {
         Self { placed, ..self }
     }
 
-    /// The same for tasks on one CPU of which others had this share of the time.
+    /// Sets the share of the time that others had of the tasks' one CPU.
     pub(super) fn beside(self, others: Option<f64>, passed_ns: f64) -> Self {
         Self {
             others,
@@ -155,7 +155,7 @@ impl Counted {
     /// sleep ends in, and then often takes the CPU from the waker for the task it has woken. Where the
     /// kernel does not report how long the tasks ran, nothing is excused.
     fn may_be_outsiders(&self, bound: Bound, operations: u64) -> bool {
-        let (Some(most), Some(run_ns)) = (bound.most(), self.run_ns) else {
+        let (Some(most), Some(run_ns)) = (bound.max(), self.run_ns) else {
             return false;
         };
         let allowed = most * operations as f64;
@@ -174,14 +174,14 @@ impl Counted {
     /// they wait.
     fn may_be_early(&self, bound: Bound, operations: u64) -> bool {
         let per_operation = self.voluntary_switches as f64 / operations as f64;
-        let least = bound.least();
+        let least = bound.min();
         self.placed != Placed::OneCpu && (MIN_ASLEEP * least..least).contains(&per_operation)
     }
 
     /// Whether switches are missing because tasks yield a CPU that others want as well.
-    fn may_be_in_vain(&self, bound: Bound, operations: u64) -> bool {
+    fn may_be_yields_to_others(&self, bound: Bound, operations: u64) -> bool {
         let per_operation = |count| count as f64 / operations as f64;
-        let least = bound.least();
+        let least = bound.min();
         per_operation(self.voluntary_switches) <= MAX_ASLEEP
             && (MIN_YIELDED * least..least).contains(&per_operation(self.switches))
     }
@@ -189,7 +189,7 @@ impl Counted {
     /// Whether the faults beyond the bound took next to no time. Where the kernel does not report
     /// how long the tasks ran, nothing is excused.
     fn are_harmless(&self, bound: Bound, operations: u64) -> bool {
-        let (Some(most), Some(run_ns)) = (bound.most(), self.run_ns) else {
+        let (Some(most), Some(run_ns)) = (bound.max(), self.run_ns) else {
             return false;
         };
         let excess = self.minor_faults as f64 - most * operations as f64;
@@ -209,8 +209,8 @@ impl Counted {
         match (expect.counter, bound) {
             (Counter::Switches, _) if self.may_be_outsiders(bound, operations) => Some(OUTSIDERS),
             (Counter::Switches, _) if self.may_be_early(bound, operations) => Some(EARLY),
-            (Counter::Switches, _) if self.may_be_in_vain(bound, operations) => {
-                self.had_company().then_some(IN_VAIN)
+            (Counter::Switches, _) if self.may_be_yields_to_others(bound, operations) => {
+                self.had_company().then_some(YIELDS_TO_OTHERS)
             }
             (Counter::MinorFaults, Bound::AtMost(_)) if self.are_harmless(bound, operations) => {
                 Some(FEW)
@@ -259,23 +259,23 @@ impl Bencher<'_> {
 }
 
 impl Bencher<'_> {
-    /// Why tasks that yield to each other made only this many switches per yield, once
+    /// The reason why tasks that yield to each other made only this many switches per yield, once
     /// [`Bencher::together`] has timed them: others had their one CPU for longer than interrupts
     /// and kernel threads do (the samples are then tagged), or want it now. `None` where that does
     /// not explain it.
-    pub fn yields_in_vain(&self, switches: f64) -> Option<&'static str> {
+    pub fn reason_for_few_switches(&self, switches: f64) -> Option<&'static str> {
         let explains = switches >= MIN_YIELDED && (self.had_company || company::is_there());
-        explains.then_some(IN_VAIN)
+        explains.then_some(YIELDS_TO_OTHERS)
     }
 }
 
-/// The usage since then.
+/// The usage since `before`.
 pub(super) fn since(before: Result<Usage, Unsupported>) -> Result<Usage, Unsupported> {
     let now = Usage::thread()?;
     Ok(now - before?)
 }
 
-/// Both together.
+/// The sum of two usages.
 pub(super) fn plus(a: Usage, b: Usage) -> Usage {
     Usage {
         minor_faults: a.minor_faults + b.minor_faults,

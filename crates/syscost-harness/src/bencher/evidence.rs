@@ -27,38 +27,38 @@ use growth::Growth;
 /// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
 pub(super) const COUNTED_NS: f64 = 250_000.0;
 
-/// This many operations are counted, if that takes no longer than this: of fewer, one stray fault
-/// would be many.
-const COUNTED_AT_LEAST: u64 = 128;
+/// Minimum number of operations to count, if that takes no longer than `COUNTED_FOR`: among fewer, one stray
+/// fault would be many.
+const MIN_COUNTED: u64 = 128;
 const COUNTED_FOR: Duration = Duration::from_millis(10);
 
 /// Operations in the audited child, where a system call costs a signal as well.
 const AUDITED: u64 = 32;
 
-/// The same for operations that several tasks do together: enough for a call more or less of a partner not to matter.
+/// Operations in the audited child that several tasks do together: enough for a partner's extra or missing call not to matter.
 pub(super) const AUDITED_TOGETHER: u64 = 64;
 
-/// Operations of several tasks counted at least.
+/// Minimum number of counted operations of several tasks.
 pub(super) const COUNTED_TOGETHER: u64 = 100;
 
-/// The same for each task: where they do not take turns, each may be an operation ahead or behind at either end.
+/// Minimum number of counted operations per task: tasks that do not take turns may be an operation ahead or behind at either end.
 pub(super) const COUNTED_PER_TASK: u64 = 32;
 
-/// Operations audited at least.
-const LEAST_AUDITED: u64 = 4;
+/// Minimum number of audited operations.
+const MIN_AUDITED: u64 = 4;
 
-/// An audit longer than this hangs.
+/// An audit that takes longer than this hangs.
 const AUDIT_LIMIT: Duration = Duration::from_secs(5);
 
 const AUDIT: &str = "seccomp audit";
 
 thread_local! {
-    /// Opened once a worker: the kernel takes tens of milliseconds to arm and disarm it.
+    /// Opened once per worker: the kernel takes tens of milliseconds to arm and disarm it.
     static TRACEPOINT: Option<perf::Counter> = perf::Counter::open(perf::Event::Syscalls).ok();
 }
 
 impl Bencher<'_> {
-    /// Whether the operation may give up the CPU, by its own expectations.
+    /// Whether the operation may give up the CPU, according to its own expectations.
     pub(super) fn may_block(&self) -> bool {
         self.declared
             .iter()
@@ -79,7 +79,7 @@ impl Bencher<'_> {
         let (mut used, mut counted) = (Ok(Usage::default()), 0);
         let mut growth = Growth::new(self.find(|counter| counter == Counter::ResidentBytes));
         let begun = Instant::now();
-        while counted == 0 || (counted < COUNTED_AT_LEAST && begun.elapsed() < COUNTED_FOR) {
+        while counted == 0 || (counted < MIN_COUNTED && begun.elapsed() < COUNTED_FOR) {
             body.before(turns);
             growth.begin();
             let before = Usage::thread();
@@ -94,19 +94,19 @@ impl Bencher<'_> {
         self.judge_counts(used.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
         self.count_by_tracepoint(turns, per_turn, body)?;
-        // Before the audited child, which shares this memory and leaves what it read last in the caches.
+        // Before the audited child, which shares this memory and leaves its own data in the caches.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let evidence = self.judge_scaling(expect, per_turn, body)?;
             self.findings.evidence.push(evidence);
         }
-        // Fewer of an operation that takes long by itself.
+        // Fewer if a single operation takes long.
         let audited = AUDITED
             .min(operations)
-            .max(LEAST_AUDITED)
+            .max(MIN_AUDITED)
             .div_ceil(per_turn)
             .min(body.max_turns());
         self.judge_audit(audited * per_turn, &mut |audited_body| {
-            // What the preparation calls is no part of the operation.
+            // The preparation's calls are not part of the operation.
             body.before(audited);
             match audited_body {
                 Audited::Operations => body.run(audited).and_then(|()| body.after(audited)),
@@ -135,7 +135,7 @@ impl Bencher<'_> {
             }
         }
         self.judge_counts(used.map(Counted::from), count);
-        // What the last operation left, e.g. a child to wait for, is not handed on to the audited copy of this process.
+        // What the last operation left, e.g. a child to wait for, must not be inherited by the audited copy of this process.
         prepare()?;
         self.judge_prepared_audit(AUDITED, true, &mut |audited| {
             for _ in 0..AUDITED {
@@ -155,7 +155,7 @@ impl Bencher<'_> {
             .find(|expect| matches(expect.counter))
     }
 
-    /// Counts system calls by number in a forked child, and looks at arguments; what `Audited::Nothing` makes is taken off.
+    /// Counts system calls by number in a forked child, and checks their arguments; the calls of `Audited::Nothing` are subtracted.
     pub(super) fn judge_audit(
         &mut self,
         operations: u64,
@@ -164,8 +164,8 @@ impl Bencher<'_> {
         self.judge_prepared_audit(operations, false, body)
     }
 
-    /// The same where perhaps each operation is prepared: what it claims of its calls' arguments is then said of all such calls, which no
-    /// preparation may make in its place.
+    /// As [`Bencher::judge_audit`], where each operation may be prepared: claims about arguments then apply to all such calls, of which the
+    /// preparation must make none.
     fn judge_prepared_audit(
         &mut self,
         operations: u64,
@@ -185,11 +185,11 @@ impl Bencher<'_> {
         self.audit(&expected, &arguments, operations, is_each_prepared, body)
     }
 
-    /// Counts, in the evidence pass, the system calls of operations that [`Bencher::observe`] only looks at. `body(n)` sets up, makes `n` of them and
-    /// ends, in a forked child; what `body(0)` calls is taken off. To be called before the measurement.
+    /// Counts, in the evidence pass, the system calls of operations that are measured by [`Bencher::observe`]. `body(n)` sets up, makes `n` of them and
+    /// ends, in a forked child; the calls of `body(0)` are subtracted. To be called before the measurement.
     ///
     /// # Errors
-    /// With what went wrong in the child.
+    /// The error of the child.
     pub fn audit_apart(
         &mut self,
         expected: &[Expect],
@@ -216,20 +216,20 @@ impl Bencher<'_> {
         is_each_prepared: bool,
         body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let (told, tell) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let (failures, report) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let noted: Vec<Sysno> = arguments.iter().map(|claim| claim.call).collect();
         let mut count = |audited| -> Result<SyscallCounts, AuditError> {
             audit::note_syscalls(AUDIT_LIMIT, &noted, || {
-                // The child's conditions are others than ours, so it may fail here alone; it must not pass as quiet.
+                // The child's conditions differ from ours, so it may fail alone; it must not pass as making no calls.
                 if let Err(failure) = body(audited) {
-                    let _ = serde_json::to_writer(&tell, &failure);
+                    let _ = serde_json::to_writer(&report, &failure);
                     panic!("{failure}");
                 }
             })
         };
         let counted =
             count(Audited::Nothing).and_then(|idle| Ok((idle, count(Audited::Operations)?)));
-        // The audited children ended without dropping what they had.
+        // The audited children ended without dropping what they owned.
         scratch::sweep();
         let evidence: Vec<Evidence> = match counted {
             Ok((idle, busy)) => {
@@ -252,7 +252,7 @@ impl Bencher<'_> {
                     doubted(evidence, expect, idle as f64 / operations as f64)
                 });
                 let given = arguments.iter().map(|claim| {
-                    // What is called before the operations comes first.
+                    // Calls made before the operations come first.
                     let before = idle.arguments(claim.call).len();
                     if is_each_prepared && before > 0 {
                         return claim.anticipated(before, AUDIT);
@@ -273,16 +273,16 @@ impl Bencher<'_> {
                 counts.chain(given).collect()
             }
             Err(error) => {
-                drop(tell);
+                drop(report);
                 let died = |_| Failure::Failed(format!("under the {AUDIT}: {error}"));
-                return Err(serde_json::from_reader(told).unwrap_or_else(died));
+                return Err(serde_json::from_reader(failures).unwrap_or_else(died));
             }
         };
         self.findings.evidence.extend(evidence);
         Ok(())
     }
 
-    /// Where the kernel lets us, counts the same calls with its own tracepoint: a second witness.
+    /// Where the kernel permits it, counts the same calls with its own tracepoint: a second witness.
     fn count_by_tracepoint(
         &mut self,
         turns: u64,
@@ -311,14 +311,14 @@ impl Bencher<'_> {
             Some(tracepoint.count(|| result = body.run(turns)))
         });
         let Some(counted) = counted else {
-            return Ok(()); // The audit is witness enough.
+            return Ok(()); // The audit suffices as a witness.
         };
         self.operations += operations;
         result?;
         body.after(turns)?;
         let Ok(count) = counted else { return Ok(()) };
         let observed = count as f64 / operations as f64;
-        // An interrupt's signal or a timer may add a call of its own: one in a thousand is not a lie.
+        // An interrupt's signal or a timer may add a call: one in a thousand is not a lie.
         let holds = (observed - expected).abs() <= 0.001 * expected;
         self.claim(
             "system calls per operation",
@@ -331,15 +331,15 @@ impl Bencher<'_> {
     }
 }
 
-/// Too few calls refute only where what was taken off cannot have been some of them: who spins
-/// makes as many before and behind the operations as a busy machine has it.
+/// Makes a shortage of calls unverified if the calls that were subtracted could account for it: a task that
+/// spins makes a varying number of calls before and after the operations.
 fn doubted(mut evidence: Evidence, expect: &Expect, taken_off: f64) -> Evidence {
     let is_short = evidence.verdict == Verdict::Refuted;
     if let (true, Bound::AtLeast(least)) = (is_short, expect.bound)
         && taken_off >= least
     {
         evidence.verdict = Verdict::Unverified;
-        let reason = "as many were made before and behind the operations, and that varies";
+        let reason = "as many were made before and after the operations, and that number varies";
         evidence.reason = Some(reason.to_owned());
     }
     evidence

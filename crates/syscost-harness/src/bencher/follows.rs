@@ -1,23 +1,23 @@
-//! Numbers beside the main one that follow from it.
+//! Details that follow from the main value.
 
 use serde::{Deserialize, Serialize};
 use syscost_results::stats::order;
 
 use super::Bencher;
 
-/// How a detail follows from the row's value. It is computed from the value that the document states, not in each process: so both are of the same
+/// How a detail follows from the row's value. It is computed from the value in the document, not in each process, so that both come from the same
 /// samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Follows {
-    /// This many times the value.
+    /// The value times this factor.
     Times(f64),
-    /// This many in the value's time, which is in ns, as a rate per second.
+    /// This amount per operation as a rate per second; the value is a time in ns.
     PerSecond(f64),
 }
 
 impl Follows {
-    /// The detail of a row of this value.
+    /// The detail of a row with this value.
     pub(crate) fn of(self, value: f64) -> f64 {
         match self {
             Self::Times(factor) => factor * value,
@@ -27,19 +27,19 @@ impl Follows {
 }
 
 impl Bencher<'_> {
-    /// Adds a detail that is this many times the row's value; the name is as of [`Bencher::detail`].
+    /// Adds a detail that is this many times the row's value; for the name see [`Bencher::detail`].
     pub fn detail_times(&mut self, name: &str, factor: f64) {
         let follows = Follows::Times(factor);
         self.findings.follows.insert(name.to_owned(), follows);
     }
 
-    /// Adds a detail per second: `amount` takes the row's value, which is in ns.
+    /// Adds a detail per second: `amount` is processed in the time of the row's value, which is in ns.
     pub fn detail_per_second(&mut self, name: &str, amount: f64) {
         let follows = Follows::PerSecond(amount);
         self.findings.follows.insert(name.to_owned(), follows);
     }
 
-    /// The median of the undisturbed samples so far, or of all if none is, in the benchmark's unit; `None` before the measurement and in the evidence
+    /// The median of the undisturbed samples so far, or of all if there are none, in the benchmark's unit; `None` before the measurement and in the evidence
     /// pass.
     pub fn median(&self) -> Option<f64> {
         let values = || (0_u32..).zip(self.findings.values.iter().copied());

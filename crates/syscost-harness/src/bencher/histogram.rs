@@ -1,13 +1,13 @@
-//! The histogram of operations timed one by one, in tenths of a nanosecond.
+//! The histogram of individually timed operations, in tenths of a nanosecond.
 
 use hdrhistogram::Histogram;
 
-/// Tenths of a nanosecond up to a hundred seconds, two significant digits.
+/// A histogram of tenths of a nanosecond up to a hundred seconds, with two significant digits.
 pub(super) fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, 1_000_000_000_000, 2).expect("constant bounds are valid")
 }
 
-/// Each bin that holds something: its upper bound in ns, and how many it holds.
+/// The bins that are not empty: upper bound in ns, and count.
 pub(super) fn buckets(singles: &Histogram<u64>) -> Vec<(f64, u64)> {
     singles
         .iter_recorded()

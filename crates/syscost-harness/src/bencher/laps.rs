@@ -1,27 +1,27 @@
-//! Times of single operations that whoever makes them notes: every one of a batch, not a few beside it.
+//! Times of individual operations, recorded by the task that makes them: every one of a batch, not a few beside it.
 
 use syscost_sys::clock::Clock;
 
 use crate::failure::Failure;
 
-/// The times of a batch's operations. A [`Lead`](super::Lead) that has them lets them begin with its turns, and notes each operation's end: one reading of
-/// the clock more per operation, whose bound the row tells as its overhead.
+/// The times of a batch's operations. A [`Lead`](super::Lead) that has them lets them begin with its turns, and notes each operation's end: one more reading of
+/// the clock per operation, whose bound the row reports as its overhead.
 #[derive(Debug)]
 pub struct Laps {
     clock: Clock,
-    /// When the last operation ended.
+    /// When the last operation ended, in ticks.
     ended: u64,
     ticks: Vec<u64>,
     is_void: bool,
 }
 
 impl Laps {
-    /// Operations of the longest batch: what a lead with laps has for [`Lead::MAX_TURNS`](super::Lead::MAX_TURNS).
+    /// Operations of the longest batch: the value of [`Lead::MAX_TURNS`](super::Lead::MAX_TURNS) for a lead with laps.
     pub const MAX_TURNS: u64 = 1 << 14;
 
-    /// Laps by the bencher's clock.
+    /// Laps timed by the bencher's clock.
     pub fn new(clock: Clock) -> Self {
-        // Other than zeros, so that every page is there from now on.
+        // Not zeros, so that every page is resident from now on.
         let mut ticks = vec![1; Self::MAX_TURNS as usize];
         ticks.clear();
         Self {
@@ -32,7 +32,7 @@ impl Laps {
         }
     }
 
-    /// The first operation of a batch begins; what was noted before is forgotten.
+    /// Starts the first operation of a batch; earlier times are discarded.
     #[inline(always)]
     pub fn begin(&mut self) {
         self.ticks.clear();
@@ -40,7 +40,7 @@ impl Laps {
         self.ended = self.clock.stop().ticks;
     }
 
-    /// An operation has ended, and the next one begins.
+    /// Records that an operation has ended and the next one begins.
     #[inline(always)]
     pub fn note(&mut self) {
         let now = self.clock.stop().ticks;
@@ -51,7 +51,7 @@ impl Laps {
         self.ended = now;
     }
 
-    /// An operation has ended that does not count: its message was lost. Its batch does not count either, and is made anew.
+    /// Ends an operation that does not count, because its message was lost. The whole batch does not count and is repeated.
     pub fn void(&mut self) {
         self.is_void = true;
         self.ended = self.clock.stop().ticks;
@@ -69,7 +69,7 @@ impl Laps {
             let what = format!("times {noted} of {turns} operations singly");
             return Err(Failure::Broken(what));
         }
-        // A reading behind the one before is a time longer than any run.
+        // A reading earlier than the one before wraps to a time longer than any run.
         if self.ticks.iter().any(|ticks| *ticks > u64::MAX / 2) {
             return Err(Failure::Failed("the clock ran backwards".into()));
         }

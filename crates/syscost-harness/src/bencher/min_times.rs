@@ -8,13 +8,13 @@ use super::Bencher;
 /// ones.
 const MAX_FACTOR: usize = 10;
 
-/// Why times of a shared core refute nothing.
+/// Why times from a shared core refute nothing.
 const SHARED: &str = "the core was shared whenever it was timed";
 
 /// The minimum time of each piece of work, in ns.
 #[derive(Debug, Clone, Copy)]
 pub struct MinTimes<const N: usize> {
-    /// In the order of the work.
+    /// The times, in the order of the work.
     pub ns: [f64; N],
     /// Whether all were taken on an undisturbed core, or nothing is known of it.
     is_undisturbed: bool,
@@ -22,7 +22,7 @@ pub struct MinTimes<const N: usize> {
 
 impl<const N: usize> MinTimes<N> {
     /// The verdict that they support: a neighbour may lengthen some and spare the others, so only
-    /// times of an undisturbed core refute. With the reason where they do not.
+    /// times of an undisturbed core refute. Includes the reason where they do not.
     #[must_use]
     pub fn verdict(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
         supported(judged, self.is_undisturbed)
@@ -39,7 +39,7 @@ fn supported(judged: Verdict, is_undisturbed: bool) -> (Verdict, Option<&'static
 
 impl Bencher<'_> {
     /// The verdict that times taken by [`Bencher::observe`] support: a neighbour may lengthen some
-    /// and spare others, so without an undisturbed sample nothing is refuted. With the reason then.
+    /// and spare others, so without an undisturbed sample nothing is refuted. Includes the reason then.
     #[must_use]
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
         let mut samples = 0..self.findings.values.len() as u32;
@@ -47,7 +47,7 @@ impl Bencher<'_> {
         supported(judged, is_undisturbed)
     }
 
-    /// Times each piece of work in turn, for this many rounds and more until each has an
+    /// Times each piece of work in rotation, for this many rounds and more until each has an
     /// undisturbed one: for claims that compare their times. Noise only lengthens, so the minimum
     /// counts: that of undisturbed rounds, where each piece has one.
     pub fn min_times<const N: usize>(

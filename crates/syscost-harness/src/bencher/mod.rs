@@ -1,4 +1,4 @@
-//! What a benchmark's function is given: set-up stands before the call, the measured operation inside it.
+//! What a benchmark's function works with: set-up precedes the call, the measured operation is inside it.
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
 //! [`Bencher::prepared_batches`], [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
@@ -61,21 +61,21 @@ pub struct Bencher<'a> {
     cpu: u32,
     allowed: Vec<u32>,
     cores: &'a Cores,
-    /// Looks around what is timed; none where nothing is known of the core.
+    /// Looks around what is timed; `None` where nothing is known of the core.
     bracket: Option<Bracket>,
-    /// Whether the measuring task is to stay on `cpu`.
+    /// Whether the measuring task has to stay on `cpu`.
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
     is_team: bool,
     /// Operations in a turn of several tasks.
     per_turn: u64,
-    /// How long an operation of several tasks takes, if that is known beforehand, in ns.
+    /// How long an operation of several tasks takes, in ns, if that is known beforehand.
     known_ns: f64,
-    /// CPU time of all tasks per operation.
+    /// CPU time of all tasks per operation, in ns.
     cpu_ns: Option<f64>,
     /// Switches of all tasks per timed operation.
     timed_switches: Option<f64>,
-    /// Whether others ran on the one CPU of a team that was timed.
+    /// Whether other tasks ran on the one CPU of a team that was timed.
     had_company: bool,
     random: fastrand::Rng,
     findings: Findings,
@@ -83,7 +83,7 @@ pub struct Bencher<'a> {
     measured: bool,
     set_too_late: bool,
     reports: BTreeMap<&'static str, f64>,
-    /// Those of them that other programs may have raised.
+    /// The reports that other programs may have raised.
     shared_counts: Vec<&'static str>,
     singles: Histogram<u64>,
 }
@@ -163,12 +163,12 @@ impl<'a> Bencher<'a> {
         self.findings.bytes = Some(bytes as f64);
     }
 
-    /// Bytes of an operation whose rate is given; `None` where it is a time.
+    /// Bytes per operation if the result is a rate; `None` if it is a time.
     pub fn rated(&self) -> Option<f64> {
         self.findings.bytes
     }
 
-    /// Tells that values up to this, in the benchmark's unit, look like zero to it: such a row says *below resolution*, and this is its bound.
+    /// Sets the bound up to which values, in the benchmark's unit, look like zero: such a row reads *below resolution*, and this is its bound.
     pub fn resolution(&mut self, least: f64) {
         self.findings.resolution = Some(least);
     }
@@ -191,8 +191,8 @@ impl<'a> Bencher<'a> {
 
     /// Measures an operation that cannot fail.
     ///
-    /// The loop is unrolled eightfold, so its own cost is an eighth of a cycle or so per operation: right for system
-    /// calls and the like. An operation of few cycles is a [`Bencher::kernel`].
+    /// The loop is unrolled eightfold, so its own cost is an eighth of a cycle or so per operation: suitable for system
+    /// calls and similar operations. An operation of few cycles is a [`Bencher::kernel`].
     pub fn iter<T>(&mut self, mut op: impl FnMut() -> T) -> Result<(), Failure> {
         self.batches(1, move |n| {
             for _ in 0..n / 8 {
@@ -212,7 +212,7 @@ impl<'a> Bencher<'a> {
         })
     }
 
-    /// Measures an operation that can fail. Its first failure ends the measurement, whose row then says so: a failed
+    /// Measures an operation that can fail. Its first failure ends the measurement, and its row reports it: a failed
     /// operation never counts as a fast one.
     pub fn try_iter<T, E: std::fmt::Display>(
         &mut self,
@@ -233,7 +233,7 @@ impl<'a> Bencher<'a> {
         })
     }
 
-    /// Measures an assembly kernel, whose checksum is compared after every batch. A rate must be of the bytes that it moves.
+    /// Measures an assembly kernel, whose checksum is compared after every batch. A rate must refer to the bytes that it moves.
     pub fn kernel(&mut self, kernel: &impl Work) -> Result<(), Failure> {
         let moved = kernel.bytes_per_operation().map(|bytes| bytes as f64);
         if let Some(rate) = self.findings.bytes.filter(|rate| moved != Some(*rate)) {
@@ -255,10 +255,10 @@ impl<'a> Bencher<'a> {
         self.measure(per_turn, body)
     }
 
-    /// Like [`Bencher::batches`], each batch after an untimed `prepare(turns)`, whose faults and
-    /// calls are not the operation's: pages that were given back, mappings to be removed. A batch
-    /// has at most this many turns, at least two: as many as can be prepared at once. None of them
-    /// is timed singly.
+    /// Like [`Bencher::batches`], with an untimed `prepare(turns)` before each batch, whose faults and
+    /// calls are not counted: pages that were given back, mappings to be removed. A batch
+    /// has at most this many turns, at least two: as many as can be prepared together. None of them
+    /// is timed individually.
     pub fn prepared_batches(
         &mut self,
         per_turn: u64,
@@ -286,8 +286,8 @@ impl<'a> Bencher<'a> {
         }
     }
 
-    /// Measures what `kernel` costs more than `baseline`, a kernel of the same instructions with friendlier data, for each
-    /// event that happens in a `share` of the operations: a wrong guess of a branch. Batches of both alternate.
+    /// Measures how much more `kernel` costs than `baseline`, a kernel of the same instructions with friendlier data, for each
+    /// event that happens in a `share` of the operations, e.g. a branch misprediction. Batches of both alternate.
     pub fn kernel_difference(
         &mut self,
         baseline: &impl Work,
@@ -312,8 +312,8 @@ impl<'a> Bencher<'a> {
         Ok(())
     }
 
-    /// Measures single operations, each after an untimed `prepare`: first calls, cold caches. The timer's own cost,
-    /// measured by an empty pair after the same preparation, is taken off; the raw values are kept.
+    /// Measures operations individually, each after an untimed `prepare`: first calls, cold caches. The timer's own cost,
+    /// measured by an empty pair after the same preparation, is subtracted; the raw values are kept.
     pub fn single(
         &mut self,
         mut prepare: impl FnMut() -> Result<(), Failure>,
@@ -352,12 +352,12 @@ impl<'a> Bencher<'a> {
         self.declared.push(expect);
     }
 
-    /// Operations this pass has made so far.
+    /// Number of operations that this pass has made so far.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// What was found, with the benchmark's own reports judged.
+    /// Returns the findings, with the benchmark's own reports judged.
     pub fn finish(mut self) -> Result<Findings, Failure> {
         if let Some(bracket) = &self.bracket {
             self.findings.waited_ns = bracket.all_waited_ns();

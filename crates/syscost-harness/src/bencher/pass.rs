@@ -1,4 +1,4 @@
-//! What goes into a pass over one case, and what comes out of it.
+//! The input of a pass over one case, and its output.
 
 use std::collections::BTreeMap;
 
@@ -26,29 +26,29 @@ pub enum Pass {
 pub struct Effort {
     /// Samples per case.
     pub samples: u32,
-    /// Running before the first sample.
+    /// Warm-up before the first sample.
     pub warm_up_ns: f64,
-    /// What a batch should last.
+    /// Target length of a batch.
     pub batch_ns: f64,
-    /// What all samples of a case may last together; at least five are taken all the same.
+    /// Maximum time for all samples of a case; at least five are taken regardless.
     pub case_ns: f64,
-    /// How long a case may wait, altogether, for a core that works for nobody else.
+    /// How long a case may wait in total for a core that does no other work.
     pub patience_ns: f64,
-    /// Operations of a case timed one by one, for the tail of their distribution, where they are long enough.
+    /// Number of operations of a case to time individually, for the tail of their distribution, if they are long enough.
     pub singles: u32,
-    /// Whether the kernel's tracepoint counts system calls beside the audit: opening it takes tens of milliseconds.
+    /// Whether the kernel's tracepoint counts system calls in addition to the audit: opening it takes tens of milliseconds.
     pub second_witness: bool,
 }
 
-/// How much longer a round of a row with a dear set-up is.
-const DEAR_FACTOR: u32 = 2;
+/// By what factor a round of a row with an expensive set-up is longer.
+const EXPENSIVE_FACTOR: u32 = 2;
 
 impl Effort {
-    /// That for a row with such a set-up: dear ones get fewer, longer rounds.
+    /// The effort for a row with such a set-up: expensive ones get fewer, longer rounds.
     pub fn with_setup(&self, setup: Setup) -> Effort {
         let factor = match setup {
             Setup::Cheap => 1,
-            Setup::Dear { .. } => DEAR_FACTOR,
+            Setup::Expensive { .. } => EXPENSIVE_FACTOR,
         };
         Effort {
             samples: self.samples * factor,
@@ -59,7 +59,7 @@ impl Effort {
     }
 }
 
-/// What the clock costs, so that a worker need not measure it anew.
+/// What the clock costs, so that a worker need not measure it again.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ClockCost {
     /// Smallest step between two different readings, in ns.
@@ -69,7 +69,7 @@ pub struct ClockCost {
 }
 
 impl ClockCost {
-    /// Shortest batch whose timing is good to a hundredth: 1000 steps and 100 pairs.
+    /// Shortest batch whose time is accurate to a hundredth, in ns: 1000 steps and 100 pairs.
     pub(super) fn shortest_batch_ns(&self) -> f64 {
         (1000.0 * self.step_ns).max(100.0 * self.read_ns)
     }
@@ -78,47 +78,47 @@ impl ClockCost {
 /// What one pass found out about one case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// Operations in each sample.
+    /// Operations per sample.
     pub iterations: u64,
-    /// Samples in the benchmark's unit, overhead taken off.
+    /// Samples in the benchmark's unit, with the overhead subtracted.
     pub values: Vec<f64>,
-    /// Samples before overhead was taken off; empty where nothing was.
+    /// Samples before the overhead was subtracted; empty where none was.
     pub raw: Vec<f64>,
     /// Disturbed samples.
     pub disturbed: Vec<Disturbance>,
-    /// Whether the benchmark observed the values itself, so that they are no work of the core's.
+    /// Whether the benchmark observed the values itself, so that they do not reflect the core's work.
     pub observed: bool,
     /// How many bytes an operation moves, if the values are rates in B/s and not times.
     #[serde(default)]
     pub bytes: Option<f64>,
-    /// How many copies of the operation ran at once, if their throughput was measured: the values are operations of all of them per
-    /// second, or bytes per second where an operation moves some.
+    /// How many copies of the operation ran simultaneously, if their throughput was measured: the values are then operations of all of them per
+    /// second, or bytes per second where an operation moves bytes.
     #[serde(default)]
     pub copies: Option<u32>,
-    /// Up to where values cannot be told from zero, in the benchmark's unit, if not all can.
+    /// The bound up to which values cannot be distinguished from zero, in the benchmark's unit, if there is one.
     #[serde(default)]
     pub resolution: Option<f64>,
-    /// Between which the value is as far as the method can tell, if that is coarser than what differs from round to round.
+    /// The bounds of the value as far as the method can resolve it, if that is coarser than the differences from round to round.
     #[serde(default)]
     pub limits: Option<(f64, f64)>,
-    /// Why nothing larger than the values was tried, though what they are to tell is larger.
+    /// Why nothing larger than the values was tried, although the quantity is larger.
     #[serde(default)]
     pub larger: Option<String>,
-    /// How far the clock's grain may put a value off, in the benchmark's unit: half a step for each batch that is a part of it.
+    /// By how much the clock's grain may distort a value, in the benchmark's unit: half a step for each batch that it is computed from.
     #[serde(default)]
     pub grain: f64,
-    /// Core frequency around the samples: their median.
+    /// Median core frequency around the samples, in GHz.
     pub core_ghz: Option<f64>,
-    /// Core frequency at each sample, in GHz, 0 where unknown; empty if nobody looked.
+    /// Core frequency at each sample, in GHz, 0 where unknown; empty if it was not observed.
     #[serde(default)]
     pub sample_ghz: Vec<f64>,
-    /// Share of the time in which the core was ours, in percent, if anybody looked.
+    /// Share of the time in which the core was ours, in percent, if that was observed.
     #[serde(default)]
     pub alone_percent: Option<f64>,
-    /// What looks were compared with: their ratio on a core of our own, as far as it was known then.
+    /// The ratio that looks were compared with: that of an undisturbed core, as far as it was known then.
     #[serde(default)]
     pub alone_ratio: Option<f64>,
-    /// How long was waited for that, in ns.
+    /// How long the pass waited for an undisturbed core, in ns.
     #[serde(default)]
     pub waited_ns: f64,
     /// The CPU it was measured on.
@@ -129,26 +129,26 @@ pub struct Findings {
     pub took_ns: f64,
     /// Claims and counts.
     pub evidence: Vec<Evidence>,
-    /// Expectations on the cost in core cycles, judged when all rounds are in.
+    /// Minimum cost in core cycles, judged when all rounds are in.
     pub cycle_floor: Option<f64>,
     /// Named numbers beside the main one.
     pub details: BTreeMap<String, f64>,
-    /// Those that follow from it.
+    /// Details that follow from the main value.
     #[serde(default)]
     pub follows: BTreeMap<String, Follows>,
-    /// Operations timed singly, as `[upper bound in ns, count]`.
+    /// Individually timed operations, as `[upper bound in ns, count]`.
     pub histogram: Vec<(f64, u64)>,
 }
 
-/// What a worker knows when it makes a [`Bencher`](super::Bencher).
+/// The circumstances under which a worker creates a [`Bencher`](super::Bencher).
 pub struct Situation<'a> {
-    /// Which pass.
+    /// The pass to make.
     pub pass: Pass,
-    /// How much to take.
+    /// How much to measure.
     pub effort: &'a Effort,
     /// The calibrated clock.
     pub clock: &'a Clock,
-    /// What it costs.
+    /// What the clock costs.
     pub clock_cost: ClockCost,
     /// Operations per sample if an earlier round found them, so that all rounds take the same.
     pub iterations: Option<u64>,
@@ -156,7 +156,7 @@ pub struct Situation<'a> {
     pub cpu: u32,
     /// The CPUs this run may use.
     pub allowed: &'a [u32],
-    /// What looks at their cores show while these are ours.
+    /// What looks at cores show while these are undisturbed.
     pub cores: &'a Cores,
     /// Seed of this round.
     pub seed: u64,

@@ -1,4 +1,4 @@
-//! Procedures of others, repeated as a whole.
+//! Published procedures of others, repeated as a whole.
 
 use std::hint::black_box;
 
@@ -9,8 +9,8 @@ use crate::failure::Failure;
 
 impl Bencher<'_> {
     /// Repeats a published procedure as a whole: each sample is one result as the procedure would print it,
-    /// in the benchmark's own unit. It does `operations` operations each time, and counts are per one of
-    /// these.
+    /// in the benchmark's own unit. It does `operations` operations each time, and counts are per
+    /// operation.
     pub fn as_published(
         &mut self,
         operations: u64,

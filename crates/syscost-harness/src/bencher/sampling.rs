@@ -10,54 +10,54 @@ use super::bracket::{Bracket, Seen};
 use super::watch::Watch;
 use crate::failure::Failure;
 
-/// Fewest samples of a case, however long its operation takes.
+/// Minimum number of samples of a case, however long its operation takes.
 pub(super) const MIN_SAMPLES: u32 = 5;
 
-/// As few undisturbed samples are enough if they agree this well: what a process adds to the knowledge of a cost is its own level.
+/// This few undisturbed samples are enough if they agree within this share: what a process adds to the knowledge of a cost is its own level.
 const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
-/// After this many samples, or as many as are wanted, all of them of a shared core, a process is given up:
-/// another one may find a core of our own.
+/// After this many samples, or the wanted number if lower, all of them from a shared core, a process is given up:
+/// another one may find an undisturbed core.
 pub(super) const GIVE_UP: u32 = 8;
 
-/// No more samples than these times as many as wanted, however few are undisturbed.
+/// Maximum number of samples, as a multiple of those wanted, however few are undisturbed.
 const MAX_FACTOR: u32 = 4;
 
-/// Where at least this share and number of the samples began on a core of our own and ended on a shared one, the operation itself may be why.
+/// Where at least this share and this number of samples began on an undisturbed core and ended on a shared one, the operation itself may be the cause.
 const AFTER_EFFECT: f64 = 0.7;
 const AFTER_EFFECTS: u32 = 6;
 
-/// The detail that says that the look before each sample decided alone.
+/// The detail that says that only the look before each sample decided.
 pub(super) const GATE_ALONE: &str = "gate_alone";
 
-/// Then as many samples of nothing, as long as one, are taken, and how many of them must end on a core of our own for the operation to be why.
+/// Number of empty samples that are then taken, each as long as a real one, and how many of them must end undisturbed to show that the operation is the cause.
 const CONTROLS: u32 = 8;
 const CONTROLS_OURS: u32 = 6;
 
-/// How a case is sampled while it goes on.
+/// The progress of sampling a case.
 #[derive(Default)]
 struct Progress {
-    /// Undisturbed samples, and the same in core cycles, where these are known.
+    /// Undisturbed samples, and the same samples in core cycles, where these are known.
     own: Vec<f64>,
     cycles: Vec<f64>,
-    /// Samples before which the core was shared.
+    /// Samples that began on a shared core.
     begun_shared: Vec<u32>,
-    /// How many began on a core of our own and ended on a shared one.
+    /// How many samples began on an undisturbed core and ended on a shared one.
     ended_shared: u32,
     spent_ns: f64,
 }
 
 impl Progress {
-    /// Whether all samples are of a shared core, and it was mostly so before they began: otherwise the
+    /// Whether all samples are from a shared core, and most of them began on one: otherwise the
     /// operation itself may slow the core.
     fn is_of_a_shared_core(&self, number: u32) -> bool {
         let begun_shared = self.begun_shared.len() as u32;
         begun_shared + self.ended_shared == number && 2 * begun_shared >= number
     }
 
-    /// Whether no more samples are needed of those wanted.
+    /// Whether the samples suffice.
     fn is_enough(&self, wanted: usize) -> bool {
-        // At another frequency times differ and cycles do not, or the other way round.
+        // When the frequency changes, times differ and cycles do not, or the other way round.
         let agree = |share: f64| {
             let of_cycles = self.cycles.len() == self.own.len() && agree(&self.cycles, share);
             agree(&self.own, share) || of_cycles
@@ -68,7 +68,7 @@ impl Progress {
     }
 }
 
-/// Whether values lie within this share of their median, from end to end.
+/// Whether the range of these values is within this share of their median.
 fn agree(values: &[f64], share: f64) -> bool {
     let ends = values
         .iter()
@@ -78,38 +78,38 @@ fn agree(values: &[f64], share: f64) -> bool {
     median(values).is_some_and(|median| ends.1 - ends.0 <= share * median.abs())
 }
 
-/// Moves where samples stand between two of the pages by which kernel memory is charged.
+/// Shifts the samples relative to the pages in which kernel memory is charged.
 ///
 /// Linux charges its objects to a memory cgroup by the byte, but takes whole pages from it, the rest
-/// of which each CPU keeps. An operation that makes an object and gives it back at the edge of a page
-/// charges a page and gives that back, each time: openat and close then took 14 % longer, in one of
+/// of which each CPU keeps. An operation that allocates an object at the edge of a page and frees it
+/// charges a page and releases it each time: openat and close then took 14 % longer, in one of
 /// twenty processes, from beginning to end. With another object before each sample every process
-/// has its share of such samples instead, and its median none.
+/// has a few such samples instead, which do not affect its median.
 fn move_charge() {
     // Where it is refused, processes differ as they would without it.
     let _ = process::make_idle_timer();
 }
 
 impl Bencher<'_> {
-    /// Takes every sample as it comes, on a shared core or not: for what is about other things than the core's work. To be called before the
+    /// Takes every sample as it comes, even on a shared core: for quantities that do not depend on the core's speed. To be called before the
     /// measurement.
     pub(crate) fn disregard_neighbours(&mut self) {
         self.set_too_late |= self.measured;
         self.bracket = None;
     }
 
-    /// What looks at a CPU's core show while it works for nobody else, as the run's noise probe found; of a CPU it did not listen to, that of
+    /// What looks at a CPU's core show while it does no other work, as the run's noise probe found; for a CPU that was not observed, the values of
     /// another core of the same kind. `None` where nothing is known.
     pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
         self.cores.alone_or_alike(cpu)
     }
 
-    /// The probe that the run looks at cores by; `None` where the target has none.
+    /// The probe by which the run looks at cores; `None` where the target has none.
     pub fn core_probe(&self) -> Option<Probe> {
         Probe::new(*self.clock, self.cores.grain)
     }
 
-    /// Takes the samples, each a value and, where overhead was taken off, the raw value beside it. What is timed in `take` is bracketed by
+    /// Takes the samples, each a value and, where overhead was subtracted, the raw value beside it. What is timed in `take` is bracketed by
     /// looks at the core; `take` calls [`Bencher::gate`] where it can wait.
     pub(super) fn sample(
         &mut self,
@@ -157,7 +157,7 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// What all looks and the samples between them say together.
+    /// Adds what all looks show together.
     fn finish_looks(&mut self, progress: &Progress) {
         if let Some(bracket) = &self.bracket {
             self.findings.alone_percent = bracket.alone_percent();
@@ -177,7 +177,7 @@ impl Bencher<'_> {
         self.findings.core_ghz = median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
     }
 
-    /// What half a step of the clock makes of a value, in the benchmark's unit; 0 of values that the benchmark observed itself or that are of many copies.
+    /// The effect of half a step of the clock on a value, in the benchmark's unit; 0 for values that the benchmark observed itself and for copies.
     fn grain(&self) -> f64 {
         if self.findings.observed || self.findings.copies.is_some() {
             return 0.0;
@@ -190,7 +190,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// Whether this number of samples will do: enough of them undisturbed, or the time spent, or no hope for better ones.
+    /// Whether this number of samples suffices: enough are undisturbed, or the time is up, or better ones are not to be expected.
     fn is_done(&self, number: u32, wanted: u32, progress: &Progress) -> bool {
         let Some(bracket) = &self.bracket else {
             return number >= wanted || progress.spent_ns > self.effort.case_ns;
@@ -203,7 +203,7 @@ impl Bencher<'_> {
             || (!is_patient && number >= wanted)
     }
 
-    /// Waits, as long as this case may, for the core to be ours.
+    /// Waits, for as long as this case may, until the core is ours.
     pub(super) fn gate(&mut self) {
         let patience_ns = self.effort.patience_ns;
         if let Some(bracket) = &mut self.bracket {
@@ -211,14 +211,14 @@ impl Bencher<'_> {
         }
     }
 
-    /// Forgets how long was waited and what was seen so far.
+    /// Discards the waiting time and the looks so far.
     pub(super) fn begin_looks(&mut self) {
         if let Some(bracket) = &mut self.bracket {
             bracket.begin();
         }
     }
 
-    /// A look right before something timed.
+    /// Takes a look right before something is timed.
     #[inline]
     pub(super) fn open(&mut self) {
         if let Some(bracket) = &mut self.bracket {
@@ -226,7 +226,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// A look right after it.
+    /// Takes a look right after it.
     #[inline]
     pub(super) fn close(&mut self) {
         if let Some(bracket) = &mut self.bracket {
@@ -234,7 +234,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// What was seen of the core since it was last asked; nothing where nobody looks.
+    /// What was seen of the core since the last call; nothing where it is not looked at.
     pub(super) fn take_seen(&mut self) -> Seen {
         self.bracket
             .as_mut()
@@ -242,7 +242,7 @@ impl Bencher<'_> {
             .unwrap_or_default()
     }
 
-    /// Whether a sample has a tag, whatever its cause.
+    /// Whether a sample is tagged, for whatever cause.
     pub(super) fn is_disturbed(&self, sample: u32) -> bool {
         let mut tags = self.findings.disturbed.iter();
         tags.any(|tag| tag.sample == sample)
@@ -252,7 +252,7 @@ impl Bencher<'_> {
         self.findings.disturbed.push(Disturbance { sample, cause });
     }
 
-    /// Notes what the looks around a sample showed.
+    /// Records what the looks around a sample showed.
     fn judge_core(&mut self, number: u32, value: f64, progress: &mut Progress) {
         let Some(bracket) = &mut self.bracket else {
             return;
@@ -276,8 +276,8 @@ impl Bencher<'_> {
         }
     }
 
-    /// An operation may leave the core slow by itself: wide vectors do. Where samples hardly ever end on a core of our own though they begin on one, and
-    /// samples of nothing do, the look before decides alone.
+    /// An operation may leave the core slow by itself: wide vectors do. Where samples usually begin on an undisturbed core and hardly ever end on one, but
+    /// empty samples do, only the look before decides.
     fn excuse_after_effects(&mut self, progress: &Progress) {
         let all = self.findings.values.len();
         let begun_ours = all - progress.begun_shared.len();

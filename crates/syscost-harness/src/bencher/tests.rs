@@ -67,14 +67,14 @@ fn a_batch_gives_back_the_cost_of_one_operation() {
 
 #[test]
 fn what_looks_leave_cold_is_paid_for_untimed() {
-    // A turn costs 300 ns, and 30 ns more if it is one of the first sixteen behind the looks.
+    // A turn costs 300 ns, and 30 ns more if it is one of the first sixteen after the looks.
     let (mut calls, mut warm) = (Vec::new(), 0);
     let findings = timed(|b| {
         b.batches(1, |turns| {
             let cold = 16_u64.saturating_sub(warm).min(turns);
             mock::advance_ns(300 * turns + 30 * cold);
             calls.push(turns);
-            // The looks come behind what is timed.
+            // The looks follow what is timed.
             warm = if turns == 64 { 0 } else { warm + turns };
             Ok(())
         })
@@ -102,7 +102,7 @@ fn few_turns_are_led_in_by_eight_and_one_that_is_long_by_none() {
     assert_eq!(turns, 2);
     let led_in = calls.windows(2).filter(|pair| *pair == [8, 2]).count();
     assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
-    // At most as many operations are timed one by one, each led in to likewise.
+    // No more operations than that are timed individually, each with the same lead-in.
     let all_calls = |turn_ns| calls_of(turn_ns).1.len() as u32;
     let led_in = all_calls(150_000) - all_calls(250_000);
     assert_eq!(led_in, EFFORT.samples + EFFORT.singles, "of one turn each");
@@ -286,7 +286,7 @@ fn time_that_does_not_double_with_the_work_is_refuted() {
     }
 }
 
-/// Work that moves this many bytes in an operation, in no time.
+/// Work that moves this many bytes per operation and takes no time.
 struct Moving(u64);
 
 impl Work for Moving {

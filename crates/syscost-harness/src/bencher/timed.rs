@@ -11,29 +11,29 @@ use super::body::{Body, MAX_TURNS};
 use super::clocked::clocked;
 use crate::failure::Failure;
 
-/// An operation this many timer pairs long is also timed singly, for its distribution's tail.
+/// An operation at least this many timer pairs long is also timed individually, for its distribution's tail.
 const SINGLES_FROM_PAIRS: f64 = 20.0;
 
-/// As many batches in a row may each have an operation that does not count.
+/// Maximum number of batches in a row with an operation that does not count.
 const MAX_VOID: u32 = 16;
 
-/// A quarter of a batch leads in to it, untimed: that brings back what looks at the core and at the kernel's
-/// counters took. Without, a batch costs 0.4 to 4 us more, however long it is.
+/// This fraction of a batch precedes it as an untimed lead-in, which refills the caches after looks at the core and at the kernel's
+/// counters. Without it, a batch costs 0.4 to 4 us more, however long it is.
 pub(super) const LEAD_IN_PART: u64 = 4;
 
-/// But no fewer turns than these, as far as they take no longer: round trips by a socket get cheaper over the
+/// Minimum number of turns in a lead-in, as long as they take no longer than `LEAD_IN_NS`: round trips by a socket get cheaper over the
 /// first eight (13.2, 11.7, then 11.1 us).
 const LEAD_IN_TURNS: f64 = 8.0;
 const LEAD_IN_NS: f64 = 200_000.0;
 
-/// At most as many lead in to an operation timed singly, of which there are many.
+/// Maximum number of turns that lead in to an individually timed operation, of which there are many.
 const SINGLE_LEAD_IN: u64 = 2;
 
-/// What is prepared before each batch cools its first operations, whatever leads in to it: such batches are as
-/// many times as long. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
+/// Preparing a batch cools the caches for its first operations, despite any lead-in. Such batches are longer by
+/// this factor. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
 const PREPARED_FACTOR: f64 = 4.0;
 
-/// Undisturbed pairs of the timer alone that tell its cost, at least.
+/// Minimum number of undisturbed pairs of the timer alone that determine its cost.
 const MIN_PAIRS: usize = 3;
 
 /// The batches of a case.
@@ -41,12 +41,12 @@ const MIN_PAIRS: usize = 3;
 pub(super) struct Batch {
     /// How many turns are timed together.
     pub(super) turns: u64,
-    /// How long one of them takes, about.
+    /// Approximate time of one turn, in ns.
     pub(super) turn_ns: f64,
 }
 
 impl Batch {
-    /// How many untimed turns lead in to it. What is prepared before a batch comes between anyway.
+    /// How many untimed turns lead in to it: none if each batch is prepared, since that comes in between anyway.
     pub(super) fn lead_in(self, body: &(impl Body + ?Sized)) -> u64 {
         let part = self.turns / LEAD_IN_PART;
         if body.is_prepared() {
@@ -56,7 +56,7 @@ impl Batch {
         part.max(least).min(body.max_turns())
     }
 
-    /// One that takes as long in another number of turns.
+    /// A batch of the same length with another number of turns.
     pub(super) fn split(self, turns: u64) -> Self {
         Self {
             turns,
@@ -64,14 +64,14 @@ impl Batch {
         }
     }
 
-    /// One of its turns alone.
+    /// A batch of one of its turns.
     fn single(self) -> Self {
         Self { turns: 1, ..self }
     }
 }
 
 impl Bencher<'_> {
-    /// What all samples of this case are to last together, in ns: how much a benchmark should take that observes its values
+    /// Total time that all samples of this case should take, in ns: how long a benchmark should run that observes its values
     /// itself and makes each of them from many.
     pub fn case_ns(&self) -> f64 {
         self.effort.case_ns
@@ -115,7 +115,7 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Times a batch all of whose operations count, in ns: one with an operation that does not is made anew.
+    /// Times a batch, in ns, and repeats it while it has an operation that does not count.
     fn time_counting(
         &mut self,
         per_turn: u64,
@@ -176,7 +176,7 @@ impl Bencher<'_> {
             bencher.open();
             body.lead_in(lead_in)?;
             baseline.lead_in(lead_in)?;
-            // A B B A: what drifts evenly during a sample cancels.
+            // A B B A: an even drift during a sample cancels.
             let first = bencher.time_bare(&mut baseline, turns)?;
             let with =
                 bencher.time_bare(&mut body, turns)? + bencher.time_bare(&mut body, turns)?;
@@ -188,7 +188,7 @@ impl Bencher<'_> {
                 Some(with / (2.0 * events)),
             ))
         })?;
-        // Four batches, of twice the events.
+        // A sample consists of four batches with twice the events.
         self.findings.grain *= 2.0 / share;
         Ok(())
     }
@@ -208,7 +208,7 @@ impl Bencher<'_> {
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
         self.sample(1, |bencher| {
             bencher.gate();
-            // Looks stand around the preparation, not behind it: while one waits for itself the core fetches ahead, and warms what is to be cold.
+            // The looks precede and follow both preparations, not each operation: during a look the core fetches ahead, and would warm what must be cold.
             bencher.open();
             prepare(state)?;
             empty.push(bencher.clocked(|| Ok(()))?);
@@ -222,9 +222,9 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Takes the timer's own cost, `empty` of each pair, off the operations that were timed singly.
+    /// Subtracts the timer's own cost, `empty` of each pair, from the individually timed operations.
     fn subtract_timer(&mut self, empty: Vec<f64>) {
-        // Of pairs on a core of our own, where there are some: on a shared one timer and operation are slower.
+        // Uses pairs from an undisturbed core, if there are enough: on a shared one timer and operation are slower.
         let own: Vec<usize> = (0..empty.len())
             .filter(|index| !self.is_disturbed(*index as u32))
             .collect();
@@ -259,7 +259,7 @@ impl Bencher<'_> {
         })
     }
 
-    /// Warms up and finds what a batch is. Compiled once for all loops: none of these batches is a sample.
+    /// Warms up and determines the batch. Compiled once for all loops: none of these batches is a sample.
     pub(super) fn prepare_batches(
         &mut self,
         per_turn: u64,
@@ -283,7 +283,7 @@ impl Bencher<'_> {
         Ok(Batch { turns, turn_ns })
     }
 
-    /// Doubles the turns until one batch lasts `target` ns, or there can be no more of them.
+    /// Doubles the turns until one batch lasts `target` ns, or the maximum number of turns is reached.
     pub(super) fn turns_lasting(
         &mut self,
         target: f64,
@@ -322,7 +322,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// Times a batch, in ns; what is checked around it is not timed.
+    /// Times a batch, in ns; the checks around it are not timed.
     #[inline(always)]
     pub(super) fn time_turns(
         &mut self,
@@ -332,8 +332,8 @@ impl Bencher<'_> {
         self.time_led_in(body, turns, 0)
     }
 
-    /// Times a batch, in ns, right behind `lead_in` untimed turns. The look at the core comes before these: behind
-    /// them it would take the caches again, as a preparation does.
+    /// Times a batch, in ns, right after `lead_in` untimed turns. The look at the core comes before these: after
+    /// them it would displace their data from the caches, as a preparation does.
     #[inline(always)]
     pub(super) fn time_led_in(
         &mut self,
@@ -357,7 +357,7 @@ impl Bencher<'_> {
         Ok(ns)
     }
 
-    /// The same without looks at the core, which stand around several such legs.
+    /// As [`Bencher::time_led_in`] without looks at the core, which enclose several such legs.
     #[inline(always)]
     fn time_bare(&self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
         body.before(turns);

@@ -1,4 +1,4 @@
-//! What could have disturbed a sample, as the kernel tells between samples.
+//! What could have disturbed a sample, as the kernel reports between samples.
 
 use syscost_results::measurement::Cause;
 use syscost_sys::counters::{SchedStat, Usage};
@@ -46,7 +46,7 @@ impl Watch {
             .map(|s| s.run_delay_ns);
         let delayed = delay.is_some_and(|ns| ns > self.delay_ns);
         self.delay_ns = delay.unwrap_or(self.delay_ns);
-        // What an operation that sleeps wakes may preempt it, and when it wakes itself it always waits a little in the run queue.
+        // An operation that sleeps may be preempted by what it wakes, and after waking up it always waits a little in the run queue.
         if self.may_block {
             None
         } else if preempted {

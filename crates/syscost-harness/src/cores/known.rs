@@ -1,4 +1,4 @@
-//! What cores of this processor's model showed in earlier runs while they were the run's own: a run whose cores never are its own must know so.
+//! What undisturbed cores of this processor's model showed in earlier runs, so that a run whose cores are always shared can notice it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
 use syscost_sys::neighbour::{Alone, SAME_STATE};
 
-/// One model's mode, as kept.
+/// One model's mode, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Mode {
     ratio: f64,
@@ -25,8 +25,8 @@ pub fn recall(file: &Path, machine: &Machine, version: &str, grain: u32) -> Opti
     is_sound.then_some(Alone { ratio, limit })
 }
 
-/// Keeps a mode if it is the least of its model, or the usual one where the least is a rare state. What
-/// cannot be written is found out anew by the next run.
+/// Stores a mode if it is the lowest of its model, or the usual one where the lowest is a rare state. If
+/// it cannot be written, the next run has to find it out again.
 pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32, alone: Alone) {
     let known = recall(file, machine, version, grain);
     if known.is_some_and(|known| known == alone || SAME_STATE * known.ratio < alone.ratio) {
@@ -37,7 +37,7 @@ pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32
     modes.insert(key(machine, version, grain), Mode { ratio, limit });
     if let Ok(text) = serde_json::to_vec_pretty(&modes) {
         let fresh = file.with_extension(format!("{}.tmp", std::process::id()));
-        // The first run of all makes the folder.
+        // The very first run creates the folder.
         let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
         let _ = folder
             .and_then(|()| fs::write(&fresh, text))
@@ -50,10 +50,10 @@ fn read(file: &Path) -> Modes {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// Rises when modes are found otherwise than before: what was kept then may be wrong.
+/// Raised when modes are determined differently than before: stored ones may then be wrong.
 const METHOD: u32 = 3;
 
-/// Another build may have other probes, and so has a clock of another grain.
+/// The key of a mode. Another build may have other probes, and a clock with another grain certainly has.
 fn key(machine: &Machine, version: &str, grain: u32) -> String {
     let signature = machine.cpu_signature.as_deref().unwrap_or_default();
     format!(
@@ -83,7 +83,7 @@ mod tests {
             remember(&file, &machine, "1", 1, mode(ratio));
         }
         assert_eq!(recall(&file, &machine, "1", 1), Some(mode(0.79)));
-        // What is a little higher was found the usual state.
+        // A slightly higher mode turned out to be the usual state.
         remember(&file, &machine, "1", 1, mode(0.84));
         assert_eq!(recall(&file, &machine, "1", 1), Some(mode(0.84)));
         assert_eq!(recall(&file, &machine, "2", 1), None, "another build");

@@ -4,14 +4,14 @@ use syscost_sys::neighbour::{Alone, Probe};
 
 use super::Cores;
 
-/// As many looks in a row must find the core ours, about 5 us, before a stretch of that is believed
-/// in: there are thousands of shorter ones, and the work for somebody else goes on after them.
+/// How many looks in a row must find the core ours, about 5 us, before it is believed to stay so:
+/// there are thousands of shorter stretches, after which the other work goes on.
 /// Fewer where a look takes longer, because of a coarse clock.
 const GATE: u32 = 8;
 const MIN_GATE: u32 = 3;
 
-/// As many looks are taken first by who has just come to a CPU: it may wake up because of that, and
-/// so may its neighbour.
+/// How many looks a task takes first that has just come to a CPU: its arrival may wake up the core, and
+/// its neighbour, too.
 const ARRIVAL: u32 = 16;
 
 /// How many looks of this probe in a row open a gate.
@@ -19,16 +19,16 @@ pub(crate) fn looks_of_gate(probe: &Probe) -> u32 {
     (GATE / probe.scale()).max(MIN_GATE)
 }
 
-/// Whether that many looks find a core ours, on which this is called.
+/// Whether this many looks find the current core ours.
 pub(crate) fn is_ours(probe: &Probe, alone: &Alone, looks: u32) -> bool {
-    // The first one still pays for the way here.
+    // The first look may still be slowed by the move.
     let found = (0..looks.max(2)).map(|_| alone.holds(&probe.look()));
     found.skip(1).filter(|is_ours| !is_ours).count() == 0
 }
 
 impl Cores {
     /// Whether this CPU's core is ours at the moment; `None` where nothing is known of it. For a
-    /// task that has just come to this CPU: it takes some microseconds until what that caused is
+    /// task that has just come to this CPU: it first waits some microseconds until the effects of the move are
     /// over.
     pub fn is_ours(&self, cpu: u32, probe: &Probe) -> Option<bool> {
         let alone = self.alone_or_alike(cpu)?;
@@ -53,7 +53,7 @@ mod tests {
         };
         let any = Cores::with_limit(0, f64::INFINITY);
         let alone = any.alone(0).expect("it is known");
-        // Whatever the ratio is, it is no million; nor is it as low as this.
+        // Whatever the ratio is, it is not a million; nor is it as low as this.
         assert!(!is_ours(
             &probe,
             &Alone {
@@ -70,7 +70,7 @@ mod tests {
             },
             3
         ));
-        // A look during which this task was preempted tells nothing, so that not every try succeeds.
+        // A look during which this task was preempted shows nothing, so not every try succeeds.
         assert!((0..100).any(|_| is_ours(&probe, &alone, 3)));
         assert!((0..100).any(|_| any.is_ours(0, &probe) == Some(true)));
         assert_eq!(crate::cores::UNKNOWN.is_ours(0, &probe), None);

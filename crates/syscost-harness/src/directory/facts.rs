@@ -1,4 +1,4 @@
-//! What a directory lies on, for the document.
+//! The storage under a directory, for the document.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::Directory;
 use crate::catalogue::Row;
 use crate::failure::Failure;
 
-/// The directories that these rows are measured in, in the order given. One that cannot be used has
+/// The directories that these rows are measured in, in the order given. One that cannot be used has only
 /// its label and its path; its rows say why.
 pub(crate) fn of_rows(rows: &[Row]) -> Vec<directory::Directory> {
     let is_used = |directory: &Directory| {
@@ -23,7 +23,7 @@ pub(crate) fn of_rows(rows: &[Row]) -> Vec<directory::Directory> {
         .collect()
 }
 
-/// What a directory lies on. Makes a folder in it, which is removed again, after those of runs that
+/// The facts of a directory's storage. Creates a folder in it, which is removed again, after removing those of runs that
 /// were killed.
 ///
 /// # Errors
@@ -59,7 +59,7 @@ fn nameplate(directory: &Directory) -> directory::Directory {
     }
 }
 
-/// Makes a file, and finds out what direct I/O asks of it; `None` where there is none or the kernel
+/// Creates a file, and returns what direct I/O requires for it; `None` where it is not supported or the kernel
 /// does not say.
 fn try_file(folder: &Path) -> Result<Option<DirectIo>, SystemError> {
     let tree = scratch::tree_in(folder)?;
@@ -73,7 +73,7 @@ fn try_file(folder: &Path) -> Result<Option<DirectIo>, SystemError> {
     }))
 }
 
-/// The server and the version of a mount over NFS, as its options have them.
+/// The server and the version of a mount over NFS, according to its options.
 fn nfs(found: &Filesystem) -> Option<NfsMount> {
     if !found.is_nfs() {
         return None;

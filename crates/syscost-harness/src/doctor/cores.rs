@@ -1,19 +1,19 @@
-//! Whether the cores work for somebody else as well, in words.
+//! Whether the cores do other work as well, in words.
 
 use syscost_results::run::{Noise, Warning};
 
 use super::{Finding, Level, warning};
 
-/// The code of the warning that the core which measures is mostly shared.
+/// The code of the warning that the measuring core is mostly shared.
 pub const SHARED_CORE: &str = "shared_core";
 
-/// Share of time in which a core may work for somebody else before that is worth a warning, in percent.
+/// Maximum share of time in which a core may do other work without a warning, in percent.
 const MAX_SHARED_PERCENT: f64 = 20.0;
 
-/// A core that is ours for less of the time, in percent, makes a run slow and some of its rows imprecise.
+/// Minimum share of time in which a core should be ours, in percent: below it, a run is slow and some of its rows imprecise.
 const MIN_ALONE_PERCENT: f64 = 20.0;
 
-/// Whether a CPU's core works for somebody else as well, from what the noise probe heard.
+/// Whether a CPU's core does other work as well, from what the noise probe observed.
 pub fn finding(noise: &Noise) -> Finding {
     let Some(alone) = noise.alone_percent else {
         return Finding {
@@ -28,7 +28,7 @@ pub fn finding(noise: &Noise) -> Finding {
         SHARED_CORE,
         (alone < 100.0 - MAX_SHARED_PERCENT).then_some((
             Level::Warning,
-            "somebody else works on the second hardware thread of this core. A run waits for moments when nobody does, which takes \
+            "another guest or program runs on the second hardware thread of this core. A run waits for moments when none does, which takes \
              longer; `syscost doctor --watch` shows when it is quieter",
         )),
         slowdown.map_or_else(
@@ -42,7 +42,7 @@ pub fn finding(noise: &Noise) -> Finding {
     )
 }
 
-/// Warnings of cores that measure and hardly ever work for us alone.
+/// Warnings about measuring cores that are hardly ever ours alone.
 pub(super) fn warnings(noise: &[Noise]) -> Vec<Warning> {
     let is_rare = |alone: &f64| *alone < MIN_ALONE_PERCENT;
     let used = noise.iter().filter(|probe| probe.used);
@@ -51,7 +51,7 @@ pub(super) fn warnings(noise: &[Noise]) -> Vec<Warning> {
         warning(
             SHARED_CORE,
             format!(
-                "the core of CPU {cpu} was ours only {alone:.1} % of the time: somebody else works on its second hardware thread"
+                "the core of CPU {cpu} was ours only {alone:.1} % of the time: another guest or program runs on its second hardware thread"
             ),
             "undisturbed moments are rare: expect the run to take its whole budget, and some rows to stay imprecise or to be flagged \
              `shared`. A larger --budget buys precision, a quieter hour more of it",

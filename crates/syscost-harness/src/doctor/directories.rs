@@ -11,11 +11,11 @@ use super::{Finding, Level, warning};
 use crate::directory::{default, facts_of};
 use crate::failure::Failure;
 
-/// Bytes of the file that is tried.
+/// Bytes of the file that is used for the check.
 const BYTES: usize = 64 << 10;
 
-/// The warning about a directory that nobody named and that is in memory, where people expect a disk, or
-/// about one whose device is a file of another file system.
+/// The warning that the default directory is in memory, where people expect a disk, or
+/// that a directory's device is a file of another file system.
 pub fn directory_warning(directory: &Directory) -> Option<Warning> {
     let looped = directory
         .layers
@@ -44,7 +44,7 @@ pub fn directory_warning(directory: &Directory) -> Option<Warning> {
     })
 }
 
-/// What the doctor says of the directory that is measured where none is named.
+/// The doctor's finding on the default directory.
 pub fn directory_finding() -> Finding {
     let default = default();
     let was_there = default.path.exists();
@@ -54,7 +54,7 @@ pub fn directory_finding() -> Finding {
         Err(reason) => unusable(&default.path.display().to_string(), reason),
     };
     if !was_there {
-        // Nothing of the doctor's stays. What another program has put there meanwhile does.
+        // The doctor leaves nothing behind; what another program has put there meanwhile stays.
         let _ = fs::remove_dir(&default.path);
     }
     finding
@@ -112,7 +112,7 @@ fn finding(facts: &Directory, cold: Result<(), SystemError>) -> Finding {
     }
 }
 
-/// Takes a new file in a folder out of the page cache.
+/// Evicts a new file in a folder from the page cache.
 fn try_cold(folder: &std::path::Path) -> Result<(), SystemError> {
     let tree = scratch::tree_in(folder)?;
     let path = tree.path().join("file");

@@ -5,7 +5,7 @@ use std::env;
 use super::{Finding, Level, finding};
 use crate::trial::Trial;
 
-/// They tune or replace the C library, or its memory.
+/// Variables that tune or replace the C library, or its allocator.
 const NAMES: [&str; 5] = [
     "GLIBC_TUNABLES",
     "LD_PRELOAD",
@@ -15,10 +15,10 @@ const NAMES: [&str; 5] = [
 ];
 const PREFIX: &str = "MALLOC_";
 
-/// Longest value that is shown whole, in characters.
+/// Maximum length of a value that is shown in full, in characters.
 const MAX_VALUE: usize = 80;
 
-/// Those that are set, each as `NAME=value`, ascending.
+/// The variables that are set, each as `NAME=value`, ascending.
 pub(super) fn variables() -> Vec<String> {
     let mut set: Vec<String> = env::vars_os()
         .filter_map(|(name, value)| {
@@ -36,7 +36,7 @@ fn is_of_note(name: &str) -> bool {
     is_trial || NAMES.contains(&name) || name.starts_with(PREFIX)
 }
 
-/// What is found of them.
+/// The finding on these variables.
 pub(super) fn of(variables: &[String]) -> Finding {
     let bad = (Level::Warning, "unset what you do not want to measure with");
     finding(
@@ -61,7 +61,7 @@ mod tests {
         for name in ["LD_PRELOAD", "MALLOC_PERTURB_", "SYSCOST_MARGIN_FACTOR"] {
             assert!(is_of_note(name), "{name}");
         }
-        // Cargo sets the first for whatever it runs.
+        // Cargo sets the first for every program that it runs.
         for name in ["LD_LIBRARY_PATH", "PATH", "SYSCOST_OWNER"] {
             assert!(!is_of_note(name), "{name}");
         }

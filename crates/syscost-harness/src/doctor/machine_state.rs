@@ -1,16 +1,16 @@
-//! What of the machine's set-up and load changes what is measured.
+//! The parts of the machine's set-up and load that change what is measured.
 
 use syscost_results::Machine;
 
-use super::{Finding, Level, MOST_PRESSURE_PERCENT, finding, unknown};
+use super::{Finding, Level, MAX_PRESSURE_PERCENT, finding, unknown};
 
-/// What a file is read for that is missing.
+/// Shown where the file that holds a value is missing.
 const NOT_REPORTED: &str = "the system does not report it";
 
-/// What follows where nobody knows how often the core changes its frequency.
+/// The consequence where it is not known how often the core changes its frequency.
 const BY_CYCLES: &str = "compare core cycles rather than ns with other machines";
 
-/// How it is set up.
+/// The findings on its set-up.
 pub(super) fn of(machine: &Machine) -> Vec<Finding> {
     let clocksource = machine.clocksource.as_deref().unwrap_or("unknown");
     vec![
@@ -117,7 +117,7 @@ fn smt(machine: &Machine) -> Finding {
             return unknown(
                 "smt",
                 NOT_REPORTED,
-                "a second hardware thread of a core may work for somebody else; see the shared cores below",
+                "a second hardware thread of a core may run something else; see the shared cores below",
             );
         }
         Some(true) => {
@@ -134,7 +134,7 @@ fn smt(machine: &Machine) -> Finding {
     finding("smt", None, seen.to_owned())
 }
 
-/// How busy it is.
+/// The findings on its load.
 pub(super) fn load(machine: &Machine) -> Vec<Finding> {
     const WAIT: &str = "wait until other programs are done, or see `top` for who runs";
     let cpus = machine.cpus_online;
@@ -154,7 +154,7 @@ pub(super) fn load(machine: &Machine) -> Vec<Finding> {
             None => unknown("cpu_pressure", NOT_REPORTED, WAIT),
             Some(percent) => finding(
                 "cpu_pressure",
-                (percent > MOST_PRESSURE_PERCENT).then_some((
+                (percent > MAX_PRESSURE_PERCENT).then_some((
                     Level::Warning,
                     "other programs keep the CPUs busy; wait until they are done",
                 )),

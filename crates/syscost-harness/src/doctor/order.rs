@@ -1,10 +1,10 @@
-//! Which warning is to be read first.
+//! The order of warnings.
 
 use syscost_results::run::Warning;
 
 use super::SHARED_CORE;
 
-/// Makes numbers wrong.
+/// Warnings that numbers are wrong.
 const WRONG: [&str; 6] = [
     "tracer",
     "build",
@@ -14,13 +14,13 @@ const WRONG: [&str; 6] = [
     "cgroup_quota",
 ];
 
-/// Was seen to disturb this very run.
+/// Warnings of what was seen to disturb this run.
 const DISTURBED: [&str; 5] = ["noise", SHARED_CORE, "steal", "cpu_pressure", "load"];
 
-/// Holds of the machine at all times, and stands in its description already.
+/// Warnings that hold for the machine at all times, and are in its description already.
 const KNOWN: [&str; 1] = ["hypervisor"];
 
-/// Orders warnings by how much they matter; those that matter alike stay as they are.
+/// Orders warnings by importance; equally important ones keep their order.
 pub(crate) fn worst_first(warnings: &mut [Warning]) {
     let rank = |warning: &Warning| {
         let is_in = |codes: &[&str]| codes.contains(&warning.code.as_str());

@@ -131,7 +131,7 @@ fn caches(topology: &Topology) -> Vec<Cache> {
     })
 }
 
-/// Why rounds measured on `then` cannot be continued on `now`, if so.
+/// Why rounds measured on `then` cannot be continued on `now`, or `None` if they can.
 pub fn difference(then: &Machine, now: &Machine) -> Option<String> {
     let build = |machine: &Machine| {
         format!(

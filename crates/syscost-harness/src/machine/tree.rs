@@ -1,4 +1,4 @@
-//! Small readers of `/proc` and `/sys` below any root.
+//! Small readers of `/proc` and `/sys` below any root folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ impl<'a> Tree<'a> {
         self.text(path)?.split_whitespace().next()?.parse().ok()
     }
 
-    /// The number behind a key at the start of a line, e.g. `MemTotal:`.
+    /// The number after a key at the start of a line, e.g. `MemTotal:`.
     pub(super) fn keyed(&self, path: &str, key: &str) -> Option<u64> {
         let text = self.text(path)?;
         let line = text
@@ -82,7 +82,7 @@ impl<'a> Tree<'a> {
         word.parse().ok()
     }
 
-    /// Who runs this machine, if it is virtual: by its firmware's vendor, or only that there is a hypervisor.
+    /// The hypervisor of a virtual machine: by its firmware's vendor, or only that there is one.
     pub(super) fn hypervisor(&self, cpuinfo: &str) -> Option<String> {
         let known = [
             "KVM",
@@ -137,7 +137,7 @@ impl<'a> Tree<'a> {
         boost.or(no_turbo.map(|off| off == 0))
     }
 
-    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and all above it: in the one tree of version 2
+    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and its ancestors: in the single tree of version 2
     /// (cgroups(7)), or in a tree for each controller.
     pub(super) fn cgroup_limits(&self) -> (Option<f64>, Option<u64>) {
         let membership = self.text("proc/self/cgroup").unwrap_or_default();
@@ -169,10 +169,10 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Version 1 has no word for "no limit": the largest number of whole pages stands for it, a little less than 2^63.
+/// At least this much means no limit: version 1 writes the largest number of whole pages, a little less than 2^63.
 const NO_LIMIT: u64 = 1 << 60;
 
-/// `quota period`, both in us, or `max period`.
+/// Parses `quota period`, both in us, or `max period`.
 fn parse_quota(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     Some(quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?)

@@ -1,4 +1,4 @@
-//! What a run may take: when it ends, and how much of each row fits. [`mod@shed`]: what is left out. [`reach`]: what goes on.
+//! The time budget of a run: when it ends, and how much of each row fits. [`mod@shed`]: what is left out. [`reach`]: what continues.
 
 mod reach;
 mod shed;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use syscost_results::stats::order::median;
 
 use super::Session;
-use super::plan::{DEAR_LOOKS, benchmarks};
+use super::plan::{EXPENSIVE_LOOKS, benchmarks};
 use super::rows::RowState;
 use crate::bencher::Effort;
 use crate::benchmark::Setup;
@@ -17,39 +17,39 @@ use crate::benchmark::Setup;
 pub(super) use reach::rest;
 pub(super) use shed::shed;
 
-/// Set-up of one benchmark may take this share of the budget.
-const DEAR_SHARE: f64 = 0.5;
+/// Maximum share of the budget for the set-up of one benchmark.
+const EXPENSIVE_SHARE: f64 = 0.5;
 
-/// Neither samples nor patience are ever scaled below this to fit a budget.
+/// Minimum factor by which samples and patience are scaled to fit a budget.
 const MIN_SCALE: f64 = 0.2;
 
-/// Kept back from the budget for the last worker and the document.
+/// Time reserved from the budget for the last worker and the document.
 const RESERVE: Duration = Duration::from_millis(300);
 
-/// Operations timed one by one that a process takes however little time there is: over six processes, as many as p99 needs.
+/// Minimum number of individually timed operations per process, however little time there is: over six processes, as many as p99 needs.
 const MIN_SINGLES: u32 = 50;
 
 /// Rows are deferred only where at least this share of the rounds counts.
 const OFTEN_OURS: f64 = 0.25;
 
-/// At most these times the fewest rounds are planned for.
+/// Maximum number of rounds to plan for, as a multiple of the minimum.
 const MAX_PLANNED: f64 = 1.5;
 
-/// What a row takes of a run's time, in seconds.
+/// The share of a run's time that a row takes, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Takes {
-    /// Its evidence pass.
+    /// Time of its evidence pass.
     pub(crate) evidence_s: f64,
-    /// Its last timed pass, without waiting for a core of our own; none yet if 0.
+    /// Time of its last timed pass, without waiting for an undisturbed core; 0 if there was none yet.
     pub(crate) work_s: f64,
-    /// The longest of them so far: memory is lent from case to case, and the one that comes first pays.
+    /// Time of its longest pass so far: cases reuse memory, and the one that comes first pays for it.
     pub(crate) longest_s: f64,
-    /// The waiting.
+    /// Time spent waiting.
     pub(crate) waited_s: f64,
 }
 
 impl Takes {
-    /// That share of it.
+    /// All times multiplied by this share.
     pub(crate) fn times(self, share: f64) -> Self {
         Self {
             evidence_s: share * self.evidence_s,
@@ -59,7 +59,7 @@ impl Takes {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             evidence_s: self.evidence_s + other.evidence_s,
@@ -70,24 +70,24 @@ impl Takes {
     }
 }
 
-/// How much of the profile's effort is taken, so that the fewest rounds fit into the budget.
+/// By how much the profile's effort is reduced so that the minimum number of rounds fits into the budget.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pace {
-    /// The share of the samples.
+    /// Factor of the number of samples.
     samples: f64,
-    /// The share of the time that a case may wait for a core of our own.
+    /// Factor of the time that a case may wait for an undisturbed core.
     patience: f64,
 }
 
 impl Pace {
-    /// All of it.
+    /// The unreduced effort.
     pub(super) const FULL: Self = Self {
         samples: 1.0,
         patience: 1.0,
     };
 
-    /// That at which `to_go` more rounds fit into what is left, going by how long work and waiting took in the last one. Waiting gets what work
-    /// leaves: a number of a shared core is better than none.
+    /// The pace at which `to_go` more rounds fit into the time left, judged by how long work and waiting took in the last one. Waiting gets what work
+    /// leaves: a number from a shared core is better than none.
     fn next(self, to_go: u32, left_s: f64, work_s: f64, waited_s: f64) -> Self {
         if to_go == 0 {
             return Self::FULL;
@@ -107,12 +107,12 @@ impl Pace {
 }
 
 impl Session<'_> {
-    /// Whether the budget ends the run; a resumed one has it anew.
+    /// Whether the budget is used up; a resumed run gets the whole budget again.
     pub(super) fn is_spent(&self) -> bool {
         Instant::now() >= self.deadline()
     }
 
-    /// When the last worker must have ended.
+    /// The time by which the last worker must have ended.
     pub(super) fn deadline(&self) -> Instant {
         self.begun + self.budget().saturating_sub(RESERVE)
     }
@@ -121,7 +121,7 @@ impl Session<'_> {
         Duration::from_secs_f64(self.header.config.budget_s)
     }
 
-    /// The pace of the rounds to come after `rounds` of this run, or of both of a pair.
+    /// The pace of the next rounds after `rounds` of this run, or of both runs of a pair.
     pub(super) fn pace(&self, pace: Pace, rounds: u32, sides: &[&Session<'_>]) -> Pace {
         let to_go = rounds_needed(self.header.config.min_rounds, sides).saturating_sub(rounds);
         let states = sides.iter().flat_map(|side| &side.states);
@@ -134,7 +134,7 @@ impl Session<'_> {
         pace.next(to_go, self.left_for_cases_s(to_go, sides), work_s, waited_s)
     }
 
-    /// What is left for the cases of as many rounds of these runs, in seconds: not what their workers take beside.
+    /// The time left for the cases of this many rounds of these runs, in seconds: without the overhead of their workers.
     fn left_for_cases_s(&self, to_go: u32, sides: &[&Session<'_>]) -> f64 {
         let left = self.deadline().saturating_duration_since(Instant::now());
         let beside_s = |side: &&Session<'_>| {
@@ -144,7 +144,7 @@ impl Session<'_> {
         (left.as_secs_f64() - f64::from(to_go) * beside_s).max(0.0)
     }
 
-    /// What a worker takes beside its cases, in seconds.
+    /// Overhead of a worker besides its cases, in seconds.
     fn worker_s(&self) -> f64 {
         median(&self.beside_s).unwrap_or(0.0)
     }
@@ -160,7 +160,7 @@ impl Session<'_> {
         Duration::from_secs_f64(by_pace.min(by_budget).max(0.0))
     }
 
-    /// Whether it is worthwhile to defer a row while no core is ours. Of a pair both sides have all rounds,
+    /// Whether it is worthwhile to defer a row while no core is ours. In a pair both sides have all rounds,
     /// since these are compared.
     pub(super) fn cores_are_often_ours(&self) -> bool {
         let active = self.states.iter().filter(|state| state.is_active());
@@ -168,7 +168,7 @@ impl Session<'_> {
         !self.is_of_pair && all > 0 && counting as f64 >= OFTEN_OURS * all as f64
     }
 
-    /// Skips what is too dear for the budget, of which this run has that share.
+    /// Skips benchmarks too expensive for this run's share of the budget.
     pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
         let budget = share * self.header.config.budget_s;
         let mut together: BTreeMap<&str, f64> = BTreeMap::new();
@@ -176,9 +176,11 @@ impl Session<'_> {
             *together.entry(state.row.benchmark.id).or_default() += state.row.setup().seconds();
         }
         for state in &mut self.states {
-            let is_dear = state.row.setup() != Setup::Cheap;
+            let is_expensive = state.row.setup() != Setup::Cheap;
             let seconds = together[state.row.benchmark.id];
-            state.skipped = is_dear.then(|| too_dear(seconds, budget)).flatten();
+            state.skipped = is_expensive
+                .then(|| too_expensive(seconds, budget))
+                .flatten();
         }
     }
 }
@@ -190,7 +192,7 @@ fn active_in_all(sides: &[&mut Session<'_>]) -> Vec<usize> {
     (0..rows).filter(is_active).collect()
 }
 
-/// [`RowState::counting`] of these together.
+/// The sum of [`RowState::counting`] over these rows.
 fn counting_of<'a>(states: impl Iterator<Item = &'a RowState>) -> (usize, usize) {
     states
         .map(RowState::counting)
@@ -199,7 +201,7 @@ fn counting_of<'a>(states: impl Iterator<Item = &'a RowState>) -> (usize, usize)
         })
 }
 
-/// Rounds after which active rows will mostly have as many that count as they need at least, going by those measured so far: a round counts in which the
+/// The number of rounds after which most active rows will have the required number of counting ones, judged by those measured so far: a round counts in which the
 /// core was ours often enough.
 fn rounds_needed(min_rounds: u32, sides: &[&Session<'_>]) -> u32 {
     let states = sides.iter().flat_map(|side| &side.states);
@@ -208,7 +210,7 @@ fn rounds_needed(min_rounds: u32, sides: &[&Session<'_>]) -> u32 {
     needed(min_rounds, counting, all)
 }
 
-/// Rounds of which as many count as must, if `counting` of `all` do. Where fewer than two in three count, waiting longer in each does more, and no
+/// The number of rounds that contain the required number of counting ones, if `counting` of `all` count. Where fewer than two in three count, waiting longer in each is more useful, and no
 /// further ones are planned.
 fn needed(min_rounds: u32, counting: usize, all: usize) -> u32 {
     let share = match all {
@@ -222,10 +224,10 @@ fn needed(min_rounds: u32, counting: usize, all: usize) -> u32 {
     }
 }
 
-/// Why a benchmark cannot be afforded whose rows' set-up takes so long together, if so.
-fn too_dear(seconds: f64, budget_s: f64) -> Option<String> {
-    let rounds = DEAR_LOOKS[0];
-    (seconds * f64::from(rounds) > budget_s * DEAR_SHARE).then(|| {
+/// Why a benchmark is too expensive whose rows' set-up takes this long in total; `None` if it is not.
+fn too_expensive(seconds: f64, budget_s: f64) -> Option<String> {
+    let rounds = EXPENSIVE_LOOKS[0];
+    (seconds * f64::from(rounds) > budget_s * EXPENSIVE_SHARE).then(|| {
         format!(
             "the set-up of its benchmark's rows takes about {seconds:.1} s in each of {rounds} rounds, more than half of the budget \
              of {budget_s:.0} s; give it more with --budget"
@@ -233,7 +235,7 @@ fn too_dear(seconds: f64, budget_s: f64) -> Option<String> {
     })
 }
 
-/// The same effort at a slower pace.
+/// The effort reduced to this pace.
 pub(super) fn scaled(effort: &Effort, pace: Pace) -> Effort {
     let fewer = |count: u32| (f64::from(count) * pace.samples).ceil() as u32;
     Effort {
@@ -253,11 +255,11 @@ mod tests {
     #[test]
     fn a_set_up_that_eats_the_budget_is_skipped_with_advice() {
         assert_eq!(
-            too_dear(2.0, 24.0),
+            too_expensive(2.0, 24.0),
             None,
             "six rounds of 2 s fit into half of 24 s"
         );
-        let reason = too_dear(2.0, 23.0).expect("they do not fit into half of 23 s");
+        let reason = too_expensive(2.0, 23.0).expect("they do not fit into half of 23 s");
         assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
     }
 

@@ -1,4 +1,4 @@
-//! Which CPU measures: chosen anew again and again, by how much of the time its core is ours.
+//! Which CPU measures: reconsidered throughout the run, by how much of the time its core is ours.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,25 +15,25 @@ use super::{Options, Session, SessionError};
 use crate::cores::{Cores, Heard, frequency_is_known, known};
 use crate::noise;
 
-/// How long all CPUs are listened to between rounds.
+/// How long to listen to all CPUs between rounds.
 const LISTEN: Duration = Duration::from_millis(20);
 
-/// How long at least at the beginning of a run where no earlier one has seen what cores of this model show
-/// while they are ours.
+/// Minimum time to listen at the beginning of a run where no earlier one has seen what undisturbed cores of this model
+/// show.
 const UNKNOWN_LISTEN: Duration = Duration::from_secs(1);
 
-/// How long a choice holds at least.
+/// Minimum time for which a choice holds.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// Another CPU is taken if its core is ours for so much more of the time, in percent: a change costs the caches nothing, but tells the reader more to
+/// Another CPU is taken if its core is ours for at least this much more of the time, in percentage points: a change costs the caches nothing, but gives the reader more to
 /// think about.
 const BETTER: f64 = 10.0;
 
-/// CPUs probed for noise at most, when none are named.
+/// Maximum number of CPUs probed for noise, when none are named.
 const MAX_PROBED: usize = 8;
 
 impl Session<'_> {
-    /// Chooses the CPU that measures next, if the last choice is old, and learns what its core shows. Returns whether what was known of cores is
+    /// Chooses the CPU that measures next, if the last choice is old, and learns what its core shows. Returns whether the knowledge about cores was
     /// refuted.
     pub(super) fn choose_cpu(&mut self) -> bool {
         if !self.replay.is_empty() || self.chosen.elapsed() < HOLDS {
@@ -42,7 +42,7 @@ impl Session<'_> {
         self.listen_again()
     }
 
-    /// Listens to the CPUs that may measure; the rest is as of [`Session::choose_cpu`].
+    /// Listens to the CPUs that may measure; otherwise as [`Session::choose_cpu`].
     pub(super) fn listen_again(&mut self) -> bool {
         let Some(clock) = self.clock.calibrated() else {
             return false;
@@ -67,13 +67,13 @@ impl Session<'_> {
             self.cpu = best;
             self.note_used(best);
         }
-        // The probes ran where they listened.
+        // The probes moved this process to the CPUs that they listened to.
         keep_off(self.cpu, &self.allowed);
         self.chosen = Instant::now();
         has_learnt
     }
 
-    /// Tells the document that this CPU measured.
+    /// Records in the document that this CPU measured.
     pub(super) fn note_used(&mut self, cpu: u32) {
         if !self.header.config.cpus.contains(&cpu) {
             self.header.config.cpus.push(cpu);
@@ -84,7 +84,7 @@ impl Session<'_> {
             .for_each(|noise| noise.used = true);
     }
 
-    /// The frequency that costs are of so far.
+    /// The usual frequency of the samples so far.
     pub(super) fn usual_frequency(&self) -> Option<Usual> {
         if self.common_frequency.is_some() {
             return self.common_frequency;
@@ -93,20 +93,20 @@ impl Session<'_> {
     }
 }
 
-/// What these CPUs did so far.
+/// How these CPUs have spent their time so far.
 pub(super) fn times_of(cpus: &[u32]) -> BTreeMap<u32, CpuTimes> {
     let times = |cpu: &u32| Some((*cpu, cpu_times(*cpu).ok()?));
     cpus.iter().filter_map(times).collect()
 }
 
-/// Those of these CPUs that may stand for this one: of the same kind of core, and beside the same memory.
+/// Those of these CPUs that can replace this one: with the same kind of core, and at the same memory node.
 pub(super) fn alike(cpus: &[u32], cpu: u32) -> Vec<u32> {
     let node = |number: u32| Some(Topology::here().ok()?.cpu(number)?.node);
     let is_alike = |other: &u32| cpu::kind(*other) == cpu::kind(cpu) && node(*other) == node(cpu);
     cpus.iter().copied().filter(is_alike).collect()
 }
 
-/// The coordinator keeps off the measured CPU where there is another; where there is none it sleeps meanwhile.
+/// Keeps the coordinator off the measuring CPU if there is another; otherwise it sleeps meanwhile.
 pub(super) fn keep_off(cpu: u32, allowed: &[u32]) {
     let others: Vec<u32> = allowed
         .iter()
@@ -134,13 +134,13 @@ pub(super) fn listen(
     };
     let mut heard = noise::probe(cpus, clock, grain, time);
     let cores = Cores::find(&mut heard, frequency_is_known(clock), known);
-    if let (Some(file), Some(alone)) = (file, cores.least()) {
+    if let (Some(file), Some(alone)) = (file, cores.lowest()) {
         known::remember(file, machine, options.version, grain, alone);
     }
     (cores, heard.into_iter().map(|one| one.noise).collect())
 }
 
-/// The CPUs to probe: those asked for, or the allowed ones up to [`MAX_PROBED`].
+/// The CPUs to probe: those requested, or the allowed ones up to [`MAX_PROBED`].
 pub(super) fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionError> {
     let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
     match asked {

@@ -1,4 +1,4 @@
-//! What is computed at the end of a run from what it measured.
+//! Rows computed at the end of a run from what it measured.
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
@@ -12,8 +12,8 @@ use crate::failure::Failure;
 
 /// Computes a derived row from the measured rows of its run, which hold their samples.
 ///
-/// Rows that this machine cannot measure take no part. Should another one lack its number, there is none here either: a
-/// result of the remaining rows would be another one under the same name.
+/// Rows that this machine cannot measure are left out. If another source lacks its number, there is none here either: a
+/// result of the remaining rows would be a different one under the same name.
 pub fn derived<'a>(
     row: &Row,
     measured: impl Iterator<Item = (&'a Row, &'a Measurement)>,
@@ -32,7 +32,7 @@ pub fn derived<'a>(
                 }
                 None => compute(&mut state, how, &sources),
             },
-            // What cannot be had here is missing for that reason, not for want of other rows.
+            // If it is unsupported here, that is the reason, not the lack of other rows.
             Some(reason) => match (row.benchmark.support)(&row.case) {
                 Err(refusal) => state.take(Pass::Evidence, 0, 0, None, Err(refusal.into())),
                 Ok(()) => state.skipped = Some(reason),
@@ -46,7 +46,7 @@ pub fn derived<'a>(
     )
 }
 
-/// Why these rows give nothing to compute with, if so.
+/// Why nothing can be computed from these rows; `None` if something can.
 fn without_number(sources: &[(&Row, &Measurement)]) -> Option<String> {
     if sources.is_empty() {
         return Some("it is computed from rows that this run does not have".to_owned());
@@ -60,7 +60,7 @@ fn without_number(sources: &[(&Row, &Measurement)]) -> Option<String> {
     ))
 }
 
-/// Why none of these rows can be measured here, if so.
+/// Why none of these rows can be measured here; `None` if one can.
 fn none_here(sources: &[(&Row, &Measurement)]) -> Option<String> {
     let is_there = |(_, row): &&(&Row, &Measurement)| row.status != Status::Unsupported;
     match sources.iter().find(is_there) {
@@ -69,7 +69,7 @@ fn none_here(sources: &[(&Row, &Measurement)]) -> Option<String> {
     }
 }
 
-/// The only sample of a round is of a shared core.
+/// The tag of a round's only sample that it was taken on a shared core.
 const SHARED: Disturbance = Disturbance {
     sample: 0,
     cause: Cause::SharedCore,
@@ -115,7 +115,7 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
                 values: vec![derived.value],
                 observed: true,
                 alone_percent: round.alone_percent,
-                // A value that comes from some disturbed sample is one.
+                // A value computed from a disturbed sample is disturbed.
                 disturbed: is_disturbed.then_some(SHARED).into_iter().collect(),
                 details: derived.details,
                 ..Findings::default()
@@ -127,7 +127,7 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     let having = rounds.iter().filter(|(_, value)| has_number(value)).count();
     let proof = (how.compute)(&case, &whole).and_then(|derived| {
         let mut evidence = derived.evidence;
-        // What claims nothing of its own is a defect, which its row will say.
+        // A row without claims of its own is a defect, which the row will report.
         if !evidence.is_empty() {
             evidence.insert(0, proof_of(&sources));
             evidence.push(proof_of_rounds(having, rounds.len())?);
@@ -148,12 +148,12 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     }
 }
 
-/// Fewer undisturbed rounds than this tell less than all.
+/// Minimum number of undisturbed rounds to use them alone.
 const MIN_UNDISTURBED: usize = 2;
 
-/// What values are computed from, each from a round of every source, in the sources' order: the rounds that all
-/// have in common. If more values can be had from the undisturbed rounds of each source, one after the other,
-/// those: forty sizes of memory hardly ever find the core ours in one and the same process.
+/// The inputs of each value: a round of every source, in the sources' order. These are the rounds that all
+/// have in common, unless combining the undisturbed rounds of each source in sequence gives more values:
+/// forty sizes of memory hardly ever find the core undisturbed in the same process.
 fn together<'m>(sources: &[&(&Row, &'m Measurement)]) -> Vec<Vec<&'m RoundSamples>> {
     let samples: Vec<&[RoundSamples]> = sources
         .iter()
@@ -162,7 +162,7 @@ fn together<'m>(sources: &[&(&Row, &'m Measurement)]) -> Vec<Vec<&'m RoundSample
     let Some(first) = samples.first() else {
         return Vec::new();
     };
-    // Rows settle at different times: what only some of them have is no round of all.
+    // Rows settle at different times: a round that only some of them have is not used.
     let in_common = |round: &RoundSamples| -> Option<Vec<_>> {
         let same = |rounds: &&'m [RoundSamples]| rounds.iter().find(|one| one.round == round.round);
         samples.iter().map(same).collect()
@@ -188,7 +188,7 @@ fn is_undisturbed(rounds: &[&RoundSamples]) -> bool {
     rounds.iter().all(|round| round.is_undisturbed())
 }
 
-/// What a result shows in some rounds only, as a step in a curve, is uncertain; what it shows in fewer than half of them is not there.
+/// A result seen in only some rounds, such as a step in a curve, is uncertain; one seen in fewer than half of them does not exist.
 fn proof_of_rounds(having: usize, all: usize) -> Result<Evidence, Failure> {
     if 2 * having < all {
         return Err(Failure::Unsupported(format!(
@@ -209,7 +209,7 @@ fn proof_of_rounds(having: usize, all: usize) -> Result<Evidence, Failure> {
     })
 }
 
-/// A result is proved no better than what it is computed from.
+/// A result is proved no better than its sources.
 fn proof_of(sources: &[&(&Row, &Measurement)]) -> Evidence {
     let unproved = sources
         .iter()

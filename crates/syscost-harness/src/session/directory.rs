@@ -14,11 +14,11 @@ pub(super) fn give_of(config: &Config) {
     }
 }
 
-/// Why the rest of a run would be measured on something else than its beginning, if so.
+/// Why the rest of a run would be measured on different storage than its beginning; `None` if it would not.
 pub(super) fn difference(then: &[Directory]) -> Option<String> {
     let given = given();
     then.iter().find_map(|then| {
-        // One that could not be used then has no facts; its rows said why.
+        // A directory that could not be used then has no facts; its rows said why.
         let (label, was) = (&then.label, then.storage());
         let directory = given.iter().find(|one| one.label == *label);
         let directory = directory.filter(|_| !was.is_empty())?;

@@ -1,4 +1,4 @@
-//! What becomes of samples that were judged by what a shared core shows, because nothing else had been seen yet.
+//! Discarding samples that were judged by what a shared core shows, because nothing else had been seen yet.
 
 use syscost_results::RoundSamples;
 use syscost_results::measurement::{Cause, Disturbance};
@@ -7,36 +7,36 @@ use super::Session;
 use crate::cores::{Heard, known};
 
 impl Session<'_> {
-    /// Learns from looks at the cores what these show while they are ours. If that is less than was believed, what was measured so far counts as of a
-    /// shared core, and its rows are measured again. Returns whether it is so.
+    /// Learns from looks what cores show while they are ours. If that is less than was believed, what was measured so far counts as taken on
+    /// shared cores, and its rows are measured again. Returns whether that is so.
     pub(super) fn learn(&mut self, heard: &mut [Heard]) -> bool {
         let has_learnt = self.cores.learn(heard);
         if has_learnt {
             let header = &self.header;
-            if let (Some(file), Some(least)) = (&self.known_cores, self.cores.least()) {
+            if let (Some(file), Some(lowest)) = (&self.known_cores, self.cores.lowest()) {
                 known::remember(
                     file,
                     &header.machine,
                     &header.tool_version,
                     self.cores.grain,
-                    least,
+                    lowest,
                 );
             }
             self.doubt();
         }
         for one in heard {
-            self.cores.tell(one);
+            self.cores.annotate(one);
         }
         has_learnt
     }
 
-    /// Takes all rounds so far for those of shared cores.
+    /// Treats all rounds so far as taken on shared cores.
     pub(super) fn doubt(&mut self) {
         for state in &mut self.states {
             state.rounds.iter_mut().for_each(doubt);
             state.settled &= state.cut;
         }
-        // What the first listening said rests on the same.
+        // The result of the first listening has the same flaw.
         for noise in &mut self.header.noise {
             let alone = self.cores.alone(noise.cpu);
             noise.alone_ratio = alone.map(|alone| alone.ratio);
@@ -46,7 +46,7 @@ impl Session<'_> {
     }
 }
 
-/// Takes all samples of a round for those of a shared core. One that nobody looked at stays as it is.
+/// Treats all samples of a round as taken on a shared core, if they were judged at all.
 pub(super) fn doubt(round: &mut RoundSamples) {
     if round.alone_percent.is_none() {
         return;

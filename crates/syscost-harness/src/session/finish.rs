@@ -1,4 +1,4 @@
-//! From what was measured to the run document.
+//! Turning what was measured into the run document.
 
 use std::sync::atomic::Ordering;
 
@@ -12,10 +12,10 @@ use super::{Finished, INTERRUPTED, Session, derived};
 use crate::doctor;
 
 impl Session<'_> {
-    /// The document of what was measured. The journal of a run that broke off is kept, to be resumed.
+    /// Returns the document of what was measured. The journal of an interrupted run is kept, so that it can be resumed.
     pub fn finish(mut self, keep_samples: bool) -> Finished {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
-        // What cores show while they are ours is confirmed at the end.
+        // Listen once more to confirm what undisturbed cores show.
         if !interrupted && self.states.iter().any(|state| !state.rounds.is_empty()) {
             self.listen_again();
         }
@@ -61,7 +61,7 @@ impl Session<'_> {
         config.worker_start_ms = median(&self.started_in_ms);
         let duration_s = self.elapsed().as_secs_f64();
         let clock = self.clock.report();
-        // Of the CPUs that measured, the one that lost most.
+        // The maximum over the CPUs that measured.
         let stolen = |cpu: &u32| {
             let passed = cpu_times(*cpu).ok()? - *self.times.get(cpu)?;
             Some(100.0 * passed.steal_share())

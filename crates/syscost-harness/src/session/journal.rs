@@ -1,9 +1,9 @@
 //! The journal: what is already measured, safe from Ctrl-C, kill -9 and power cuts of the process (not of the machine).
 //!
-//! One JSON object a line, with its [checksum](mod@line): a [`Header`], once more the same, and
+//! One JSON object per line, with its [checksum](mod@line): a [`Header`], the same once more, and
 //! then a [`Record`] for every finished worker. A last line that is torn, because the process died
-//! while writing it, is ignored, as is one that is damaged: that worker is started again. A lock on
-//! the file tells whether its run still lives.
+//! while writing it, is ignored, as is one that is damaged: that worker is run again. A lock on
+//! the file shows whether its run is still alive.
 
 mod check;
 pub mod line;
@@ -22,16 +22,16 @@ use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
 use crate::worker::Program;
 
-/// Version of the journal's shape; a journal of another version cannot be resumed.
+/// Version of the journal's format; a journal of another version cannot be resumed.
 const JOURNAL_VERSION: u32 = 2;
 
 /// How many times the header is written: one of them may be damaged.
 pub const HEADERS: usize = 2;
 
-/// What a run knew before its first round.
+/// What was known before the first round of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Header {
-    /// The journal format of this version, when written.
+    /// The version of the journal's format with which it was written.
     pub journal_version: u32,
     /// Version of the program.
     pub tool_version: String,
@@ -50,25 +50,25 @@ pub struct Header {
     /// The directories of the file-system rows.
     #[serde(default)]
     pub directories: Vec<Directory>,
-    /// How it was asked for.
+    /// The configuration of the run.
     pub config: Config,
-    /// Whether the budget was given by hand, and so ends the run even before its fewest rounds.
+    /// Whether the budget was given explicitly, and therefore ends the run even before its minimum number of rounds.
     pub strict_budget: bool,
-    /// Seconds a case may take in one worker.
+    /// Maximum time of a case in one worker, in seconds.
     pub time_limit_s: f64,
-    /// The noise probe.
+    /// The results of the noise probe.
     pub noise: Vec<Noise>,
-    /// What was warned of.
+    /// The warnings given.
     pub warnings: Vec<Warning>,
     /// Names of the rows, in the report's order.
     pub rows: Vec<String>,
-    /// CPUs that may measure instead of the configuration's first, and that one.
+    /// CPUs that may measure instead of the configuration's first one, and that one.
     #[serde(default)]
     pub candidates: Vec<u32>,
 }
 
 impl Header {
-    /// Notes which program measures, and in which environment.
+    /// Records which program measures, and in which environment.
     pub fn measured_by(&mut self, program: &Program) {
         self.config.environment = program.environment.iter().cloned().collect();
         if let Some(about) = &program.about {
@@ -90,21 +90,21 @@ impl Header {
 pub struct Record {
     /// Number of the round, from 0.
     pub round: u32,
-    /// Which pass.
+    /// The pass that it made.
     pub pass: Pass,
     /// Id of the benchmark.
     pub benchmark: String,
-    /// By case suffix; cases the worker never came to are absent.
+    /// Results by case suffix; cases that the worker did not reach are absent.
     pub cases: Vec<(String, Result<Findings, Failure>)>,
-    /// The CPU.
+    /// The CPU that it measured on.
     pub cpu: u32,
-    /// Time stolen by the hypervisor meanwhile, in percent.
+    /// Time stolen by the hypervisor during the worker, in percent.
     pub steal_percent: Option<f64>,
-    /// From the start of the process to its first word, in ms.
+    /// From the start of the process to its first reply, in ms.
     pub started_in_ms: f64,
-    /// Seconds of the run so far, over all its parts.
+    /// Seconds of the run so far, including the parts before it was resumed.
     pub elapsed_s: f64,
-    /// Whether it came to its end. One that the budget ended is not written: a resumed run takes it anew.
+    /// Whether the worker was completed. One that the budget ended is not written: a resumed run repeats it.
     #[serde(skip, default = "yes")]
     pub is_whole: bool,
 }
@@ -116,7 +116,7 @@ fn yes() -> bool {
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The file cannot be made, read or written.
+    /// The file cannot be created, read or written.
     #[error("{action} the journal {path}: {cause}; set XDG_DATA_HOME to choose another place")]
     Io {
         /// What was tried.
@@ -126,7 +126,7 @@ pub enum JournalError {
         /// The cause.
         cause: io::Error,
     },
-    /// There is none.
+    /// There is no such journal.
     #[error(
         "there is no journal {0}: one is removed when its run is complete; `syscost history` lists the runs that were kept"
     )]
@@ -134,7 +134,7 @@ pub enum JournalError {
     /// Another process holds it.
     #[error("the journal {0} belongs to a run that is still going on; wait for it or end it first")]
     Busy(PathBuf),
-    /// It is none, or of another version.
+    /// It is not a journal, or of another version.
     #[error(
         "{path} is not a journal this version can resume: {cause}; measure anew with `syscost run`"
     )]
@@ -175,17 +175,17 @@ impl Journal {
         journal.lock()?;
         let written = (0..HEADERS).try_for_each(|_| journal.write_line(header));
         if let Err(error) = written {
-            // Without its first lines it is good for nothing.
+            // Without its first lines it is useless.
             let _ = std::fs::remove_file(path);
             return Err(error);
         }
         Ok(journal)
     }
 
-    /// Opens a journal to go on with it.
+    /// Opens a journal to continue it.
     ///
     /// # Errors
-    /// When it cannot be read, belongs to a living run, or is no journal of this version.
+    /// When it cannot be read, belongs to a living run, or is not a journal of this version.
     pub fn open(path: &Path) -> Result<(Self, Header, Vec<Record>), JournalError> {
         let failed = io_error("opening", path);
         let file = OpenOptions::new()
@@ -223,7 +223,7 @@ impl Journal {
             .map_or(0, |end| end + 1);
         let (header, records) = read(&bytes[..whole]).map_err(&unusable)?;
         if whole < bytes.len() {
-            // Cut the torn line off, or the next record would be glued to it.
+            // Cut off the torn line, or the next record would be appended to it.
             journal
                 .file
                 .set_len(whole as u64)
@@ -244,7 +244,7 @@ impl Journal {
         self.write_line(record)
     }
 
-    /// Where it lies.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -258,7 +258,7 @@ impl Journal {
     fn lock(&self) -> Result<(), JournalError> {
         match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Err(rustix::io::Errno::WOULDBLOCK) => Err(JournalError::Busy(self.path.clone())),
-            // A file system without locks is no reason not to measure.
+            // Missing file locks are no reason not to measure.
             _ => Ok(()),
         }
     }
@@ -282,7 +282,7 @@ pub fn read(bytes: &[u8]) -> Result<(Header, Vec<Record>), String> {
     if lines.is_empty() {
         return Err("it is empty".to_owned());
     }
-    // No two workers say the same to the last bit: a line that is there twice was copied.
+    // No two workers report exactly the same: a line that occurs twice was copied.
     let mut seen = BTreeSet::new();
     lines.retain(|line| seen.insert(*line));
     let whole: Vec<&[u8]> = lines.into_iter().filter_map(line::unsealed).collect();
@@ -310,14 +310,14 @@ fn io_error<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> J
     }
 }
 
-/// Whether a living process holds this journal.
+/// Whether a living process has locked this journal.
 pub fn is_busy(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| {
         flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
     })
 }
 
-/// A run without a journal is a run all the same.
+/// The warning that the run has no journal, which does not prevent the run.
 pub(super) fn lost(error: &JournalError) -> Warning {
     Warning {
         code: "journal_lost".to_owned(),

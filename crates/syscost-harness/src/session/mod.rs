@@ -42,11 +42,11 @@ pub use profile::Profile;
 pub use request::{Event, INTERRUPTED, Observer, Options, SessionError};
 use rows::RowState;
 
-/// What a run ended with: the document, and the journal that can go when it is saved.
+/// The result of a run: the document, and the journal that can be removed once that is saved.
 pub struct Finished {
     /// The document.
     pub run: Run,
-    /// Its journal; kept if the run broke off, so that it can be resumed.
+    /// Its journal; kept if the run was interrupted, so that it can be resumed.
     pub journal: Option<Journal>,
 }
 
@@ -55,28 +55,28 @@ pub struct Session<'a> {
     header: Header,
     journal: Option<Journal>,
     states: Vec<RowState>,
-    /// What the journal of a resumed run holds, until its round comes.
+    /// The records of a resumed run, until their rounds come.
     replay: Vec<Record>,
     launcher: Launcher<'a>,
     clock: RunClock,
     settings: ClockSettings,
     cpu: u32,
     allowed: Vec<u32>,
-    /// What looks at the cores show while these are ours, and where that is kept.
+    /// What looks at the cores show while these are ours, and where that is stored.
     cores: Cores,
     known_cores: Option<PathBuf>,
     /// The usual frequency of both runs of a pair.
     common_frequency: Option<Usual>,
-    /// Whether it is one of two runs that are measured in turn.
+    /// Whether it is one of two runs that are measured alternately.
     is_of_pair: bool,
     /// Whether rows may be deferred in this round.
     may_defer: bool,
-    /// When the measuring one was chosen.
+    /// When the measuring CPU was chosen.
     chosen: Instant,
     started_in_ms: Vec<f64>,
-    /// What the timed jobs took beside their cases, in seconds each.
+    /// Overhead of the timed jobs besides their cases, in seconds each.
     beside_s: Vec<f64>,
-    /// What the CPUs that may measure did before the run.
+    /// How the CPUs that may measure had spent their time before the run.
     times: BTreeMap<u32, CpuTimes>,
     earlier: Duration,
     begun: Instant,
@@ -87,7 +87,7 @@ impl<'a> Session<'a> {
     /// Prepares a new run of these rows.
     ///
     /// # Errors
-    /// When the CPUs asked for cannot be used or the journal cannot be written.
+    /// When the requested CPUs cannot be used or the journal cannot be written.
     pub fn new(
         rows: Vec<Row>,
         options: &Options,
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
             noise,
             warnings,
             rows: rows.iter().map(Row::name).collect(),
-            // CPUs that are asked for by number are taken in that order: the first measures.
+            // CPUs that are requested by number are taken in that order: the first measures.
             candidates: match &options.cpus {
                 Some(_) => vec![cpu],
                 None => choose::alike(&probed, cpu),
@@ -165,7 +165,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Takes up a run that broke off.
+    /// Resumes a run that was interrupted.
     ///
     /// # Errors
     /// When the journal cannot be used, or was made on another machine or by another version.
@@ -281,7 +281,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What is known of the machine before the first round that a reader should know.
+    /// The warnings about the machine before the first round.
     pub fn warnings(&self) -> &[Warning] {
         &self.header.warnings
     }
@@ -290,7 +290,7 @@ impl<'a> Session<'a> {
         self.earlier + self.begun.elapsed()
     }
 
-    /// Takes in a finished worker, from the journal or fresh.
+    /// Adds the results of a finished worker, from the journal or fresh.
     fn absorb(&mut self, record: Record) {
         let Record {
             round,
@@ -309,13 +309,13 @@ impl<'a> Session<'a> {
                 state.row.benchmark.id == benchmark && state.row.case.suffix() == suffix
             });
             if let Some(state) = state {
-                // The steal that was seen is of the job's CPU.
+                // The observed steal belongs to the job's CPU.
                 let findings = result.as_ref().ok();
                 let own = findings.and_then(|findings| findings.cpu);
                 let ratio = findings.and_then(|findings| findings.alone_ratio);
                 let steal = steal_percent.filter(|_| own.is_none_or(|own| own == cpu));
                 state.take(pass, round, own.unwrap_or(cpu), steal, result);
-                // A resumed run may know better than the one before.
+                // A resumed run may know more than the one before.
                 if pass == Pass::Timed
                     && ratio.is_some_and(|ratio| self.cores.refutes(ratio, own.unwrap_or(cpu)))
                 {
@@ -327,7 +327,7 @@ impl<'a> Session<'a> {
         used.into_iter().for_each(|cpu| self.note_used(cpu));
     }
 
-    /// Runs one job, again from the next case on if one of its cases ended the worker.
+    /// Runs one job, restarting from the next case if one of its cases ended the worker.
     fn execute(&mut self, mut job: Job, round: u32, padding: usize) -> Result<Record, Interrupted> {
         let before = cpu_times(self.cpu).ok();
         let mut record = Record {
@@ -361,7 +361,7 @@ impl<'a> Session<'a> {
                 break;
             }
             if !came_to_any {
-                // Worker after worker dies between its cases: these rows can not be measured.
+                // One worker after another dies between its cases: these rows cannot be measured.
                 let failure =
                     || Failure::Failed("the worker ended before it came to this row".into());
                 record

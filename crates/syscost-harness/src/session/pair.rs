@@ -1,4 +1,4 @@
-//! Two runs of the same rows, taken in turn, so that the machine's drift meets both alike.
+//! Two runs of the same rows, measured alternately, so that the machine's drift affects both alike.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,16 +13,16 @@ use crate::worker::{Interrupted, Launcher, Program};
 
 /// Two runs in progress: A, measured as its options say, and B, by another program or in another environment.
 ///
-/// Every benchmark's round of A and of B stand next to each other, A B in one, B A in the next: a drift of the machine that
-/// is slow against one worker's life cancels. Both draw the same shuffles, paddings and offsets.
+/// A's and B's rounds of a benchmark are adjacent, A B in one round, B A in the next: a drift of the machine that
+/// is slow compared with one worker's life cancels. Both use the same shuffles, paddings and offsets.
 pub struct Pair<'a> {
     a: Session<'a>,
     b: Session<'a>,
 }
 
 impl<'a> Pair<'a> {
-    /// Prepares two runs of these rows; `options` are those of A. Neither has a journal: a pair cannot be resumed. The budget is
-    /// that of both together.
+    /// Prepares two runs of these rows; `options` are those of A. Neither has a journal: a pair cannot be resumed. The budget
+    /// is shared by both.
     ///
     /// # Errors
     /// As [`Session::new`].
@@ -46,7 +46,7 @@ impl<'a> Pair<'a> {
         Ok(Self { a, b })
     }
 
-    /// Measures until every row of both is settled, the budget is spent or Ctrl-C arrives. Whatever is measured by then stays.
+    /// Measures until every row of both is settled, the budget is spent or Ctrl-C arrives. Everything measured by then is kept.
     pub fn measure(&mut self, observer: &mut dyn Observer) {
         self.a.skip_what_cannot_fit(0.5);
         self.b.skip_what_cannot_fit(0.5);
@@ -54,7 +54,7 @@ impl<'a> Pair<'a> {
             rows: 2 * self.a.states.len(),
             journal: None,
         });
-        // An interrupted one keeps what it has.
+        // An interrupted pair keeps what it has.
         let (Ok(()) | Err(Interrupted)) = self.rounds(observer);
     }
 
@@ -105,7 +105,7 @@ impl<'a> Pair<'a> {
 
     /// A row needs no more rounds once both sides need none: they are compared round by round.
     fn settle(&mut self, profile: Profile) {
-        // One frequency for both: each its own would be a difference of its own.
+        // One frequency for both: separate ones would add a difference of their own.
         let states = self.a.states.iter().chain(&self.b.states);
         let usual = frequency::usual(states.flat_map(|state| &state.rounds));
         (self.a.common_frequency, self.b.common_frequency) = (usual, usual);
@@ -126,14 +126,14 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// A B, B A, B A, A B, and so on: a steady drift cancels over each two rounds, and either side is first as often in even rounds as in odd ones, which begin with
+/// A B, B A, A B, B A, and so on: a steady drift cancels over each two rounds, and either side is first as often in even rounds as in odd ones, which begin with
 /// other benchmarks.
 fn b_is_first(round: u32) -> bool {
     round.count_ones() % 2 == 1
 }
 
 impl<'a> Session<'a> {
-    /// A run of the same rows on the same CPU by the same clock, measured by another program.
+    /// A run of the same rows on the same CPU with the same clock, measured by another program.
     fn twin(&self, program: Program, version: &str) -> Self {
         let mut header = self.header.clone();
         header.id = new_id(jiff::Timestamp::now());

@@ -21,7 +21,7 @@ pub(super) fn give_of(config: &Config) {
 }
 
 impl Session<'_> {
-    /// The far end that this run was begun with, and the file of its token, if it has one.
+    /// The far end with which this run was begun, and the file of its token, if it has one.
     pub fn peer(&self) -> Option<(&Peer, &Path)> {
         let peer = self.header.peer.as_deref()?;
         // A journal whose far end has no token file is refused.
@@ -29,7 +29,7 @@ impl Session<'_> {
         Some((peer, Path::new(token_file)))
     }
 
-    /// The NFS server that this run was begun with, if it has one.
+    /// The NFS server with which this run was begun, if it has one.
     pub fn nfs(&self) -> Option<&NfsServer> {
         self.header.nfs.as_deref()
     }

@@ -14,11 +14,11 @@ use crate::catalogue::Row;
 use crate::failure::Failure;
 use crate::worker::{Interrupted, Job, JobCase};
 
-/// Rounds of a benchmark whose set-up is dear: the fewest that give an interval, each with more samples.
-pub(super) const DEAR_LOOKS: [u32; 1] = [6];
+/// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with more samples.
+pub(super) const EXPENSIVE_LOOKS: [u32; 1] = [6];
 
 impl Session<'_> {
-    /// Measures until every row is settled, the budget is spent or Ctrl-C arrives. Whatever is measured by then stays.
+    /// Measures until every row is settled, the budget is spent or Ctrl-C arrives. Everything measured by then is kept.
     pub fn measure(&mut self, observer: &mut dyn Observer) {
         let profile = Profile::from_name(&self.header.config.profile).unwrap_or_default();
         self.skip_what_cannot_fit(1.0);
@@ -31,7 +31,7 @@ impl Session<'_> {
             let replayed = !self.replay.is_empty();
             match self.round(round, pace, profile, observer) {
                 Ok(Round::Whole) => {}
-                // What a cut round lacks is not judged as if it were there.
+                // A round that was cut short is not judged as if it were complete.
                 Ok(Round::Cut) | Err(Interrupted) => return,
             }
             self.settle(profile);
@@ -54,7 +54,7 @@ impl Session<'_> {
         profile: Profile,
         observer: &mut dyn Observer,
     ) -> Result<Round, Interrupted> {
-        // What was measured in rounds that are over now is of rows that needed less this time.
+        // Records of rounds that are over now belong to rows that needed fewer rounds this time.
         self.replay.retain(|record| record.round >= round);
         let mut random = fastrand::Rng::with_seed(mix(self.header.config.seed, u64::from(round)));
         let order = order(&[self], round, &mut random);
@@ -75,7 +75,7 @@ impl Session<'_> {
         Ok(Round::Whole)
     }
 
-    /// What to tell before a benchmark, when that share of its round is done.
+    /// The event before a benchmark, when this share of its round is done.
     pub(super) fn working(
         &self,
         benchmark: &'static Benchmark,
@@ -93,7 +93,7 @@ impl Session<'_> {
         }
     }
 
-    /// One benchmark in one round: the evidence pass before the first timed one.
+    /// One benchmark in one round: the evidence pass, if it is the first round, then the timed one.
     pub(super) fn step(
         &mut self,
         benchmark: &'static Benchmark,
@@ -145,7 +145,7 @@ impl Session<'_> {
             .map(|state| JobCase {
                 suffix: state.row.case.suffix(),
                 iterations: state.iterations,
-                // What is computed from rows needs rounds that all of them have.
+                // Rows that are sources of derived rows need rounds that all of them have.
                 may_defer: self.may_defer && state.may_defer() && !is_source(&state.row),
             })
             .collect();
@@ -205,7 +205,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// At a look, rows whose interval is narrow enough need no more rounds, and those that no more rounds would help.
+    /// Settles rows at a look: those whose interval is narrow enough, and those that no more rounds would help.
     pub(super) fn settle(&mut self, profile: Profile) {
         let rule = profile.stop_rule();
         let usual = self.usual_frequency();
@@ -217,7 +217,7 @@ impl Session<'_> {
     }
 }
 
-/// The benchmarks of which these sessions have rows like that, in the report's order.
+/// The benchmarks with such rows in these sessions, in the report's order.
 pub(super) fn benchmarks(
     sessions: &[&Session<'_>],
     is_wanted: fn(&RowState) -> bool,
@@ -241,27 +241,29 @@ pub(super) fn order(
     random: &mut fastrand::Rng,
 ) -> Vec<&'static Benchmark> {
     let states = || sessions.iter().flat_map(|session| &session.states);
-    let is_dear = |benchmark: &'static Benchmark| {
+    let is_expensive = |benchmark: &'static Benchmark| {
         let mut active = states().filter(|state| state.takes_part());
         active.any(|state| {
             state.row.benchmark.id == benchmark.id && state.row.setup() != Setup::Cheap
         })
     };
     let all = benchmarks(sessions, RowState::takes_part).into_iter();
-    let mut benchmarks: Vec<_> = all.map(|one| (one, is_dear(one))).collect();
+    let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
     random.shuffle(&mut benchmarks);
     arranged(benchmarks, round)
 }
 
-/// The same order, but those that are dear are adjacent: at the end of even rounds, so that in the first one
-/// they do not take the time that many others need, and at the beginning of odd ones. They mostly fill much
-/// memory, and what one frees the next one gets: a virtual machine gives memory that nobody uses back to its
-/// host within seconds, and to get a gigabyte of it again takes seconds more.
+/// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in the first one
+/// they do not take the time that many others need, and at the beginning of odd ones. Most of them fill much
+/// memory, and the next one gets what the one before freed: a virtual machine returns unused memory to its
+/// host within seconds, and getting a gigabyte of it back takes seconds more.
 fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
-    let (dear, cheap): (Vec<_>, Vec<_>) = benchmarks.into_iter().partition(|(_, dear)| *dear);
+    let (expensive, cheap): (Vec<_>, Vec<_>) = benchmarks
+        .into_iter()
+        .partition(|(_, expensive)| *expensive);
     let (first, last) = match round % 2 {
-        0 => (cheap, dear),
-        _ => (dear, cheap),
+        0 => (cheap, expensive),
+        _ => (expensive, cheap),
     };
     first.into_iter().chain(last).map(|(one, _)| one).collect()
 }
@@ -274,15 +276,15 @@ enum Round {
     Cut,
 }
 
-/// The numbers of rounds at which a benchmark of this set-up may stop.
+/// The numbers of rounds at which a benchmark with this set-up may stop.
 pub(super) fn looks_of(setup: Setup, looks: &[u32]) -> &[u32] {
     match setup {
         Setup::Cheap => looks,
-        Setup::Dear { .. } => &DEAR_LOOKS,
+        Setup::Expensive { .. } => &EXPENSIVE_LOOKS,
     }
 }
 
-/// One seed from two, by the finaliser of SplitMix64.
+/// Mixes two seeds into one, by the finaliser of SplitMix64.
 pub(super) fn mix(seed: u64, salt: u64) -> u64 {
     let mut z = seed.wrapping_add(salt.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -294,20 +296,20 @@ pub(super) fn mix(seed: u64, salt: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const DEAR: Setup = Setup::Dear { seconds: 2.0 };
+    const EXPENSIVE: Setup = Setup::Expensive { seconds: 2.0 };
 
     #[test]
-    fn a_dear_set_up_gets_fewer_and_longer_rounds() {
+    fn an_expensive_set_up_gets_fewer_and_longer_rounds() {
         let looks = Profile::Standard.looks();
         assert_eq!(looks_of(Setup::Cheap, looks), looks);
-        assert_eq!(looks_of(DEAR, looks), [6]);
+        assert_eq!(looks_of(EXPENSIVE, looks), [6]);
         let cheap = Profile::Standard.effort();
-        assert_eq!(cheap.with_setup(DEAR).samples, 2 * cheap.samples);
+        assert_eq!(cheap.with_setup(EXPENSIVE).samples, 2 * cheap.samples);
         assert_eq!(cheap.with_setup(Setup::Cheap), cheap);
     }
 
     #[test]
-    fn dear_ones_are_adjacent_within_a_round_and_from_even_to_odd_ones() {
+    fn expensive_ones_are_adjacent_within_a_round_and_from_even_to_odd_ones() {
         let shuffled = vec![("a", false), ("b", true), ("c", false), ("d", true)];
         assert_eq!(arranged(shuffled.clone(), 0), ["a", "c", "b", "d"]);
         assert_eq!(arranged(shuffled.clone(), 1), ["b", "d", "a", "c"]);

@@ -7,7 +7,7 @@ use syscost_results::stats::looks::{self, StopRule};
 use super::rows::REPEATS;
 use crate::bencher::Effort;
 
-/// The budget of the standard profile: for each row, and at least and at most for all of them.
+/// The budget of the standard profile: per row, and the minimum and maximum for all of them.
 const STANDARD_ROW: Duration = Duration::from_millis(310);
 const MIN_STANDARD: Duration = Duration::from_millis(29_600);
 const MAX_STANDARD: Duration = Duration::from_millis(178_000);
@@ -15,7 +15,7 @@ const MAX_STANDARD: Duration = Duration::from_millis(178_000);
 /// How much a run takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// The rows that people look at first. Six rounds, the fewest that give an exact 95 % interval, up to
+    /// The rows that people look at first. Six rounds, the minimum for an exact 95 % interval, up to
     /// fifty-one where that makes the interval narrow enough; seconds.
     Quick,
     /// The whole catalogue, in six to twenty-five rounds; three minutes.
@@ -29,7 +29,7 @@ impl Profile {
     /// All profiles, shortest first.
     pub const ALL: [Profile; 3] = [Profile::Quick, Profile::Standard, Profile::Careful];
 
-    /// The name people type.
+    /// The name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Profile::Quick => "quick",
@@ -44,7 +44,7 @@ impl Profile {
     }
 
     /// The time budget of a run of this many rows when none is given. The run ends by then,
-    /// whatever is missing.
+    /// even if something is missing.
     pub fn budget(self, rows: usize) -> Duration {
         match self {
             Profile::Quick => Duration::from_millis(19_600),
@@ -60,7 +60,7 @@ impl Profile {
         }
     }
 
-    /// How long the noise probe listens.
+    /// How long to listen to CPUs before the run.
     pub fn probe(self) -> Duration {
         match self {
             Profile::Quick => Duration::from_millis(250),
@@ -69,7 +69,7 @@ impl Profile {
     }
 
     /// Numbers of rounds after which a row whose interval is narrow enough stops. Looking only then keeps the
-    /// interval's coverage what it says; the numbers are those at which it is nearest above 95 %.
+    /// interval's stated coverage; the numbers are those at which it is nearest above 95 %.
     pub fn looks(self) -> &'static [u32] {
         match self {
             Profile::Quick => &looks::QUICK,
@@ -78,12 +78,12 @@ impl Profile {
         }
     }
 
-    /// Rounds at most, those included that found too few moments in which the core was ours and were taken again.
+    /// Maximum number of rounds, including those that were repeated because the core was shared too often.
     pub fn max_rounds(self) -> u32 {
         REPEATS * self.stop_rule().last()
     }
 
-    /// Half-width of the interval, relative to the median, at which a row is sure enough.
+    /// Half-width of the interval, relative to the median, at which a row is precise enough.
     pub fn target_half_width(self) -> f64 {
         match self {
             Profile::Quick | Profile::Standard => 0.02,
@@ -91,7 +91,7 @@ impl Profile {
         }
     }
 
-    /// When a row has rounds enough. A careful run takes all it may for a row that will not get there.
+    /// When a row has enough rounds. A careful run uses the maximum for a row that will not get there.
     pub fn stop_rule(self) -> StopRule<'static> {
         StopRule {
             looks: self.looks(),
@@ -100,9 +100,9 @@ impl Profile {
         }
     }
 
-    /// What one round takes of each case.
+    /// How much one round measures of each case.
     pub fn effort(self) -> Effort {
-        // Processes differ more than samples of one do, so more rounds tell more than longer ones. Three
+        // Processes differ more than samples within one, so more rounds give more information than longer ones. Three
         // rounds of singles are as many as p99 needs.
         let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
             Profile::Quick => (15, 500.0, 50.0, 3.0, 6.0, 100),

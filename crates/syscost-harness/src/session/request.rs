@@ -1,4 +1,4 @@
-//! How a run is asked for, what it tells meanwhile, and why there may be none.
+//! How a run is requested, what it reports meanwhile, and why it may fail.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,15 +9,15 @@ use super::Profile;
 use super::journal::JournalError;
 use crate::worker::Program;
 
-/// Why rows were skipped that Ctrl-C left unmeasured, as documents have it.
+/// The reason in documents why rows were skipped that Ctrl-C left unmeasured.
 pub const INTERRUPTED: &str = "interrupted";
 
-/// How a run is asked for.
+/// The request for a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How much to take.
+    /// How much to measure.
     pub profile: Profile,
-    /// Time budget, if not the profile's own. One given by hand ends the run even before its fewest rounds.
+    /// Time budget, if not the profile's own. An explicit one ends the run even before its minimum number of rounds.
     pub budget: Option<Duration>,
     /// Seed, if the run is to repeat another's shuffles.
     pub seed: Option<u64>,
@@ -27,11 +27,11 @@ pub struct Options {
     pub time_limit: Duration,
     /// What the user selected, for the record.
     pub selectors: Vec<String>,
-    /// The program to start workers from.
+    /// The program from which workers are started.
     pub program: Program,
     /// Folder of the journal, which is named after the run; without one the run cannot be resumed.
     pub journal_folder: Option<PathBuf>,
-    /// Where is kept what cores showed in earlier runs; without it each run finds out for itself.
+    /// File that stores what cores showed in earlier runs; without it each run finds out for itself.
     pub known_cores: Option<PathBuf>,
     /// The far end of the network measurements, if one was given: for the record. Workers find it in their environment.
     pub peer: Option<Box<Peer>>,
@@ -41,15 +41,15 @@ pub struct Options {
     pub version: &'static str,
 }
 
-/// What happens during a run, told between workers only, so that drawing it disturbs no sample.
+/// What happens during a run, reported between workers only, so that drawing it disturbs no sample.
 pub enum Event<'a> {
-    /// The run does something before its first round.
+    /// The run does this before its first round.
     Preparing(&'a str),
     /// Rounds begin.
     Begin {
         /// Rows to measure.
         rows: usize,
-        /// Where the journal lies, if there could be one.
+        /// Path of the journal, if there is one.
         journal: Option<&'a Path>,
     },
     /// A worker is about to start.
@@ -58,7 +58,7 @@ pub enum Event<'a> {
         benchmark: &'a str,
         /// The round, from 1.
         round: u32,
-        /// Rounds at least.
+        /// Minimum number of rounds.
         rounds: u32,
         /// Share of the run that is done, 0 to 1.
         done: f64,
@@ -74,19 +74,19 @@ pub enum Event<'a> {
     },
 }
 
-/// Is told what happens.
+/// Receives the events of a run.
 pub trait Observer {
-    /// Takes note of an event. Runs on the coordinator's CPU, between workers.
+    /// Handles an event. Runs on the coordinator's CPU, between workers.
     fn event(&mut self, event: Event<'_>);
 }
 
-/// Why there is no run at all.
+/// Why a run cannot be made at all.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The journal.
+    /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A CPU that was asked for cannot be used.
+    /// A requested CPU cannot be used.
     #[error("CPU {cpu} cannot be used: {reason}; `syscost doctor` lists the allowed ones")]
     Cpu {
         /// Its number.
@@ -94,7 +94,7 @@ pub enum SessionError {
         /// Why not.
         reason: String,
     },
-    /// The journal was made by something else.
+    /// The journal comes from another version or machine.
     #[error("cannot resume {path}: {cause}; measure anew with `syscost run`")]
     Foreign {
         /// The journal.

@@ -1,4 +1,4 @@
-//! What is known of one row while the run goes on, and what it becomes in the document.
+//! The state of one row during the run, and its entry in the document.
 
 mod status;
 #[cfg(test)]
@@ -19,48 +19,48 @@ use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
 
-/// A row has at most this many times the rounds it needs, where too few moments are found in which the core is ours.
+/// Maximum number of rounds of a row, as a multiple of those it needs, where its core is shared too often.
 pub(super) const REPEATS: u32 = 3;
 
-/// After as many rounds, none of which counts, a row is not deferred any more: it may need several cores at
-/// once.
+/// After this many rounds, none of which counts, a row is no longer deferred: it may need several cores
+/// simultaneously.
 const PATIENT_ROUNDS: usize = 3;
 
-/// What is known of one row.
+/// The state of one row.
 pub(crate) struct RowState {
     pub(crate) row: Row,
     pub(crate) target_half_width: f64,
     pub(crate) rounds: Vec<RoundSamples>,
     pub(crate) iterations: Option<u64>,
     pub(crate) failure: Option<Failure>,
-    /// Left out of the plan, with the reason.
+    /// Why it is left out of the plan, if it is.
     pub(crate) skipped: Option<String>,
-    /// No more rounds are needed.
+    /// Whether it needs no more rounds.
     pub(crate) settled: bool,
-    /// It is left out of the coming round, whose time does more for others.
+    /// Whether it is left out of the coming round, whose time is more useful for others.
     pub(crate) rests: bool,
-    /// It has fewer rounds than it needs, or none, for lack of time.
+    /// Whether it has fewer rounds than it needs, or none, for lack of time.
     pub(crate) cut: bool,
     evidence: Vec<Evidence>,
-    /// Whether the evidence pass came back.
+    /// Whether the evidence pass has been completed.
     is_proved: bool,
     observed: bool,
     cycle_floor: Option<f64>,
-    /// How many copies ran at once, if its throughput was measured.
+    /// How many copies ran simultaneously, if its throughput was measured.
     copies: Option<u32>,
     /// How many bytes an operation moves, if a rate was measured.
     bytes: Option<f64>,
-    /// The resolution of each round that told one.
+    /// The resolution of each round that reported one.
     resolutions: Vec<f64>,
     /// The grain of each round.
     grains: Vec<f64>,
     /// The limits of its method, where it has some.
     limits: Option<(f64, f64)>,
-    /// In which rounds nothing larger than the values was tried, and why.
+    /// The reason of each round in which nothing larger than the values was tried.
     larger: Vec<String>,
-    /// In how many rounds it was left to a later one, because no core was ours.
+    /// How many rounds postponed it because no core was ours.
     pub(crate) deferred: u32,
-    /// What it takes of the run's time.
+    /// The time that it takes of the run.
     pub(crate) takes: Takes,
     details: BTreeMap<String, Vec<f64>>,
     follows: BTreeMap<String, Follows>,
@@ -68,7 +68,7 @@ pub(crate) struct RowState {
 }
 
 impl RowState {
-    /// A row of which nothing is known yet, and the half-width of the interval, relative to the median, at which it needs no
+    /// A row without any results, and the half-width of the interval, relative to the median, at which it needs no
     /// more rounds.
     pub(crate) fn new(row: Row, target_half_width: f64) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl RowState {
         }
     }
 
-    /// The same row, of which nothing is known yet.
+    /// The same row without any results.
     pub(crate) fn afresh(&self) -> Self {
         Self::new(self.row.clone(), self.target_half_width)
     }
@@ -115,7 +115,7 @@ impl RowState {
         self.is_active() && !self.rests
     }
 
-    /// Takes in what a worker found.
+    /// Adds the findings of a worker.
     pub(crate) fn take(
         &mut self,
         pass: Pass,
@@ -144,7 +144,7 @@ impl RowState {
         self.bytes = findings.bytes.or(self.bytes);
         self.resolutions.extend(findings.resolution);
         if pass == Pass::Evidence {
-            // Nothing of it is timed for the record. A computed row has its limits from here: they
+            // The evidence pass times nothing for the record. A derived row gets its limits here: they
             // are those of the whole run.
             self.is_proved = true;
             if self.row.benchmark.derive.is_some() {
@@ -186,7 +186,7 @@ impl RowState {
         }
     }
 
-    /// One entry per claim and source: the worst verdict of all rounds stands.
+    /// Keeps one entry per claim and source: the worst verdict of all rounds.
     fn add_evidence(&mut self, evidence: Evidence) {
         let same = |known: &&mut Evidence| {
             known.claim == evidence.claim && known.source == evidence.source
@@ -199,14 +199,14 @@ impl RowState {
     }
 
     /// Whether it may be left to a later round while no core is ours: not before it was measured, nor more
-    /// often than it was, nor if none of its first rounds counts.
+    /// often than it was measured, nor if none of its first rounds counts.
     pub(crate) fn may_defer(&self) -> bool {
         let counts = self.rounds.iter().any(RoundSamples::is_undisturbed);
         (self.deferred as usize) < self.rounds.len()
             && (counts || self.rounds.len() < PATIENT_ROUNDS)
     }
 
-    /// How many of its rounds count, and how many there are, those included to which it was not measured
+    /// How many of its rounds count, and how many there are in all, including those in which it was not measured
     /// because no core was ours.
     pub(crate) fn counting(&self) -> (usize, usize) {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
@@ -219,12 +219,12 @@ impl RowState {
         counting.filter_map(|round| order::median(&round.best()))
     }
 
-    /// Whether it tells a level, which may be zero or less.
+    /// Whether it measures a level, which may be zero or negative.
     pub(super) fn is_level(&self) -> bool {
         self.row.benchmark.quantity == Quantity::Level
     }
 
-    /// What its next round will likely take, as it may be deferred.
+    /// What its next round will likely take, considering that it may be deferred.
     pub(crate) fn likely_takes(&self) -> Takes {
         let measured = self.rounds.len() as f64;
         let share = match self.deferred {
@@ -234,14 +234,14 @@ impl RowState {
         self.takes.times(share)
     }
 
-    /// Whether the row needs no more rounds than it has. Those count in which the core was ours often
-    /// enough; the others are taken again, up to the maximum number of rounds.
+    /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours often
+    /// enough; the others are repeated, up to the maximum number of rounds.
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual: Option<Usual>) -> bool {
-        // The interval may be of fewer: those at the usual frequency.
+        // The interval may be based on fewer samples: those at the usual frequency.
         let tagged = self.tagged(usual);
         let selected = select(&tagged, self.row.benchmark.unit).rounds.len();
         let rounds = selected.min(self.counting().0) as u32;
-        // No share of zero is narrow: a level stops at the first look, a cost that touches zero at the last.
+        // No relative width is narrow at zero: a level stops at the first look, a cost that touches zero at the last.
         let half_width = || match self.is_level() {
             true => Some(0.0),
             false => half_width_ratio(&self.estimated(usual).estimate),
@@ -250,7 +250,7 @@ impl RowState {
             || rule.ends(rounds, half_width, || self.counting_medians().collect())
     }
 
-    /// The rounds, their samples tagged that are of another frequency than this.
+    /// The rounds, with samples tagged that were taken at another frequency than the usual one.
     fn tagged(&self, usual: Option<Usual>) -> Vec<RoundSamples> {
         let mut rounds = self.rounds.clone();
         if let Some(usual) = usual {
@@ -267,7 +267,7 @@ impl RowState {
                 signed: self.is_level(),
                 unit: self.row.benchmark.unit,
                 better: self.row.benchmark.better,
-                // One round that was disturbed does not hide what the others tell.
+                // The median, so that one disturbed round does not hide what the others show.
                 resolution: order::median(&self.resolutions).unwrap_or(0.0),
                 discrete: self.row.benchmark.quantity == Quantity::Choice,
                 limits: self.limits,
@@ -360,7 +360,7 @@ impl RowState {
     }
 }
 
-/// What holds both of these bounds.
+/// The range that contains both of these.
 fn wider(a: Option<(f64, f64)>, b: Option<(f64, f64)>) -> Option<(f64, f64)> {
     match (a, b) {
         (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
@@ -368,7 +368,7 @@ fn wider(a: Option<(f64, f64)>, b: Option<(f64, f64)>) -> Option<(f64, f64)> {
     }
 }
 
-/// One number from those of all processes, as the name says: the longest of all, the smallest of all, the sum of counts,
+/// Combines the numbers of all processes as the name says: the longest of all, the smallest of all, the sum of counts,
 /// the mean of shares of places; else the median.
 fn over_processes(name: &str, values: &[f64]) -> Option<f64> {
     let has = |wanted: &[&str]| name.split('_').any(|word| wanted.contains(&word));

@@ -1,4 +1,4 @@
-//! A worker's process: started, listened to, ended with all it started.
+//! A worker's process: started, listened to, and ended with everything it started.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -17,32 +17,32 @@ use super::{ARGUMENT, Job, Program, Reply};
 use crate::trial::Trial;
 use crate::{congestion, directory, drop_caches, nfs, peer};
 
-/// Largest padding of a worker's environment, in bytes: one page, so that its stack starts anywhere in one.
+/// Maximum padding of a worker's environment, in bytes: one page, so that its stack starts anywhere within a page.
 const MAX_PADDING: usize = 4096;
 
-/// Most of a worker's own words that is kept, in bytes.
+/// Maximum length of a worker's standard error that is kept, in bytes.
 const MAX_STDERR: usize = 4096;
 
-/// The variable by which processes are known that a worker of this run started.
+/// The environment variable that identifies the processes which a worker of this run started.
 const OWNER: &str = "SYSCOST_OWNER";
 
-/// Its value.
+/// The value of that variable.
 static RUN: OnceLock<String> = OnceLock::new();
 
-/// A worker that says nothing for so long is looked at: twice in a row tells that a partner is lost, within 0.1 s.
+/// A silent worker is checked at this interval: two checks show within 0.1 s that a partner is lost.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// How long a worker may take to exit once it has closed its output.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What came of listening to a worker.
+/// The result of listening to a worker.
 pub(super) enum Heard {
     Reply(Reply),
-    /// A line that is no reply, cut short.
+    /// A line that is not a reply, truncated.
     Garbage(String),
-    /// One of its processes was killed, and it waits for it.
+    /// One of its processes was killed while it waits for it.
     Lost(String),
-    /// Nothing, in all the time it had.
+    /// Nothing until the time was up.
     Silence,
     /// Ctrl-C.
     Interrupt,
@@ -50,25 +50,25 @@ pub(super) enum Heard {
     End,
 }
 
-/// A worker's process, and all that it started: dropped, they are ended.
+/// A worker's process, and everything it started: dropping it ends them all.
 pub(super) struct Worker {
     child: Child,
     replies: ChildStdout,
     unread: Vec<u8>,
     ended: Option<ExitStatus>,
-    /// By which orphans of it are distinguished from those of others, which may fall to this process as well.
+    /// Identifies its orphans, since those of other processes may be adopted by this process as well.
     owner: Owner,
-    /// Its children that were killed and not waited for when it was last looked at.
+    /// Its killed children that had not been waited for at the last check.
     killed: Vec<(u32, i32)>,
 }
 
 impl Worker {
-    /// Starts one and gives it its job.
+    /// Starts a worker and gives it its job.
     pub(super) fn start(program: &Program, job: &Job, padding: usize) -> io::Result<Self> {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
-        // A trial, a far end, the congestion control and the directories are the run's, which records them, and not the shell's.
+        // A trial, a far end, the congestion control and the directories come from the run, which records them, not from the shell.
         let of_run = Trial::ALL.map(Trial::variable);
         let of_targets = [
             congestion::VARIABLE,
@@ -95,7 +95,7 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own: the terminal's Ctrl-C reaches the coordinator alone.
+            // A group of its own, so that the terminal's Ctrl-C reaches the coordinator alone.
             .process_group(0)
             .spawn()?;
         let (replies, input) = (child.stdout.take(), child.stdin.take());
@@ -113,13 +113,13 @@ impl Worker {
             killed: Vec::new(),
         };
         match input.write_all(&line) {
-            // Its exit status says why a worker ended at once.
+            // If a worker ended immediately, its exit status says why.
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
             _ => Ok(worker),
         }
     }
 
-    /// The next line, however long `limit` lets us wait for the whole of it.
+    /// The next line, waiting at most `limit` for the whole of it.
     pub(super) fn next_reply(&mut self, limit: Duration, interrupted: &AtomicBool) -> Heard {
         let deadline = Instant::now() + limit;
         loop {
@@ -161,19 +161,19 @@ impl Worker {
         }
     }
 
-    /// A child of the worker that a signal ended before the last look, and that it has not waited for since: a partner that it waits for in vain. What
-    /// it kills itself it waits for at once.
+    /// A child of the worker that a signal had already ended at the last check, and that it has not waited for since: it waits forever for an answer of this partner. A child
+    /// that it kills itself is waited for immediately.
     fn lost_child(&mut self) -> Option<String> {
         let killed = process::killed_children(self.child.id());
         let lost = killed.iter().find(|child| self.killed.contains(child));
         let lost = lost.map(|(pid, signal)| {
-            format!("its process {pid} was ended by signal {signal}, by somebody else")
+            format!("its process {pid} was ended by signal {signal}, by another program")
         });
         self.killed = killed;
         lost
     }
 
-    /// How a worker that closed its output ended, and what it said. One that lingers is ended.
+    /// How a worker that closed its output ended, and its standard error. One that lingers is killed.
     pub(super) fn ending(&mut self) -> (ExitStatus, String) {
         let deadline = Instant::now() + LINGER;
         while !has_exited(&self.child) && Instant::now() < deadline {
@@ -181,7 +181,7 @@ impl Worker {
         }
         let mut stderr = [0; MAX_STDERR];
         let said = match &mut self.child.stderr {
-            // Its children may hold the pipe open: what is not there now is not waited for.
+            // Its children may hold the pipe open: do not wait for what is not there now.
             Some(pipe) if readable_within(pipe, Duration::ZERO) == Ok(true) => {
                 pipe.read(&mut stderr).unwrap_or(0)
             }
@@ -194,13 +194,13 @@ impl Worker {
         )
     }
 
-    /// Ends the worker and everything it started, and nothing else: this process may have children of whoever started it, a shell that went on as
-    /// `exec syscost`. The worker's own process is reaped last, so that its id, which is also its group's, cannot be another's by the time it is used.
+    /// Ends the worker and everything it started, and nothing else: this process may have other children, e.g. of a shell that became it by
+    /// `exec syscost`. The worker's own process is reaped last, so that its id, which is also its group's, cannot be reused before then.
     fn end(&mut self) -> ExitStatus {
         if let Some(status) = self.ended {
             return status;
         }
-        // What cannot be killed by now could not be later either; the run goes on.
+        // What cannot be killed now could not be killed later either; the run goes on.
         let worker = self.child.id();
         let mut ended = process::kill_tree(worker).unwrap_or_default();
         let status = self.child.wait().unwrap_or_default();
@@ -208,7 +208,7 @@ impl Worker {
             ended.extend(process::kill_tree(orphan).unwrap_or_default());
             ended.push(orphan);
         }
-        // Those whose parents ended before them are this process's by now.
+        // Those whose parents ended before them have been adopted by this process.
         for pid in ended.into_iter().filter(|pid| *pid != worker) {
             process::reap(pid);
         }
@@ -233,7 +233,7 @@ pub(super) fn readable_within(pipe: &impl AsFd, time: Duration) -> rustix::io::R
     poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&timeout)).map(|ready| ready > 0)
 }
 
-/// Whether the process has ended; it stays to be waited for.
+/// Whether the process has ended, without taking its status.
 fn has_exited(child: &Child) -> bool {
     let Some(pid) = Pid::from_raw(child.id() as i32) else {
         return true;

@@ -19,21 +19,21 @@ use crate::drop_caches;
 use crate::failure::Failure;
 use crate::trial::{self, Trial};
 
-/// Tells who this program is, for one that would have it measure.
+/// Prints what this program is, for another one that is to use it for measurements.
 ///
 /// # Errors
-/// When nobody listens.
-pub fn tell_about(version: &str) -> io::Result<()> {
+/// When standard output is closed.
+pub fn print_about(version: &str) -> io::Result<()> {
     serde_json::to_writer(io::stdout().lock(), &About::this(version))?;
     Ok(())
 }
 
-/// Reads one job from standard input, does it, answers on standard output.
+/// Reads one job from standard input, does it, and answers on standard output.
 ///
 /// # Errors
-/// When the job cannot be read or the answer cannot be written: the coordinator is gone or not ours.
+/// When the job cannot be read or the answer cannot be written: the coordinator has ended or is another program.
 pub fn run(catalogue: Catalogue) -> io::Result<()> {
-    // Its image may have been started as /proc/self/exe. Without a name it measures as well.
+    // Its image may have been started as /proc/self/exe. It measures without a name, too.
     let _ = process::set_name(c"syscost");
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
@@ -43,7 +43,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
     let clock = Clock::new(source, job.clock.ticks_per_ns).map_err(io::Error::other)?;
     cpu::pin_to(&job.allowed).map_err(io::Error::other)?;
-    // Listed before pinning: cases about several CPUs are those this process may use.
+    // Listed before pinning: the CPUs in its cases are those that this process may use.
     let benchmark = catalogue
         .find(&job.benchmark)
         .map(|benchmark| (benchmark, benchmark.cases.list()));
@@ -51,7 +51,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     answer(&Reply::Ready)?;
 
     let Some((benchmark, known)) = benchmark else {
-        // Another build leads the run, and knows more.
+        // The coordinator is another build, and knows other cases.
         return refuse(&job);
     };
     drop_caches::take_permission();
@@ -121,7 +121,7 @@ fn refuse(job: &Job) -> io::Result<()> {
     (0..job.cases.len()).try_for_each(|index| decline(index, absent(&job.benchmark)))
 }
 
-/// Answers for a case that is not begun.
+/// Answers for a case that is not started.
 fn decline(index: usize, failure: Failure) -> io::Result<()> {
     answer(&Reply::Begin(index))?;
     answer(&Reply::Done(index, Box::new(Err(failure))))
@@ -152,7 +152,7 @@ pub(crate) fn measure(
             .unwrap_or_else(|| "no message".to_owned());
         Failure::Failed(format!("panicked: {message}"))
     })??;
-    // For who writes benchmarks: nothing that a row has for its number depends on it.
+    // For authors of benchmarks: no number of the row depends on this parameter.
     if cfg!(debug_assertions)
         && let Some(parameter) = case.unasked()
     {
@@ -164,7 +164,7 @@ pub(crate) fn measure(
     findings.took_ns = begun.elapsed().as_nanos() as f64;
     let measured = match (findings.bytes, findings.copies) {
         (Some(_), _) => Unit::BytesPerSecond,
-        // What an operation is, the benchmark says by its unit.
+        // The benchmark's unit says what an operation is.
         (None, Some(_)) if benchmark.unit == Unit::FlopsPerSecond => Unit::FlopsPerSecond,
         (None, Some(_)) => Unit::OperationsPerSecond,
         (None, None) => Unit::Nanoseconds,

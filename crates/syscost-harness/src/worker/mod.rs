@@ -11,7 +11,7 @@ mod program;
 mod protocol;
 mod supervise;
 
-pub use entry::{run, tell_about};
+pub use entry::{print_about, run};
 pub use program::{ABOUT, About, Program, ProgramError};
 pub use protocol::{ClockSettings, Job, JobCase, Reply};
 pub use supervise::{Interrupted, Launcher, Outcome};

@@ -1,4 +1,4 @@
-//! Where and when a case is measured: on a CPU whose core works for nobody else now, put off while there is
+//! Where and when a case is measured: on a CPU whose core does no other work now, or later if there is
 //! none.
 
 use std::collections::VecDeque;
@@ -12,22 +12,22 @@ use super::Job;
 use crate::benchmark::Benchmark;
 use crate::case::Case;
 
-/// Looks at a core before a case, in units of the shortest: some tens of microseconds.
+/// Number of looks at a core before a case, with the shortest bursts: some tens of microseconds.
 const LOOKS: u32 = 64;
 
-/// If as large a share of these find a core ours, it is taken.
+/// A core is taken if at least this share of these looks finds it ours.
 const FREE: f64 = 0.9;
 
-/// Where a case is measured.
+/// The place where a case is measured.
 pub(super) struct Place {
     /// The CPU.
     pub(super) cpu: u32,
-    /// Whether its core was ours right now, as far as anybody can know.
+    /// Whether its core was ours a moment ago, as far as is known.
     pub(super) is_free: bool,
 }
 
-/// Whether a case may be measured on another CPU than its worker was sent to: not where it names CPUs,
-/// which are those beside that one, or where memory is lent from case to case, which lies near it.
+/// Whether a case may be measured on another CPU than its worker was sent to: not if it names CPUs,
+/// which are relative to that one, or if cases reuse memory, which is allocated near it.
 pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
     let names = |parameter: &&str| case.find(parameter).is_some();
     let names_cpus = ["cpus", "cpu", "from", "threads", "copies"]
@@ -36,9 +36,9 @@ pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
     !benchmark.stays && (!names_cpus || case.find("cpus") == Some("same"))
 }
 
-/// Moves this process to the worker's own CPU, or, if it `may_move`, to the first of all CPUs whose core
-/// works for nobody else now; to the best of them where none is free. A case is short beside the stretches
-/// in which somebody else works.
+/// Moves this process to the worker's own CPU or, if it `may_move`, to the first CPU whose core
+/// does no other work now, or to the best of them if there is none. A case is short compared with the stretches
+/// of other work.
 pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     let (first, others) = match may_move {
         true => (now, &job.candidates[..]),
@@ -54,7 +54,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     let share_ours = |cpu: u32| -> Option<f64> {
         let alone = job.cores.alone_or_alike(cpu)?;
         cpu::pin(cpu).ok()?;
-        // The first one still pays for the way here.
+        // The first look may still be slowed by the move.
         probe.look();
         let ours = (0..looks).filter(|_| alone.holds(&probe.look())).count();
         Some(ours as f64 / f64::from(looks))
@@ -72,7 +72,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
             break;
         }
     }
-    // Pinned where it looked last.
+    // It is pinned to the CPU at which it looked last.
     let (cpu, share) = best.unwrap_or((first, 1.0));
     Place {
         cpu: moved_to(cpu, now),
@@ -80,7 +80,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     }
 }
 
-/// Moves this process there; returns where it is then.
+/// Moves this process to this CPU; returns where it is then.
 pub(super) fn moved_to(cpu: u32, now: u32) -> u32 {
     match cpu::pin(cpu) {
         Ok(()) => cpu,
@@ -99,23 +99,23 @@ pub(super) struct Queue {
 pub(super) struct Waiting {
     /// Its index in the job.
     pub(super) index: usize,
-    /// Whether it was put off before.
+    /// Whether it was already postponed once.
     was_put_off: bool,
 }
 
-/// What becomes of a case.
+/// The decision on a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Turn {
-    /// It is measured, after waiting this long for a core of our own.
+    /// It is measured, after waiting this long for an undisturbed core.
     Now(Duration),
-    /// It stands behind the other cases now.
+    /// It is moved after the other cases.
     PutOff,
     /// It is left to a later round.
     Deferred,
 }
 
 impl Queue {
-    /// As many cases, in their order, which some jobs keep.
+    /// A queue of this many cases; some jobs keep their order.
     pub(super) fn new(cases: usize, keeps_order: bool) -> Self {
         let new = |index| Waiting {
             index,
@@ -132,9 +132,9 @@ impl Queue {
         self.cases.pop_front()
     }
 
-    /// Whether a case is measured now: at once if `finds_core` finds one that is ours; else it is put off
-    /// behind the others, once, then deferred if it may be, and if not waits for a core, as long as its
-    /// patience lasts.
+    /// Decides on a case: it is measured immediately if `finds_core` finds a core that is ours; else it is moved
+    /// after the others, once, then deferred if that is allowed, and otherwise waits for a core until its
+    /// patience ends.
     pub(super) fn turn(
         &mut self,
         case: Waiting,
@@ -167,7 +167,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_millis(1);
 
-    /// What becomes of three cases, in the order in which they are asked, while no core is ours.
+    /// The decisions on three cases, in the order in which they come up, while no core is ours.
     fn busy(keeps_order: bool, may_defer: bool) -> Vec<(usize, Turn)> {
         let mut queue = Queue::new(3, keeps_order);
         let mut turns = Vec::new();

@@ -1,4 +1,4 @@
-//! The program that workers are started from: this one, or another build of it to compare with.
+//! The program from which workers are started: this one, or another build of it to compare with.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -14,38 +14,38 @@ use super::ARGUMENT;
 use super::child::readable_within;
 use crate::machine;
 
-/// The argument behind [`ARGUMENT`] with which a program tells who it is.
+/// The argument after [`ARGUMENT`] that makes a program print what it is.
 pub const ABOUT: &str = "about";
 
-/// What coordinator and worker say to each other; rises when they would misunderstand one of another version.
+/// Version of the protocol between coordinator and worker; raised when other versions would misunderstand it.
 const PROTOCOL: u32 = 5;
 
 /// Where the kernel shows a process, and one forked from it, its image (proc_pid_exe(5)).
 const OWN_IMAGE: &str = "/proc/self/exe";
 
-/// How long a program may take to tell who it is. A stranger may never do so.
+/// How long a program may take to print what it is. Another program may never do so.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// More than this many bytes nobody has to say about himself.
+/// Maximum length of that answer, in bytes.
 const LONGEST_ANSWER: usize = 64 << 10;
 
-/// The program that workers are started from, and the environment they get.
+/// The program from which workers are started, and the environment they get.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// Its file.
+    /// Path of the program.
     pub binary: PathBuf,
-    /// Variables set for its workers, or taken from them where the value is `None`.
+    /// Variables set for its workers, or removed from their environment where the value is `None`.
     pub environment: Vec<(String, Option<String>)>,
-    /// What it says of itself, if it is not this program.
+    /// Its description of itself, if it is not this program.
     pub about: Option<About>,
 }
 
-/// What a build of syscost says of itself.
+/// The description of a build of syscost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// Version of the program.
     pub version: String,
-    /// Version of what its workers say and understand.
+    /// Version of its workers' protocol.
     pub protocol: u32,
     /// C library and how it is linked.
     pub libc: String,
@@ -59,17 +59,17 @@ pub enum ProgramError {
     /// It cannot be started.
     #[error("cannot start {binary}: {cause}; give the file of a syscost binary")]
     Start {
-        /// Its file.
+        /// Path of the program.
         binary: PathBuf,
         /// Why not.
         cause: io::Error,
     },
-    /// It does not say who it is.
+    /// It does not print what it is.
     #[error(
         "{binary} does not answer as syscost does; give the file of a syscost binary from version 0.1 on"
     )]
     Stranger {
-        /// Its file.
+        /// Path of the program.
         binary: PathBuf,
     },
     /// It would misunderstand its jobs.
@@ -78,17 +78,17 @@ pub enum ProgramError {
          itself and use `syscost compare`"
     )]
     Protocol {
-        /// Its file.
+        /// Path of the program.
         binary: PathBuf,
         /// Its version.
         version: String,
-        /// What it speaks.
+        /// Version of its protocol.
         protocol: u32,
     },
 }
 
 impl About {
-    /// What this program, of this version, says of itself.
+    /// The description of this program, of this version.
     pub fn this(version: &str) -> Self {
         Self {
             version: version.to_owned(),
@@ -100,7 +100,7 @@ impl About {
 }
 
 impl Program {
-    /// This program, its workers in its own environment. They are started from the very image that runs, whatever becomes of its file meanwhile: an update
+    /// This program, its workers in its own environment. They are started from the running image, even if its file is replaced meanwhile: an update
     /// would mix two versions in one run.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl Program {
     /// Another build of syscost.
     ///
     /// # Errors
-    /// When it cannot be started, is no syscost, or speaks another version of the workers' protocol.
+    /// When it cannot be started, is not syscost, or has another version of the workers' protocol.
     pub fn other(binary: &Path) -> Result<Self, ProgramError> {
         let about = ask(binary)?;
         if about.protocol != PROTOCOL {
@@ -171,7 +171,7 @@ fn ask(binary: &Path) -> Result<About, ProgramError> {
             }
         }
     }
-    // Whoever has not ended by now is a stranger, and both calls fail only for one that has.
+    // A program that has not ended by now is not syscost; both calls fail only if it has.
     let _ = child.kill();
     let _ = child.wait();
     serde_json::from_slice(&answer).map_err(|_| ProgramError::Stranger {

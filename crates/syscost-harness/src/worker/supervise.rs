@@ -1,4 +1,4 @@
-//! The coordinator's side: gives workers their jobs and takes down what became of them.
+//! The coordinator's side: gives workers their jobs and records their results.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -14,21 +14,21 @@ use super::{Job, Program, Reply};
 use crate::bencher::Findings;
 use crate::failure::Failure;
 
-/// Attempts to start a worker.
+/// Maximum number of attempts to start a worker.
 const ATTEMPTS: u32 = 2;
 
-/// Ctrl-C, or a signal like it, came before a worker ended.
+/// Ctrl-C, or a similar signal, arrived before a worker ended.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Why a worker could not be run at all. What it does once it runs is an [`Outcome`].
+/// Why a worker could not be run at all. The result of one that ran is an [`Outcome`].
 #[derive(Debug, thiserror::Error)]
 enum WorkerError {
     /// The process could not be started.
     #[error("starting a worker process from {binary}: {cause}")]
     Start {
-        /// The binary that was to be executed.
+        /// The binary that was executed.
         binary: PathBuf,
         /// The cause.
         cause: io::Error,
@@ -38,7 +38,7 @@ enum WorkerError {
     NoBegin {
         /// How it ended.
         status: ExitStatus,
-        /// What it said.
+        /// Its standard error.
         stderr: String,
     },
     /// Ctrl-C.
@@ -46,18 +46,18 @@ enum WorkerError {
     Interrupted(#[from] Interrupted),
 }
 
-/// What one worker did.
+/// The result of one worker.
 #[derive(Debug)]
 pub struct Outcome {
-    /// By index into the job's cases; `None` for cases it never came to.
+    /// By index into the job's cases; `None` for cases it did not reach.
     pub results: Vec<Option<Result<Findings, Failure>>>,
-    /// From before the start of the process to its first word.
+    /// From the start of the process to its first reply.
     pub started_in: Duration,
     /// Whether the deadline ended it.
     pub is_late: bool,
 }
 
-/// Starts workers and sees that nothing of them survives.
+/// Starts workers and makes sure that nothing of them survives.
 pub struct Launcher<'a> {
     program: Program,
     time_limit: Duration,
@@ -65,14 +65,14 @@ pub struct Launcher<'a> {
 }
 
 impl<'a> Launcher<'a> {
-    /// A launcher of this program's workers. Makes this process the one that orphans of a worker fall to, so that they
+    /// A launcher of this program's workers. Makes this process adopt the orphans of workers, so that they
     /// can be found and ended.
     ///
-    /// `time_limit` is per case; `interrupted` is looked at every 50 ms.
+    /// `time_limit` is per case; `interrupted` is checked every 50 ms.
     pub fn new(program: Program, time_limit: Duration, interrupted: &'a AtomicBool) -> Self {
         // Without it orphans are found as long as their parent lives.
         let _ = process::become_subreaper();
-        // What an earlier run left behind that was killed.
+        // Removes what an earlier run that was killed left behind.
         scratch::sweep();
         Self {
             program,
@@ -81,14 +81,14 @@ impl<'a> Launcher<'a> {
         }
     }
 
-    /// How long a case may take.
+    /// Maximum time of a case.
     pub fn time_limit(&self) -> Duration {
         self.time_limit
     }
 
-    /// Runs one job to its end, or to the end of its first hanging or crashing case, or to the deadline, when it is ended whatever it does. Where
-    /// no worker begins, a second one is tried: memory or processes may have been short for a moment. If that does not begin either, no case has a result but
-    /// why.
+    /// Runs one job to its end, or to the end of its first hanging or crashing case, or to the deadline, when it is killed. If
+    /// no worker starts, a second attempt is made: memory or processes may have been short for a moment. If that fails too, every case has the
+    /// reason instead of a result.
     ///
     /// # Errors
     /// On Ctrl-C.

@@ -1,4 +1,4 @@
-//! Why there is nothing to be had from the far end.
+//! Errors of a session with the far end.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,10 +7,10 @@ use syscost_sys::SystemError;
 
 use crate::token::TokenError;
 
-/// Why there is nothing to be had from the far end.
+/// An error of a session with the far end.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// There is no connection.
+    /// It cannot be connected to.
     #[error(
         "{peer} cannot be reached ({what}): {cause}; is `syscost serve` running there, and does it listen on this address?"
     )]
@@ -22,17 +22,17 @@ pub enum ClientError {
         /// Why not.
         cause: io::Error,
     },
-    /// It said nothing in time.
+    /// It did not answer in time.
     #[error("{peer} did not answer within {seconds} s ({what})")]
     Silent {
         /// The far end.
         peer: SocketAddr,
         /// What was tried.
         what: &'static str,
-        /// How long it was waited for.
+        /// Timeout, in s.
         seconds: f64,
     },
-    /// It went away.
+    /// It has disconnected.
     #[error("{peer} is gone ({what}): {cause}")]
     Gone {
         /// The far end.
@@ -42,8 +42,8 @@ pub enum ClientError {
         /// How it was noticed.
         cause: io::Error,
     },
-    /// It is no server of syscost, or a broken one.
-    #[error("{peer} is no syscost server ({what}): {cause}")]
+    /// It is not a syscost server, or a broken one.
+    #[error("{peer} is not a syscost server ({what}): {cause}")]
     Stranger {
         /// The far end.
         peer: SocketAddr,
@@ -61,11 +61,13 @@ pub enum ClientError {
         peer: SocketAddr,
         /// Its version.
         theirs: u32,
-        /// This one's.
+        /// The version of this end.
         ours: u32,
     },
     /// It does not know the token.
-    #[error("{peer} does not know the token: it is not the `syscost serve` that the token is of")]
+    #[error(
+        "{peer} does not know the token: it is not the `syscost serve` that the token belongs to"
+    )]
     Impostor {
         /// The far end.
         peer: SocketAddr,
@@ -80,7 +82,7 @@ pub enum ClientError {
         /// Its reason.
         why: String,
     },
-    /// It cannot do what was asked; the session goes on.
+    /// It cannot do what was requested; the session continues.
     #[error("{peer} failed ({what}): {why}")]
     Failed {
         /// The far end.
@@ -90,7 +92,7 @@ pub enum ClientError {
         /// Its reason.
         why: String,
     },
-    /// A socket of this end is not to be had as it should be.
+    /// A socket of this end cannot be set up as required.
     #[error("a socket for {peer}: {cause}")]
     Socket {
         /// The far end.
@@ -98,7 +100,7 @@ pub enum ClientError {
         /// The call that failed.
         cause: SystemError,
     },
-    /// There are no random bytes at this end.
+    /// The kernel of this end provides no random bytes.
     #[error(transparent)]
     Random(#[from] TokenError),
 }

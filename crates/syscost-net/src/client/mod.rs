@@ -1,4 +1,4 @@
-//! The measuring end: a session with a server, and sockets to its services.
+//! The measuring end: a session with a server, and sockets connected to its services.
 
 mod error;
 mod opened;

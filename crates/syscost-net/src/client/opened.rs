@@ -1,4 +1,4 @@
-//! Sockets to a service that was opened.
+//! Sockets connected to a service that was opened.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -11,7 +11,7 @@ use super::ClientError;
 use crate::socket::{self, Tcp};
 use crate::wire::{Opening, Ticket};
 
-/// How long a datagram with the ticket is given before it is sent again.
+/// Time without an answer after which a datagram with the ticket is sent again.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// A service that waits for connections.
@@ -33,15 +33,15 @@ impl Opened {
         }
     }
 
-    /// Where it is: for bare connections (accept, HTTP).
+    /// Its address, for connections without a ticket (accept, HTTP).
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// A stream to it, let in by the ticket.
+    /// Connects a stream and shows the ticket.
     ///
     /// # Errors
-    /// When it cannot be had in time.
+    /// When there is no connection or no answer in time, or the answer is another ticket.
     pub fn stream(&self, tcp: &Tcp) -> Result<TcpStream, ClientError> {
         const WHAT: &str = "connecting to a service";
         let mut stream = socket::connect(self.address, tcp, self.timeout).map_err(|error| {
@@ -71,7 +71,7 @@ impl Opened {
         }
     }
 
-    /// A connected UDP socket to it, let in by the ticket. A source sends from then on.
+    /// Connects a UDP socket and shows the ticket. A source sends from then on.
     ///
     /// # Errors
     /// When it does not answer in time.
@@ -88,19 +88,20 @@ impl Opened {
         Ok(socket)
     }
 
-    /// Shows the ticket until it is answered: by the same, or by what a source sends, which stays to be received.
+    /// Sends the ticket until it is answered: with the same ticket, or with what a source sends, which
+    /// is left to be received.
     fn show(&self, socket: &UdpSocket) -> io::Result<()> {
         socket.connect(self.address)?;
         let deadline = Instant::now() + self.timeout;
         let mut came = [0; Ticket::BYTES + 1];
-        let mut times = 0;
+        let mut attempts = 0;
         while Instant::now() < deadline {
-            times += 1;
+            attempts += 1;
             socket.send(&self.ticket.0)?;
             socket.set_read_timeout(Some(AGAIN))?;
             match socket.peek(&mut came) {
                 Ok(_) => {
-                    self.take_answers(socket, times)?;
+                    self.take_answers(socket, attempts)?;
                     return socket.set_read_timeout(None);
                 }
                 Err(cause) => match cause.kind() {
@@ -112,10 +113,10 @@ impl Opened {
         Err(ErrorKind::TimedOut.into())
     }
 
-    /// Takes the answers to the ticket away, also to those that were shown once too often.
-    fn take_answers(&self, socket: &UdpSocket, times: u32) -> io::Result<()> {
+    /// Discards the answers to the ticket, including those to tickets that were sent once too often.
+    fn take_answers(&self, socket: &UdpSocket, attempts: u32) -> io::Result<()> {
         let mut came = [0; Ticket::BYTES + 1];
-        if times > 1 {
+        if attempts > 1 {
             thread::sleep(AGAIN);
         }
         socket.set_nonblocking(true)?;

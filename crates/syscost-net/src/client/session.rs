@@ -17,7 +17,7 @@ use crate::wire::{
     Request, Service, Spoken, Welcome,
 };
 
-/// A session with a server: one service at a time. Ends when dropped.
+/// A session with a server, with one service at a time. It ends when dropped.
 #[derive(Debug)]
 pub struct Session {
     link: Link,
@@ -25,12 +25,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects, proves that this end knows the token, and has the far end prove it, too.
+    /// Connects, proves to the far end that this end knows the token, and verifies that the far end
+    /// does, too.
     ///
-    /// `timeout` bounds this and every later wait of the session.
+    /// `timeout` limits this and every later wait of the session.
     ///
     /// # Errors
-    /// As [`ClientError`] tells them apart; each names the far end.
+    /// Those of [`ClientError`]; each names the far end.
     pub fn connect(
         peer: SocketAddr,
         token: &Token,
@@ -76,12 +77,12 @@ impl Session {
     /// This end's address.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// When getsockname(2) fails.
     pub fn local(&self) -> io::Result<SocketAddr> {
         self.link.stream.local_addr()
     }
 
-    /// What the far end says of itself; its text is escaped, fit to be shown.
+    /// What the far end reports about itself; all text is escaped, so it is safe to print.
     pub fn facts(&self) -> &Value {
         &self.facts
     }
@@ -98,7 +99,8 @@ impl Session {
         }
     }
 
-    /// How far the service is: two readings tell the rate between them, as the far end counts and times it.
+    /// Reads the progress of the service. Two readings give the rate between them, as counted and timed
+    /// by the far end.
     ///
     /// # Errors
     /// When none is open, it has failed, or the far end is gone.
@@ -110,11 +112,11 @@ impl Session {
         }
     }
 
-    /// Has the far end look at the core of the task that serves; `None` where it cannot, or nobody
-    /// is served yet.
+    /// Asks the far end to look at the core of the task that serves; `None` if it cannot, or no client is
+    /// served yet.
     ///
     /// # Errors
-    /// When the far end is gone or says something else.
+    /// When the far end is gone or its reply is of another kind.
     pub fn look(&mut self) -> Result<Option<Core>, ClientError> {
         const WHAT: &str = "asking for a look at a core";
         match self.ask(&Request::Look(Nothing {}), WHAT)? {
@@ -124,19 +126,21 @@ impl Session {
         }
     }
 
-    /// Asks the far end to end the service, without waiting for it: what a source has under way can be received first.
+    /// Asks the far end to end the service, without waiting for that: what a source has under way can be
+    /// received first.
     ///
-    /// `sent` is the number of datagrams that were sent to a sink, which waits a moment for those on their way. A stream should be
-    /// closed before: an open one is taken for finished only when nothing has come for half a second.
+    /// `sent` is the number of datagrams sent to a sink, which waits a moment for those under way. A
+    /// stream should be closed before: an open one counts as finished only when nothing has arrived for
+    /// half a second.
     ///
     /// # Errors
-    /// When the far end is gone.
+    /// When the request cannot be sent. A far end that is gone shows up in [`account`](Self::account).
     pub fn end(&mut self, sent: Option<u64>) -> Result<(), ClientError> {
         let request = Request::Finish(Finish { sent });
         self.link.say(&request, "ending a service")
     }
 
-    /// What the service did, once it has ended.
+    /// Waits until the service has ended, and returns its account.
     ///
     /// # Errors
     /// When it has failed, or the far end is gone.
@@ -148,7 +152,7 @@ impl Session {
         }
     }
 
-    /// [`Session::end`] and [`Session::account`] in one.
+    /// Calls [`Session::end`], then [`Session::account`].
     ///
     /// # Errors
     /// As theirs.
@@ -162,7 +166,7 @@ impl Session {
         self.link.hear(MAX_LINE, what)
     }
 
-    /// The error of a reply that is not the one that was asked for.
+    /// The error for a reply of another kind than requested.
     fn unexpected(&self, reply: &Reply, what: &'static str) -> ClientError {
         let peer = self.link.peer;
         match reply {
@@ -175,14 +179,14 @@ impl Session {
                 ClientError::Stranger {
                     peer,
                     what,
-                    cause: "another reply than was asked for".to_owned(),
+                    cause: "the reply does not match the request".to_owned(),
                 }
             }
         }
     }
 }
 
-/// Makes all text fit to be shown.
+/// Escapes all text, so that it is safe to print.
 fn escape(facts: &mut Value) {
     match facts {
         Value::String(text) => *text = wire::escaped(text.chars()),
@@ -198,7 +202,7 @@ fn escape(facts: &mut Value) {
     }
 }
 
-/// Lines to and from a server, none waited for without end.
+/// Exchanges lines with a server; every wait has a timeout.
 #[derive(Debug)]
 struct Link {
     stream: TcpStream,
@@ -213,13 +217,13 @@ impl Link {
             .set_write_timeout(Some(self.timeout))
             .and_then(|()| self.stream.write_all(&wire::encode(message)))
             .or_else(|cause| match cause.kind() {
-                // A server that sends one away has said why before it closed.
+                // A server that rejects a client has sent the reason before it closed.
                 ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Ok(()),
                 _ => Err(self.lost(cause, what)),
             })
     }
 
-    /// The next message.
+    /// Receives the next message.
     fn hear<T: DeserializeOwned>(
         &mut self,
         max: usize,
@@ -229,7 +233,7 @@ impl Link {
         self.decode(&line, what)
     }
 
-    /// The first message, of a server that may speak another version.
+    /// Receives the first message, from a server that may speak another version.
     fn hear_first<T: DeserializeOwned>(&mut self, what: &'static str) -> Result<T, ClientError> {
         let line = self.line(MAX_LINE, what)?;
         let spoken = wire::decode(&line);
@@ -259,7 +263,7 @@ impl Link {
         wire::decode(line).map_err(|error| self.strange(&error, what))
     }
 
-    /// The next line, however slowly its bytes come: not later than the timeout allows.
+    /// Receives the next line. The timeout is for the whole line, however slowly its bytes arrive.
     fn line(&mut self, max: usize, what: &'static str) -> Result<Vec<u8>, ClientError> {
         let deadline = Instant::now() + self.timeout;
         let mut bytes = [0; 4096];
@@ -302,7 +306,7 @@ impl Link {
 }
 
 impl ClientError {
-    /// The error of a socket that was waited on for at most this long.
+    /// The error for a socket that failed, or timed out after this long.
     pub(super) fn lost(
         peer: SocketAddr,
         timeout: Duration,

@@ -1,4 +1,4 @@
-//! Calls to a server, one at a time.
+//! NFS calls to a server, one at a time.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -18,28 +18,28 @@ use super::export::{Export, NFS_PORT};
 use super::mount;
 use super::wire::{Traffic, Watch, Wire, at_once};
 
-/// Bytes of a directory that are asked for at once.
+/// Size of a page of a directory, in bytes.
 const DIRECTORY_BYTES: u32 = 8192;
 
-/// Longest directory that is read, in entries: another's may have any number of them.
+/// Maximum number of entries that are read of a directory, which may have any number.
 const MAX_ENTRIES: usize = 10_000;
 
-/// For no longer is a further page of a directory asked for.
+/// Time after which no further page of a directory is requested.
 const MAX_READING: Duration = Duration::from_secs(10);
 
-/// How a server names a file or directory.
+/// A file handle: a server's name for a file or directory.
 pub type Handle = nfs_fh3;
 
-/// What a server says of a file or directory.
+/// Attributes of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attributes {
-    /// Its number in its file system.
+    /// Its file id (inode number).
     pub id: u64,
     /// Its size, in bytes.
     pub bytes: u64,
     /// Whether it is a directory.
     pub is_directory: bool,
-    /// When its content was last changed, by the server's clock, in s since 1970.
+    /// Time of its last modification (mtime), by the server's clock, in s since 1970.
     pub modified_s: u32,
 }
 
@@ -54,25 +54,25 @@ impl From<&fattr3> for Attributes {
     }
 }
 
-/// What a READ returned.
+/// The result of a READ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether the file ends behind them.
+    /// Whether the file ends after them.
     pub is_last: bool,
 }
 
-/// What a server takes and gives at most in one call.
+/// Maximum sizes of a server's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a READ.
+    /// Maximum size of a READ, in bytes.
     pub read: u32,
-    /// Bytes of a WRITE.
+    /// Maximum size of a WRITE, in bytes.
     pub write: u32,
 }
 
-/// A connection to a server, and the directory that it exports.
+/// A connection to a server, and the handle of an exported directory.
 #[derive(Debug)]
 pub struct Client {
     nfs: Nfs3Client<Wire>,
@@ -82,19 +82,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// Finds out which ports a server has: those of the export, or else those that its port mapper
-    /// knows.
+    /// Finds the ports of a server: those of the export, or else those that its port mapper knows.
     ///
     /// # Errors
-    /// When it has no port mapper, or that knows of no NFS over TCP.
+    /// When it has no port mapper, or NFS over TCP is not registered there.
     pub fn locate(export: &Export, server: SocketAddr) -> Result<Export, NfsError> {
         mount::locate(export, server)
     }
 
-    /// Connects to the server of a located export, and gets the handle of what it exports.
+    /// Connects to the server of a located export, and gets the handle of the exported directory.
     ///
     /// # Errors
-    /// As [`NfsError`] tells them apart.
+    /// Those of [`NfsError`].
     pub fn mount(export: &Export) -> Result<Client, NfsError> {
         let unlocated = SocketAddr::from(([0, 0, 0, 0], NFS_PORT));
         let (server, mount_server) = export.addresses().ok_or(NfsError::Unreachable {
@@ -128,7 +127,7 @@ impl Client {
         self.watch.traffic()
     }
 
-    /// What is exported.
+    /// The handle of the exported directory.
     pub fn root(&self) -> Handle {
         self.root.clone()
     }
@@ -136,14 +135,14 @@ impl Client {
     /// Calls the procedure that does nothing.
     ///
     /// # Errors
-    /// As [`NfsError`] tells them apart, as of every call here.
+    /// Those of [`NfsError`], as for every call here.
     #[inline]
     pub fn null(&mut self) -> Result<(), NfsError> {
         let result = at_once(self.nfs.null());
         result.map_err(|error| NfsError::of(self.server, "NULL", error))
     }
 
-    /// Asks for attributes.
+    /// Gets the attributes of a file or directory.
     ///
     /// # Errors
     /// As above.
@@ -170,7 +169,7 @@ impl Client {
         Ok(self.done("LOOKUP", result)?.object)
     }
 
-    /// Reads this many bytes of a file, or fewer if the server gives no more.
+    /// Reads up to this many bytes of a file.
     ///
     /// # Errors
     /// As above.
@@ -193,7 +192,7 @@ impl Client {
         })
     }
 
-    /// Asks what it takes and gives at most.
+    /// Gets the maximum sizes of calls.
     ///
     /// # Errors
     /// As above.
@@ -209,7 +208,7 @@ impl Client {
         })
     }
 
-    /// Makes a directory for its owner alone.
+    /// Makes a directory that only its owner can access.
     ///
     /// # Errors
     /// As above; when the name is taken.
@@ -228,7 +227,7 @@ impl Client {
         }
     }
 
-    /// Makes a file for its owner alone.
+    /// Makes a file that only its owner can access.
     ///
     /// # Errors
     /// As above; when the name is taken.
@@ -247,19 +246,19 @@ impl Client {
         }
     }
 
-    /// Writes all of this from `offset` on, in calls of at most `most` bytes each.
+    /// Writes all of these bytes from `offset` on, in calls of at most `max_bytes` each.
     ///
     /// # Errors
-    /// As above; when the server takes none of it.
+    /// As above; when the server accepts no bytes of a call.
     pub fn write(
         &mut self,
         file: &Handle,
         mut offset: u64,
         mut bytes: &[u8],
-        most: u32,
+        max_bytes: u32,
     ) -> Result<(), NfsError> {
         while !bytes.is_empty() {
-            let part = &bytes[..bytes.len().min(most.max(1) as usize)];
+            let part = &bytes[..bytes.len().min(max_bytes.max(1) as usize)];
             let arguments = WRITE3args {
                 file: file.clone(),
                 offset,
@@ -303,11 +302,11 @@ impl Client {
         self.done("RMDIR", result).map(drop)
     }
 
-    /// The names in a directory, without `.` and `..`; of a very long one, or from a very slow
-    /// server, only the first.
+    /// Lists the names in a directory, without `.` and `..`; only the first ones of a very long
+    /// directory or from a very slow server.
     ///
     /// # Errors
-    /// As above; when a page of it ends where the one before did.
+    /// As above; when a page ends where the previous one did.
     pub fn names(&mut self, directory: &Handle) -> Result<Vec<String>, NfsError> {
         let begun = Instant::now();
         let (mut names, mut seen) = (Vec::new(), 0);
@@ -343,7 +342,7 @@ impl Client {
         }
     }
 
-    /// What was done, unless the server refused.
+    /// Returns the result of a call, or the error if the server refused it.
     fn done<T, E>(
         &self,
         what: &'static str,

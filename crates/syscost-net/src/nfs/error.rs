@@ -1,4 +1,4 @@
-//! Why a call gave nothing.
+//! Errors of NFS calls.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,10 +7,10 @@ use nfs3_client::RpcError;
 
 use crate::nfs::wire::PATIENCE;
 
-/// Why a call gave nothing. Each names the server and what was tried.
+/// An error of an NFS call. Each names the server and what was tried.
 #[derive(Debug, thiserror::Error)]
 pub enum NfsError {
-    /// There is no connection.
+    /// It cannot be connected to.
     #[error("{server} cannot be reached ({what}): {cause}; is there an NFS server of version 3?")]
     Unreachable {
         /// The server.
@@ -20,7 +20,7 @@ pub enum NfsError {
         /// Why not.
         cause: io::Error,
     },
-    /// It said nothing in time.
+    /// It did not answer in time.
     #[error("{server} did not answer within {} s ({what})", PATIENCE.as_secs())]
     Silent {
         /// The server.
@@ -28,7 +28,7 @@ pub enum NfsError {
         /// What was tried.
         what: &'static str,
     },
-    /// It went away.
+    /// It has disconnected.
     #[error("{server} is gone ({what}): {cause}")]
     Gone {
         /// The server.
@@ -48,7 +48,7 @@ pub enum NfsError {
         /// What was wrong.
         cause: String,
     },
-    /// It will not do it.
+    /// It refuses the call.
     #[error("{server} refuses ({what}): {status}")]
     Refused {
         /// The server.
@@ -61,7 +61,7 @@ pub enum NfsError {
 }
 
 impl NfsError {
-    /// What became of a call to this server.
+    /// The error of a call to this server.
     pub(super) fn of(server: SocketAddr, what: &'static str, error: RpcError) -> Self {
         match error {
             RpcError::Io(cause) => match cause.kind() {
@@ -82,7 +82,7 @@ impl NfsError {
             RpcError::Auth(status) => NfsError::Refused {
                 server,
                 what,
-                status: format!("{status}: it wants other credentials than AUTH_SYS"),
+                status: format!("{status}: it requires credentials other than AUTH_SYS"),
             },
             other => NfsError::Stranger {
                 server,

@@ -1,4 +1,4 @@
-//! What is exported, and where.
+//! An exported directory, and where it is.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -6,28 +6,28 @@ use std::str::FromStr;
 
 use crate::address::Endpoint;
 
-/// The port of NFS, unless the server's port mapper says otherwise.
+/// The default port of NFS.
 pub const NFS_PORT: u16 = 2049;
 
-/// What a URL of this kind begins with.
+/// The scheme of the URL.
 const SCHEME: &str = "nfs://";
 
-/// Longest path that the MOUNT protocol takes, in bytes (MNTPATHLEN of RFC 1813).
+/// Maximum length of a path in the MOUNT protocol, in bytes (MNTPATHLEN of RFC 1813).
 const MAX_PATH: usize = 1024;
 
 /// A directory that a server exports: `nfs://HOST[:PORT[:MOUNTPORT]]/PATH`.
 ///
-/// Without ports the server's port mapper is asked (port 111). A mount service that is not given has
-/// the port of NFS, as servers with one port for everything do.
+/// Without ports, the server's port mapper (port 111) is asked. If only the NFS port is given, the
+/// mount service has the same, as on servers with one port for everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    /// Name or number of the host, without brackets.
+    /// Name or address of the host, without brackets.
     pub host: String,
     /// Port of NFS.
     pub port: Option<u16>,
     /// Port of the mount service.
     pub mount_port: Option<u16>,
-    /// What is exported, from `/` on.
+    /// Path of the exported directory, beginning with `/`.
     pub path: String,
 }
 
@@ -38,7 +38,7 @@ impl FromStr for Export {
         const EXPECTED: &str = "expected nfs://HOST[:PORT[:MOUNTPORT]]/PATH";
         let rest = text.strip_prefix(SCHEME).ok_or(EXPECTED)?;
         let (server, path) = rest.split_at(rest.find('/').ok_or(EXPECTED)?);
-        // In brackets, for the colons of an IPv6 address are no ports.
+        // In brackets, since the colons of an IPv6 address do not separate ports.
         let (host, ports) = match server.strip_prefix('[') {
             Some(rest) => rest.split_once(']').ok_or(EXPECTED)?,
             None => server.split_at(server.find(':').unwrap_or(server.len())),
@@ -57,7 +57,7 @@ impl FromStr for Export {
             }
         };
         let (port, mount_port) = (port()?, port()?);
-        // What an endpoint refuses is no host.
+        // A host that an endpoint refuses is invalid.
         let endpoint: Endpoint = match host.contains(':') {
             true => format!("[{host}]:1").parse(),
             false => format!("{host}:1").parse(),
@@ -90,7 +90,8 @@ impl fmt::Display for Export {
 }
 
 impl Export {
-    /// The same at this address, with both ports: what needs neither a resolver nor a port mapper.
+    /// Returns the export at this address, with both ports, so that it needs neither a resolver nor a
+    /// port mapper.
     #[must_use]
     pub fn located(&self, server: SocketAddr, mount_port: u16) -> Self {
         Self {
@@ -101,7 +102,7 @@ impl Export {
         }
     }
 
-    /// The addresses of NFS and of the mount service, if it is located.
+    /// The addresses of NFS and of the mount service; `None` unless it is located.
     pub fn addresses(&self) -> Option<(SocketAddr, SocketAddr)> {
         let ip: IpAddr = self.host.parse().ok()?;
         let at = |port: Option<u16>| Some(SocketAddr::new(ip, port?));

@@ -1,4 +1,4 @@
-//! What is written on a server.
+//! Scratch folders on a server.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -7,21 +7,22 @@ use super::client::{Client, Handle};
 use super::error::NfsError;
 use super::owner::Owner;
 
-/// The one file in a folder.
+/// Name of the file in a folder.
 pub const FILE: &str = "stamped";
 
-/// A folder whose maker cannot be seen is taken for forgotten when it is so old, in s: a case takes
+/// Age at which a folder whose owner cannot be seen counts as abandoned, in s: a case takes only
 /// seconds.
-const FORGOTTEN_S: u32 = 86_400;
+const ABANDONED_S: u32 = 86_400;
 
-/// After this the rest is left to the next sweep: a run should not wait for a slow server.
+/// Time limit of a sweep: a run should not wait for a slow server, so the rest is left to the next
+/// sweep.
 const MAX_SWEEP: Duration = Duration::from_secs(10);
 
-/// Folders that this process has made.
+/// Number of folders that this process has made.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// A folder on a server, of this process alone, with one file in it. It is removed by
-/// [`Folder::remove`], or by the next [`sweep`] where that never came to be called.
+/// A folder on a server, for this process alone, with one file in it. It is removed by
+/// [`Folder::remove`], or by the next [`sweep`] if that was never called.
 #[derive(Debug)]
 pub struct Folder {
     name: String,
@@ -30,11 +31,11 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes one in the exported directory, and writes this content into its file.
+    /// Makes a folder in the exported directory, and writes this content into its file.
     ///
     /// # Errors
-    /// When the server does not let this user write there. Nothing is left then, if it lets us
-    /// remove what was made.
+    /// When the server does not let this user write there. What was made is then removed, as far as
+    /// the server allows that.
     pub fn make(client: &mut Client, content: &[u8]) -> Result<Folder, NfsError> {
         let name = Owner::this().folder(MADE.fetch_add(1, Ordering::Relaxed));
         let root = client.root();
@@ -43,24 +44,24 @@ impl Folder {
         match filled {
             Ok(file) => Ok(Folder { name, handle, file }),
             Err(error) => {
-                // The error that led here is the one worth telling.
+                // The first error is the one to report.
                 let _ = empty(client, &name, &handle);
                 Err(error)
             }
         }
     }
 
-    /// The folder.
+    /// The handle of the folder.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// The file in it.
+    /// The handle of the file in it.
     pub fn file(&self) -> &Handle {
         &self.file
     }
 
-    /// Removes both.
+    /// Removes the file and the folder.
     ///
     /// # Errors
     /// When the server is gone or refuses.
@@ -71,12 +72,12 @@ impl Folder {
 
 fn fill(client: &mut Client, folder: &Handle, content: &[u8]) -> Result<Handle, NfsError> {
     let file = client.make_file(folder, FILE)?;
-    let most = client.limits()?.write;
-    client.write(&file, 0, content, most)?;
+    let max_bytes = client.limits()?.write;
+    client.write(&file, 0, content, max_bytes)?;
     Ok(file)
 }
 
-/// Removes the file of a folder, if there is one, and then the folder, unless there is more in it.
+/// Removes the file of a folder, if there is one, and then the folder, unless it contains more.
 fn empty(client: &mut Client, name: &str, folder: &Handle) -> Result<(), NfsError> {
     if client.names(folder)?.iter().any(|name| name == FILE) {
         client.remove(folder, FILE)?;
@@ -85,12 +86,12 @@ fn empty(client: &mut Client, name: &str, folder: &Handle) -> Result<(), NfsErro
     client.remove_directory(&root, name)
 }
 
-/// Removes the folders in the exported directory whose makers were killed; returns how many.
+/// Removes the folders in the exported directory whose owners were killed, and returns how many.
 ///
-/// A maker is known to have ended if it was a process of this machine, since it booted, in the same
-/// PID namespace. Of others nothing can be seen from here: their folders are removed once they are a
-/// day old by the server's clock. A folder with anything else in it than our file is left alone.
-/// What is not come to within 10 s is left to the next sweep.
+/// Whether an owner has ended is known only of processes of this boot of this machine, in the same
+/// PID namespace. Folders of others are removed once they are a day old by the server's clock. A
+/// folder that contains anything other than our file is left alone. What is not reached within 10 s
+/// is left to the next sweep.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -110,7 +111,7 @@ pub fn sweep(client: &mut Client) -> Result<usize, NfsError> {
         };
         let is_over = match owner.has_ended() {
             Some(has_ended) => has_ended,
-            None => is_forgotten(client, &root, &folder),
+            None => is_abandoned(client, &root, &folder),
         };
         if is_over && empty(client, &name, &folder).is_ok() {
             removed += 1;
@@ -119,11 +120,11 @@ pub fn sweep(client: &mut Client) -> Result<usize, NfsError> {
     Ok(removed)
 }
 
-/// Whether a folder is old beside the latest change of the directory it is in.
-fn is_forgotten(client: &mut Client, root: &Handle, folder: &Handle) -> bool {
+/// Whether a folder is old, compared with the latest change of its parent directory.
+fn is_abandoned(client: &mut Client, root: &Handle, folder: &Handle) -> bool {
     let mut modified = |handle| client.getattr(handle).map(|is| is.modified_s);
     match (modified(root), modified(folder)) {
-        (Ok(now), Ok(then)) => now.saturating_sub(then) > FORGOTTEN_S,
+        (Ok(now), Ok(then)) => now.saturating_sub(then) > ABANDONED_S,
         (_, _) => false,
     }
 }

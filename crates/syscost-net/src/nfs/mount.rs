@@ -1,4 +1,4 @@
-//! The way to what a server exports: its ports, and the handle of the export.
+//! Finds what a server exports: its ports, and the handle of the export.
 
 use std::net::SocketAddr;
 
@@ -17,10 +17,10 @@ use super::export::Export;
 use super::wire::{PATIENCE, Watch, Wire, at_once};
 use crate::socket::{self, Tcp};
 
-/// Most groups beside the first in a call (AUTH_SYS of RFC 5531).
+/// Maximum number of supplementary groups in a call (AUTH_SYS of RFC 5531).
 const MAX_GROUPS: usize = 16;
 
-/// The export with its server's ports: its own, or else those that the port mapper knows.
+/// Returns the export with its server's ports: its own, or else those that the port mapper knows.
 pub(super) fn locate(export: &Export, server: SocketAddr) -> Result<Export, NfsError> {
     let asked = |program, what| {
         let mapper = SocketAddr::new(server.ip(), PMAP_PORT);
@@ -40,7 +40,7 @@ pub(super) fn locate(export: &Export, server: SocketAddr) -> Result<Export, NfsE
     Ok(export.located(SocketAddr::new(server.ip(), port), mount_port))
 }
 
-/// Connects; from a reserved port where this process may, since most servers ask for one.
+/// Connects, from a reserved port if this process may use one, since most servers require one.
 pub(super) fn connect(server: SocketAddr, what: &'static str) -> Result<(Wire, Watch), NfsError> {
     let failed = |cause| NfsError::Unreachable {
         server,
@@ -52,8 +52,8 @@ pub(super) fn connect(server: SocketAddr, what: &'static str) -> Result<(Wire, W
     Wire::over(socket).map_err(failed)
 }
 
-/// The handle of what is exported under this path. The mount is ended at once: handles hold without
-/// it, and the server's list of mounts is left as it was.
+/// Returns the handle of the directory exported under this path. It is unmounted at once: handles
+/// stay valid without it, and the server's list of mounts is left as it was.
 pub(super) fn root_of(server: SocketAddr, path: &str) -> Result<Handle, NfsError> {
     const WHAT: &str = "mounting";
     let (wire, _) = connect(server, "connecting to its mount service")?;
@@ -83,7 +83,7 @@ pub(super) fn root_of(server: SocketAddr, path: &str) -> Result<Handle, NfsError
         return Err(NfsError::Refused {
             server,
             what: WHAT,
-            status: format!("it wants credentials of kind {flavors:?}, not AUTH_SYS"),
+            status: format!("it requires credentials of kind {flavors:?}, not AUTH_SYS"),
         });
     }
     Ok(nfs_fh3 {
@@ -91,7 +91,7 @@ pub(super) fn root_of(server: SocketAddr, path: &str) -> Result<Handle, NfsError
     })
 }
 
-/// Why a port mapper gave no port.
+/// The error of a port mapper that returned no port.
 fn unmapped(server: SocketAddr, what: &'static str, error: PortmapError) -> NfsError {
     match error {
         PortmapError::Rpc(error) => NfsError::of(server, what, error),
@@ -103,7 +103,7 @@ fn unmapped(server: SocketAddr, what: &'static str, error: PortmapError) -> NfsE
     }
 }
 
-/// Who calls: this machine's name, and this process's user and groups (AUTH_SYS).
+/// The caller's credential (AUTH_SYS): this machine's name, and this process's user and groups.
 pub(super) fn credential() -> opaque_auth<'static> {
     let groups = getgroups().unwrap_or_default();
     opaque_auth::auth_unix(&auth_unix {

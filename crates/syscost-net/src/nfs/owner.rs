@@ -1,27 +1,27 @@
-//! Who made a folder on a server: what its name says, by which a process on another machine
-//! finds out whether its maker still lives.
+//! The owner of a folder on a server: the process that made it, encoded in the folder's name, so that
+//! other processes can find out whether it is still alive.
 
 use std::fs;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-/// What the names of folders begin with.
+/// Prefix of the names of folders.
 const PREFIX: &str = ".syscost-nfs-";
 
-/// The world of an owner that cannot say which it is; no other takes it for its own.
+/// The world of an owner that cannot determine it; equal to no other.
 const UNKNOWN: u64 = 0;
 
-/// Digits of a part of the name, which is a number in hexadecimal.
+/// Maximum number of digits of a part of the name, which is a hexadecimal number.
 const MAX_DIGITS: usize = 16;
 
-/// A process of a machine since it booted.
+/// A process of one boot of one machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Owner {
-    /// The machine's last start and the PID namespace; numbers of processes mean something within.
+    /// Identifies the machine's boot and the PID namespace, within which process ids are valid.
     world: u64,
     pid: u32,
-    /// When it started, in ticks since the machine did; 0 where /proc does not tell.
+    /// Start time of the process, in ticks since boot; 0 if /proc does not show it.
     started: u64,
 }
 
@@ -46,7 +46,7 @@ impl Owner {
         format!("{PREFIX}{world:x}-{pid:x}-{started:x}-{count:x}")
     }
 
-    /// Who made the folder of this name; `None` if no process of syscost did.
+    /// Returns the owner of the folder with this name; `None` if syscost did not make it.
     pub(super) fn of(folder: &str) -> Option<Self> {
         let mut parts = folder.strip_prefix(PREFIX)?.split('-');
         let mut number = || {
@@ -66,13 +66,13 @@ impl Owner {
         parts.next().is_none().then_some(owner)
     }
 
-    /// Whether it has ended; known only of a process of this machine, since it booted.
+    /// Whether it has ended; known only of processes of this boot of this machine.
     pub(super) fn has_ended(self) -> Option<bool> {
         self.has_ended_in(world()?, started(self.pid), || is_there(self.pid))
     }
 
-    /// The same, as seen from this world: `started` is when the process that has its number now
-    /// did, as far as /proc shows it, and `is_there` whether there is any.
+    /// As [`Owner::has_ended`], seen from this world. `started` is the start time of the process that
+    /// has its id now, if /proc shows one; `is_there` returns whether there is any.
     fn has_ended_in(
         self,
         world: u64,
@@ -84,22 +84,22 @@ impl Owner {
         }
         match started {
             Some(started) => Some(started != self.started),
-            // /proc may hide the processes of other users (hidepid), and an owner that lives.
+            // /proc may hide the processes of other users (hidepid), even a live owner.
             None if is_there() => None,
             None => Some(true),
         }
     }
 }
 
-/// The machine's last start and this process's PID namespace as one number; `None` where /proc does
-/// not say both, by which machines would be taken for one.
+/// Hashes the machine's boot id and this process's PID namespace; `None` if /proc does not show both,
+/// since machines could then be mistaken for each other.
 fn world() -> Option<u64> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
     if boot.trim().is_empty() {
         return None;
     }
-    // FNV-1a: the same in every build, which a hasher of the standard library need not be.
+    // FNV-1a is the same in every build, which the standard library's hashers need not be.
     let text = format!("{} {}", boot.trim(), namespace.display());
     let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -107,8 +107,8 @@ fn world() -> Option<u64> {
     Some(sum)
 }
 
-/// Whether any process has this number, seen or not: kill(2) with signal 0 is refused (EPERM) where
-/// it is another user's.
+/// Whether any process has this id, visible or not: kill(2) with signal 0 is refused (EPERM) for
+/// that of another user.
 fn is_there(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     match pid.map(test_kill_process) {
@@ -117,8 +117,8 @@ fn is_there(pid: u32) -> bool {
     }
 }
 
-/// When a process started (proc_pid_stat(5), field 22). The name in it may hold spaces and
-/// parentheses; the last parenthesis ends it.
+/// Start time of a process, in ticks since boot (proc_pid_stat(5), field 22). The command name may
+/// contain spaces and parentheses; the last parenthesis ends it.
 fn started(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = text.rsplit_once(") ")?;
@@ -130,12 +130,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_whether_its_maker_lives() {
+    fn a_name_shows_whether_its_owner_is_alive() {
         let this = Owner::this();
         let name = this.folder(7);
         assert_eq!(Owner::of(&name), Some(this), "{name}");
         if this.started == 0 {
-            println!("skipped: /proc does not tell when this process started");
+            println!("skipped: /proc does not show when this process started");
             return;
         }
         assert_eq!(this.has_ended(), Some(false));
@@ -143,7 +143,7 @@ mod tests {
             started: this.started + 1,
             ..this
         };
-        assert_eq!(earlier.has_ended(), Some(true), "its number was given anew");
+        assert_eq!(earlier.has_ended(), Some(true), "its id was reused");
         let elsewhere = Owner {
             world: this.world ^ 1,
             ..this
@@ -160,9 +160,9 @@ mod tests {
         };
         let ended = |world, started, is_there| owner.has_ended_in(world, started, || is_there);
         assert_eq!(ended(7, Some(1000), true), Some(false));
-        assert_eq!(ended(7, Some(1001), true), Some(true), "given anew");
+        assert_eq!(ended(7, Some(1001), true), Some(true), "reused");
         assert_eq!(ended(7, None, false), Some(true));
-        assert_eq!(ended(7, None, true), None, "hidden, or given anew");
+        assert_eq!(ended(7, None, true), None, "hidden, or reused");
         assert_eq!(ended(8, None, false), None, "another machine");
         let nowhere = Owner {
             world: UNKNOWN,
@@ -172,13 +172,10 @@ mod tests {
     }
 
     #[test]
-    fn processes_of_others_are_there_too() {
+    fn processes_of_other_users_are_there_too() {
         assert!(is_there(std::process::id()));
         assert!(is_there(1), "EPERM says so");
-        assert!(
-            !is_there(0) && !is_there(u32::MAX),
-            "no numbers of processes"
-        );
+        assert!(!is_there(0) && !is_there(u32::MAX), "not process ids");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The connection: blocking calls in the place of the asynchronous ones that nfs3_client wants.
+//! The connection: blocking calls in place of the asynchronous ones that nfs3_client expects.
 
 use std::future::Future;
 use std::io;
@@ -13,23 +13,25 @@ use rustix::io::retry_on_intr;
 use rustix::net::sockopt::{Timeout, set_socket_linger, set_socket_timeout};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-/// How long the server may take to answer, or to take what it is sent.
+/// Time limit for the server to answer, and to accept what it is sent.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Longest reply that is read, in bytes: a READ of 1 MiB and its head. A server could name 2 GiB.
+/// Maximum length of a reply, in bytes: a READ of 1 MiB and its header. A server could announce
+/// 2 GiB.
 const MAX_REPLY: u32 = (1 << 20) + 4096;
 
-/// Bytes of the mark before each record: its length, and whether it is the last part (RFC 5531, 11).
+/// Length of the mark before each record, in bytes: the record's length, and whether it is the last
+/// fragment (RFC 5531, section 11).
 const MARK: usize = 4;
 
-/// The bit of a mark that says that it is the last part of its message.
+/// The bit of a mark for the last fragment of a message.
 const LAST: u32 = 1 << 31;
 
-/// The kind of a message, behind its number (xid).
+/// The type of a message, which follows its xid.
 const CALL: u32 = 0;
 const REPLY: u32 = 1;
 
-/// A procedure by the number of its program and its own.
+/// A procedure, by the numbers of its program and of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Procedure {
     /// The program, e.g. 100003 for NFS.
@@ -38,29 +40,29 @@ pub struct Procedure {
     pub number: u32,
 }
 
-/// What passed over a connection, as its bytes say.
+/// What passed over a connection, according to its bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Calls sent.
+    /// Number of calls sent.
     pub calls: u64,
-    /// Replies received.
+    /// Number of replies received.
     pub replies: u64,
-    /// Replies with the number (xid) of the call before them.
+    /// Number of replies with the xid of the call before them.
     pub matched: u64,
-    /// Bytes sent, with the marks of records.
+    /// Bytes sent, including record marks.
     pub sent: u64,
-    /// Bytes received, with the marks of records.
+    /// Bytes received, including record marks.
     pub received: u64,
     /// The procedure of the last call.
     pub procedure: Option<Procedure>,
-    /// Calls in a row of that procedure, up to the last.
+    /// Number of consecutive calls of that procedure, up to the last.
     pub in_a_row: u64,
-    /// The number of the last call.
+    /// The xid of the last call.
     xid: u32,
 }
 
 impl Traffic {
-    /// Takes in a record that is about to be sent.
+    /// Counts a record that is about to be sent.
     fn call(&mut self, record: &[u8]) -> io::Result<()> {
         let word = |at| word(record, at).ok_or_else(|| invalid("a call that is too short"));
         if word(0)? != LAST | (record.len() - MARK) as u32 || word(8)? != CALL {
@@ -80,7 +82,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Takes in the message of a record that was received.
+    /// Counts the message of a record that was received.
     fn reply(&mut self, message: &[u8]) {
         self.replies += 1;
         self.received += (MARK + message.len()) as u64;
@@ -89,7 +91,7 @@ impl Traffic {
     }
 }
 
-/// A word of four bytes at this place.
+/// Reads the word of four bytes at this index.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     Some(u32::from_be_bytes(*bytes))
@@ -101,17 +103,17 @@ fn invalid(what: &str) -> io::Error {
 
 /// A connected socket that sends a record and receives the reply to it.
 ///
-/// What nfs3_client's own loops would do is avoided here: at the end of a stream they go on for
-/// ever, and they make room for whatever length a server names.
+/// nfs3_client's own loops are avoided: at the end of a stream they never end, and they allocate
+/// whatever length a server announces.
 #[derive(Debug)]
 pub(super) struct Wire {
     socket: Arc<TcpStream>,
     traffic: Arc<Mutex<Traffic>>,
-    /// Whether the next bytes are the mark of a record.
+    /// Whether the next bytes are a record mark.
     at_mark: bool,
 }
 
-/// What a client keeps of its wire.
+/// What a client keeps of its wire, which nfs3_client owns.
 #[derive(Debug, Clone)]
 pub(super) struct Watch {
     /// The socket.
@@ -120,7 +122,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// What has passed so far.
+    /// The traffic so far.
     pub(super) fn traffic(&self) -> Traffic {
         *locked(&self.traffic)
     }
@@ -131,7 +133,8 @@ fn locked(traffic: &Mutex<Traffic>) -> MutexGuard<'_, Traffic> {
 }
 
 impl Wire {
-    /// Over this connection, which is reset when it is closed: nothing of it stays in TIME_WAIT.
+    /// A wire over this connection, which is reset when it is closed, so that nothing stays in
+    /// TIME_WAIT.
     pub(super) fn over(socket: TcpStream) -> io::Result<(Self, Watch)> {
         set_socket_linger(&socket, Some(Duration::ZERO))?;
         set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
@@ -168,12 +171,12 @@ impl Wire {
             let mark = word(bytes, 0).ok_or_else(|| invalid("no mark of a record"))?;
             if mark & !LAST > MAX_REPLY {
                 let what = format!(
-                    "it answers with something else than a reply of RPC, which would have {} bytes",
+                    "it does not answer with an RPC reply: that would have {} bytes",
                     mark & !LAST
                 );
                 return Err(invalid(&what));
             }
-            // An empty record has no bytes that could be asked for.
+            // An empty record has no bytes to receive.
             if mark & !LAST == 0 {
                 return Err(invalid("an empty reply"));
             }
@@ -218,8 +221,8 @@ impl AsyncWrite for Wire {
     }
 }
 
-/// What a future over a [`Wire`] comes to: all its waiting is done in blocking calls, so it is ready
-/// when it is first polled.
+/// Returns the output of a future over a [`Wire`]. All its waiting is done in blocking calls, so it is
+/// ready when first polled.
 pub(super) fn at_once<F: Future>(future: F) -> F::Output {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(future).poll(&mut context) {
@@ -237,7 +240,7 @@ mod tests {
 
     use nfs3_client::{Nfs3Client, RpcError};
 
-    /// What comes of a NULL call whose reply is what `answer` makes of its xid.
+    /// Makes a NULL call whose reply is what `answer` makes of its xid.
     fn null(
         answer: impl FnOnce([u8; 4]) -> Vec<u8> + Send + 'static,
     ) -> (Result<(), RpcError>, Traffic) {
@@ -256,7 +259,7 @@ mod tests {
         (result, watch.traffic())
     }
 
-    /// A reply that accepts the call of this number.
+    /// A reply that accepts the call with this xid.
     fn accepted(xid: [u8; 4]) -> Vec<u8> {
         let mut record = vec![0x80, 0, 0, 24];
         record.extend(xid);

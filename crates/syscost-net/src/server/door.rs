@@ -1,4 +1,5 @@
-//! Connections that have not proven themselves yet: few, briefly, and never answered with more than they sent.
+//! Connections that are not authenticated yet: limited in number and time, and never answered with
+//! more bytes than they sent.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -10,10 +11,11 @@ use super::session::Guest;
 use super::{Handshake, Log, Progress, Server};
 use crate::socket::poll_for;
 
-/// Pause after the system refused to accept: there are no descriptors left, and will not be at once.
+/// Pause after the system refused to accept: there are no descriptors left, and there will be none
+/// for a while.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Between two lines of the log about those that were turned away.
+/// Minimum time between two log lines about rejected connections.
 const QUIET: Duration = Duration::from_secs(1);
 
 pub(super) struct Door<'s> {
@@ -24,7 +26,7 @@ pub(super) struct Door<'s> {
     turned_away: TurnedAway,
 }
 
-/// A connection on its way.
+/// A connection that is not authenticated yet.
 struct Waiting<'s> {
     stream: TcpStream,
     address: SocketAddr,
@@ -32,7 +34,7 @@ struct Waiting<'s> {
     deadline: Instant,
 }
 
-/// What becomes of a connection.
+/// The fate of a connection.
 enum Fate<'s> {
     Stays(Waiting<'s>),
     ComesIn(Guest),
@@ -49,7 +51,7 @@ impl<'s> Door<'s> {
         }
     }
 
-    /// Waits for whatever comes, at most this long; returns who has proven himself.
+    /// Waits for connections and data, at most this long; returns the clients that were authenticated.
     pub(super) fn wait(&mut self, limit: Duration) -> Vec<Guest> {
         let mut polled: Vec<PollFd<'_>> = self.server.pollable().collect();
         let listeners = polled.len();
@@ -69,7 +71,7 @@ impl<'s> Door<'s> {
         guests
     }
 
-    /// Hears those that have something to say, and sends away those whose time is over.
+    /// Reads from those that have sent something, and rejects those whose time is over.
     fn attend(&mut self, ready: &[bool]) -> Vec<Guest> {
         let now = Instant::now();
         let mut guests = Vec::new();
@@ -90,10 +92,10 @@ impl<'s> Door<'s> {
         guests
     }
 
-    /// Takes in whoever stands before this listener.
+    /// Accepts the connections that wait at this listener.
     fn accept(&mut self, place: usize) {
         let limits = &self.server.limits;
-        // Not without end, or those that are in would not be heard.
+        // Not without limit, or those already accepted would not be read from.
         for _ in 0..limits.unproven {
             match self.server.listeners[place].accept() {
                 Ok((stream, address)) => {
@@ -123,11 +125,12 @@ impl<'s> Door<'s> {
         }
     }
 
-    /// Sends away the oldest of the address that has most connections here: who opens many loses his own first.
+    /// Rejects the oldest connection of the address with the most connections here: a client that opens
+    /// many loses its own first.
     fn make_room(&mut self) {
         let ip = |one: &Waiting<'_>| one.address.ip();
         let count = |of: IpAddr| self.waiting.iter().filter(|one| ip(one) == of).count();
-        // Of several with as many, the one that has waited longest.
+        // If several have equally many, the one that has waited longest.
         let crowd = self
             .waiting
             .iter()
@@ -137,17 +140,18 @@ impl<'s> Door<'s> {
         let oldest = self.waiting.iter().position(|one| Some(ip(one)) == crowd);
         if let Some(oldest) = oldest {
             let gone = self.waiting.remove(oldest);
-            self.turned_away.note(gone.address, "too many at the door");
+            self.turned_away
+                .note(gone.address, "too many unauthenticated connections");
         }
     }
 }
 
 impl<'s> Waiting<'s> {
-    /// Reads what has come and answers it.
+    /// Reads what was received and answers it.
     fn hear(mut self) -> Fate<'s> {
         let mut bytes = [0; 1024];
         let count = match self.stream.read(&mut bytes) {
-            Ok(0) => return Fate::Goes("it left".to_owned()),
+            Ok(0) => return Fate::Goes("it disconnected".to_owned()),
             Ok(count) => count,
             Err(cause) if cause.kind() == ErrorKind::WouldBlock => return Fate::Stays(self),
             Err(cause) => return Fate::Goes(cause.to_string()),
@@ -159,7 +163,7 @@ impl<'s> Waiting<'s> {
         match progress {
             Err(why) => Fate::Goes(why.to_string()),
             Ok(_) if !said.is_ok_and(|said| said == answer.len()) => {
-                Fate::Goes("it takes no answer".to_owned())
+                Fate::Goes("it does not read the answer".to_owned())
             }
             Ok(Progress::Waiting) => Fate::Stays(self),
             Ok(Progress::Proven(nonces)) => {
@@ -169,7 +173,7 @@ impl<'s> Waiting<'s> {
     }
 }
 
-/// Those that were turned away, for the log: the first at once, then a line a second at most.
+/// Rejected connections, for the log: the first is logged at once, then at most a line per second.
 #[derive(Default)]
 struct TurnedAway {
     latest: Option<String>,

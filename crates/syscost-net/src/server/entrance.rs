@@ -1,4 +1,4 @@
-//! Where the connections of a service come in, and what is done with each.
+//! Opens the sockets of a service, and serves each connection.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -20,32 +20,32 @@ use crate::wire::{Service, Ticket};
 /// Connections that may wait for the HTTP responder.
 const HTTP_BACKLOG: u32 = 128;
 
-/// Who may come in, and where.
+/// Which connections a service accepts, and where.
 pub(super) struct Entrance {
     /// The session's own address.
     pub(super) local: SocketAddr,
     /// The client's.
     pub(super) peer: IpAddr,
-    /// What lets in.
+    /// The ticket that connections must show.
     pub(super) ticket: Ticket,
     /// Ports to choose from.
     pub(super) ports: Option<RangeInclusive<u16>>,
 }
 
-/// A service that can begin.
+/// A service that is ready to start.
 pub(super) struct Job {
-    /// Where its clients find it.
+    /// Port on which clients connect to it.
     pub(super) port: u16,
-    /// Connections it has at once.
+    /// Number of concurrent connections.
     pub(super) lanes: u32,
-    /// Serves to the end.
+    /// Serves until the service is over.
     pub(super) run: Run,
 }
 
 type Run = Box<dyn FnOnce(&Work) -> Result<Account, String> + Send>;
 
 impl Entrance {
-    /// Opens the entrance of a service.
+    /// Opens the sockets of a service.
     pub(super) fn open(&self, service: &Service) -> Result<Job, String> {
         match service.clone() {
             Service::StreamEcho { size, wait, tcp } => {
@@ -110,7 +110,7 @@ impl Entrance {
         }
     }
 
-    /// A service on each of some streams, which show the ticket.
+    /// A service on each of several streams, which must show the ticket.
     fn streams<F>(&self, streams: u32, size: u32, tcp: &Tcp, serve: F) -> Result<Job, String>
     where
         F: Fn(&OwnedFd, &mut [u8], IsOver<'_>) -> Result<Account, ServiceError>,
@@ -126,8 +126,8 @@ impl Entrance {
                 let mut buffer = touched(size);
                 let stream = Arc::new(OwnedFd::from(stream));
                 work.watch(&stream);
-                // The client waits for this: from here on nothing but the service is done.
-                let account = tickets::punch(&stream, ticket).and_then(|()| {
+                // The client waits for this: from here on, only the service runs.
+                let account = tickets::confirm(&stream, ticket).and_then(|()| {
                     work.count(lane, |is_over| serve(&stream, &mut buffer, is_over))
                 });
                 work.forget(&stream);
@@ -145,7 +145,7 @@ impl Entrance {
         })
     }
 
-    /// A service of datagrams, the first of which shows the ticket.
+    /// A service of datagrams, the first of which must show the ticket.
     fn datagrams<F>(&self, size: u32, client_speaks_first: bool, serve: F) -> Result<Job, String>
     where
         F: Fn(&OwnedFd, &mut [u8], IsOver<'_>) -> Result<Account, ServiceError>,
@@ -174,7 +174,7 @@ impl Entrance {
         })
     }
 
-    /// A service that takes bare connections.
+    /// A service that accepts connections without a ticket.
     fn bare<F>(&self, backlog: u32, serve: F) -> Result<Job, String>
     where
         F: FnOnce(&OwnedFd, IsOver<'_>) -> Result<Account, ServiceError>,
@@ -200,7 +200,7 @@ impl Entrance {
         })
     }
 
-    /// A socket at the session's own address, at the first port that is free.
+    /// Opens a socket at the session's own address, on the first free port.
     fn bound<T>(&self, open: impl Fn(SocketAddr) -> Result<T, SystemError>) -> Result<T, String> {
         let Some(ports) = self.ports.clone() else {
             return open(with_port(self.local, 0)).map_err(|error| error.to_string());
@@ -216,7 +216,7 @@ impl Entrance {
     }
 }
 
-/// Lets in a stream for each lane and serves all of them; the sum of what was done.
+/// Accepts a stream for each lane and serves all of them; returns the sum of their accounts.
 fn each_stream(
     listener: &OwnedFd,
     peer: IpAddr,
@@ -240,7 +240,7 @@ fn each_stream(
                 .spawn_scoped(scope, move || serve(stream, lane));
             lanes.push(served.map_err(|cause| format!("no thread for a stream: {cause}"))?);
         }
-        // Nobody else comes in.
+        // No further connections are accepted.
         drop(listener);
         let mut sum = Account::default();
         for lane in lanes {
@@ -251,7 +251,7 @@ fn each_stream(
     })
 }
 
-/// A buffer whose pages are there.
+/// A buffer whose pages are mapped.
 fn touched(size: u32) -> Vec<u8> {
     vec![1; size as usize]
 }

@@ -1,12 +1,12 @@
-//! The first lines of a session, as a machine that is fed bytes and says what to answer.
+//! The first lines of a session, as a state machine that is fed bytes and returns what to answer.
 //!
-//! Until the client has proven itself it never answers with more bytes than it was given, so that nobody can make the server send
-//! more than he sends himself.
+//! Until the client is authenticated, the server never answers with more bytes than it received, so
+//! it cannot be used for amplification.
 
 use crate::token::{Nonce, Nonces, Role, Token};
 use crate::wire::{self, Answer, Challenge, Hello, Refused, Spoken, WireError};
 
-/// One client's way to its session.
+/// The authentication of one client.
 #[derive(Debug)]
 pub struct Handshake<'t> {
     token: &'t Token,
@@ -22,22 +22,22 @@ enum State {
     Answering(Nonces),
 }
 
-/// How far it is.
+/// Progress of a handshake.
 #[derive(Debug)]
 pub enum Progress {
-    /// More must come.
+    /// More bytes are needed.
     Waiting,
-    /// The client knows the token.
+    /// The client has proven that it knows the token.
     Proven(Nonces),
 }
 
-/// The client is turned away.
+/// The client is rejected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TurnedAway(String);
 
 impl<'t> Handshake<'t> {
-    /// Waits for the first line.
+    /// A handshake that waits for the client's first line.
     pub fn new(token: &'t Token) -> Self {
         Self {
             token,
@@ -48,16 +48,16 @@ impl<'t> Handshake<'t> {
         }
     }
 
-    /// Takes in what came, and appends to `answer` what is to be said.
+    /// Takes received bytes, and appends what is to be sent to `answer`.
     ///
     /// # Errors
-    /// When the client is to be turned away; `answer` may have a line that tells it why.
+    /// When the client is to be rejected; `answer` may contain a line with the reason.
     pub fn take(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<Progress, TurnedAway> {
         self.received += bytes.len();
         self.buffer.extend_from_slice(bytes);
         let result = self.advance(answer);
         if let Err(TurnedAway(why)) = &result {
-            // Who has sent too little is turned away without a word.
+            // A client that has sent too little is rejected without a reason.
             let _ = self.say(wire::encode(&Refused::new(why.as_str())), answer);
         }
         result
@@ -84,10 +84,10 @@ impl<'t> Handshake<'t> {
                     if !self.token.verify(Role::Client, &nonces, &proof) {
                         return Err(TurnedAway("authentication failed: wrong token".to_owned()));
                     }
-                    // Nobody has anything more to say before he is answered.
+                    // A client must not send anything more before it is answered.
                     return match self.buffer.is_empty() {
                         true => Ok(Progress::Proven(nonces)),
-                        false => Err(TurnedAway("bytes behind the proof".to_owned())),
+                        false => Err(TurnedAway("bytes after the proof".to_owned())),
                     };
                 }
             }
@@ -117,7 +117,7 @@ impl<'t> Handshake<'t> {
         })
     }
 
-    /// Says a line, if as many bytes have come as have then been said.
+    /// Appends a line to the answer, if no more bytes are then sent than were received.
     fn say(&mut self, line: Vec<u8>, answer: &mut Vec<u8>) -> Result<(), TurnedAway> {
         if self.said + line.len() > self.received {
             return Err(TurnedAway("the first line is not padded".to_owned()));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_the_token_comes_in_whatever_pieces_the_lines_come_in() {
+    fn a_client_with_the_token_is_accepted_in_whatever_pieces_its_lines_arrive() {
         let client = Client::new();
         for piece in [1, 7, HELLO_BYTES] {
             let mut handshake = Handshake::new(&client.token);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_token_is_told_within_what_was_received() {
+    fn a_wrong_token_is_reported_in_no_more_bytes_than_were_received() {
         let client = Client::new();
         let own = Token::generate().unwrap();
         let mut handshake = Handshake::new(&own);
@@ -196,9 +196,10 @@ mod tests {
         assert!(said.len() <= HELLO_BYTES + answer.len());
     }
 
-    /// Whatever comes, whole or piece by piece: never a byte more than came, and no memory without bound.
+    /// Whatever is received, whole or in pieces: never a byte more than that is sent, and memory is
+    /// bounded.
     #[test]
-    fn nobody_gets_more_bytes_than_he_sends_before_he_has_proven_himself() {
+    fn an_unauthenticated_client_gets_no_more_bytes_than_it_sends() {
         let client = Client::new();
         let hello = client.hello();
         let other_version = String::from_utf8(hello.clone())
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told_so() {
+    fn a_client_of_another_version_is_refused_with_ours() {
         let client = Client::new();
         let text = String::from_utf8(client.hello()).unwrap();
         // Whatever else its first line says.

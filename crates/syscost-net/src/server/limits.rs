@@ -1,4 +1,4 @@
-//! What a server lets others have.
+//! Limits of what clients may use.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -7,42 +7,45 @@ use crate::service::datagram::NUMBER_BYTES;
 use crate::socket::Tcp;
 use crate::wire::Service;
 
-/// Largest datagram, in bytes: what IPv4 leaves of 64 KiB for UDP.
+/// Maximum size of a datagram, in bytes: the maximum UDP payload over IPv4.
 const MAX_DATAGRAM: u32 = 65_507;
 
-/// Largest buffer that is asked of the kernel, in bytes; its own limit is usually lower.
+/// Maximum socket buffer, in bytes; the kernel's own limit is usually lower.
 const MAX_SOCKET_BUFFER: u32 = 256 << 20;
 
-/// Longest backlog.
+/// Maximum backlog.
 const MAX_BACKLOG: u32 = 65_535;
 
-/// Longest name of a congestion control (TCP_CA_NAME_MAX, with its end).
+/// Maximum length of the name of a congestion control, in bytes (TCP_CA_NAME_MAX, which counts the
+/// terminating zero).
 const MAX_CONGESTION: usize = 15;
 
-/// What a server lets others have.
+/// Limits of what clients may use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limits {
-    /// Sessions at once.
+    /// Maximum number of concurrent sessions.
     pub sessions: usize,
-    /// Sessions at once of one address.
+    /// Maximum number of concurrent sessions of one address.
     pub sessions_per_peer: usize,
-    /// Connections at once that have not proven themselves yet; the oldest of whoever has most goes for a new one.
+    /// Maximum number of unauthenticated connections. For a new one, the oldest of the address with the
+    /// most is closed.
     pub unproven: usize,
-    /// How long they may take to do so.
+    /// Time limit for authentication.
     pub proof: Duration,
-    /// How long a session may last.
+    /// Time limit of a session.
     pub session: Duration,
-    /// How long a service may last.
+    /// Time limit of a service.
     pub service: Duration,
-    /// Bytes that a service may move.
+    /// Maximum number of bytes that a service may move.
     pub service_bytes: u64,
-    /// Size of a message, in bytes.
+    /// Maximum size of a message, in bytes.
     pub message_bytes: u32,
-    /// Connections at once of a service.
+    /// Maximum number of concurrent connections of a service.
     pub streams: u32,
-    /// Memory for the buffers of a service, in bytes: the size of its messages times its streams.
+    /// Maximum memory for the buffers of a service, in bytes: the size of its messages times the number
+    /// of its streams.
     pub buffer_bytes: u64,
-    /// Ports of services; any free one if `None`.
+    /// Ports of services; any free port if `None`.
     pub data_ports: Option<RangeInclusive<u16>>,
     /// Whether the server ends with its first session.
     pub once: bool,
@@ -68,7 +71,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Refuses a service that asks for too much, or for what makes no sense, in a sentence.
+    /// Checks that a service stays within the limits and makes sense; the error is a sentence.
     pub(super) fn check(&self, service: &Service) -> Result<(), String> {
         match service {
             Service::StreamEcho { size, wait: _, tcp } => {

@@ -1,7 +1,8 @@
-//! The far end as a server: authenticates, opens a service for a session, keeps within its [`Limits`].
+//! The far end as a server: authenticates clients, opens services for their sessions, and enforces
+//! its [`Limits`].
 //!
-//! One thread accepts connections and takes them through the [`Handshake`]; each session that comes of one has a thread that
-//! listens to its client, and more for the service it has open.
+//! One thread accepts connections and takes them through the [`Handshake`]; each session then has a
+//! thread that reads its client's requests, and more for the service that is open.
 
 mod door;
 mod entrance;
@@ -32,35 +33,35 @@ pub use handshake::{Handshake, Progress, TurnedAway};
 pub use limits::Limits;
 use session::Guest;
 
-/// Longest sleep before it is looked whether the server is to end.
+/// Maximum sleep before the next check whether the server is to end.
 const PULSE: Duration = Duration::from_millis(100);
 
 /// Connections that may wait to be accepted.
 const BACKLOG: u32 = 128;
 
-/// Stack of a session's threads, in bytes: they keep their buffers elsewhere.
+/// Stack of a session's threads, in bytes: their buffers are on the heap.
 const STACK_BYTES: usize = 256 << 10;
 
-/// Takes a line of the log: who did what.
+/// Takes a line of the log.
 pub type Log<'a> = &'a (dyn Fn(&str) + Sync);
 
-/// Judges whether the core of a CPU, on which it is called, works for nobody else; `None` where
-/// that is not known.
+/// Judges whether the core of a CPU, on which it is called, is ours alone; `None` where that is not
+/// known.
 pub struct Judge(Box<dyn Fn(u32) -> Option<bool> + Send + Sync>);
 
 impl Judge {
-    /// One that looks by this function, for some microseconds.
+    /// A judge that calls this function, which should take some microseconds.
     pub fn new(look: impl Fn(u32) -> Option<bool> + Send + Sync + 'static) -> Self {
         Self(Box::new(look))
     }
 
-    /// Goes to a CPU for a moment and looks at its core.
+    /// Moves to a CPU for a moment and looks at its core.
     fn look_at(&self, number: u32) -> Result<bool, Unsupported> {
         let (allowed, home) = (cpu::allowed()?, cpu::current()?);
         cpu::pin(number)?;
         let is_ours = (self.0)(number);
-        // Away from there before the client goes on: where a CPU is busy, the task that serves may
-        // wake on another one.
+        // Leaves the CPU before the client goes on: if it is busy, the task that serves may wake on
+        // another one.
         cpu::pin(home)?;
         cpu::pin_to(&allowed)?;
         let reason = || Unsupported::new("nothing is known of its core");
@@ -83,32 +84,32 @@ pub struct Server {
     facts: Value,
     /// Looks at cores for clients.
     judge: Option<Judge>,
-    /// Who has a session.
+    /// Addresses of the clients that have a session.
     guests: Mutex<Vec<IpAddr>>,
-    /// Sessions so far.
+    /// Number of sessions so far.
     sessions: AtomicU64,
-    /// Whether its sessions are to end.
+    /// Whether the sessions are to end.
     is_ending: AtomicBool,
 }
 
-/// A place among the sessions, given back when dropped.
+/// A reserved session, released when dropped.
 struct Place<'s> {
     server: &'s Server,
     peer: IpAddr,
 }
 
 impl Server {
-    /// Listens on these addresses. `facts` is what clients are told of this machine.
+    /// Listens on these addresses. `facts` are sent to clients and describe this machine.
     ///
     /// # Errors
-    /// When one of them cannot be listened on, or the facts are too many for a line.
+    /// When the server cannot listen on one of them, or the facts do not fit into a line.
     pub fn bind(
         addresses: &[SocketAddr],
         token: Token,
         limits: Limits,
         facts: Value,
     ) -> Result<Server, SystemError> {
-        /// What a welcome has beside the facts, at most.
+        /// Maximum length of a welcome without the facts, in bytes.
         const PROOF_BYTES: usize = 256;
         let length = facts.to_string().len();
         if length + PROOF_BYTES > wire::MAX_WELCOME {
@@ -119,7 +120,7 @@ impl Server {
             .iter()
             .map(|address| {
                 let listener = socket::listen(*address, BACKLOG, &Tcp::nodelay())?;
-                // Whoever has gone meanwhile must not hold up the others.
+                // A connection that is already gone must not block the others.
                 listener
                     .set_nonblocking(true)
                     .map_err(|cause| SystemError::new("fcntl", address.to_string(), cause))?;
@@ -138,16 +139,17 @@ impl Server {
         })
     }
 
-    /// The same with somebody who looks at the core of a task that serves, when its client asks.
+    /// Returns the server with a judge, which looks at the core of a task that serves when its client
+    /// asks.
     #[must_use]
-    pub fn looking_by(self, judge: Judge) -> Server {
+    pub fn with_judge(self, judge: Judge) -> Server {
         Server {
             judge: Some(judge),
             ..self
         }
     }
 
-    /// Where it listens, with the ports that were chosen.
+    /// The addresses on which it listens, with the actual ports.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners
             .iter()
@@ -155,8 +157,8 @@ impl Server {
             .collect()
     }
 
-    /// Serves until `stop` is set, or, if it is to serve once, until its first session has ended. Ends its sessions before it
-    /// returns.
+    /// Serves until `stop` is set or, if it is to serve once, until its first session has ended. Ends
+    /// all sessions before it returns.
     pub fn run(&self, stop: &AtomicBool, log: Log<'_>) {
         self.is_ending.store(false, Ordering::Relaxed);
         let mut door = Door::new(self, log);
@@ -170,12 +172,12 @@ impl Server {
         });
     }
 
-    /// Whether its first session has ended and was to be the only one.
+    /// Whether the server was to serve once and its first session has ended.
     fn has_served(&self) -> bool {
         self.is_ending.load(Ordering::Relaxed)
     }
 
-    /// Begins a session, if there is room.
+    /// Begins a session, if the limits allow it.
     fn let_in<'scope>(
         &'scope self,
         scope: &'scope thread::Scope<'scope, '_>,
@@ -209,7 +211,7 @@ impl Server {
         }
     }
 
-    /// A place for a session with this client, or why there is none.
+    /// Reserves a session for this client; the error says why there is none.
     fn place_for(&self, peer: IpAddr) -> Result<Place<'_>, String> {
         let mut guests = self.guests();
         let of_peer = guests.iter().filter(|guest| **guest == peer).count();
@@ -224,13 +226,13 @@ impl Server {
     }
 
     fn guests(&self) -> std::sync::MutexGuard<'_, Vec<IpAddr>> {
-        // A list of addresses is whole whoever panicked.
+        // A list of addresses is intact even if a thread has panicked.
         self.guests
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// What to wait for at the door.
+    /// The listeners to poll.
     fn pollable(&self) -> impl Iterator<Item = PollFd<'_>> {
         self.listeners
             .iter()

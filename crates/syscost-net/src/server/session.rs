@@ -1,4 +1,4 @@
-//! A session with a client that has proven itself.
+//! A session with an authenticated client.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,19 +17,20 @@ use crate::socket::ready_within;
 use crate::token::{Nonces, Role};
 use crate::wire::{self, Core, Finish, MAX_LINE, Refused, Reply, Request, Service, Welcome};
 
-/// How long a client may leave an answer unread.
+/// Time limit for a client to read an answer.
 const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A client that has gone without a word is noticed after a minute: after this quiet time it is asked,
-const QUIET: Duration = Duration::from_secs(30);
+/// A client that has silently disappeared is noticed after a minute: keepalive probes begin after
+/// this idle time,
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(30);
 
-/// and again after this time,
-const AGAIN: Duration = Duration::from_secs(10);
+/// are repeated after this time,
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// this often.
-const QUESTIONS: u32 = 3;
+/// this many times.
+const KEEPALIVE_COUNT: u32 = 3;
 
-/// A client that has proven itself.
+/// An authenticated client.
 #[derive(Debug)]
 pub(super) struct Guest {
     stream: TcpStream,
@@ -37,11 +38,11 @@ pub(super) struct Guest {
     nonces: Nonces,
 }
 
-/// Why a session is over.
+/// Why a session has ended.
 enum End {
     /// The client has left.
     Left,
-    /// It is sent away, and told why.
+    /// The client is sent away with this reason.
     SentAway(String),
     /// The connection is broken.
     Broken(io::Error),
@@ -66,13 +67,13 @@ impl Guest {
         self.address
     }
 
-    /// Sends the client away.
+    /// Refuses the client a session.
     pub(super) fn refuse(mut self, why: &str) {
-        // It fits, or the client does not read.
+        // The send buffer has room for it, unless the client does not read.
         let _ = self.stream.write(&wire::encode(&Refused::new(why)));
     }
 
-    /// Has a session with it.
+    /// Runs the session with the client.
     pub(super) fn serve(self, server: &Server, number: u64, log: Log<'_>) {
         let (begun, address) = (Instant::now(), self.address);
         log(&format!("session {number} of {address} begins"));
@@ -96,9 +97,9 @@ impl Guest {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(WRITE_PATIENCE))?;
         sockopt::set_socket_keepalive(&stream, true)?;
-        sockopt::set_tcp_keepidle(&stream, QUIET)?;
-        sockopt::set_tcp_keepintvl(&stream, AGAIN)?;
-        sockopt::set_tcp_keepcnt(&stream, QUESTIONS)?;
+        sockopt::set_tcp_keepidle(&stream, KEEPALIVE_IDLE)?;
+        sockopt::set_tcp_keepintvl(&stream, KEEPALIVE_INTERVAL)?;
+        sockopt::set_tcp_keepcnt(&stream, KEEPALIVE_COUNT)?;
         let mut session = Session {
             deadline: Instant::now() + server.limits.session,
             local: stream.local_addr()?,
@@ -132,12 +133,12 @@ struct Session<'s> {
 enum Open<'scope> {
     Nothing,
     Task(Task<'scope>),
-    /// Ended before the client asked for it, and why.
+    /// A service that ended before the client asked for it, and why.
     Failed(String),
 }
 
 impl Session<'_> {
-    /// Does what the client asks, until it or this server ends the session.
+    /// Serves the client's requests until it or this server ends the session.
     fn go_on(mut self) -> End {
         let end = thread::scope(|scope| {
             let mut open = Open::Nothing;
@@ -146,7 +147,7 @@ impl Session<'_> {
                     .request(&mut open)
                     .and_then(|request| self.answer(request, &mut open, scope));
                 if let Err(end) = answered {
-                    // Whatever is open ends with it.
+                    // An open service ends with the session.
                     return end;
                 }
             }
@@ -210,7 +211,7 @@ impl Session<'_> {
     /// Looks at the core of the task that serves.
     fn look(&self, task: &Task<'_>) -> Reply {
         let Some(judge) = &self.server.judge else {
-            return Reply::Failed("this server looks at no cores".to_owned());
+            return Reply::Failed("this server does not look at cores".to_owned());
         };
         let looked = task.cpu().and_then(|cpu| {
             let is_ours = judge.look_at(cpu)?;
@@ -222,7 +223,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends a service; what it did, or why it failed.
+    /// Ends a service; replies with its account, or why it failed.
     fn end(&self, task: Task<'_>, sent: Option<u64>) -> Reply {
         let service = task.service().clone();
         let ended = task.end(sent);
@@ -249,7 +250,7 @@ impl Session<'_> {
         (self.log)(&format!("session {}: {what}: {outcome}", self.number));
     }
 
-    /// The client's next request.
+    /// Waits for the client's next request.
     fn request(&mut self, open: &mut Open<'_>) -> Result<Request, End> {
         let strange = |error: wire::WireError| End::SentAway(error.to_string());
         loop {
@@ -272,7 +273,7 @@ impl Session<'_> {
         }
     }
 
-    /// Ends what has lasted too long: the session, or its service.
+    /// Ends the session or its service if it has reached its time limit.
     fn check_time(&self, open: &mut Open<'_>) -> Result<(), End> {
         let limits = &self.server.limits;
         if self.server.is_ending.load(Ordering::Relaxed) {

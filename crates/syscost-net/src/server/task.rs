@@ -1,4 +1,4 @@
-//! A service at work for a session, in threads of its own.
+//! A running service of a session, in its own threads.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -16,16 +16,16 @@ use crate::service::{Account, IsOver, Reading, ServiceError, monotonic_ns, relea
 use crate::token::random;
 use crate::wire::{Opening, Service, Ticket};
 
-/// How long nothing must have moved before a transfer counts as at its end although its client has not closed it.
+/// Idle time after which a transfer that the client has not closed counts as finished.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// How long datagrams may be on their way after the client has sent the last.
+/// How long datagrams may still be under way after the client has sent the last.
 const STRAGGLING: Duration = Duration::from_millis(200);
 
-/// Between two looks whether a service has come to its end.
+/// Time between two checks whether a service has ended.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// A service at work. It is ended when dropped.
+/// A running service, ended when dropped.
 pub(super) struct Task<'scope> {
     pub(super) opening: Opening,
     work: Arc<Work>,
@@ -39,23 +39,23 @@ pub(super) struct Task<'scope> {
 pub(super) struct Work {
     is_over: AtomicBool,
     pub(super) lanes: Vec<Lane>,
-    /// Bytes of one connection at most.
+    /// Maximum number of bytes of one connection.
     max_bytes: u64,
-    /// What somebody may be waiting on.
+    /// The sockets on which threads may be waiting.
     sockets: Mutex<Vec<Arc<OwnedFd>>>,
 }
 
-/// How far the service of one connection is.
+/// Progress of the service of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     messages: AtomicU64,
     bytes: AtomicU64,
-    /// The kernel's number of its thread; 0 before it began.
+    /// Thread id; 0 before the thread has begun.
     thread: AtomicU32,
 }
 
 impl<'scope> Task<'scope> {
-    /// Begins a service, or says why not.
+    /// Begins a service; the error says why it cannot.
     pub(super) fn begin(
         scope: &'scope Scope<'scope, '_>,
         service: Service,
@@ -77,11 +77,11 @@ impl<'scope> Task<'scope> {
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
             sockets: Mutex::new(Vec::new()),
         });
-        let theirs = Arc::clone(&work);
+        let shared = Arc::clone(&work);
         let builder = thread::Builder::new().name("service".to_owned());
         let thread = builder
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, move || run(&theirs))
+            .spawn_scoped(scope, move || run(&shared))
             .map_err(|cause| format!("no thread for it: {cause}"))?;
         Ok(Self {
             opening: Opening {
@@ -95,26 +95,26 @@ impl<'scope> Task<'scope> {
         })
     }
 
-    /// What it does.
+    /// The service as it was requested.
     pub(super) fn service(&self) -> &Service {
         &self.service
     }
 
-    /// How far it is.
+    /// Its progress.
     pub(super) fn reading(&self) -> Reading {
         self.work.reading()
     }
 
-    /// The CPU that its first connection is served on, or was when it was served last.
+    /// The CPU on which its first connection is served, or was last served.
     pub(super) fn cpu(&self) -> Result<u32, Unsupported> {
         if self.service.spins() {
             return Err(Unsupported::new(
-                "it never leaves its CPU, and would be driven away by a look",
+                "it spins on its CPU, and a look would displace it",
             ));
         }
         let lane = self.work.lanes.first();
         match lane.map_or(0, |lane| lane.thread.load(Relaxed)) {
-            0 => Err(Unsupported::new("nobody is served yet")),
+            0 => Err(Unsupported::new("no client is served yet")),
             thread => {
                 let process = std::process::id();
                 TaskPlace::of(TaskId { process, thread })?.processor()
@@ -122,12 +122,12 @@ impl<'scope> Task<'scope> {
         }
     }
 
-    /// Whether its time is over.
+    /// Whether it has reached its time limit.
     pub(super) fn is_overdue(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
-    /// Ends it, once what is under way has come; what it did, or why it failed.
+    /// Ends it once what is under way has arrived; returns its account, or why it failed.
     pub(super) fn end(mut self, sent: Option<u64>) -> Result<Account, String> {
         self.settle(sent);
         self.work.stop();
@@ -137,18 +137,18 @@ impl<'scope> Task<'scope> {
             .unwrap_or_else(|_| Err("it panicked".to_owned()))
     }
 
-    /// Lets come what is under way.
+    /// Waits for what is under way.
     fn settle(&self, sent: Option<u64>) {
         match &self.service {
-            // The client has all the answers and connections that it wants.
+            // The client already has all the answers and connections that it wants.
             Service::StreamEcho { .. }
             | Service::DatagramEcho { .. }
             | Service::DatagramSource { .. }
             | Service::Accept { .. }
             | Service::Http { .. } => {}
-            // Bytes may be behind the client's word that it has sent them all.
+            // Bytes may arrive after the request to finish.
             Service::StreamSink { .. } => self.wait_while_moving(),
-            // The last buffer goes out whole, and the end of the stream behind it.
+            // The last buffer is sent completely, then the end of the stream.
             Service::StreamSource { .. } => {
                 self.work.is_over.store(true, Relaxed);
                 self.wait_while_moving();
@@ -163,7 +163,7 @@ impl<'scope> Task<'scope> {
         }
     }
 
-    /// Waits until the service has ended by itself, or nothing has moved for a while.
+    /// Waits until the service has ended by itself, or has moved nothing for a while.
     fn wait_while_moving(&self) {
         let (mut bytes, mut moved) = (self.reading().bytes, Instant::now());
         let is_at_work = || {
@@ -198,7 +198,7 @@ impl Work {
         self.sockets().iter().for_each(release);
     }
 
-    /// Has this socket released when the service is to end.
+    /// Registers a socket to be released when the service is to end.
     pub(super) fn watch(&self, socket: &Arc<OwnedFd>) {
         self.sockets().push(Arc::clone(socket));
         if self.is_over() {
@@ -206,14 +206,14 @@ impl Work {
         }
     }
 
-    /// The socket is to be closed.
+    /// Unregisters a socket that is about to be closed.
     pub(super) fn forget(&self, socket: &Arc<OwnedFd>) {
         self.sockets()
             .retain(|watched| !Arc::ptr_eq(watched, socket));
     }
 
     fn sockets(&self) -> MutexGuard<'_, Vec<Arc<OwnedFd>>> {
-        // A list of sockets is whole whoever panicked.
+        // A list of sockets is intact even if a thread has panicked.
         self.sockets
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -231,7 +231,7 @@ impl Work {
         }
     }
 
-    /// Does a service in this lane, counts it for the session, and ends it at its limit.
+    /// Runs a service in this lane, counts its progress for the session, and ends it at its limit.
     pub(super) fn count(
         &self,
         lane: &Lane,
@@ -255,7 +255,7 @@ impl Work {
 }
 
 impl Lane {
-    /// CPU time of its thread, if the kernel tells; none while there is no thread.
+    /// CPU time of its thread, in ns, if the kernel reports it; 0 before there is a thread.
     fn cpu_ns(&self) -> Option<u64> {
         match self.thread.load(Relaxed) {
             0 => Some(0),

@@ -1,4 +1,4 @@
-//! Letting connections into a service: from the session's own client, and with its ticket.
+//! Admits connections to a service: only from the session's client, and with its ticket.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
@@ -13,17 +13,17 @@ use super::task::Work;
 use crate::socket::ready_within;
 use crate::wire::Ticket;
 
-/// How long a connection may take to show its ticket.
+/// Time limit for a connection to show its ticket.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The next stream with the ticket; none if the service is over before.
+/// Accepts the next stream with the ticket; `None` if the service is over before.
 pub(super) fn stream(
     listener: &TcpListener,
     peer: IpAddr,
     ticket: Ticket,
     work: &Work,
 ) -> io::Result<Option<TcpStream>> {
-    // A connection that went away between poll and accept must not hold anybody up.
+    // A connection that disappears between poll and accept must not block the others.
     listener.set_nonblocking(true)?;
     while !work.is_over() {
         if !ready_within(listener, PollFlags::IN, PULSE)? {
@@ -55,17 +55,18 @@ fn shows(stream: &mut TcpStream, ticket: Ticket) -> io::Result<bool> {
     Ok(shown == ticket)
 }
 
-/// Tells a stream's client that it is let in, by its own ticket.
-pub(super) fn punch(stream: &OwnedFd, ticket: Ticket) -> Result<(), String> {
+/// Sends the ticket back to a stream's client: it is admitted.
+pub(super) fn confirm(stream: &OwnedFd, ticket: Ticket) -> Result<(), String> {
     let sent = rustix::net::send(stream, &ticket.0, SendFlags::NOSIGNAL);
     sent.map(drop)
-        .map_err(|cause| format!("letting a stream in: {}", io::Error::from(cause)))
+        .map_err(|cause| format!("admitting a stream: {}", io::Error::from(cause)))
 }
 
-/// Connects the socket to whoever in the client's place sends the ticket; false if the service is over before.
+/// Connects the socket to the sender of the ticket at the client's address; false if the service is
+/// over before.
 ///
-/// Where the client speaks first, each ticket is answered by the same, since either may be lost, until something else comes. A
-/// source is an answer by itself.
+/// If the client speaks first, each ticket is answered with the same one, since either may be lost,
+/// until something else arrives. The datagrams of a source are an answer themselves.
 pub(super) fn datagram(
     socket: &UdpSocket,
     peer: IpAddr,
@@ -90,7 +91,7 @@ pub(super) fn datagram(
             Err(cause) => return Err(cause),
         }
     }
-    // What others sent before the socket was connected.
+    // Discards what others sent before the socket was connected.
     socket.set_nonblocking(true)?;
     while socket.recv(&mut shown).is_ok() {}
     socket.set_nonblocking(false)?;

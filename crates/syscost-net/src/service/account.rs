@@ -1,4 +1,4 @@
-//! What a service has done.
+//! The account of what a service has done.
 
 use std::os::fd::AsFd;
 
@@ -11,37 +11,38 @@ use syscost_sys::tcp::{TcpInfo, congestion};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
-    /// Echo: messages answered. Stream sink and source: calls that moved bytes. Datagrams: received or sent ones. Accept: connections.
-    /// HTTP: responses.
+    /// Echo: messages answered. Stream sink and source: calls that moved bytes. Datagram sink and
+    /// source: datagrams received or sent. Accept: connections. HTTP: responses.
     pub messages: u64,
     /// Bytes of content received (echo, sink) or sent (source, accept, HTTP).
     pub bytes: u64,
-    /// Echo: the sum of the first words (up to 8 bytes, little-endian) of all messages, wrapping. Sink and source: the sum of the
-    /// stamped words. Otherwise 0.
+    /// Echo: the wrapping sum of the first words (up to 8 bytes, little-endian) of all messages. Sink
+    /// and source: that of the stamped words. Otherwise 0.
     pub checksum: u64,
-    /// Bytes, of what was checked, that are not what belongs at their place; datagrams of a wrong size count as a whole; for
-    /// accept, connections from elsewhere.
+    /// Checked bytes that differ from the expected content; datagrams of a wrong size count with all
+    /// their bytes. Accept: connections from other addresses.
     pub wrong: u64,
-    /// CPU time of the tasks that served, in ns, from the first message on.
+    /// CPU time of the tasks that served, from the first message on, in ns.
     pub cpu_ns: u64,
-    /// Time from the first message to the last, in ns, by the far end's clock.
+    /// Time from the first message to the end, in ns, by the far end's clock.
     pub elapsed_ns: u64,
-    /// The part of it in which messages were due at the rate that was asked for, and the sender too
+    /// The part of that time in which messages were due at the requested rate, but the sender was too
     /// late to make up for them, in ns.
     pub forfeited_ns: u64,
     /// Connections served.
     pub connections: u64,
-    /// What became of numbered datagrams, if it received such.
+    /// What became of numbered datagrams, if it received any.
     pub order: Option<Order>,
-    /// The far end's side of its TCP connections, read when they end; the server fills it in ([`TcpSide::of`]).
+    /// The far end's side of its TCP connections, read when they end. Filled in by the server
+    /// ([`TcpSide::of`]).
     pub tcp: Option<TcpSide>,
-    /// How often a backlog was full anywhere on the far end's machine (`ListenOverflows` of netstat) while this service lasted, if its
-    /// kernel tells; the server fills it in ([`listen_overflows`]).
+    /// How often any backlog of the far end's machine was full (`ListenOverflows` of netstat) during
+    /// this service, if its kernel reports it. Filled in by the server ([`listen_overflows`]).
     pub listen_overflows: Option<u64>,
 }
 
 impl Account {
-    /// Takes in what another connection of the same service has done.
+    /// Adds what another connection of the same service has done.
     pub fn add(&mut self, other: Account) {
         self.messages += other.messages;
         self.bytes += other.bytes;
@@ -64,55 +65,56 @@ impl Account {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// One more than the highest number that came: at least so many were sent.
+    /// One more than the highest number received: at least this many were sent.
     pub expected: u64,
-    /// Different ones that came.
+    /// Number of distinct datagrams received.
     pub distinct: u64,
-    /// Those that came again.
+    /// Number of datagrams received again.
     pub duplicated: u64,
-    /// Those that came behind one with a higher number.
+    /// Number of datagrams received after one with a higher number.
     pub reordered: u64,
 }
 
 impl Order {
-    /// Those that did not come, up to the highest that did. Those lost behind it only the sender knows: what it sent, less
-    /// [`Order::distinct`].
+    /// Number of missing datagrams below the highest received. Only the sender knows how many were lost
+    /// after that: what it sent, minus [`Order::distinct`].
     pub fn lost(&self) -> u64 {
         self.expected.saturating_sub(self.distinct)
     }
 }
 
-/// One end of TCP connections, as its kernel tells; of several connections the sums, and what all have in common.
+/// One end of TCP connections, as its kernel reports it; with several connections, their sums or
+/// minima.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSide {
-    /// Congestion control; several names with a comma between where they differ.
+    /// Congestion control; if connections differ, all names, separated by commas.
     pub congestion: String,
-    /// Connections with TCP_NODELAY.
+    /// Number of connections with TCP_NODELAY.
     pub nodelay: u32,
-    /// Largest segment sent, in bytes; the smallest of all connections.
+    /// Maximum size of sent segments (MSS), in bytes; the smallest of all connections.
     pub mss: u32,
-    /// Segments sent again.
+    /// Number of segments retransmitted.
     pub retransmits: u64,
-    /// Bytes acknowledged by the other end, with those of the ticket; the beginning of a stream counts as one, and so does its
-    /// end.
+    /// Bytes acknowledged by the other end, including the ticket; the beginning and the end of a stream
+    /// count as one byte each.
     pub bytes_acked: u64,
-    /// Bytes received, with those of the ticket; the end of a stream counts as one.
+    /// Bytes received, including the ticket; the end of a stream counts as one.
     pub bytes_received: u64,
-    /// Time in which there was something to send, in us.
+    /// Time in which there was data to send, in us.
     pub busy_us: u64,
-    /// The part of it in which the receiver's window was full, in us.
+    /// The part of that time in which the receiver's window was full, in us.
     pub receive_window_limited_us: u64,
-    /// The part of it in which the send buffer was full, in us.
+    /// The part of that time in which the send buffer was full, in us.
     pub send_buffer_limited_us: u64,
-    /// Size of the send buffer, in bytes, as the kernel counts it; of several connections the smallest.
+    /// Size of the send buffer, in bytes, as the kernel counts it; the smallest of all connections.
     pub send_buffer: u64,
-    /// Size of the receive buffer, in bytes, as the kernel counts it; of several connections the smallest.
+    /// Size of the receive buffer, in bytes, as the kernel counts it; the smallest of all connections.
     pub receive_buffer: u64,
 }
 
 impl TcpSide {
-    /// This end of a connection, if it is one of TCP and the kernel tells.
+    /// Reads this end of a connection; `None` if it is not TCP or the kernel does not report it.
     pub fn of(socket: impl AsFd) -> Option<TcpSide> {
         let socket = socket.as_fd();
         let info = TcpInfo::of(socket).ok()?;
@@ -131,7 +133,7 @@ impl TcpSide {
         })
     }
 
-    /// This end of both.
+    /// Combines this end of two connections, or groups of them.
     #[must_use]
     pub fn and(self, other: TcpSide) -> TcpSide {
         let is_known = self
@@ -159,14 +161,14 @@ impl TcpSide {
     }
 }
 
-/// How often a backlog was full since this machine (or network namespace) started: `ListenOverflows` of /proc/net/netstat, if the
-/// kernel tells.
+/// How often a backlog was full since this machine (or network namespace) started:
+/// `ListenOverflows` of /proc/net/netstat, if the kernel reports it.
 pub fn listen_overflows() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/net/netstat").ok()?;
     overflows_in(&text)
 }
 
-/// The names of a group of counters stand in one line, their values in the next.
+/// Finds the counter. The names of a group of counters are in one line, their values in the next.
 fn overflows_in(netstat: &str) -> Option<u64> {
     let mut lines = netstat.lines().filter(|line| line.starts_with("TcpExt:"));
     let (names, values) = (lines.next()?, lines.next()?);
@@ -178,7 +180,7 @@ fn overflows_in(netstat: &str) -> Option<u64> {
         .ok()
 }
 
-/// What the kernel's monotonic clock shows, in ns.
+/// Reads the kernel's monotonic clock, in ns.
 pub(crate) fn monotonic_ns() -> u64 {
     reading(ClockId::Monotonic)
 }
@@ -188,12 +190,12 @@ fn reading(clock: ClockId) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// The span from the first message to the end, in time and in CPU time of this task.
+/// Measures the time, and the CPU time of this task, from the first message to the end.
 #[derive(Debug, Default)]
 pub(super) struct Span(Option<(u64, u64)>);
 
 impl Span {
-    /// The first message is there; later ones change nothing.
+    /// Called at each message; only the first has an effect.
     #[inline]
     pub(super) fn begin(&mut self) {
         if self.0.is_none() {
@@ -201,7 +203,7 @@ impl Span {
         }
     }
 
-    /// Writes it down.
+    /// Records the span in the account.
     pub(super) fn end(&self, account: &mut Account) {
         if let Some((begun, cpu)) = self.0 {
             account.elapsed_ns = monotonic_ns().saturating_sub(begun);
@@ -210,7 +212,7 @@ impl Span {
     }
 }
 
-/// How far a service is.
+/// The progress of a service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
@@ -218,7 +220,7 @@ pub struct Reading {
     pub messages: u64,
     /// As [`Account::bytes`].
     pub bytes: u64,
-    /// CPU time of the tasks that serve, in ns, if the kernel tells (to a tick or so).
+    /// CPU time of the tasks that serve, in ns, accurate to about a tick, if the kernel reports it.
     pub cpu_ns: Option<u64>,
     /// When it was read, in ns of the far end's monotonic clock.
     pub at_ns: u64,

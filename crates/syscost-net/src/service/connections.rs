@@ -15,12 +15,12 @@ use crate::wire::Close;
 /// Maximum wait before the next check whether the service is over.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// What is done with each connection.
+/// How each connection is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Accept {
-    /// How it is closed.
+    /// How the connection is closed.
     pub close: Close,
-    /// Whether one byte is sent before.
+    /// Whether one byte is sent before that.
     pub first_byte: bool,
     /// The only address whose connections are accepted, if any. Others are closed at once and
     /// counted as wrong.
@@ -34,7 +34,7 @@ pub struct Accept {
 /// [`Close::AfterPeer`], close. Waits end after a quarter of a second, to check whether it is over.
 ///
 /// # Errors
-/// When a call fails for another reason than the other end's doing.
+/// When a call fails for any reason other than what the peer does.
 pub fn accept(
     listener: impl AsFd,
     rule: &Accept,
@@ -76,8 +76,8 @@ pub(super) fn each(
     })
 }
 
-/// What is done with a connection between accepting and closing it. It is no error if the other end
-/// leaves meanwhile.
+/// Does what is to be done between accepting and closing a connection. It is not an error if the
+/// peer leaves meanwhile.
 #[inline]
 fn end(
     stream: BorrowedFd<'_>,
@@ -130,9 +130,9 @@ enum Next {
     Connection(OwnedFd),
     /// A connection from another address, closed.
     Stranger,
-    /// None in time, or one that was aborted.
+    /// No connection in time, or one that was aborted.
     Nothing,
-    /// The listening socket was shut down.
+    /// The listening socket has been shut down.
     Released,
 }
 

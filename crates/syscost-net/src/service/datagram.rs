@@ -1,4 +1,4 @@
-//! Services on a connected socket of datagrams: UDP or a Unix socket.
+//! Services on a connected datagram socket: UDP or a Unix socket.
 
 use std::os::fd::AsFd;
 
@@ -12,18 +12,19 @@ use super::transfer::{Came, Receiver, failed, first_word, receive, send_all};
 use super::{Account, IsOver, ServiceError, Wait};
 use crate::content::Content;
 
-/// Bytes of a datagram's number, little-endian, which it begins with.
+/// Size of the number at the beginning of a datagram, in bytes; it is little-endian.
 pub const NUMBER_BYTES: usize = 8;
 
-/// Numbers from here on nobody comes to: a number that is higher was never sent.
+/// Numbers from here on are never reached: such a number was never sent.
 const MAX_NUMBER: u64 = 1 << 40;
 
-/// Answers each datagram of `datagram.len()` bytes with the same bytes; others are counted as wrong and not answered.
+/// Answers each datagram of `datagram.len()` bytes with the same bytes; others are counted as wrong
+/// and not answered.
 ///
 /// System calls per datagram: recvfrom (with `Wait::Epoll` epoll_wait before it) and sendto.
 ///
 /// # Errors
-/// When a call fails. That nobody is at the other end any more (ECONNREFUSED) ends the service.
+/// When a call fails. If the peer is gone (ECONNREFUSED), the service ends without an error.
 pub fn echo(
     socket: impl AsFd,
     datagram: &mut [u8],
@@ -40,7 +41,7 @@ pub fn echo(
                 let (_, sent) = send_all(socket, datagram, || !is_over(&account));
                 match sent {
                     Ok(()) => {}
-                    Err(cause) if is_farewell(cause) => break,
+                    Err(cause) if is_peer_gone(cause) => break,
                     Err(cause) => return Err(failed("sendto", &account)(cause)),
                 }
                 account.messages += 1;
@@ -50,7 +51,7 @@ pub fn echo(
             Ok(Came::Bytes(size)) => account.wrong += size as u64,
             Ok(Came::Nothing) => {}
             Ok(Came::End) => break,
-            Err(cause) if is_farewell(cause) => break,
+            Err(cause) if is_peer_gone(cause) => break,
             Err(cause) => return Err(failed("recvfrom", &account)(cause)),
         }
         if is_over(&account) {
@@ -61,9 +62,10 @@ pub fn echo(
     Ok(account)
 }
 
-/// Receives and checks numbered datagrams of `datagram.len()` bytes, and counts lost, doubled and overtaken ones.
+/// Receives and checks numbered datagrams of `datagram.len()` bytes, and counts lost, duplicated and
+/// reordered ones.
 ///
-/// The checksum is of those that came for the first time.
+/// The checksum excludes duplicates.
 ///
 /// System calls per datagram: recvfrom.
 ///
@@ -89,7 +91,7 @@ pub fn sink(
             Ok(Came::Bytes(size)) => account.wrong += size as u64,
             Ok(Came::Nothing) => {}
             Ok(Came::End) => break,
-            Err(cause) if is_farewell(cause) => break,
+            Err(cause) if is_peer_gone(cause) => break,
             Err(cause) => return Err(failed("recvfrom", &account)(cause)),
         }
         if is_over(&account) {
@@ -101,7 +103,7 @@ pub fn sink(
     Ok(account)
 }
 
-/// Takes in a datagram of the right size.
+/// Checks and counts a datagram of the right size.
 #[inline]
 fn judge(datagram: &[u8], content: Content, ledger: &mut Ledger, account: &mut Account) {
     let number = first_word(datagram);
@@ -118,14 +120,15 @@ fn judge(datagram: &[u8], content: Content, ledger: &mut Ledger, account: &mut A
     }
 }
 
-/// Sends numbered and stamped datagrams of `datagram.len()` bytes, `rate` of them a second or as fast as they go.
+/// Sends numbered and stamped datagrams of `datagram.len()` bytes, `rate` per second or as fast as
+/// possible.
 ///
-/// What is late by more than a millisecond is not made up for: [`Account::forfeited_ns`].
+/// Delays of more than a millisecond are not made up for: [`Account::forfeited_ns`].
 ///
-/// System calls per datagram: sendto, and clock_nanosleep where it is early.
+/// System calls per datagram: sendto, and clock_nanosleep if it is early.
 ///
 /// # Errors
-/// When a call fails. That nobody is at the other end any more (ECONNREFUSED) ends the service.
+/// When a call fails. If the peer is gone (ECONNREFUSED), the service ends without an error.
 pub fn source(
     socket: impl AsFd,
     datagram: &mut [u8],
@@ -152,7 +155,7 @@ pub fn source(
                 account.bytes += datagram.len() as u64;
                 account.checksum = account.checksum.wrapping_add(checksum);
             }
-            Err(cause) if is_farewell(cause) => break,
+            Err(cause) if is_peer_gone(cause) => break,
             Err(cause) => return Err(failed("sendto", &account)(cause)),
         }
         if is_over(&account) {
@@ -164,7 +167,8 @@ pub fn source(
     Ok(account)
 }
 
-/// Numbers and stamps a datagram of [`NUMBER_BYTES`] at least for [`sink`]; returns what it adds to the checksum.
+/// Numbers and stamps a datagram of at least [`NUMBER_BYTES`] for [`sink`], and returns what it adds
+/// to the checksum.
 #[inline]
 pub fn stamp(number: u64, datagram: &mut [u8], content: Content) -> u64 {
     let position = position(number, datagram.len());
@@ -173,13 +177,13 @@ pub fn stamp(number: u64, datagram: &mut [u8], content: Content) -> u64 {
     number.wrapping_add(content.stamp(position, rest))
 }
 
-/// Where in the stream of all datagrams of this size the content of one stands.
+/// Position of a datagram's content in the stream of all datagrams of this size.
 fn position(number: u64, size: usize) -> u64 {
     number * size as u64
 }
 
-/// Whether it is the network's way to say that nobody is there any more.
-fn is_farewell(cause: Errno) -> bool {
+/// Whether the error means that the peer is gone.
+fn is_peer_gone(cause: Errno) -> bool {
     matches!(cause, Errno::CONNREFUSED | Errno::PIPE | Errno::CONNRESET)
 }
 

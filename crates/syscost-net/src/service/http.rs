@@ -10,7 +10,7 @@ use super::transfer::{Came, failed, receive, send_all};
 use super::{Account, IsOver, ServiceError};
 use crate::content::Content;
 
-/// Longest request, in bytes.
+/// Maximum length of a request, in bytes.
 const MAX_REQUEST: usize = 4096;
 
 /// The end of a request's header.
@@ -24,8 +24,8 @@ pub struct Response {
 }
 
 impl Response {
-    /// A response `200 OK` with a stamped body of this many bytes, and whether its connection
-    /// serves another request afterwards.
+    /// A response `200 OK` with a stamped body of this many bytes. `keep_alive` is whether its
+    /// connection serves another request afterwards.
     pub fn new(body: usize, keep_alive: bool) -> Self {
         let connection = if keep_alive { "keep-alive" } else { "close" };
         let head = format!(
@@ -50,10 +50,10 @@ impl Response {
 ///
 /// System calls: accept4, two of setsockopt (SO_RCVTIMEO, SO_SNDTIMEO) and close per connection,
 /// recvfrom and sendto per request. Waits end after a quarter of a second, to check whether it is
-/// over. Anything else than a GET request of at most 4 KiB ends its connection and counts as wrong.
+/// over. Anything other than a GET request of at most 4 KiB ends its connection and counts as wrong.
 ///
 /// # Errors
-/// When a call fails for another reason than the other end's doing.
+/// When a call fails for any reason other than what the peer does.
 pub fn respond(
     listener: impl AsFd,
     response: &Response,
@@ -77,7 +77,7 @@ pub fn respond(
     )
 }
 
-/// Serves one connection to its end; false after anything else than a request.
+/// Serves one connection until it ends; returns false after anything other than a request.
 fn serve(
     stream: BorrowedFd<'_>,
     response: &Response,

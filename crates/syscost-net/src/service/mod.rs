@@ -1,8 +1,8 @@
 //! The services of the far end, on sockets that are already connected or listening.
 //!
-//! Plain functions that take a socket, a buffer, and a callback that says when it is over, and
-//! return an [`Account`]. The server runs them for a remote client, a benchmark on loopback in a
-//! partner.
+//! They are plain functions that take a socket, a buffer, and a callback that says when the service
+//! is over, and return an [`Account`]. The server runs them for a remote client, a benchmark on
+//! loopback runs them in a partner.
 //!
 //! They block without a time limit, so that nothing but the operation is measured. A service of
 //! streams ends when the other end closes, a service of datagrams at an empty datagram, the
@@ -38,16 +38,16 @@ pub type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
-    /// It sleeps in the receiving call: one system call per message.
+    /// Sleeps in the receiving call: one system call per message.
     Block,
-    /// It sleeps in epoll_wait(2) and then receives: two system calls per message.
+    /// Sleeps in epoll_wait(2) and then receives: two system calls per message.
     Epoll,
-    /// It polls by receiving without waiting, and never sleeps.
+    /// Polls by receiving without waiting, and never sleeps.
     Spin,
 }
 
 impl Wait {
-    /// All of them.
+    /// All ways to wait.
     pub const ALL: [Wait; 3] = [Wait::Block, Wait::Epoll, Wait::Spin];
 
     /// The name in cases: `block`, `epoll` or `spin`.
@@ -59,7 +59,7 @@ impl Wait {
         }
     }
 
-    /// The one of this name.
+    /// Returns the way to wait with this name.
     pub fn from_name(name: &str) -> Option<Wait> {
         Self::ALL.into_iter().find(|wait| wait.name() == name)
     }
@@ -69,11 +69,11 @@ impl Wait {
 #[derive(Debug, thiserror::Error)]
 #[error("{operation} (after {messages} messages): {cause}")]
 pub struct ServiceError {
-    /// The call, as the manual names it.
+    /// The call, as in the manual.
     pub operation: &'static str,
-    /// Messages that were served before.
+    /// Number of messages served before.
     pub messages: u64,
-    /// The system's answer.
+    /// The system's error.
     pub cause: io::Error,
 }
 

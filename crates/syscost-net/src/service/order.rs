@@ -1,11 +1,11 @@
-//! Which of the numbered datagrams came, which came twice, and which were reordered.
+//! Tracks which of the numbered datagrams arrived, which arrived twice, and which were reordered.
 
 use super::Order;
 
-/// How many numbers behind the highest are remembered: a power of two, one bit each.
+/// Number of datagrams below the highest that are remembered, with a bit each: a power of two.
 const WINDOW: u64 = 1 << 16;
 
-/// Tracks the numbers of datagrams as they come.
+/// Tracks the numbers of datagrams as they arrive.
 #[derive(Debug, Default)]
 pub struct Ledger {
     order: Order,
@@ -13,13 +13,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Adds a number; returns whether it came for the first time, as one always does that is more
-    /// than 65536 behind the highest.
+    /// Adds a number; returns whether it arrived for the first time. One that is more than 65536 below
+    /// the highest always counts as such.
     #[inline]
     pub fn take(&mut self, number: u64) -> bool {
         let order = &mut self.order;
         if number >= order.expected {
-            // Those between have not come yet, whatever the bits say of numbers long ago.
+            // Those between have not arrived yet; their bits are of numbers long ago.
             let skipped = order.expected.max(number.saturating_sub(WINDOW))..number;
             skipped.for_each(|missing| self.came.clear(missing));
             order.expected = number.saturating_add(1);
@@ -42,7 +42,7 @@ impl Ledger {
     }
 }
 
-/// A bit for each of the last numbers, at the number modulo [`WINDOW`].
+/// A bit for each of the latest numbers, at the number modulo [`WINDOW`].
 #[derive(Debug)]
 struct Window(Box<[u64; (WINDOW / 64) as usize]>);
 
@@ -102,18 +102,18 @@ mod tests {
     }
 
     #[test]
-    fn a_late_datagram_is_not_lost_and_a_second_one_not_late() {
+    fn a_late_datagram_is_not_lost_and_a_duplicate_is_not_late() {
         let mut ledger = Ledger::default();
         for number in [0, 1, 5, 2] {
             assert!(ledger.take(number));
         }
         assert!(!ledger.take(2));
         assert_eq!(ledger.order().lost(), 2, "3 and 4");
-        // After a leap the bits of long ago mean nothing.
+        // After a jump, the bits of long ago mean nothing.
         assert!(ledger.take(5 + 3 * WINDOW));
         assert!(ledger.take(3 * WINDOW));
         assert!(!ledger.take(3 * WINDOW));
-        assert!(ledger.take(3), "too late to be recognised as a second one");
+        assert!(ledger.take(3), "too late to be recognised as a duplicate");
         assert!(ledger.take(u64::MAX - 1), "any number does no harm");
     }
 }

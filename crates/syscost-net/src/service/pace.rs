@@ -1,17 +1,17 @@
-//! Sending at a rate.
+//! Sends at a given rate.
 
 use std::thread;
 use std::time::Duration;
 
 use super::account::monotonic_ns;
 
-/// Longest sleep before it is asked whether the service is over, in ns.
+/// Maximum sleep before the next check whether the service is over, in ns.
 const MAX_SLEEP_NS: u64 = 50_000_000;
 
-/// Arrears that are made up for, in ns. More would be a burst at another rate than was asked for.
-const MAX_ARREARS_NS: u64 = 1_000_000;
+/// Maximum delay that is made up for, in ns. More would be a burst at a higher rate than requested.
+const MAX_DELAY_NS: u64 = 1_000_000;
 
-/// When each of a row of messages is due.
+/// Computes when each message of a sequence is due.
 #[derive(Debug)]
 pub(super) struct Pace {
     begun_ns: u64,
@@ -28,14 +28,14 @@ impl Pace {
         }
     }
 
-    /// Time in which messages were due that were not sent, in ns, when message `next` is the first
-    /// of them: those that were not made up for, and those that are late now.
+    /// Returns the time in which messages were due but not sent, in ns: delays that were not made up
+    /// for, and the current one, if message `next` is the first that was not sent.
     pub(super) fn forfeited_ns(&self, next: u64) -> u64 {
         let late_ns = monotonic_ns().saturating_sub(self.due_ns(next));
         self.forfeited_ns + late_ns
     }
 
-    /// Waits until message `number` is due, or `is_over` says yes: then false.
+    /// Waits until message `number` is due; returns false if `is_over` becomes true before that.
     pub(super) fn wait_for(&mut self, number: u64, mut is_over: impl FnMut() -> bool) -> bool {
         loop {
             let left = self.left_ns(number, monotonic_ns());
@@ -49,19 +49,19 @@ impl Pace {
         }
     }
 
-    /// When message `number` is due.
+    /// Returns when message `number` is due, in ns of the monotonic clock.
     fn due_ns(&self, number: u64) -> u64 {
         let after = u128::from(number) * 1_000_000_000 / u128::from(self.per_second);
         self.begun_ns.saturating_add(after as u64)
     }
 
-    /// How long it is until message `number` is due, in ns.
+    /// Returns the time until message `number` is due, in ns; 0 if it is late.
     fn left_ns(&mut self, number: u64, now_ns: u64) -> u64 {
         let due_ns = self.due_ns(number);
-        let arrears = now_ns.saturating_sub(due_ns);
-        if arrears > MAX_ARREARS_NS {
-            self.begun_ns += arrears;
-            self.forfeited_ns += arrears;
+        let delay = now_ns.saturating_sub(due_ns);
+        if delay > MAX_DELAY_NS {
+            self.begun_ns += delay;
+            self.forfeited_ns += delay;
         }
         due_ns.saturating_sub(now_ns)
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_due_at_their_rate_and_arrears_are_not_made_up_for() {
+    fn messages_are_due_at_their_rate_and_long_delays_are_not_made_up_for() {
         let mut pace = Pace {
             begun_ns: 1_000,
             per_second: 1_000_000,
@@ -83,14 +83,14 @@ mod tests {
         assert_eq!(pace.left_ns(500, 401_000), 100_000);
         assert_eq!(pace.left_ns(500, 601_000), 0, "a little late");
         assert_eq!(pace.forfeited_ns, 0);
-        let late = 501_000 + MAX_ARREARS_NS + 1;
+        let late = 501_000 + MAX_DELAY_NS + 1;
         assert_eq!(pace.left_ns(500, late), 0);
         assert_eq!(pace.left_ns(501, late), 1_000, "the next is due as usual");
-        assert_eq!(pace.forfeited_ns, MAX_ARREARS_NS + 1);
+        assert_eq!(pace.forfeited_ns, MAX_DELAY_NS + 1);
     }
 
     #[test]
-    fn what_is_late_in_the_end_is_forfeited_too() {
+    fn a_delay_at_the_end_is_forfeited_too() {
         let pace = Pace {
             begun_ns: monotonic_ns() - 1_000_000_000,
             per_second: 1000,

@@ -15,7 +15,7 @@ use crate::content::Content;
 /// before it) and sendto.
 ///
 /// # Errors
-/// When a call fails, also by a reset connection.
+/// When a call fails, including when the connection is reset.
 pub fn echo(
     socket: impl AsFd,
     message: &mut [u8],
@@ -40,7 +40,7 @@ pub fn echo(
     })
 }
 
-/// False if a call failed because its connection was released; else its error.
+/// Returns false if a call failed because its connection was released, else the call's error.
 #[cold]
 fn released(
     cause: Errno,
@@ -54,7 +54,7 @@ fn released(
     }
 }
 
-/// Receives a whole message; false at the end. A partial message at the end counts as wrong.
+/// Receives a whole message; returns false at the end. A partial message at the end counts as wrong.
 #[inline]
 fn fill(
     receiver: &Receiver<'_>,
@@ -82,7 +82,7 @@ fn fill(
 /// System calls: recvfrom.
 ///
 /// # Errors
-/// When a call fails, also by a reset connection.
+/// When a call fails, including when the connection is reset.
 pub fn sink(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -116,7 +116,7 @@ pub fn sink(
 /// System calls: sendto.
 ///
 /// # Errors
-/// When a call fails for another reason than that the other end has left.
+/// When a call fails for any reason other than that the peer has left.
 pub fn source(
     socket: impl AsFd,
     buffer: &mut [u8],
@@ -130,7 +130,7 @@ pub fn source(
     })
 }
 
-/// Sends one buffer; false once the other end takes no more.
+/// Sends one buffer; returns false once the other end takes no more.
 #[inline]
 fn send_stamped(
     socket: BorrowedFd<'_>,

@@ -1,4 +1,4 @@
-//! The loop of a service, and its receiving and sending calls.
+//! The main loop of a service, and its receiving and sending calls.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -10,8 +10,8 @@ use syscost_sys::tcp::Readable;
 use super::account::Span;
 use super::{Account, IsOver, ServiceError, Wait};
 
-/// The loop of a service: takes steps until one returns false, or it is over. A step begins the
-/// span once its first message is there.
+/// The main loop of a service: takes steps until one returns false, or the service is over. A step
+/// begins the span once the first message is there.
 #[inline]
 pub(super) fn serve(
     mut account: Account,
@@ -27,15 +27,15 @@ pub(super) fn serve(
 /// The result of a receiving call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// This many bytes; of a datagram its whole length, even if the buffer was smaller.
+    /// This many bytes: for a datagram its whole length, even if the buffer was smaller.
     Bytes(usize),
     /// The other end has closed.
     End,
-    /// Nothing: a time limit or an interruption, or nothing had come yet.
+    /// Nothing: a timeout or an interruption, or nothing had arrived yet.
     Nothing,
 }
 
-/// One receiving call.
+/// Makes one receiving call.
 #[inline]
 pub(super) fn receive(
     socket: BorrowedFd<'_>,
@@ -50,7 +50,7 @@ pub(super) fn receive(
     }
 }
 
-/// Sends all of the bytes; checks after each partial call whether to go on.
+/// Sends all of the bytes, unless `goes_on` returns false after a partial call.
 ///
 /// Returns how many were sent, and the error if a call failed.
 #[inline]
@@ -73,7 +73,7 @@ pub(super) fn send_all(
     (sent, Ok(()))
 }
 
-/// Receives for an echo, waiting in one of the ways.
+/// Receives for an echo, waiting in the way that was chosen.
 pub(super) struct Receiver<'s> {
     socket: BorrowedFd<'s>,
     readable: Option<Readable>,

@@ -1,4 +1,4 @@
-//! The messages.
+//! The messages of the protocol.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -9,13 +9,14 @@ use crate::service::{Account, Reading, Wait};
 use crate::socket::Tcp;
 use crate::token::{self, Nonce, Proof};
 
-/// Length of a whole [`Hello`] line, in bytes: more than all that the server may have to say before the client has proven itself.
+/// Length of a whole [`Hello`] line, in bytes: more than all that the server may send before the
+/// client is authenticated.
 pub const HELLO_BYTES: usize = 512;
 
-/// The version alone, which the first line of each end begins with, whatever else it says.
+/// Only the version, with which the first line of each end begins, whatever else it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Spoken {
-    /// [`VERSION`] of who said it.
+    /// [`VERSION`] of the sender.
     pub syscost: u32,
 }
 
@@ -32,7 +33,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// The padded line of this version.
+    /// A padded message of this version.
     pub fn new(nonce: Nonce) -> Self {
         let mut hello = Self {
             syscost: VERSION,
@@ -55,7 +56,7 @@ pub struct Challenge {
     pub nonce: Nonce,
 }
 
-/// The client proves that it knows the token.
+/// The client's proof that it knows the token.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
@@ -63,23 +64,23 @@ pub struct Answer {
     pub proof: Proof,
 }
 
-/// So does the server, and says who it is.
+/// The server's proof that it knows the token, and facts about its machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Welcome {
     /// The server's proof.
     pub proof: Proof,
-    /// Facts of the far end: a JSON object of its caller's choice.
+    /// Facts about the far end: any JSON object.
     pub facts: Value,
 }
 
-/// What the server says instead of an answer, before it closes.
+/// Sent by the server instead of an answer, before it closes the connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refused {
     /// [`VERSION`] of the server.
     pub syscost: u32,
-    /// Why, in a sentence for people.
+    /// The reason, as a sentence for people.
     pub refused: String,
 }
 
@@ -93,46 +94,46 @@ impl Refused {
     }
 }
 
-/// What a client asks for.
+/// A request of the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
     /// Begin this service.
     Open(Service),
-    /// How far is the service?
+    /// Report the progress of the service.
     Read(Nothing),
     /// Look at the core of the task that serves.
     Look(Nothing),
-    /// End the service and account for it.
+    /// End the service and return its account.
     Finish(Finish),
 }
 
-/// How a service is to be ended.
+/// How to end a service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finish {
-    /// Datagrams that were sent: the server waits a moment for those that are still on their way.
+    /// Number of datagrams sent: the server waits a moment for those that are still under way.
     pub sent: Option<u64>,
 }
 
-/// No particulars.
+/// No parameters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// What the server replies.
+/// A reply of the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// The service waits for connections.
     Opened(Opening),
-    /// How far it is.
+    /// The progress of the service.
     Reading(Reading),
-    /// What the look at its core showed.
+    /// The result of the look at its core.
     Core(Core),
-    /// It has ended.
+    /// The service has ended.
     Account(Box<Account>),
-    /// It has failed.
+    /// The request or the service has failed.
     Failed(String),
 }
 
@@ -140,23 +141,23 @@ pub enum Reply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Core {
-    /// The CPU that the task was on, by the number that the far end's kernel has for it.
+    /// Number of the CPU that the task was on, at the far end.
     pub cpu: u32,
-    /// Whether its core worked for nobody else.
+    /// Whether its core was not shared.
     pub is_ours: bool,
 }
 
-/// Where a service is to be found.
+/// Where to connect to a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Opening {
     /// Port, at the address of the session.
     pub port: u16,
-    /// What each stream, or the first datagram, begins with.
+    /// Sent at the beginning of each stream, or as the first datagram.
     pub ticket: Ticket,
 }
 
-/// What lets a connection into a service: 16 random bytes, on the wire as hexadecimal digits.
+/// Admits a connection to a service: 16 random bytes, sent as hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ticket(pub [u8; Ticket::BYTES]);
 
@@ -177,7 +178,8 @@ impl<'de> Deserialize<'de> for Ticket {
     }
 }
 
-/// What the far end is to do: one of the functions in [`crate::service`], on sockets of these properties.
+/// What the far end is to do: one of the functions in [`crate::service`], on sockets with these
+/// properties.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     rename_all = "snake_case",
@@ -225,25 +227,26 @@ pub enum Service {
     },
     /// [`service::datagram::sink`](crate::service::datagram::sink) on a UDP socket.
     DatagramSink {
-        /// Size of a datagram, in bytes: 8 at least, for its number.
+        /// Size of a datagram, in bytes: at least 8, for its number.
         size: u32,
         /// How much of the content is checked.
         content: Content,
     },
     /// [`service::datagram::source`](crate::service::datagram::source) on a UDP socket.
     DatagramSource {
-        /// Size of a datagram, in bytes: 8 at least, for its number.
+        /// Size of a datagram, in bytes: at least 8, for its number.
         size: u32,
         /// How much of the content is stamped.
         content: Content,
-        /// Datagrams per second; as fast as they go if null.
+        /// Datagrams per second; as fast as possible if null.
         rate: Option<u32>,
     },
-    /// [`service::connections::accept`](crate::service::connections::accept): no ticket, as bare connections are measured.
+    /// [`service::connections::accept`](crate::service::connections::accept): no ticket, since only the
+    /// connections themselves are measured.
     Accept {
         /// How a connection is closed.
         close: Close,
-        /// Whether one byte is sent before.
+        /// Whether one byte is sent before that.
         first_byte: bool,
         /// Connections that may wait to be accepted.
         backlog: u32,

@@ -1,8 +1,8 @@
-//! What client and server say to each other: one line of JSON each, bounded, decoded strictly.
+//! The messages between client and server: one line of JSON each, bounded, decoded strictly.
 //!
-//! A session begins with [`Hello`], [`Challenge`], [`Answer`], [`Welcome`]; then the client asks ([`Request`]) and the server replies
-//! ([`Reply`]), in turns. Instead of any of its lines the server may send [`Refused`], and closes. Everything here is a pure
-//! function of bytes.
+//! A session begins with [`Hello`], [`Challenge`], [`Answer`], [`Welcome`]; then the client asks
+//! ([`Request`]) and the server replies ([`Reply`]), in turns. Instead of any of its lines the server
+//! may send [`Refused`], and then closes the connection. Everything here is a pure function of bytes.
 
 mod line;
 mod message;
@@ -14,13 +14,14 @@ pub use message::{
     Request, Service, Spoken, Ticket, Welcome,
 };
 
-/// Version of what is said; rises when two versions would misunderstand each other.
+/// Version of the protocol; raised when two versions would misunderstand each other.
 pub const VERSION: u32 = 2;
 
-/// Longest line, without its end, in bytes.
+/// Maximum length of a line, without its end, in bytes.
 pub const MAX_LINE: usize = 8 << 10;
 
-/// Longest [`Welcome`], which carries the facts of the far end's machine; sent and read only between ends that know the token.
+/// Maximum length of a [`Welcome`] line, in bytes: it carries the facts of the far end's machine.
+/// Only sent and read between ends that know the token.
 pub const MAX_WELCOME: usize = 64 << 10;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A server in this process, and clients that behave and that do not.
+//! A server in this process, and clients that behave well or badly.
 #![allow(dead_code)] // each file of tests uses some of it
 
 use std::io::{ErrorKind, Read};
@@ -13,10 +13,10 @@ use syscost_net::service::Account;
 use syscost_net::socket::Tcp;
 use syscost_net::{Judge, Limits, Opened, Server, Service, Session, Token, Wait};
 
-/// How long anything may take that should take no time.
+/// Time limit for anything that should take no time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A server at work, ended when dropped.
+/// A running server, stopped when dropped.
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) token: Token,
@@ -34,8 +34,8 @@ impl Running {
         Self::started(address, limits, |server| server)
     }
 
-    pub(crate) fn looking_by(judge: Judge) -> Self {
-        let look = |server: Server| server.looking_by(judge);
+    pub(crate) fn with_judge(judge: Judge) -> Self {
+        let look = |server: Server| server.with_judge(judge);
         Self::started("127.0.0.1:0", Limits::default(), look)
     }
 
@@ -70,7 +70,7 @@ impl Running {
         Session::connect(self.address, &self.token, PATIENCE).unwrap()
     }
 
-    /// Whether a line with these words comes into the log.
+    /// Whether a line with these words appears in the log.
     pub(crate) fn logs(&self, words: &str) -> bool {
         within_patience(|| self.log().iter().any(|line| line.contains(words)))
     }
@@ -79,12 +79,12 @@ impl Running {
         self.log.lock().unwrap().clone()
     }
 
-    /// Whether the server has ended by itself.
+    /// Whether the server ends by itself.
     pub(crate) fn ends(&self) -> bool {
         within_patience(|| self.thread.as_ref().is_some_and(JoinHandle::is_finished))
     }
 
-    /// Serves a good client, as if nothing had happened.
+    /// Serves a well-behaved client, as if nothing had happened.
     pub(crate) fn serves(&self) {
         let mut session = self.session();
         let account = ping(&mut session, 10);
@@ -101,7 +101,7 @@ impl Drop for Running {
     }
 }
 
-/// An echo of 64 bytes, this many times.
+/// An echo of 64 bytes, repeated `times` times.
 pub(crate) fn ping(session: &mut Session, times: u64) -> Account {
     let (_, mut stream) = echo(session);
     let mut answer = [0; 64];
@@ -113,7 +113,7 @@ pub(crate) fn ping(session: &mut Session, times: u64) -> Account {
     session.finish(None).unwrap()
 }
 
-/// An echo of 64 bytes that has let us in.
+/// An echo service of 64 bytes that has accepted us.
 pub(crate) fn echo(session: &mut Session) -> (Opened, TcpStream) {
     let service = Service::StreamEcho {
         size: 64,
@@ -125,7 +125,7 @@ pub(crate) fn echo(session: &mut Session) -> (Opened, TcpStream) {
     (opened, stream)
 }
 
-/// Whether this becomes true.
+/// Whether the condition becomes true in time.
 pub(crate) fn within_patience(is_so: impl Fn() -> bool) -> bool {
     for _ in 0..1000 {
         if is_so() {
@@ -136,7 +136,7 @@ pub(crate) fn within_patience(is_so: impl Fn() -> bool) -> bool {
     false
 }
 
-/// All that comes until the other end closes or resets.
+/// Everything received until the other end closes or resets the connection.
 pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut came = Vec::new();
@@ -151,7 +151,7 @@ pub(crate) fn read_all(stream: &mut TcpStream) -> Vec<u8> {
     }
 }
 
-/// A line, byte by byte: not a byte of what follows it is taken.
+/// A line, read byte by byte so that nothing after it is consumed.
 pub(crate) fn line(stream: &mut TcpStream) -> Vec<u8> {
     let mut line = Vec::new();
     let mut byte = [0];

@@ -11,10 +11,11 @@ use super::{
     named::Named,
 };
 
-/// Least height of a row, beside its name and beneath it.
+/// Minimum height of a row: with its name beside it, and with its name above it.
 const ROW: f64 = 24.0;
 const ROW_BENEATH: f64 = 20.0;
-/// From the plot to the figures, which stand in a column of their own, so that none covers a mark.
+/// Distance from the plot to the figures, which have a column of their own so that none covers a
+/// mark.
 const GAP: f64 = 14.0;
 /// Height of a bar.
 const BAR: f64 = 14.0;
@@ -23,7 +24,7 @@ pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
     let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
     let figures: Vec<Vec<String>> = bars
         .iter()
-        .map(|bar| vec![told(frame.unit, &bar.value)])
+        .map(|bar| vec![formatted(frame.unit, &bar.value)])
         .collect();
     let row = match frame.theme {
         Theme::Page => ROW_BENEATH,
@@ -44,8 +45,8 @@ pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
     canvas.finish(frame.labels, frame.theme)
 }
 
-/// Bars, or dots where a length says nothing, with their intervals. In a page all of a kind are one element, for the table
-/// has their intervals; a file tells them by titles.
+/// Bars with their intervals, or dots where a bar's length would mean nothing. In a page all bars
+/// (or dots) are one element, as the table shows their intervals; in a file each has a tooltip.
 fn marks(
     canvas: &mut Canvas,
     scale: &Scale,
@@ -91,14 +92,19 @@ fn marks(
     }
     if frame.theme == Theme::Page {
         canvas.dots(&points(true), "dots s0");
+        let hollow = of(true).filter(|(bar, _)| bar.value.has_no_interval());
+        let hollow: Vec<(f64, f64)> = hollow.map(|(_, end)| *end).collect();
+        canvas.dots(&hollow, "dots inner");
     } else {
         for (bar, end) in of(true) {
-            canvas.dot(*end, 5.0, "dot s0", &tooltip(frame.unit, bar));
+            let hollow = bar.value.has_no_interval();
+            let class = if hollow { "dot open s0" } else { "dot s0" };
+            canvas.dot(*end, 5.0, class, &tooltip(frame.unit, bar));
         }
     }
 }
 
-/// The interval as a line with ends; nothing without one.
+/// The interval as a line with end caps; empty without an interval.
 fn whisker(scale: &Scale, value: &Value, y: f64) -> Vec<((f64, f64), (f64, f64))> {
     let Some((low, high)) = value.low.zip(value.high) else {
         return Vec::new();
@@ -111,15 +117,15 @@ fn whisker(scale: &Scale, value: &Value, y: f64) -> Vec<((f64, f64), (f64, f64))
     ]
 }
 
-/// The numbers an axis must hold.
+/// The values that an axis must include: the median and the interval's ends.
 pub(super) fn ends(value: &Value) -> impl Iterator<Item = f64> {
     [Some(value.median), value.low, value.high]
         .into_iter()
         .flatten()
 }
 
-/// `412 ± 33 ns`, as the table says it.
-pub(crate) fn told(unit: Unit, value: &Value) -> String {
+/// The value with its half width and unit, as the table shows it: `412 ± 33 ns`.
+pub(crate) fn formatted(unit: Unit, value: &Value) -> String {
     let estimate = Estimate {
         median: Some(value.median),
         ci95_low: value.low,

@@ -1,4 +1,5 @@
-//! The few SVG elements the charts are made of. The only place that writes SVG, so the only one that must escape.
+//! The few SVG elements that charts are made of. Only this module writes SVG, so only it escapes
+//! text.
 
 use std::fmt::Write;
 
@@ -6,13 +7,13 @@ use maud::{Escaper, Markup, PreEscaped};
 
 use super::{Labels, Theme};
 
-/// Mean width of a character in a picture's own units; a guess, since fonts differ, but a generous one.
+/// Mean width of a character in the picture's units: a generous guess, since fonts differ.
 const CHARACTER: f64 = 7.6;
 
-/// A place in a picture: from the left, from the top.
+/// A point in a picture: distance from the left, distance from the top.
 type Point = (f64, f64);
 
-/// Where a text hangs on its point.
+/// How a text is aligned to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -20,7 +21,8 @@ pub(super) enum Anchor {
     End,
 }
 
-/// An SVG picture in the making. Classes, not colours: the theme decides what they look like.
+/// An SVG picture under construction. Shapes get classes, not colours: the theme decides their
+/// look.
 pub(super) struct Canvas {
     width: f64,
     height: f64,
@@ -71,13 +73,14 @@ impl Canvas {
         self.path(&format!("M{}Z", points.join("L")), class);
     }
 
-    /// A triangle whose tip is here and points right, or left: what is drawn goes on beyond the axis.
+    /// A triangle with its tip at this point, pointing right or left: the data continue beyond the
+    /// axis.
     pub(super) fn arrow(&mut self, (x, y): (f64, f64), right: bool, class: &str) {
         let back = if right { x - 6.0 } else { x + 6.0 };
         self.polygon(&[(x, y), (back, y - 4.0), (back, y + 4.0)], class);
     }
 
-    /// Several lines as one element: a picture of many is much smaller so.
+    /// Several lines as one element, which makes a picture of many lines much smaller.
     pub(super) fn lines(&mut self, lines: &[(Point, Point)], class: &str) {
         let path: String = lines.iter().map(|(from, to)| segment(*from, *to)).collect();
         if !path.is_empty() {
@@ -85,7 +88,7 @@ impl Canvas {
         }
     }
 
-    /// A line that goes right, then up, from point to point.
+    /// A step line: right, then up or down, from point to point.
     pub(super) fn stairs(&mut self, from: (f64, f64), steps: &[(f64, f64)], class: &str) {
         let mut path = format!("M{}", point(from));
         for (x, y) in steps {
@@ -111,7 +114,7 @@ impl Canvas {
 
     /// Dots without titles as one element.
     pub(super) fn dots(&mut self, points: &[Point], class: &str) {
-        // What is drawn of a line without length is its round ends.
+        // A line of zero length is drawn as its round caps alone.
         let path: String = points
             .iter()
             .map(|at| format!("M{}h0", point(*at)))
@@ -121,7 +124,7 @@ impl Canvas {
         }
     }
 
-    /// Bars from the left to these right ends as one element.
+    /// Bars from `left` to these right ends, as one element.
     pub(super) fn bars(&mut self, left: f64, ends: &[Point], height: f64, class: &str) {
         let bar = |(right, middle): &Point| {
             let (top, bottom) = (middle - height / 2.0, middle + height / 2.0);
@@ -139,7 +142,7 @@ impl Canvas {
         }
     }
 
-    /// A rectangle by its upper left corner, width and height.
+    /// A rectangle, given its upper left corner, width and height.
     pub(super) fn rect(&mut self, corner: (f64, f64), size: (f64, f64), class: &str, more: &Rect) {
         let opacity = more.opacity.map_or_else(String::new, |opacity| {
             format!(" fill-opacity=\"{opacity:.2}\"")
@@ -155,11 +158,12 @@ impl Canvas {
         ));
     }
 
-    /// The whole picture, with its title, description and note for those who cannot see it or are on another page.
+    /// The whole picture, with its title, description and note for screen readers and for use on
+    /// its own.
     pub(super) fn finish(self, labels: &Labels, theme: Theme) -> Markup {
         let (width, height) = (number(self.width), number(self.height));
         let style = theme.style();
-        // In a page an `svg` is known for what it is.
+        // Inside an HTML page an `svg` element needs no namespace.
         let namespace = match style {
             None => "",
             Some(_) => "xmlns=\"http://www.w3.org/2000/svg\" ",
@@ -186,12 +190,12 @@ impl Canvas {
     }
 
     fn push(&mut self, text: std::fmt::Arguments<'_>) {
-        // A string takes everything.
+        // Writing to a string cannot fail.
         let _ = self.body.write_fmt(text);
     }
 }
 
-/// What a rectangle may have beyond its place.
+/// A rectangle's optional attributes.
 #[derive(Debug, Default)]
 pub(super) struct Rect {
     pub(super) radius: f64,
@@ -199,7 +203,7 @@ pub(super) struct Rect {
     pub(super) title: String,
 }
 
-/// About how wide a text is.
+/// Approximate width of a text.
 pub(super) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
@@ -211,7 +215,7 @@ fn tooltip(title: &str) -> String {
     format!("<title>{}</title>", escaped(title))
 }
 
-/// Text as XML allows it: control characters are not.
+/// Text as XML allows it: without control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     let text: String = text.chars().filter(|char| !char.is_control()).collect();
@@ -219,7 +223,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A straight line as a path has it, shorter where it goes along an axis.
+/// A straight line as path data, in the short form where it is horizontal or vertical.
 fn segment(from: Point, to: Point) -> String {
     let end = match (
         number(from.0) == number(to.0),
@@ -236,7 +240,8 @@ fn point((x, y): (f64, f64)) -> String {
     format!("{} {}", number(x), number(y))
 }
 
-/// A coordinate: a tenth of a unit is less than anybody sees, and a picture has thousands of them.
+/// A coordinate, rounded to a tenth of a unit: finer steps are invisible, and a picture has
+/// thousands of coordinates.
 fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);

@@ -4,24 +4,24 @@ use maud::Markup;
 
 use super::{
     Begin, Beside, Frame, Line, NAME_LINE, Scale, Theme,
-    bars::{ends, told},
+    bars::{ends, formatted},
     canvas::{Anchor, Canvas, width_of},
     labels_beneath,
     scale::{even_marks, parameter},
     series, wrapped,
 };
 
-/// Height of the plot, in a file and in a page.
+/// Height of the plot: in a file, and in a page.
 const HEIGHT: f64 = 260.0;
 const HEIGHT_IN_PAGE: f64 = 200.0;
-/// From the plot to the lines' names, with room for a sample of the line.
+/// Distance from the plot to the lines' names, with room for a sample of the line.
 const BESIDE: f64 = 34.0;
-/// Most of the width that the names take; longer ones are in several lines.
+/// Largest share of the width that the names take; longer ones are wrapped.
 const SHARE: f64 = 0.32;
 
 pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<'_>) -> Markup {
     let names = names(lines, frame);
-    // In a page the names stand beneath the plot.
+    // In a page the names stand below the plot.
     let is_beneath = frame.theme == Theme::Page;
     let beneath = match is_beneath {
         true => places_beneath(&names, frame.width()),
@@ -110,9 +110,14 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
                 "{} {name}={}: {}",
                 line.label,
                 parameter(name, *x),
-                told(frame.unit, value)
+                formatted(frame.unit, value)
             );
-            canvas.dot(*point, 3.0, &format!("dot {class}"), title.trim_start());
+            let dot = if value.has_no_interval() {
+                "dot open"
+            } else {
+                "dot"
+            };
+            canvas.dot(*point, 3.0, &format!("{dot} {class}"), title.trim_start());
         }
     }
     if is_beneath {
@@ -135,7 +140,8 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
     canvas.finish(frame.labels, frame.theme)
 }
 
-/// A sample of a line, beginning here, and its name, whose first line has this middle.
+/// A short sample of a line, starting at `(x, y)`, and its name, whose first text line is centred
+/// at `first`.
 fn write_name(canvas: &mut Canvas, (x, y): (f64, f64), name: &[String], first: f64, index: usize) {
     let class = series(index);
     let beside = BESIDE - 8.0;
@@ -147,7 +153,7 @@ fn write_name(canvas: &mut Canvas, (x, y): (f64, f64), name: &[String], first: f
     }
 }
 
-/// Where the names begin that stand beneath a plot, from the left and from the first one's top: as many in a row as have room.
+/// Where the names below a plot begin, relative to the first one: as many in a row as fit.
 fn places_beneath(names: &[Vec<String>], width: f64) -> Vec<(f64, f64)> {
     let (mut x, mut y, mut rows) = (0.0, 0.0, 0.0);
     let mut places = Vec::new();
@@ -165,28 +171,28 @@ fn places_beneath(names: &[Vec<String>], width: f64) -> Vec<(f64, f64)> {
     places
 }
 
-/// The lines' names, as what fits beside the plot; none where there is one line only.
+/// The lines' names, wrapped to the room beside the plot; none if there is only one line.
 fn names(lines: &[Line], frame: &Frame<'_>) -> Vec<Vec<String>> {
     let room = match frame.theme {
         Theme::Page => frame.width() - BESIDE,
         Theme::Light | Theme::Dark => SHARE * frame.width(),
     };
-    let most = (room / width_of("x")) as usize;
+    let max_chars = (room / width_of("x")) as usize;
     match lines {
         [_, _, ..] => lines
             .iter()
-            .map(|line| wrapped(&line.label, most))
+            .map(|line| wrapped(&line.label, max_chars))
             .collect(),
         _ => Vec::new(),
     }
 }
 
-/// What a name takes of the plot's height.
+/// Height that a name needs.
 fn height_of(name: &[String]) -> f64 {
     NAME_LINE * name.len() as f64 + 2.0
 }
 
-/// Middles of the names beside the lines' ends, kept apart and within the plot.
+/// Vertical centres of the names beside the lines' ends, kept apart and within the plot.
 fn name_places(
     lines: &[Line],
     names: &[Vec<String>],
@@ -201,15 +207,15 @@ fn name_places(
         .collect();
     places.sort_by(|a, b| a.1.total_cmp(&b.1));
     let half = |index: usize| height_of(&names[index]) / 2.0;
-    let mut least = top;
+    let mut min_y = top;
     for (index, y) in &mut places {
-        *y = y.max(least + half(*index));
-        least = *y + half(*index);
+        *y = y.max(min_y + half(*index));
+        min_y = *y + half(*index);
     }
-    let mut most = bottom;
+    let mut max_y = bottom;
     for (index, y) in places.iter_mut().rev() {
-        *y = y.min(most - half(*index));
-        most = *y - half(*index);
+        *y = y.min(max_y - half(*index));
+        max_y = *y - half(*index);
     }
     places
 }

@@ -5,24 +5,25 @@ use syscost_results::stats::order::{quantile_of_sorted, sorted};
 
 use super::{
     Begin, Distribution, Frame, Scale,
-    bars::told,
+    bars::formatted,
     canvas::{Anchor, Canvas},
     named::Named,
     series,
 };
 
-/// Most points of one distribution's line.
+/// Maximum number of points of one distribution's line.
 const POINTS: usize = 60;
-/// Least height of a violin with its room.
+/// Minimum height of a violin with its margins.
 const VIOLIN: f64 = 38.0;
-/// From the plot to the figures, with room for an arrow.
+/// Distance from the plot to the figures, with room for an arrow.
 const GAP: f64 = 18.0;
 /// Height of a round in a row's details.
 const ROUND: f64 = 14.0;
-/// Outside of these quantiles an axis does not follow the samples: a few late ones would press all others together.
+/// Quantiles that the axis covers: a few late samples beyond them would squeeze all others
+/// together.
 const SHOWN: (f64, f64) = (0.01, 0.95);
 
-/// The samples' quantiles an axis must hold.
+/// The sample quantiles that an axis must include.
 fn extent(sorted: &[f64]) -> impl Iterator<Item = f64> {
     [SHOWN.0, 0.5, SHOWN.1]
         .into_iter()
@@ -36,7 +37,7 @@ fn all_sorted(distributions: &[Distribution]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The axis of these sorted samples.
+/// The axis for these sorted samples.
 fn fit(samples: &[Vec<f64>], plot: (f64, f64)) -> Scale {
     let ends = samples.iter().flat_map(|one| extent(one));
     Scale::fit(ends, Begin::Near, plot)
@@ -47,10 +48,10 @@ pub(super) fn is_logarithmic(distributions: &[Distribution]) -> bool {
     fit(&all_sorted(distributions), (0.0, 1.0)).is_logarithmic()
 }
 
-/// Room for arrows and half a tick's label right of a plot.
+/// Room to the right of a plot for an arrow and half a tick label.
 const BESIDE: f64 = 26.0;
 
-/// `◂ 1 %, 5 % beyond ▸`: what lies outside of the axis is not drawn, but told.
+/// How much lies outside the axis, which is reported but not drawn: `◂ 1 %, 5 % beyond ▸`.
 fn beyond(scale: &Scale, sorted: &[f64]) -> String {
     let percent = |share: f64| match 100.0 * share {
         percent if percent < 1.0 => "< 1 %".to_owned(),
@@ -64,7 +65,7 @@ fn beyond(scale: &Scale, sorted: &[f64]) -> String {
     }
 }
 
-/// Arrows at the ends of a plot beyond which there are samples.
+/// Arrows at those ends of a plot beyond which there are samples.
 fn arrows(canvas: &mut Canvas, ends: (f64, f64), plot: (f64, f64), y: f64) {
     if ends.0 > 0.0 {
         canvas.arrow((plot.0 - 8.0, y), false, "arrow s0");
@@ -109,11 +110,11 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
         let steps: Vec<(f64, f64)> = (1..=count)
             .map(|step| {
                 let share = step as f64 / count as f64;
-                // The smallest sample that at least this share does not exceed.
+                // The smallest sample such that at least this share of the samples is no larger.
                 let at = (share * one.len() as f64).ceil() as usize;
                 (one[at.clamp(1, one.len()) - 1], share)
             })
-            // Beyond the axis there is nothing to draw: the line ends below 100 %, with an arrow.
+            // Nothing is drawn beyond the axis: the line ends below 100 %, with an arrow.
             .take_while(|(value, _)| *value <= scale.value(1.0))
             .map(|(value, share)| (scale.place(value), up(share)))
             .collect();
@@ -139,7 +140,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
             );
             let value = one
                 .value
-                .map_or_else(String::new, |value| told(frame.unit, &value));
+                .map_or_else(String::new, |value| formatted(frame.unit, &value));
             let note = beyond(&scale, &samples[index]);
             let mut parts = vec![one.label.as_str(), &value, &note];
             parts.retain(|part| !part.is_empty());
@@ -156,7 +157,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
 pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Markup {
     let labels: Vec<&str> = distributions.iter().map(|one| one.label.as_str()).collect();
     let samples = all_sorted(distributions);
-    // What lies beyond the axis does not depend on where it is drawn.
+    // How much lies beyond the axis does not depend on where the axis is drawn.
     let whole = fit(&samples, (0.0, 1.0));
     let figures: Vec<Vec<String>> = distributions
         .iter()
@@ -164,7 +165,7 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
         .map(|(one, samples)| {
             let value = one
                 .value
-                .map_or_else(String::new, |value| told(frame.unit, &value));
+                .map_or_else(String::new, |value| formatted(frame.unit, &value));
             let note = Some(beyond(&whole, samples)).filter(|note| !note.is_empty());
             [value].into_iter().chain(note).collect()
         })
@@ -191,11 +192,11 @@ pub(super) fn violins(distributions: &[Distribution], frame: &Frame<'_>) -> Mark
     canvas.finish(frame.labels, frame.theme)
 }
 
-/// The density of sorted samples, mirrored: Gaussian kernels on the axis as it is drawn, so that the shape is right on a
-/// logarithmic axis too.
+/// The density of sorted samples, mirrored. The Gaussian kernels are applied on the axis as drawn,
+/// so the shape is right on a logarithmic axis too.
 fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f64, f64), y: f64) {
     const STEPS: usize = POINTS / 2;
-    // What lies beyond the axis must not look like a second mode at its end.
+    // Samples beyond the axis must not look like a second mode at its end.
     let drawn = scale.value(0.0)..=scale.value(1.0);
     let places: Vec<f64> = samples
         .iter()
@@ -209,7 +210,7 @@ fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f
         return;
     };
     let spread = quantile_of_sorted(&places, 0.75).zip(quantile_of_sorted(&places, 0.25));
-    // Silverman's rule by the middle half; a pixel and a half where all samples are alike.
+    // Silverman's rule, from the interquartile range; a pixel and a half if all samples are equal.
     let spread = spread.map_or(0.0, |(upper, lower)| (upper - lower) / 1.34);
     let bandwidth = (0.9 * spread * (places.len() as f64).powf(-0.2)).max(1.5);
     let (from, to) = (
@@ -222,7 +223,8 @@ fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f
             .map(|place| (-0.5 * ((x - place) / bandwidth).powi(2)).exp())
             .sum()
     };
-    // Where samples lie close the shape is narrow: its own median is always among the points.
+    // The shape is narrow where samples are close together, so its median is always among the
+    // points.
     let mut at: Vec<f64> = (0..=STEPS)
         .map(|step| from + (to - from) * step as f64 / STEPS as f64)
         .chain(
@@ -254,7 +256,7 @@ pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup
     let plot = (left, right - BESIDE);
     let samples: Vec<Vec<f64>> = rounds.iter().map(|(_, values)| sorted(values)).collect();
     let pooled = sorted(&samples.concat());
-    // With few samples a round, even a high quantile of one is its latest sample.
+    // If a round has few samples, even a high quantile of one round is its largest sample.
     let ends = [0.03, 0.97]
         .into_iter()
         .filter_map(|q| quantile_of_sorted(&pooled, q));

@@ -10,15 +10,16 @@ use super::{
     labels_beneath,
 };
 
-/// Least and most height of a cell.
+/// Minimum and maximum height of a cell.
 const HEIGHTS: (f64, f64) = (10.0, 34.0);
 /// Gap between cells.
 const GAP: f64 = 2.0;
 /// Height of a panel's own heading.
 const HEADING: f64 = 26.0;
-/// Opacity of the least cell: even that differs from no cell.
+/// Opacity of the smallest value's cell: even that must differ from an empty cell.
 const FAINTEST: f64 = 0.08;
-/// Opacity of the largest cell, alone and beneath a number, which is to be read in every theme.
+/// Opacity of the largest value's cell: without text, and under a number that must be legible in
+/// every theme.
 const STRONGEST: (f64, f64) = (1.0, 0.55);
 
 /// How values become colours.
@@ -33,23 +34,25 @@ impl Shades {
     }
 }
 
-/// What is written in the cells: the same in all, for comparison.
+/// What is written in the cells: the same in all of them, so that they can be compared.
 #[derive(Clone, Copy)]
 enum Writing {
     /// The value with its unit.
     Quantity,
-    /// The value alone, where all have the unit that the legend tells.
+    /// The value alone, if all values have the unit that the legend shows.
     Number,
     Nothing,
 }
 
 impl Writing {
-    /// The most that fits cells of this width, of these values with their units.
-    fn that_fits(told: &[String], width: f64) -> Self {
+    /// The most detailed form that fits cells of this width, given the values with their units.
+    fn that_fits(values: &[String], width: f64) -> Self {
         let unit = |text: &String| text.split_once(' ').map(|(_, unit)| unit.to_owned());
-        let one_unit = told.windows(2).all(|pair| unit(&pair[0]) == unit(&pair[1]));
+        let one_unit = values
+            .windows(2)
+            .all(|pair| unit(&pair[0]) == unit(&pair[1]));
         let fits = |writing: &Writing| {
-            let mut texts = told.iter().filter_map(|told| writing.of(told));
+            let mut texts = values.iter().filter_map(|value| writing.of(value));
             texts.all(|text| width_of(text) <= width)
         };
         [Writing::Quantity, Writing::Number]
@@ -59,11 +62,11 @@ impl Writing {
             .unwrap_or(Writing::Nothing)
     }
 
-    /// What it writes of a value with its unit.
-    fn of(self, told: &str) -> Option<&str> {
+    /// The text for a value, given with its unit.
+    fn of(self, value: &str) -> Option<&str> {
         match self {
-            Writing::Quantity => Some(told),
-            Writing::Number => Some(told.split_once(' ').map_or(told, |(number, _)| number)),
+            Writing::Quantity => Some(value),
+            Writing::Number => Some(value.split_once(' ').map_or(value, |(number, _)| number)),
             Writing::Nothing => None,
         }
     }
@@ -93,8 +96,8 @@ pub(super) fn draw(
 
     let cells = panels.iter().flat_map(|panel| &panel.cells);
     let known = || cells.clone().flatten().flatten().copied();
-    let told: Vec<String> = known().map(|value| quantity(frame.unit, value)).collect();
-    let writing = Writing::that_fits(&told, width - GAP - 2.0);
+    let values: Vec<String> = known().map(|value| quantity(frame.unit, value)).collect();
+    let writing = Writing::that_fits(&values, width - GAP - 2.0);
     let shades = Shades {
         scale: Scale::fit(known(), Begin::Near, (0.0, 1.0)),
         strongest: match writing {
@@ -106,7 +109,7 @@ pub(super) fn draw(
     let mut y = top;
     for (panel, drawn) in panels.iter().zip(&drawn) {
         if !panel.label.is_empty() {
-            // In a page there is no room to spare for a label that begins with the cells.
+            // In a page there is no room to indent the label to the cells.
             let x = if frame.theme == Theme::Page {
                 2.0
             } else {
@@ -121,10 +124,10 @@ pub(super) fn draw(
                 let Some(value) = panel.cells[row].get(column).copied().flatten() else {
                     continue;
                 };
-                let told = quantity(frame.unit, value);
+                let text = quantity(frame.unit, value);
                 let corner = (left + width * column as f64, y);
                 let (across, down) = parameters;
-                let mut title = format!("{across} {name}, {down} {}: {told}", rows[row]);
+                let mut title = format!("{across} {name}, {down} {}: {text}", rows[row]);
                 if !panel.label.is_empty() {
                     title = format!("{}, {title}", panel.label);
                 }
@@ -134,7 +137,7 @@ pub(super) fn draw(
                     title,
                 };
                 canvas.rect(corner, (width - GAP, tall - GAP), "cell s0", &rect);
-                if let Some(text) = writing.of(&told) {
+                if let Some(text) = writing.of(&text) {
                     let middle = (corner.0 + (width - GAP) / 2.0, y + tall / 2.0 + 3.0);
                     canvas.text(middle, "value", Anchor::Middle, text);
                 }
@@ -157,7 +160,7 @@ pub(super) fn draw(
     canvas.finish(frame.labels, frame.theme)
 }
 
-/// The rows of a panel that hold something.
+/// The rows of a panel that have any value.
 fn rows_of(panel: &Panel, rows: usize) -> Vec<usize> {
     let holds = |row: &usize| {
         panel

@@ -1,4 +1,4 @@
-//! Operations timed singly.
+//! A histogram of individually timed operations.
 
 use maud::Markup;
 
@@ -6,15 +6,15 @@ use super::{Begin, Frame, Scale, canvas::Anchor};
 
 /// Height of the plot.
 const HEIGHT: f64 = 80.0;
-/// Most columns; more are merged.
+/// Maximum number of columns; more bins than that are merged.
 const COLUMNS: usize = 70;
-/// Beyond these shares of all operations the axis does not follow.
+/// Quantiles of all operations that the axis covers.
 const SHOWN: (f64, f64) = (0.001, 0.999);
 
 pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     let (mut canvas, top) = frame.canvas(HEIGHT + 26.0);
     let (left, right) = frame.edges(std::iter::empty());
-    // Room for half a tick's label at both ends.
+    // Room for half a tick label at both ends.
     let (left, right) = (left + 14.0, right - 26.0);
     let (shown, note) = shown(bins);
     let scale = Scale::fit(
@@ -51,7 +51,7 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     canvas.finish(frame.labels, frame.theme)
 }
 
-/// The bins that an axis follows, and a note on how many operations lie beyond it.
+/// The bins within the axis, and a note on how many operations lie beyond it.
 pub(super) fn shown(bins: &[(f64, u64)]) -> (Vec<(f64, u64)>, Option<String>) {
     let total: u64 = bins.iter().map(|(_, count)| count).sum();
     let mut below = 0;

@@ -19,6 +19,7 @@ mod tail;
 mod tests;
 mod text;
 mod theme;
+mod value;
 mod wrap;
 
 use maud::Markup;
@@ -27,23 +28,13 @@ use syscost_results::Unit;
 pub(crate) use text::histogram as text_histogram;
 pub use text::{TextOptions, text};
 pub use theme::Theme;
+pub use value::Value;
 
-pub(crate) use bars::told;
+pub(crate) use bars::formatted;
 pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
 use wrap::wrapped;
-
-/// A value with its interval, in the chart's unit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Value {
-    /// The median.
-    pub median: f64,
-    /// Lower end of its 95 % confidence interval, if there is one.
-    pub low: Option<f64>,
-    /// Upper end of it.
-    pub high: Option<f64>,
-}
 
 /// A named value.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,29 +68,30 @@ pub struct Line {
 /// The cells of a heat map, or of a part of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What tells it from the others; nothing if there is only one.
+    /// What distinguishes it from the others; empty if there is only one.
     pub label: String,
-    /// Row by row; `None` where nothing was measured. Rows of nothing else are not drawn.
+    /// Row by row; `None` where nothing was measured. Rows of `None` alone are not drawn.
     pub cells: Vec<Vec<Option<f64>>>,
 }
 
-/// What is drawn beside a line in its colour.
+/// What is drawn along with a line, in its colour.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Beside {
-    /// A law that was fitted to the line, dashed: the parameter and the value there.
+    /// A law fitted to the line, dashed: the parameter and the value there.
     pub(crate) fitted: Vec<(f64, f64)>,
-    /// Between which values of the parameter the line has a step.
+    /// The parameter values between which the line has a step.
     pub(crate) step: Option<(f64, f64)>,
 }
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Chart {
-    /// A bar for each value, with its interval; dots on a logarithmic axis, where a length says nothing.
+    /// A bar for each value, with its interval; dots on a logarithmic axis, where a bar's length
+    /// means nothing.
     Bars(Vec<Bar>),
-    /// Which share of the samples is at most so much.
+    /// Empirical cumulative distributions: the share of the samples that are at most a value.
     Ecdf(Vec<Distribution>),
-    /// How dense the samples are, one shape for each.
+    /// The density of the samples, one shape for each row.
     Violin(Vec<Distribution>),
     /// Lines over a parameter.
     Curve {
@@ -112,11 +104,11 @@ pub enum Chart {
     Heatmap {
         /// Names of the parameter from left to right and of the one from top to bottom.
         parameters: (String, String),
-        /// The values of the one from left to right.
+        /// The values of the parameter from left to right.
         columns: Vec<String>,
-        /// The values of the other, from top to bottom.
+        /// The values of the parameter from top to bottom.
         rows: Vec<String>,
-        /// One, or several beneath each other in the same colours.
+        /// One panel, or several below each other in the same colours.
         panels: Vec<Panel>,
     },
     /// A value in each of several runs, oldest first; `None` where a run has none.
@@ -128,19 +120,19 @@ pub enum Chart {
     },
 }
 
-/// The words around a chart.
+/// The texts around a chart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels {
     /// What the chart shows.
     pub title: String,
-    /// What it shows, in a sentence, for those who cannot see it.
+    /// What it shows, in a sentence, for screen readers.
     pub description: String,
-    /// Machine, date and program, beneath a chart that is a file.
+    /// Machine, date and program, shown below a chart that is a file.
     pub source: String,
 }
 
 impl Labels {
-    /// What a screen reader says in place of the picture.
+    /// The text for a screen reader, in place of the picture.
     pub(crate) fn spoken(&self) -> String {
         match (self.title.is_empty(), self.description.is_empty()) {
             (false, false) => format!("{}: {}", self.title, self.description),
@@ -149,8 +141,9 @@ impl Labels {
     }
 }
 
-/// The picture of a chart whose values are in `unit`: an `svg` element for a page, or for a file with [`Theme::Light`] or
-/// [`Theme::Dark`]. Pictures for a page show neither title nor source, for the page tells them in its own type.
+/// The picture of a chart whose values are in `unit`: an `svg` element for a page, or a file with
+/// [`Theme::Light`] or [`Theme::Dark`]. Pictures for a page have neither title nor source, as the
+/// page itself shows them.
 pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup {
     let frame = Frame {
         unit,
@@ -178,7 +171,7 @@ pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup 
     }
 }
 
-/// Lines over a parameter with what stands beside each of them, for a page.
+/// Lines over a parameter, each with its fitted law and step, for a page.
 pub(crate) fn curve_with(
     parameter: &str,
     lines: &[Line],
@@ -195,8 +188,8 @@ pub(crate) fn curve_with(
     curve::draw(parameter, lines, beside, &frame)
 }
 
-/// A compact picture of a row's samples round by round, for the row's details: a line from the smallest to the largest, a
-/// box around the middle half, a mark at the median.
+/// A compact picture of a row's samples round by round, for the row's details: a line from the
+/// smallest to the largest, a box for the middle half, a mark at the median.
 pub(crate) fn rounds(rounds: &[(String, Vec<f64>)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     distribution::rounds(
@@ -209,7 +202,8 @@ pub(crate) fn rounds(rounds: &[(String, Vec<f64>)], unit: Unit, labels: &Labels)
     )
 }
 
-/// A compact picture of operations timed singly, as `(upper bound in unit, count)`, ascending.
+/// A compact histogram of individually timed operations, as `(upper bound in unit, count)`,
+/// ascending.
 pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     histogram::draw(
@@ -222,7 +216,8 @@ pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Mar
     )
 }
 
-/// The tail of operations timed singly, as `(upper bound in unit, count)`, ascending: which share of them took longer.
+/// The tail of individually timed operations, as `(upper bound in unit, count)`, ascending: the
+/// share of them that took longer than a time.
 pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     tail::draw(
@@ -235,23 +230,24 @@ pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     )
 }
 
-/// From line to line of the source beneath a chart.
+/// Line height of the source below a chart.
 const SOURCE_LINE: f64 = 13.0;
-/// From line to line of a name.
+/// Line height of a name.
 const NAME_LINE: f64 = 14.0;
 
-/// Heights of the rows' middles, and of the end of the last one: rows are at least so high, and as high as their names need.
-fn places(names: &[Vec<String>], least: f64) -> (Vec<f64>, f64) {
+/// Vertical centres of the rows, and the end of the last one. A row is at least `min_height` high,
+/// or as high as its name needs.
+fn places(names: &[Vec<String>], min_height: f64) -> (Vec<f64>, f64) {
     let mut end = 0.0;
     let middles = names.iter().map(|lines| {
-        let high = f64::max(least, NAME_LINE * lines.len() as f64 + 8.0);
+        let high = f64::max(min_height, NAME_LINE * lines.len() as f64 + 8.0);
         end += high;
         end - high / 2.0
     });
     (middles.collect(), end)
 }
 
-/// What every chart needs beside its data.
+/// What every chart needs in addition to its data.
 struct Frame<'a> {
     unit: Unit,
     labels: &'a Labels,
@@ -259,8 +255,7 @@ struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Width of the chart, in its own units. Of a page it is that of a telephone, where its type is to be read as well; wider screens
-    /// show several charts beside each other.
+    /// Width of the chart in its own units. In a page it suits a phone; wider screens show several.
     fn width(&self) -> f64 {
         match self.theme {
             Theme::Page => 330.0,
@@ -268,7 +263,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Most room for the names at the chart's left edge.
+    /// Maximum room for the names at the chart's left edge.
     fn gutter(&self) -> f64 {
         match self.theme {
             Theme::Page => 110.0,
@@ -276,12 +271,12 @@ impl Frame<'_> {
         }
     }
 
-    /// A name as the lines that fit the room at the chart's left edge.
+    /// A name, wrapped to the room at the chart's left edge.
     fn fitting(&self, label: &str) -> Vec<String> {
         wrapped(label, (self.gutter() / canvas::width_of("x")) as usize)
     }
 
-    /// A name beside a plot, its lines around this height.
+    /// A name beside a plot, its lines centred at this height.
     fn name(&self, canvas: &mut canvas::Canvas, (x, middle): (f64, f64), lines: &[String]) {
         let first = middle + 4.0 - NAME_LINE * (lines.len() as f64 - 1.0) / 2.0;
         for (index, line) in lines.iter().enumerate() {
@@ -290,11 +285,11 @@ impl Frame<'_> {
         }
     }
 
-    /// A canvas for a plot of this height, the height above the plot, and what is written around it.
+    /// A canvas for a plot of this height, with the texts around it; and the height above the plot.
     fn canvas(&self, height: f64) -> (canvas::Canvas, f64) {
-        // The source is in smaller type than the names.
-        let most = 1.2 * (self.width() - 40.0) / canvas::width_of("x");
-        let source = wrapped(&self.labels.source, most as usize);
+        // The source is set in smaller type than the names.
+        let max_chars = 1.2 * (self.width() - 40.0) / canvas::width_of("x");
+        let source = wrapped(&self.labels.source, max_chars as usize);
         let (top, bottom) = match self.theme {
             Theme::Page => (4.0, 4.0),
             _ => (46.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
@@ -329,8 +324,8 @@ impl Frame<'_> {
         (left, right): (f64, f64),
         (top, bottom): (f64, f64),
     ) {
-        let most = ((right - left) / 75.0) as usize;
-        let ticks = scale.ticks(self.unit, most).into_iter();
+        let max_ticks = ((right - left) / 75.0) as usize;
+        let ticks = scale.ticks(self.unit, max_ticks).into_iter();
         let ticks: Vec<(f64, String)> = ticks
             .map(|(value, label)| (scale.place(value), label))
             .collect();
@@ -347,11 +342,11 @@ impl Frame<'_> {
         &self,
         canvas: &mut canvas::Canvas,
         scale: &Scale,
-        most: usize,
+        max_ticks: usize,
         (left, right): (f64, f64),
     ) {
         let ticks: Vec<(f64, String)> = scale
-            .ticks(self.unit, most)
+            .ticks(self.unit, max_ticks)
             .into_iter()
             .map(|(value, label)| (scale.place(value), label))
             .collect();
@@ -366,13 +361,13 @@ impl Frame<'_> {
     }
 }
 
-/// Labels of a horizontal axis by their middles: all, or as evenly as there is room.
+/// Labels of a horizontal axis, centred on their ticks: all of them, or every n-th as room allows.
 fn labels_beneath(canvas: &mut canvas::Canvas, labels: &[(f64, String)], y: f64) {
-    /// Between two labels at least.
+    /// Minimum distance between two labels.
     const GAP: f64 = 4.0;
     let width = canvas.width();
     let half = |label: &str| (canvas::width_of(label) + GAP) / 2.0;
-    // A label at the picture's edge moves inwards rather than being cut.
+    // A label at the picture's edge is moved inwards rather than cut off.
     let places: Vec<f64> = labels
         .iter()
         .map(|(x, label)| x.min(width - half(label)).max(half(label)))
@@ -388,7 +383,7 @@ fn labels_beneath(canvas: &mut canvas::Canvas, labels: &[(f64, String)], y: f64)
     }
 }
 
-/// The class of the series of this number: six colours, then dashed.
+/// The class of the series with this index: six colours, then the same dashed.
 fn series(index: usize) -> String {
     let dash = if (index / 6) % 2 == 1 { " dash" } else { "" };
     format!("s{}{dash}", index % 6)

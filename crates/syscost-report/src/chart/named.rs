@@ -1,62 +1,69 @@
-//! Rows with names and figures: beside the plot in a file; above each row's marks in a page, which is read on telephones too.
+//! Rows with names and figures: names beside the plot in a file; above each row's marks in a page,
+//! which must be legible on phones too.
 
 use super::canvas::{Anchor, Canvas, width_of};
 use super::{Frame, NAME_LINE, Theme, places, wrapped};
 
-/// From the last line of a heading to the room of its marks.
+/// Distance from the last line of a heading to its marks.
 const BENEATH: f64 = 4.0;
-/// From a picture's edge to the headings, in a page.
+/// Distance from a picture's edge to the headings, in a page.
 const EDGE: f64 = 2.0;
-/// The same to the plot, with room for arrows.
+/// Distance from a picture's edge to the plot, with room for arrows.
 const PLOT_EDGE: f64 = 14.0;
 
-/// Named rows beneath each other.
+/// Named rows below each other.
 pub(super) struct Named<'a> {
     names: Vec<Vec<String>>,
     figures: &'a [Vec<String>],
-    /// Heights of the first line of each row's name, from the top of the plot.
+    /// Baseline of the first line of each row's name, from the top of the plot.
     firsts: Vec<f64>,
-    /// Heights of the middles of the rows' marks, from the top of the plot.
+    /// Vertical centre of each row's marks, from the top of the plot.
     pub(super) middles: Vec<f64>,
     /// Height of the plot.
     pub(super) height: f64,
-    /// Left and right edge of the plot.
+    /// Left and right edges of the plot.
     pub(super) plot: (f64, f64),
-    /// Where the figures end.
+    /// Right edge of the figures.
     right: f64,
 }
 
 impl<'a> Named<'a> {
-    /// Rows of these names and figures, a line each; their marks are `least` high, and the figures this far from the plot.
+    /// Rows with these names and figures, one line per figure; marks are at least `min_height`
+    /// high, and the figures `gap` away from the plot.
     pub(super) fn new(
         labels: &[&str],
         figures: &'a [Vec<String>],
-        (least, gap): (f64, f64),
+        (min_height, gap): (f64, f64),
         frame: &Frame<'_>,
     ) -> Self {
         let widths = figures.iter().flatten().map(|text| width_of(text));
         let column = widths.fold(0.0, f64::max) + gap;
         match frame.theme {
-            Theme::Page => Self::above(labels, figures, (least, column), frame),
-            Theme::Light | Theme::Dark => Self::beside(labels, figures, (least, column), frame),
+            Theme::Page => Self::above(labels, figures, (min_height, column), frame),
+            Theme::Light | Theme::Dark => {
+                Self::beside(labels, figures, (min_height, column), frame)
+            }
         }
     }
 
     fn above(
         labels: &[&str],
         figures: &'a [Vec<String>],
-        (least, column): (f64, f64),
+        (min_height, column): (f64, f64),
         frame: &Frame<'_>,
     ) -> Self {
         let width = frame.width();
-        let most = ((width - column) / width_of("x")).max(12.0) as usize;
-        let names: Vec<Vec<String>> = labels.iter().map(|label| wrapped(label, most)).collect();
+        let max_chars = ((width - column) / width_of("x")).max(12.0) as usize;
+        let names: Vec<Vec<String>> = labels
+            .iter()
+            .map(|label| wrapped(label, max_chars))
+            .collect();
         let (mut firsts, mut middles, mut end) = (Vec::new(), Vec::new(), 0.0);
         for (name, figures) in names.iter().zip(figures) {
             firsts.push(end + NAME_LINE - 1.0);
             end += NAME_LINE * name.len().max(figures.len()) as f64 + BENEATH;
-            middles.push(end + least / 2.0);
-            end += least;
+            middles.push(end + min_height / 2.0);
+            end += min_height;
         }
         Named {
             names,
@@ -72,11 +79,11 @@ impl<'a> Named<'a> {
     fn beside(
         labels: &[&str],
         figures: &'a [Vec<String>],
-        (least, column): (f64, f64),
+        (min_height, column): (f64, f64),
         frame: &Frame<'_>,
     ) -> Self {
         let names: Vec<Vec<String>> = labels.iter().map(|label| frame.fitting(label)).collect();
-        let (middles, height) = places(&names, least);
+        let (middles, height) = places(&names, min_height);
         let (left, right) = frame.edges(names.iter().flatten().map(String::as_str));
         let first = |(name, middle): (&Vec<String>, &f64)| {
             middle + 4.0 - NAME_LINE * (name.len() as f64 - 1.0) / 2.0
@@ -92,7 +99,7 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// Writes names and figures of a plot that begins at this height.
+    /// Writes the names and figures of a plot whose top is at this height.
     pub(super) fn write(&self, canvas: &mut Canvas, top: f64, frame: &Frame<'_>) {
         let is_above = frame.theme == Theme::Page;
         let (x, anchor) = match is_above {
@@ -105,7 +112,8 @@ impl<'a> Named<'a> {
                 let place = (x, first + NAME_LINE * line as f64);
                 canvas.text(place, "name", anchor, text.trim_end());
             }
-            // Beside a plot a single figure stands at the row's middle, and two around it.
+            // Beside a plot a single figure is centred on the row; two figures stand around its
+            // centre.
             let mut y = match (is_above, figures.len()) {
                 (true, _) => first,
                 (false, 0 | 1) => top + self.middles[index] + 4.0,

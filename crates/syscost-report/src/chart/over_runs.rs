@@ -5,7 +5,7 @@ use syscost_results::stats::order;
 
 use super::{
     Begin, Frame, Scale, Theme, Value,
-    bars::{ends, told},
+    bars::{ends, formatted},
     canvas::{Anchor, width_of},
 };
 
@@ -17,7 +17,7 @@ pub(super) fn draw(
     changes: &[usize],
     frame: &Frame<'_>,
 ) -> Markup {
-    // In a page the last run's time stands beneath the first's: there is no room beside it.
+    // In a page the last run's time stands below the first's, as there is no room beside it.
     let beneath = if frame.theme == Theme::Page {
         14.0
     } else {
@@ -60,7 +60,7 @@ pub(super) fn draw(
         if let (Some(low), Some(high)) = (value.low, value.high) {
             intervals.push(((x, scale.place(low)), (x, scale.place(high))));
         }
-        let title = format!("{started}: {}", told(frame.unit, value));
+        let title = format!("{started}: {}", formatted(frame.unit, value));
         canvas.dot((x, scale.place(value.median)), 3.0, "dot s0", &title);
     }
     canvas.lines(&intervals, "thin s0");

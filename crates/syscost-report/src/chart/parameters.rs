@@ -1,4 +1,4 @@
-//! The parameters of rows: which differ, and which are numbers.
+//! The parameters of rows: which of them differ, and which are numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,8 @@ pub(super) fn varying<'a>(rows: &[&'a Measurement]) -> Vec<&'a String> {
         .collect()
 }
 
-/// A parameter's values in all rows: by size if all are numbers, else as they come; `None` if a row lacks it.
+/// A parameter's values in all rows: sorted if all are numbers, otherwise in order of appearance;
+/// `None` if a row lacks it.
 pub(super) fn values(rows: &[&Measurement], key: &str) -> Option<Vec<String>> {
     let mut found: Vec<String> = Vec::new();
     for row in rows {
@@ -36,7 +37,7 @@ pub(super) fn values(rows: &[&Measurement], key: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// A parameter's values as numbers, without repetition; `None` if one is no number.
+/// A parameter's distinct values as numbers; `None` if one is not a number.
 pub(super) fn numbers(rows: &[&Measurement], key: &str) -> Option<Vec<f64>> {
     values(rows, key)?
         .iter()
@@ -44,7 +45,7 @@ pub(super) fn numbers(rows: &[&Measurement], key: &str) -> Option<Vec<f64>> {
         .collect()
 }
 
-/// A parameter's value as a number, `4K` being 4096.
+/// A parameter's value as a number; `4K` is 4096.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let (digits, factor) = match text.chars().last()? {
         'K' | 'k' => (&text[..text.len() - 1], 1024.0),

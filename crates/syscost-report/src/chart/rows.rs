@@ -1,4 +1,4 @@
-//! From a run's rows to a chart.
+//! Chooses the chart for a run's rows.
 
 use syscost_results::row_name::parameters;
 use syscost_results::{Measurement, Status, Unit};
@@ -25,7 +25,7 @@ pub enum Kind {
     Heatmap,
 }
 
-/// Rows as a chart.
+/// A chart chosen for some rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     /// The chart.
@@ -66,30 +66,31 @@ pub enum NoChart {
         "no parameter of these rows is a number with three or more values, which a curve needs; draw --kind bars"
     )]
     NoParameter,
-    /// Not exactly two parameters of one benchmark tell the rows apart.
+    /// The rows are not distinguished by exactly two parameters of one benchmark.
     #[error(
         "a heat map needs rows of one benchmark that differ in exactly two parameters; these {0}"
     )]
     NoPair(String),
 }
 
-/// Values of one parameter from which on a curve tells more than bars.
+/// Number of values of a parameter from which a curve says more than bars.
 const CURVE_FROM: usize = 3;
-/// Parameters that only number things: between the second and the third there is nothing.
+/// Parameters that merely number things: there is nothing between the second and the third.
 const NUMBERED: [&str; 4] = ["level", "cpu", "cpu_node", "memory_node"];
-/// Lines of one chart at most, for there are six colours, whole and dashed; more rows are bars.
-pub(super) const MOST_LINES: usize = 12;
-/// Values of both parameters from which on a heat map tells more than curves.
+/// Maximum number of lines in a chart: there are six colours, solid and dashed. More rows become bars.
+pub(super) const MAX_LINES: usize = 12;
+/// Number of values of both parameters from which a heat map says more than curves.
 const HEATMAP_FROM: usize = 4;
-/// Cells from which on it does so if both parameters are numbers of a curve's worth.
+/// Number of cells from which a heat map is chosen if both parameters are numbers with enough values for a curve.
 const SURFACE_FROM: usize = 12;
-/// Down and across in a matrix of pairs, which is a heat map however few they are and whatever else differs.
+/// The parameters (down, across) of a matrix of pairs, which is always a heat map, whatever its size and whatever else differs.
 const MATRIX: (&str, &str) = ("from", "to");
-/// Panels of a heat map at most: beyond, nobody compares them.
-const MOST_PANELS: usize = 6;
+/// Maximum number of panels of a heat map; more are hard to compare.
+const MAX_PANELS: usize = 6;
 
 /// A chart of these rows, of the kind asked for or of the one that suits them: a heat map for pairs or two parameters (with a panel for
-/// each value of what else differs, if both are numbers), a curve for one that is a size or has many numbers, the samples of a single row, otherwise bars. Rows without a number are left out and told.
+/// each value of what else differs, if both are numbers), a curve for a parameter that is a size or has many numbers, the samples of a
+/// single row, otherwise bars. Rows without a number are left out and reported.
 ///
 /// # Errors
 /// When no row has a number, units differ, or the rows lack what the kind needs.
@@ -151,15 +152,15 @@ fn suitable(rows: &[&Measurement]) -> Kind {
     }
 }
 
-/// Whether lines tell something: what lies between two values is a value too, and the lines can be told apart.
+/// Whether lines are meaningful: intermediate values of the parameter exist, and the lines are distinguishable.
 fn suits_curve(rows: &[&Measurement]) -> bool {
     let Some(Chart::Curve { parameter, lines }) = curve(rows) else {
         return false;
     };
-    !NUMBERED.contains(&parameter.as_str()) && lines.len() <= MOST_LINES
+    !NUMBERED.contains(&parameter.as_str()) && lines.len() <= MAX_LINES
 }
 
-/// The number of a row that has one; a withheld row never does, whatever its document holds.
+/// The value of a row that has one. A withheld row never does, whatever its document holds.
 pub(crate) fn value(row: &Measurement) -> Option<Value> {
     let estimate = Some(&row.estimate).filter(|_| row.status == Status::Ok)?;
     Some(Value {
@@ -169,7 +170,7 @@ pub(crate) fn value(row: &Measurement) -> Option<Value> {
     })
 }
 
-/// Whether the axis of a chart's values is logarithmic, where the picture itself does not say so.
+/// Whether the axis of a chart's values is logarithmic and the picture does not say so itself.
 pub(crate) fn has_logarithmic_axis(chart: &Chart) -> bool {
     let values: Vec<&Value> = match chart {
         Chart::Bars(bars) => bars.iter().map(|bar| &bar.value).collect(),
@@ -186,7 +187,7 @@ pub(crate) fn has_logarithmic_axis(chart: &Chart) -> bool {
     Scale::fit(ends, Begin::Zero, (0.0, 1.0)).is_logarithmic()
 }
 
-/// All samples of a row that has a number, of all rounds.
+/// All samples, of all rounds, of a row that has a number.
 pub(crate) fn samples(row: &Measurement) -> Vec<f64> {
     let rounds = row
         .samples
@@ -234,7 +235,9 @@ fn curve(rows: &[&Measurement]) -> Option<Chart> {
     for key in rows.first()?.case.keys() {
         let numbers = numbers(rows, key).unwrap_or_default();
         if numbers.len() >= CURVE_FROM
-            && best.as_ref().is_none_or(|(_, most)| numbers.len() > *most)
+            && best
+                .as_ref()
+                .is_none_or(|(_, count)| numbers.len() > *count)
         {
             best = Some((key.clone(), numbers.len()));
         }
@@ -257,8 +260,8 @@ fn curve(rows: &[&Measurement]) -> Option<Chart> {
     Some(Chart::Curve { parameter, lines })
 }
 
-/// The parameters of a heat map, from left to right and from top to bottom: those of a matrix, the only two that differ, or the only
-/// two of them that are numbers. The last of the name goes from left to right, for that is the size.
+/// The parameters of a heat map, across and down: those of a matrix, the only two that differ, or the only two of them that are numbers.
+/// The last one in the name goes across, since it is the size.
 fn axes<'a>(rows: &[&'a Measurement]) -> Option<(&'a str, &'a str)> {
     if is_matrix(rows) {
         return Some((MATRIX.1, MATRIX.0));
@@ -277,13 +280,13 @@ fn axes<'a>(rows: &[&'a Measurement]) -> Option<(&'a str, &'a str)> {
     }
 }
 
-/// Whether the rows are of pairs whose two sides can be the same.
+/// Whether the rows are of pairs whose two sides can be equal.
 fn is_matrix(rows: &[&Measurement]) -> bool {
     let of = |key| numbers(rows, key).filter(|sides| sides.len() > 1);
     of(MATRIX.0).is_some_and(|down| of(MATRIX.1) == Some(down))
 }
 
-/// Whether both parameters are numbers with as many values as a curve has.
+/// Whether both parameters are numbers with enough values for a curve.
 fn is_surface(rows: &[&Measurement], (across, down): (&str, &str)) -> bool {
     is_axis(rows, across) && is_axis(rows, down)
 }
@@ -315,22 +318,22 @@ fn heatmap(rows: &[&Measurement]) -> Option<Chart> {
         let (column, line) = (place(&columns, across)?, place(&lines, down)?);
         panels[index].cells[line][column] = value(row).map(|value| value.median);
     }
-    let told = |key: &str, values: Vec<String>| {
-        let told = values.into_iter().map(|value| match number(&value) {
+    let labelled = |key: &str, values: Vec<String>| {
+        let labels = values.into_iter().map(|value| match number(&value) {
             Some(number) => scale::size(key, number).unwrap_or(value),
             None => value,
         });
-        told.collect()
+        labels.collect()
     };
-    (panels.len() <= MOST_PANELS).then(|| Chart::Heatmap {
-        columns: told(across, columns),
-        rows: told(down, lines),
+    (panels.len() <= MAX_PANELS).then(|| Chart::Heatmap {
+        columns: labelled(across, columns),
+        rows: labelled(down, lines),
         parameters: (across.to_owned(), down.to_owned()),
         panels,
     })
 }
 
-/// Why rows make no heat map, and what to do.
+/// Why the rows make no heat map, and what to do about it.
 fn no_pair(rows: &[&Measurement]) -> NoChart {
     let first = rows[0];
     if let Some(other) = rows.iter().find(|row| row.id != first.id) {
@@ -353,13 +356,14 @@ fn no_pair(rows: &[&Measurement]) -> NoChart {
     })
 }
 
-/// What tells the rows apart, as a selector has it, without the parameters in `but`: the parameters that differ, after the name where that does.
+/// What distinguishes the rows, in selector syntax, without the parameters in `but`: the parameters that differ, after the benchmark's name
+/// if that differs.
 fn labels(rows: &[&Measurement], but: &[&str]) -> Vec<String> {
     let one_benchmark = rows.iter().all(|row| row.id == rows[0].id);
     let varying = varying(rows);
     rows.iter()
         .map(|row| {
-            // Rows of several benchmarks keep all of their case: its parameters mean different things.
+            // Rows of different benchmarks keep their whole case, as the parameters mean different things.
             let parameters: Vec<String> = parameters(&row.name)
                 .filter(|(key, _)| {
                     !but.contains(key) && (!one_benchmark || varying.iter().any(|one| one == key))

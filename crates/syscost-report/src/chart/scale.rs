@@ -1,13 +1,13 @@
-//! From values to places on an axis.
+//! Maps values to positions on an axis.
 
 mod ticks;
 
 pub(crate) use ticks::{even_marks, every};
 
-/// From this many times between the smallest and the largest value on, an axis is logarithmic.
+/// Ratio of the largest to the smallest value from which an axis is logarithmic.
 const LOGARITHMIC_FROM: f64 = 12.0;
 
-/// An axis between two places of a picture.
+/// An axis between two coordinates of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
     logarithmic: bool,
@@ -20,15 +20,15 @@ pub(crate) struct Scale {
 /// Where a linear axis begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Begin {
-    /// At zero, for lengths that are compared.
+    /// At zero, if lengths are compared.
     Zero,
-    /// Near the smallest value, for places that are compared.
+    /// Near the smallest value, if positions are compared.
     Near,
 }
 
 impl Scale {
-    /// An axis for all these values, drawn from one place to another; values that are no number, or that no axis could hold
-    /// (a document may say anything), are left out.
+    /// An axis for all these values between two coordinates. Values that are not finite, or too
+    /// large for any axis (a document may say anything), are left out.
     pub(crate) fn fit(
         values: impl IntoIterator<Item = f64>,
         begin: Begin,
@@ -70,12 +70,12 @@ impl Scale {
         self.logarithmic
     }
 
-    /// The place of a value; the axis' end for one beyond it.
+    /// The position of a value; the axis' end if it lies beyond.
     pub(crate) fn place(&self, value: f64) -> f64 {
         self.from + self.share(value) * (self.to - self.from)
     }
 
-    /// How far along the axis a value is, from 0 to 1.
+    /// The relative position of a value along the axis, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = if self.logarithmic {
             (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
@@ -89,7 +89,7 @@ impl Scale {
         }
     }
 
-    /// Which shares of sorted values lie below the axis and above it.
+    /// The shares of sorted values that lie below and above the axis.
     pub(crate) fn beyond(&self, sorted: &[f64]) -> (f64, f64) {
         let share = |count: usize| count as f64 / sorted.len().max(1) as f64;
         let below = sorted.partition_point(|value| *value < self.low);
@@ -97,7 +97,7 @@ impl Scale {
         (share(below), share(sorted.len() - within))
     }
 
-    /// The value at a share of the axis.
+    /// The value at a relative position along the axis.
     pub(crate) fn value(&self, share: f64) -> f64 {
         if self.logarithmic {
             self.low * (self.high / self.low).powf(share)
@@ -107,7 +107,7 @@ impl Scale {
     }
 }
 
-/// A parameter's value as an axis shows it: a size with its unit, otherwise `4096` as `4K`.
+/// A parameter's value as an axis label: a size with its unit, otherwise `4096` as `4K`.
 pub(crate) fn parameter(name: &str, value: f64) -> String {
     if let Some(size) = size(name, value) {
         return size;
@@ -123,7 +123,7 @@ pub(crate) fn parameter(name: &str, value: f64) -> String {
 /// The key of every parameter that is a size in bytes.
 const SIZE: &str = "size";
 
-/// The value of a parameter that is a size by its name: 65536 is `64 KiB`, 1048576 `1 MiB`.
+/// The value of a parameter whose name says that it is a size: 65536 is `64 KiB`, 1048576 `1 MiB`.
 pub(crate) fn size(name: &str, value: f64) -> Option<String> {
     const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
     if name != SIZE {
@@ -141,7 +141,8 @@ pub(crate) fn size(name: &str, value: f64) -> Option<String> {
     })
 }
 
-/// Whether a value may shape an axis: beyond this the axis' own arithmetic overflows, and no quantity is there.
+/// Whether a value may determine an axis: beyond this limit the axis' own arithmetic overflows, and
+/// no real quantity is that large.
 fn is_drawable(value: f64) -> bool {
     value == 0.0 || (1e-100..1e100).contains(&value.abs())
 }
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_told_in_powers_of_two() {
+    fn sizes_are_shown_in_powers_of_two() {
         assert_eq!(
             [1.0, 1000.0, 4096.0, 65536.0, 1_048_576.0, 1.5].map(|value| parameter("fds", value)),
             ["1", "1000", "4K", "64K", "1M", "1.5"]

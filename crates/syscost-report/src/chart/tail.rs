@@ -1,4 +1,4 @@
-//! The tail of operations timed singly.
+//! The tail of individually timed operations.
 
 use maud::Markup;
 
@@ -6,15 +6,16 @@ use super::{Begin, Frame, Scale, canvas::Anchor};
 
 /// Height of a decade.
 const DECADE: f64 = 28.0;
-/// No run times this many operations; a document may say anything.
-const MOST_DECADES: i32 = 12;
-/// A step of fewer pixels is not seen.
+/// A limit that no real run reaches: a document may claim any number of operations.
+const MAX_DECADES: i32 = 12;
+/// Steps of fewer pixels are invisible.
 const SEEN: f64 = 0.7;
 
-/// Which share of the operations took longer than so much, on a logarithmic axis: each decade downwards is a nine more.
+/// The share of the operations that took longer than a time, on a logarithmic axis: each decade
+/// downwards is one more nine.
 pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     let total = bins.iter().map(|(_, count)| *count as f64).sum::<f64>();
-    let decades = (total.max(10.0).log10().ceil() as i32).min(MOST_DECADES);
+    let decades = (total.max(10.0).log10().ceil() as i32).min(MAX_DECADES);
     let height = DECADE * f64::from(decades);
     let (mut canvas, top) = frame.canvas(height + 32.0);
     let top = top + 6.0;
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn each_decade_is_a_nine_more() {
-        // Nine tenths at 1 us, one hundredth beyond 10 us, one of a thousand at 5 ms.
+        // Nine tenths at 1 µs, one hundredth beyond 10 µs, one in a thousand at 5 ms.
         let bins = [(1e3, 900), (1e4, 90), (1e5, 9), (5e6, 1)];
         assert_snapshot!(svg(&bins));
     }

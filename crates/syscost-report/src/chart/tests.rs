@@ -29,7 +29,7 @@ fn svg(chart: &Chart, theme: Theme) -> String {
     };
     let text = draw(chart, Unit::Nanoseconds, &labels, theme).into_string();
     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
-    // One element a line reads better than one line.
+    // One element per line is easier to read.
     text.replace("><", ">\n<")
 }
 
@@ -114,7 +114,7 @@ fn degenerate_data_draws_without_a_panic() {
     }
 }
 
-/// Rows of one benchmark, with these cases.
+/// Rows of one benchmark with these cases.
 fn rows(cases: &[&str]) -> Vec<Measurement> {
     let like = fixture::row(&fixture::run(), "syscall.null{call=getppid}").clone();
     let row = |(index, case): (usize, &&str)| Measurement {
@@ -181,7 +181,7 @@ fn the_rows_choose_their_chart() {
     assert_eq!(names, ["as=processes", "as=threads"]);
 }
 
-/// A ring's rows: two numbers, one of them a size, and a third parameter that is no number.
+/// Rows of a ring: two numeric parameters, one of them a size, and a third that is not a number.
 fn ring() -> Vec<Measurement> {
     let mut cases = Vec::new();
     for tasks in [2, 8, 32, 96] {
@@ -222,13 +222,13 @@ fn two_numbers_make_a_surface_with_a_panel_for_each_other_value() {
     assert_eq!(panels[1].cells[0], [None, None, Some(145_000.0)]);
     assert_snapshot!(svg(&found.chart, Theme::Dark));
 
-    // One value of the third, and it is a single panel without a heading.
+    // With one value of the third parameter there is a single panel without a heading.
     let switch: Vec<Measurement> = ring().into_iter().take(12).collect();
     let found = chosen(&switch, None).expect("a chart");
     assert!(
         matches!(&found.chart, Chart::Heatmap { panels, .. } if panels.len() == 1 && panels[0].label.is_empty())
     );
-    // Three by three are three curves, over the size.
+    // Three by three values make three curves over the size.
     let few: Vec<Measurement> = ring().into_iter().take(9).collect();
     assert!(
         matches!(chosen(&few, None).expect("a chart").chart, Chart::Curve { lines, .. } if lines.len() == 3)
@@ -260,7 +260,7 @@ fn parameters_stand_in_the_order_of_the_name() {
         "kind=tcp,ready=first,fds=50",
     ]);
     assert_eq!(labels(&found), ["kind=pipe,fds=10", "kind=tcp,fds=50"]);
-    // Of several benchmarks, the whole name, as a selector takes it.
+    // With several benchmarks, the whole name in selector syntax.
     found[1].id = "syscall.null".to_owned();
     found[1].name = "syscall.null{kind=tcp,ready=first,fds=50}".to_owned();
     assert_eq!(labels(&found), [found[0].name.as_str(), &found[1].name]);
@@ -287,7 +287,7 @@ fn a_long_name_is_wrapped_not_cut() {
 }
 
 #[test]
-fn what_lies_beyond_the_axis_is_told() {
+fn what_lies_beyond_the_axis_is_reported() {
     let one = |label: &str, late: usize| Distribution {
         label: label.to_owned(),
         value: None,
@@ -353,7 +353,7 @@ fn what_makes_no_chart_says_why() {
 }
 
 #[test]
-fn a_withheld_number_is_not_drawn_but_told() {
+fn a_withheld_number_is_not_drawn_but_reported() {
     let mut two = rows(&["of=a", "of=b"]);
     two[1].status = Status::Withheld;
     two[1].reason = Some("it called nothing".to_owned());

@@ -1,9 +1,9 @@
 //! The colours of charts.
 
-/// What a chart looks like.
+/// The look of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
-    /// The colours of the page it stands in.
+    /// The colours of the page that contains it.
     Page,
     /// A file with a light background.
     Light,
@@ -11,17 +11,18 @@ pub enum Theme {
     Dark,
 }
 
-/// The colours of a theme, as CSS writes them.
+/// The colours of a theme, in CSS notation.
 struct Colors {
     paper: &'static str,
     ink: &'static str,
     quiet: &'static str,
     grid: &'static str,
-    /// Colours of series, at least 3:1 against the paper, and apart for the colour-blind in lightness too.
+    /// Colours of series: contrast of at least 3:1 with the background, and different in lightness
+    /// too, for the colour-blind.
     series: [&'static str; 6],
 }
 
-/// Light paper.
+/// Light background.
 const LIGHT: Colors = Colors {
     paper: "#ffffff",
     ink: "#16202c",
@@ -32,7 +33,7 @@ const LIGHT: Colors = Colors {
     ],
 };
 
-/// Dark paper.
+/// Dark background.
 const DARK: Colors = Colors {
     paper: "#12171e",
     ink: "#e6ebf1",
@@ -44,7 +45,8 @@ const DARK: Colors = Colors {
 };
 
 impl Theme {
-    /// The style a file carries; `None` in a page. Plain colours, for not every program that reads SVG knows variables.
+    /// The style sheet of a file; `None` in a page. Plain colours, as not every program that reads
+    /// SVG knows CSS variables.
     pub(super) fn style(self) -> Option<String> {
         let colors = match self {
             Theme::Page => return None,
@@ -65,13 +67,13 @@ impl Theme {
             .collect();
         Some(format!(
             "text{{font:12px system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:{ink}}}\
-             .paper,.on-dark{{fill:{paper}}}.ink{{color:{ink}}}.title{{font-size:16px;font-weight:600}}\
+             .paper,.on-dark,.dot.open{{fill:{paper}}}.ink{{color:{ink}}}.title{{font-size:16px;font-weight:600}}\
              .tick,.source{{fill:{quiet};font-size:11px}}.grid{{stroke:{grid}}}.axis{{stroke:{quiet}}}{series}{SHAPES}"
         ))
     }
 }
 
-/// The colours as variables of a page, light and dark, and how the shapes of its charts are drawn.
+/// The colours as CSS variables of a page, light and dark, and the style of its charts' shapes.
 pub(crate) fn variables() -> String {
     let block = |colors: &Colors| {
         let Colors {
@@ -95,15 +97,15 @@ pub(crate) fn variables() -> String {
     format!(
         ":root{{color-scheme:light;{light}}}@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\
          @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\
-         {series}{SHAPES}"
+         {series}{SHAPES}.dot.open{{fill:var(--paper)}}.dots.inner{{stroke:var(--paper);stroke-width:5}}"
     )
 }
 
-/// How the shapes of charts are drawn, in pages and files alike.
+/// The style of charts' shapes, in pages and files alike.
 const SHAPES: &str = "\
 .mid{text-anchor:middle}.end{text-anchor:end}.dots{stroke:currentColor;stroke-width:10;stroke-linecap:round}\
 .bar{fill:currentColor;fill-opacity:.78}.stem{stroke:currentColor;stroke-opacity:.3;stroke-width:2}\
-.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}\
+.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}.open{stroke:currentColor;stroke-width:2}\
 .curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}.dash{stroke-dasharray:5 4}\
 .band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
 .half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.cell{fill:currentColor}\

@@ -124,7 +124,7 @@ fn push_row(out: &mut String, cells: &[&str]) {
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// Text that neither ends a cell nor is taken for markup.
+/// Text that neither ends a table cell nor is interpreted as markup.
 fn cell(text: &str) -> String {
     clean(text).replace('|', "\\|").replace('<', "&lt;")
 }

@@ -1,8 +1,8 @@
-//! A comparison as people read it.
+//! A comparison in human-readable form.
 //!
 //! - [`mod@table`]: text for a terminal.
 //! - [`mod@markdown`]: a table for a pull request.
-//! - [`change`]: the sentence of one row, the same in both.
+//! - [`change`]: the sentence for one row, the same in both.
 
 pub mod markdown;
 pub mod table;
@@ -36,22 +36,22 @@ pub fn change(row: &Row) -> String {
     }
 }
 
-/// From here on a ratio is written with an exponent.
+/// Ratio from which an exponent is used.
 const EXPONENT_FROM: f64 = 1e6;
 
-/// Whether the ratio is turned over to be told as one above 1; then the ratio and its interval as text.
+/// Whether the ratio was inverted so that it is above 1; then the ratio and its interval as text.
 fn direction(row: &Row) -> (bool, String, Option<String>, Option<String>) {
     let turned = row.ratio < 1.0;
-    let told = |ratio: f64| if turned { 1.0 / ratio } else { ratio };
-    let by = told(row.ratio);
-    // Two digits of what it is above 1, as far as a thousandth.
+    let above_one = |ratio: f64| if turned { 1.0 / ratio } else { ratio };
+    let by = above_one(row.ratio);
+    // Two significant digits of the excess over 1, down to a thousandth.
     let decimals = match by {
         by if by < 1.1 => 3,
         by if by < 10.0 => 2,
         _ => 1,
     };
-    let text = |ratio: f64| match told(ratio) {
-        // No machine, but a damaged document.
+    let text = |ratio: f64| match above_one(ratio) {
+        // Only a damaged document has such a ratio.
         by if by >= EXPONENT_FROM => format!("{by:.1e}"),
         by => format!("{by:.decimals$}"),
     };
@@ -84,7 +84,8 @@ pub fn verdict(change: Change) -> &'static str {
     }
 }
 
-/// How many rows got each verdict, in one line: `254 rows: 2 worse, 1 better, 11 inconclusive, 240 the same`.
+/// How many rows got each verdict, in one line: `254 rows compared: 2 worse, 1 better, 11
+/// inconclusive, 240 the same`.
 pub fn summary(comparison: &Comparison) -> String {
     let parts =
         Change::ALL.map(|wanted| format!("{} {}", comparison.count(wanted), verdict(wanted)));
@@ -92,10 +93,10 @@ pub fn summary(comparison: &Comparison) -> String {
     format!("{rows} compared: {}", parts.join(", "))
 }
 
-/// How ratios of runs measured in turn come about.
+/// How the ratios of runs measured in turn are computed.
 pub(crate) const IN_TURN: &str = "measured in turn, B against A: each ratio is the Hodges-Lehmann estimate over the ratios of the rounds";
 
-/// What further runs were given for; `None` without any.
+/// What the further runs were given for; `None` if there are none.
 pub(crate) fn spread(comparison: &Comparison) -> Option<String> {
     Some(match comparison.spread.len() {
         0 => return None,
@@ -104,7 +105,7 @@ pub(crate) fn spread(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// What is said of rows that were not compared because of a number that is missing.
+/// Why rows were not compared because a number is missing.
 pub(crate) fn why_missing(comparison: &Comparison) -> &'static str {
     match comparison.in_cycles {
         true => "not compared: no number, or no core cycles, on one side",
@@ -130,7 +131,7 @@ pub(crate) fn side(side: &Side) -> String {
     )
 }
 
-/// The medians of both sides: in core cycles where these were asked for, else in the row's unit.
+/// The medians of both sides: in core cycles if these were requested, else in the row's unit.
 pub(crate) fn medians(row: &Row) -> [String; 2] {
     match row.cycles {
         Some(pair) => [pair.base, pair.new].map(|value| format!("{} cycles", cycles(value))),
@@ -138,26 +139,27 @@ pub(crate) fn medians(row: &Row) -> [String; 2] {
     }
 }
 
-/// The tails of both sides, where both have one: `p99 200 ns -> 300 ns (1.50x)`.
+/// The tails of both sides, if both have one: `p99 200 ns -> 300 ns (1.50x)`.
 pub(crate) fn tail(row: &Row) -> Option<String> {
     let p99 = row.p99?;
     let [base, new] = [p99.base, p99.new].map(|value| quantity(row.unit, value));
     Some(format!("p99 {base} -> {new} ({:.2}x)", p99.ratio()))
 }
 
-/// A fact's value, or what stands for none.
+/// A fact's value, or `unknown`.
 fn value(value: &Option<String>) -> &str {
     value.as_deref().unwrap_or("unknown")
 }
 
-/// Control characters of a document must not reach a terminal or break a line.
+/// The text with control characters, which could affect a terminal or break a line, replaced by
+/// spaces.
 fn clean(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
 }
 
-/// What the row was judged by, in percent: `2 %`, `8.4 %`.
+/// The margin that the row was judged by, in percent: `2 %`, `8.4 %`.
 fn margin(row: &Row) -> String {
     let percent = 100.0 * row.bound();
     let text = format!("{percent:.1}");

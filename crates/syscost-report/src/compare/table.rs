@@ -1,4 +1,5 @@
-//! The text of a comparison: facts that differ first, then what became worse, what better, and a line on the rest.
+//! The text of a comparison: first the facts that differ, then what got worse, what got better, and
+//! a line on the rest.
 
 use comfy_table::CellAlignment;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
@@ -13,11 +14,12 @@ use crate::sentence;
 use crate::table::TableOptions;
 use crate::wrap::wrap;
 
-/// Columns before a line of a section.
+/// Indent of a line in a section, in columns.
 const INDENT: usize = 2;
 
-/// The comparison as text that ends in a newline. Brief, it names what changed and counts the rest; verbose, it names all
-/// rows with margins and notes, and those that could not be compared.
+/// The comparison as text that ends in a newline. The brief form lists what changed and counts the
+/// rest; the verbose form lists all rows with margins and notes, and those that could not be
+/// compared.
 pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     let width = options.width.max(60);
     let paint = Paint {
@@ -75,8 +77,8 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     }
     out.line("");
     out.wrapped("", &summary(comparison), paint::HEADING);
-    let told = |row: &&Row| row.verdict != Change::Inconclusive;
-    let few = comparison.rows.iter().filter(told).count() * 2 < comparison.rows.len();
+    let is_settled = |row: &&Row| row.verdict != Change::Inconclusive;
+    let few = comparison.rows.iter().filter(is_settled).count() * 2 < comparison.rows.len();
     if few && !options.quiet {
         let advice =
             "more rounds (--profile standard) or several runs a side would settle more rows";
@@ -105,7 +107,7 @@ impl Text {
         self.out.push('\n');
     }
 
-    /// Text in a style behind a label, wrapped under it.
+    /// Text in a style after a label, wrapped in alignment with it.
     fn wrapped(&mut self, label: &str, text: &str, style: anstyle::Style) {
         let room = self.width.saturating_sub(label.len());
         for (index, line) in wrap(&fitted(&clean(text), room), room).iter().enumerate() {
@@ -194,7 +196,7 @@ impl Text {
             if verbose {
                 self.wrapped(&indent, &text, anstyle::Style::new());
             } else {
-                // One line, of whole words.
+                // One line, cut between words.
                 let text = clean(&text);
                 let lines = wrap(&text, self.width - INDENT - 2);
                 let more = if lines.len() > 1 { " …" } else { "" };
@@ -203,7 +205,7 @@ impl Text {
         }
     }
 
-    /// One line for each row: name, both medians, the change.
+    /// One line per row: name, both medians, the change.
     fn rows(&mut self, rows: &[&Row], verbose: bool) {
         let numbers: Vec<[String; 3]> = rows
             .iter()
@@ -221,7 +223,8 @@ impl Text {
             cells.max().unwrap_or(0)
         };
         let taken: usize = (0..3).map(|column| widest(column) + 2).sum();
-        // A name too long to stand beside the numbers stands above them: without some of its parameters it could be another row's.
+        // A name too long to fit beside the numbers stands above them: with parameters left out it
+        // could be confused with another row's.
         let room = self.width.saturating_sub(taken + INDENT);
         let names: Vec<String> = rows.iter().map(|row| clean(&row.name)).collect();
         let beside = |name: &str| paint::width(name) <= room;
@@ -252,7 +255,7 @@ impl Text {
         }
     }
 
-    /// Rows that could not be compared: refused ones always by name, missing ones counted.
+    /// Rows that could not be compared: refused ones by name, missing ones counted unless verbose.
     fn uncompared(&mut self, comparison: &Comparison, verbose: bool) {
         let indent = " ".repeat(INDENT);
         if !comparison.refused.is_empty() {
@@ -293,8 +296,8 @@ impl Text {
     }
 }
 
-/// The text, names of rows too long for a line of this width without parameters in their middle: wrapped, they would be
-/// broken anywhere.
+/// The text, with row names too long for a line of this width shortened by the parameters in their
+/// middle; wrapping would break them anywhere.
 fn fitted(text: &str, width: usize) -> String {
     let fitted = |word: &str| {
         let name = word.trim_end_matches([',', ':', ';']);

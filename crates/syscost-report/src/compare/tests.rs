@@ -1,4 +1,4 @@
-//! A hand-made comparison, as people see it.
+//! A hand-made comparison in human-readable form.
 
 mod notices;
 
@@ -193,7 +193,7 @@ fn json_keeps_the_names_others_rely_on() {
 }
 
 #[test]
-fn changes_are_told_above_one() {
+fn changes_are_stated_above_one() {
     let mut slower = row("x.y", 100.0, 180.0, 1.0556, Change::Worse);
     assert_eq!(change(&slower), "1.80x slower, CI 1.71 to 1.90");
     let faster = row("x.y", 180.0, 100.0, 1.0556, Change::Better);
@@ -232,14 +232,14 @@ fn no_line_is_wider_than_asked_and_no_name_is_lost() {
     for width in 64..140 {
         for verbose in [false, true] {
             let text = draw(width, verbose);
-            // A line of numbers beneath its name may need more than the narrowest terminal.
-            let most = width.max(72);
+            // A line of numbers below its name may need more than the narrowest terminal has.
+            let max_width = width.max(72);
             let widest = text
                 .lines()
                 .map(|line| line.chars().count())
                 .max()
                 .unwrap_or(0);
-            assert!(widest <= most, "{width} {verbose}: {widest}\n{text}");
+            assert!(widest <= max_width, "{width} {verbose}: {widest}\n{text}");
             assert!(text.contains("syscall.null{call=getppid}") && text.contains("syscall.lseek"));
         }
     }

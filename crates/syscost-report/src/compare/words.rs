@@ -1,38 +1,39 @@
-//! What is said once of a whole comparison: its groups, other frequencies and clocks, noise, tails.
+//! What is said once for a whole comparison: groups, differing frequencies and clocks, noise,
+//! tails.
 
 use syscost_results::compare::{ComparedIn, Comparison, Difference, Group, Row};
 
 use super::value;
 
-/// What is to be known of a comparison of single runs.
+/// A caveat on comparisons of single runs.
 const SINGLE_RUNS: &str = "one run a side: how far runs differ from each other is not known, so whatever differs between these two (the hour, \
      a neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs a side, \
      give earlier ones as --spread, or measure in turn (syscost ab)";
-/// What the lines of groups mean.
+/// What the groups' lines mean.
 const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mean of its rows; rates count inversely)";
-/// What their intervals are.
+/// What the groups' intervals are, for runs measured in turn.
 const IN_TURN: &str = ", with the 95 % interval of Student's t of their logarithms";
 const OF_RUNS: &str =
     ", with a 95 % interval (Student's t) from how far benchmarks, and whole runs, differ";
-/// Why they have none.
+/// Why the groups have no intervals.
 const OF_SINGLE_RUNS: &str =
     ". Of one run a side they have no interval: how far whole runs differ is not known";
-/// What is left out of them.
+/// Which rows the groups' means leave out.
 const LEFT_OUT: &str =
     "Rows left out of the mean have no interval, or were measured beside a neighbour";
-/// How the notes on another frequency begin, which are said once of all rows.
+/// Beginning of the notes on a different frequency, which are given once for all rows.
 const OF_FREQUENCY: &str = "the core ran at ";
-/// Tails whose ratio is beyond this are worth naming.
+/// Ratio of tails from which a row is named.
 const TAIL: f64 = 1.25;
 
-/// What the lines of the groups mean, in sentences without the last full stop.
+/// What the groups' lines mean, as sentences without the last full stop.
 pub(crate) fn groups_note(comparison: &Comparison) -> String {
     groups_note_of(comparison, ["base", "new"])
 }
 
-/// The same where base and new have these names.
+/// As [`groups_note`], with these names for base and new.
 pub(crate) fn groups_note_of(comparison: &Comparison, [base, new]: [&str; 2]) -> String {
-    let interval = match (comparison.paired, comparison.tells_how_runs_differ()) {
+    let interval = match (comparison.paired, comparison.knows_how_runs_differ()) {
         (true, _) => IN_TURN,
         (false, true) => OF_RUNS,
         (false, false) => OF_SINGLE_RUNS,
@@ -49,21 +50,22 @@ pub(crate) fn group_ratio(group: &Group) -> String {
     ratio.unwrap_or_else(|| "-".to_owned())
 }
 
-/// Whether some group has rows that are no part of its mean.
+/// Whether any group has rows that are left out of its mean.
 pub(crate) fn are_rows_left_out(groups: &[Group]) -> bool {
     groups.iter().any(|group| group.left_out > 0)
 }
 
-/// The interval of a group's mean; `None` where it has none.
+/// The interval of a group's mean, if it has one.
 pub(crate) fn group_interval(group: &Group) -> Option<String> {
     let (low, high) = group.ci95_low.zip(group.ci95_high)?;
     Some(format!("{low:.3} to {high:.3}"))
 }
 
-/// What is to be known before any row: what single runs cannot tell; noise, frequency, clock; then tails.
+/// What to know before reading the rows: the limits of single runs; noise, frequency, clock; then
+/// tails.
 pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
-    if !comparison.rows.is_empty() && !comparison.tells_how_runs_differ() {
+    if !comparison.rows.is_empty() && !comparison.knows_how_runs_differ() {
         lines.push(SINGLE_RUNS.to_owned());
     }
     let noticed_facts = comparison.facts.iter().filter(|fact| is_noticed(fact));
@@ -83,7 +85,7 @@ pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-/// Whether a fact that differs is said at the top, and not among the others.
+/// Whether a differing fact is among the notices, and so not listed with the others.
 pub(crate) fn is_noticed(fact: &Difference) -> bool {
     ["noise.", "clock."]
         .iter()
@@ -107,7 +109,7 @@ fn noticed(fact: &Difference) -> String {
     )
 }
 
-/// In which quantity the rows were compared, where not all in time.
+/// In which quantity the rows were compared, if not all in time.
 fn ways(comparison: &Comparison) -> Option<String> {
     if comparison.in_cycles {
         return Some(
@@ -132,12 +134,13 @@ fn ways(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// Whether a row's note says what the notices say of all rows.
+/// Whether a row's note repeats a notice for all rows.
 pub(crate) fn is_said_once(note: &str) -> bool {
     note.starts_with(OF_FREQUENCY) || note == "compared in core cycles"
 }
 
-/// The tails of the rows that have one on both sides, and no neighbour; they have no interval, so they are stated, not judged.
+/// The tails of the rows that have one on both sides and were measured without a neighbour. They
+/// have no interval, so they are reported, not judged.
 fn tails(comparison: &Comparison) -> Option<String> {
     let ratio = |row: &Row| row.p99.map(|p99| p99.ratio());
     let rows = comparison.rows.iter().filter(|row| row.is_for_gates());
@@ -147,7 +150,7 @@ fn tails(comparison: &Comparison) -> Option<String> {
         .iter()
         .max_by(|(_, one), (_, other)| far(*one).total_cmp(&far(*other)))?;
     let mean = (known.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / known.len() as f64).exp();
-    let most = match far(*furthest) > TAIL.ln() {
+    let extreme = match far(*furthest) > TAIL.ln() {
         true => format!(", the furthest {furthest:.2}x in {}", row.name),
         false => String::new(),
     };
@@ -156,6 +159,6 @@ fn tails(comparison: &Comparison) -> Option<String> {
         rows => format!("the {rows} rows that have"),
     };
     Some(format!(
-        "p99: {mean:.2}x in the geometric mean over {over} one on both sides{most}; no interval, so no verdict"
+        "p99: {mean:.2}x in the geometric mean over {over} one on both sides{extreme}; no interval, so no verdict"
     ))
 }

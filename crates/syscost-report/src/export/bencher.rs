@@ -1,4 +1,4 @@
-//! Bencher Metric Format: what bencher.dev's `json` adapter reads.
+//! Bencher Metric Format, as read by bencher.dev's `json` adapter.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,12 @@ struct Metric {
     upper_value: Option<f64>,
 }
 
-/// The rows of a run that have a number, each under its name with one measure: `latency` in ns or `throughput` in operations
-/// per second, which Bencher knows, or one named after its unit. The format has no place for a row without a number, so it is left out: a gap in the chart.
+/// The rows of a run that have a number, each under its name with one measure: `latency` in ns or
+/// `throughput` in operations per second, which Bencher knows, or one named after its unit. The
+/// format cannot express a row without a number, so such rows are left out: a gap in the chart.
 ///
 /// # Errors
-/// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
     let benchmarks: BTreeMap<String, BTreeMap<&str, Metric>> = Record::all(&[run])
         .filter(|record| record.status == Status::Ok)
@@ -42,7 +43,8 @@ pub fn to_bencher(run: &Run) -> Result<String, ExportError> {
     Ok(text)
 }
 
-/// The measure of a unit. Bencher knows `latency` and `throughput`, which is operations per second, so bandwidth is another.
+/// The measure for a unit. In Bencher, `throughput` means operations per second, so bandwidth is a
+/// measure of its own.
 fn measure(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "latency",

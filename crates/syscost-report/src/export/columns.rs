@@ -8,19 +8,19 @@ use super::record::{Record, parameters};
 use crate::sentence::Mark;
 use Value::{Count, Double, Text, Time};
 
-/// How a column's value is had from a record, by the column's type.
+/// How to get a column's value from a record, by the column's type.
 pub(super) enum Value {
-    /// Text; `None` where nothing is known.
+    /// Text; `None` if unknown.
     Text(fn(&Record) -> Option<String>),
     /// An RFC 3339 time.
     Time(fn(&Record) -> String),
-    /// A number with a fraction; `None` where there is none.
+    /// A floating-point number; `None` if there is none.
     Double(fn(&Record) -> Option<f64>),
     /// A count.
     Count(fn(&Record) -> u64),
 }
 
-/// The columns in their order. New ones are added at the end.
+/// The columns in order. New ones are appended.
 pub(super) const COLUMNS: &[(&str, Value)] = &[
     ("run", Text(|record| Some(record.run.clone()))),
     ("started", Time(|record| record.started.clone())),
@@ -64,7 +64,7 @@ pub(super) const COLUMNS: &[(&str, Value)] = &[
     ),
 ];
 
-/// What the evidence comes to, in a word.
+/// The overall evidence, in a word.
 fn evidence(record: &Record) -> &'static str {
     match Mark::of(&record.evidence) {
         Mark::Confirmed => "confirmed",
@@ -73,17 +73,17 @@ fn evidence(record: &Record) -> &'static str {
     }
 }
 
-/// The flags' names with spaces between them.
+/// The flags' names, separated by spaces.
 fn flags(record: &Record) -> String {
     let flags: Vec<String> = record.flags.iter().map(word).collect();
     flags.join(" ")
 }
 
-/// The word that stands for a value in the run document, e.g. `below_resolution`.
+/// The word for a value in the run document, e.g. `below_resolution`.
 pub(super) fn word(value: &impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
-        // No enum of the document is anything but a word.
+        // Every enum of the document serializes to a string.
         other => unreachable!("{other:?} is no word"),
     }
 }

@@ -1,23 +1,24 @@
-//! Comma-separated values: a line for each row of each run.
+//! Comma-separated values: one line per row of each run.
 
 use syscost_results::Run;
 
 use super::columns::{COLUMNS, Value};
 use super::{ExportError, Record};
 
-/// A spreadsheet takes a text that begins with one of these for a formula, and would run it.
+/// A spreadsheet takes a text that begins with one of these for a formula, and evaluates it.
 const BEGINS_A_FORMULA: [char; 12] = [
     '=', '+', '-', '@', '\t', '\r', '\n', '\'', '＝', '＋', '－', '＠',
 ];
 
-/// A line for each row of each run beneath a line of column names (RFC 4180, UTF-8, lines end with a line feed).
+/// One line per row of each run, below a line of column names (RFC 4180, UTF-8, lines end with a
+/// line feed).
 ///
-/// Numbers are in the unit that the row names, with all their digits; a number that is not there is empty. A text that a
-/// spreadsheet would take for a formula has an apostrophe put before it, as has one that begins with an apostrophe: who
-/// takes one leading apostrophe off a text gets the text exactly.
+/// Numbers are in the row's unit, with all their digits; a missing number is an empty field. A text
+/// that a spreadsheet would take for a formula is prefixed with an apostrophe, and so is one that
+/// begins with an apostrophe: removing one leading apostrophe restores the exact text.
 ///
 /// # Errors
-/// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_csv(runs: &[&Run]) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS.iter().map(|(name, _)| name))?;
@@ -42,7 +43,7 @@ fn field(value: &Value, record: &Record) -> String {
     }
 }
 
-/// The text, unable to be a formula.
+/// The text, escaped so that it cannot be a formula.
 fn guarded(text: String) -> String {
     if text.starts_with(BEGINS_A_FORMULA) {
         format!("'{text}")

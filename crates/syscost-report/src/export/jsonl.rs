@@ -1,4 +1,4 @@
-//! JSON lines: one object for each row of each run.
+//! JSON lines: one object per row of each run.
 
 use syscost_results::Run;
 
@@ -7,7 +7,7 @@ use super::{ExportError, Record};
 /// A [`Record`] on each line, described by docs/export.schema.json.
 ///
 /// # Errors
-/// [`ExportError::Writer`] if the writer refuses, which it has no reason to.
+/// [`ExportError::Writer`] if the writer fails, which is not expected.
 pub fn to_jsonl(runs: &[&Run]) -> Result<String, ExportError> {
     let mut lines = String::new();
     for record in Record::all(runs) {

@@ -8,18 +8,19 @@ use super::on_one_line;
 use crate::sentence;
 use crate::units::{Figures, quantity};
 
-/// A test's line without its number: `ok`, then what follows the number.
+/// A test's result: `ok` or not, and what follows the test's number.
 struct Outcome {
     passed: bool,
     skipped: bool,
-    /// What stands behind `#`; empty for nothing.
+    /// What follows `#`; may be empty.
     comment: String,
 }
 
-/// A test for each run, holding a test for each group, holding a test for each row.
+/// A test for each run, with a subtest for each group, with a subtest for each row.
 ///
-/// A row passes if it has a number or a bound. It is skipped if this machine cannot do it or it was not run. It fails if its
-/// number is withheld or it failed, and with it its group and run; lines before it tell the refuted claims.
+/// A row passes if it has a number or a bound. It is skipped if this machine does not support it or
+/// it was not run. It fails, along with its group and run, if its number is withheld or it failed;
+/// the lines before it name the refuted claims.
 pub fn to_ktap(runs: &[&Run]) -> String {
     let runs = runs.iter().map(|run| {
         let (body, outcome) = self::run(run);
@@ -48,7 +49,8 @@ fn group(row: &Measurement) -> &str {
     row.id.split('.').next().unwrap_or_default()
 }
 
-/// Version line, plan and results at this level of nesting, with what they come to: failed if one is, skipped if all are.
+/// Version line, plan and results at this nesting level, and the overall result: failed if any
+/// failed, skipped if all were skipped.
 fn tests(tests: Vec<(&str, String, Outcome)>, level: usize) -> (String, Outcome) {
     let indent = "  ".repeat(level);
     let mut text = format!("{indent}KTAP version 1\n{indent}1..{}\n", tests.len());
@@ -56,7 +58,7 @@ fn tests(tests: Vec<(&str, String, Outcome)>, level: usize) -> (String, Outcome)
     let skipped = !tests.is_empty() && tests.iter().all(|(.., outcome)| outcome.skipped);
     for (index, (name, before, outcome)) in tests.into_iter().enumerate() {
         let result = if outcome.passed { "ok" } else { "not ok" };
-        // The description may not hold the sign that ends it.
+        // `#` ends the description, so the description must not contain it.
         let name = on_one_line(name).replace('#', "_");
         let skip = if outcome.skipped { "SKIP " } else { "" };
         let comment = match format!("{skip}{}", on_one_line(&outcome.comment)).trim_end() {
@@ -93,7 +95,7 @@ fn outcome(row: &Measurement) -> Outcome {
     }
 }
 
-/// The refuted claims of a row, a diagnostic line each.
+/// The refuted claims of a row, one diagnostic line each.
 fn claims(row: &Measurement) -> String {
     row.evidence
         .iter()

@@ -13,7 +13,8 @@ const HEADINGS: &str = "\
 |:--|--:|--:|--:|--:|--:|--:|:--|:--|
 ";
 
-/// A section for each run with a table for each group (GitHub's tables). Statuses, flags and evidence are in words.
+/// A section for each run with a table for each group (GitHub's tables). Statuses, flags and
+/// evidence are in words.
 pub fn to_markdown(runs: &[&Run]) -> String {
     let sections: Vec<String> = runs.iter().map(|run| section(run)).collect();
     sections.join("\n")
@@ -76,7 +77,7 @@ fn line(row: &Measurement) -> String {
     format!(
         "| {} | {} | {half_width} | {best} | {cycles} | {} | {} | {} | {} |\n",
         name(&row.name),
-        // Only a bound holds a sign of HTML.
+        // Only a bound contains a character special to HTML.
         median.replace('<', "&lt;").replace('>', "&gt;"),
         undisturbed.map_or_else(String::new, sentence::share),
         shared.map_or_else(String::new, |shared| units::quantity(row.unit, shared)),
@@ -105,7 +106,7 @@ fn notes(row: &Measurement) -> String {
     notes.join("; ")
 }
 
-/// A row's name as code, where that needs no escapes.
+/// A row's name as code, if that needs no escaping.
 fn name(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._{}=,-+/: ".contains(letter);
     if !name.is_empty() && name.chars().all(is_plain) {
@@ -115,7 +116,7 @@ fn name(name: &str) -> String {
     }
 }
 
-/// Text that reads the same once Markdown is done with it, and stays in its cell.
+/// Text escaped so that Markdown renders it unchanged, within its cell.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in on_one_line(text).chars() {

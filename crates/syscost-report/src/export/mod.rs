@@ -1,17 +1,18 @@
-//! Runs in the forms other tools read. Every form is a pure function; docs/export.md describes each for its users.
+//! Runs in formats for other tools. Every export is a pure function; docs/export.md documents each
+//! for its users.
 //!
-//! | Function | Form | Runs |
+//! | Function | Format | Runs |
 //! |---|---|---|
-//! | [`to_csv`] | a line for each row | any |
+//! | [`to_csv`] | one line per row | any |
 //! | [`to_markdown`] | tables for documents | any |
-//! | [`to_jsonl`] | a JSON object, a [`Record`], for each row | any |
+//! | [`to_jsonl`] | one JSON object, a [`Record`], per row | any |
 //! | [`to_parquet`] | tables `runs`, `measurements` and `samples` | any |
-//! | [`to_openmetrics`] | gauges, for OpenMetrics and the older Prometheus text format alike | one |
+//! | [`to_openmetrics`] | gauges, for both OpenMetrics and the older Prometheus text format | one |
 //! | [`to_bencher`] | Bencher Metric Format | one |
 //! | [`to_ktap`] | Kernel Test Anything Protocol, version 1 | any |
 //!
-//! What may be told of a row is decided once, by [`Record`]: a row that has no number by its status has none in any form,
-//! whatever its document holds.
+//! [`Record`] alone decides which numbers of a row are exported: a row whose status allows no
+//! number has none in any format, whatever its document holds.
 
 mod bencher;
 mod columns;
@@ -34,22 +35,22 @@ pub use openmetrics::to_openmetrics;
 pub use parquet::{ParquetFiles, to_parquet};
 pub use record::Record;
 
-/// Why runs could not be brought into a form.
+/// Why runs could not be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The run's time cannot be read.
+    /// The run's start time cannot be parsed.
     #[error(
         "run {run} cannot be exported: its start `{started}` is no RFC 3339 time ({cause}); take another copy of the document"
     )]
     Started {
         /// Id of the run.
         run: String,
-        /// What stands for its start.
+        /// The text given as its start time.
         started: String,
-        /// Why it is no time.
+        /// Why it is not a time.
         cause: jiff::Error,
     },
-    /// A number is too large for the column that should hold it.
+    /// A number is too large for its column.
     #[error(
         "run {run} cannot be exported: {column} is {value}, more than any real run has; take another copy of the document"
     )]
@@ -61,12 +62,12 @@ pub enum ExportError {
         /// The number.
         value: u64,
     },
-    /// A writer refused what it has no reason to refuse.
+    /// A writer failed unexpectedly.
     #[error("the runs cannot be written as {form} ({cause}); report this as a defect of syscost")]
     Writer {
-        /// The form.
+        /// The format.
         form: &'static str,
-        /// What the writer said.
+        /// The writer's error.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -104,7 +105,7 @@ fn started_us(run: &str, started: &str) -> Result<i64, ExportError> {
         })
 }
 
-/// Text on one line: whatever could end or overwrite the line becomes a space.
+/// Text on one line: characters that could end or overwrite the line become spaces.
 fn on_one_line(text: &str) -> String {
     text.chars()
         .map(|letter| match letter {

@@ -1,7 +1,8 @@
 //! OpenMetrics text, also for the Prometheus node exporter's textfile collector.
 //!
-//! That collector reads the older Prometheus text format, to which `# UNIT` and `# EOF` are mere comments but the type `info`
-//! is an error, and a timestamp too. So everything here is a gauge without a timestamp, and both kinds of reader take it.
+//! That collector reads the older Prometheus text format, in which `# UNIT` and `# EOF` are mere
+//! comments, but the type `info` and timestamps are errors. So everything here is a gauge without a
+//! timestamp, which both kinds of reader accept.
 
 use std::fmt::Write;
 
@@ -11,7 +12,7 @@ use syscost_results::{Run, Status, Unit};
 use super::columns::word;
 use super::{ExportError, Record, started_us};
 
-/// A number of a row, and what its families' names and help call it.
+/// A number of a row, with the suffix of its families' names and the words for their help.
 type Statistic = (&'static str, &'static str, fn(&Record) -> Option<f64>);
 
 const STATISTICS: [Statistic; 4] = [
@@ -35,12 +36,13 @@ const STATISTICS: [Statistic; 4] = [
     ),
 ];
 
-/// A base unit: the units of rows that become it, and the families' help. Its name ends theirs; counts have none.
+/// A base unit: which units convert to it, and the families' help. Families' names end with its
+/// name; counts have none.
 struct Base {
     name: &'static str,
     of: &'static str,
-    /// By what a number in a row's unit is multiplied and divided to be in the base unit; `None` for other units. Both, since
-    /// a division by 1e9 rounds once and a product with 1e-9 twice.
+    /// Factor and divisor that convert a value from a row's unit to the base unit; `None` for other
+    /// units. Both are needed, as a division by 1e9 rounds once and a product with 1e-9 twice.
     from: fn(Unit) -> Option<(f64, f64)>,
 }
 
@@ -91,12 +93,13 @@ const BASES: [Base; 8] = [
     },
 ];
 
-/// The rows of a run as gauges in base units, with gauges on the run itself.
+/// The rows of a run as gauges in base units, and gauges on the run itself.
 ///
-/// A row without a number has no sample in the families of numbers, and one with its reason in `syscost_without_number`.
+/// A row without a number has no sample in the number families, but one with its reason in
+/// `syscost_without_number`.
 ///
 /// # Errors
-/// [`ExportError::Started`] when the run's start is no time.
+/// [`ExportError::Started`] if the run's start is not a valid time.
 pub fn to_openmetrics(run: &Run) -> Result<String, ExportError> {
     let started = started_us(&run.id, &run.started)? as f64 / 1e6;
     let records: Vec<Record> = Record::all(&[run]).collect();
@@ -183,18 +186,19 @@ fn about_run(text: &mut Families, run: &Run, started: f64) {
     });
 }
 
-/// A label: its name and value, escaped.
+/// A label: its name and escaped value.
 type Label = String;
 type Sample = (Vec<Label>, f64);
 
-/// The labels that tell a row: its name and, to select by, its parts.
+/// The labels that identify a row: its name and, for selecting, the parts of it.
 fn of_row(record: &Record) -> Vec<Label> {
     let mut labels = vec![
         label("name", &record.name),
         label("group", &record.group),
         label("operation", &record.operation),
     ];
-    // A parameter that cannot be part of a label's name has no label of its own; the row's name still tells it.
+    // A parameter that cannot be part of a label name gets no label; the row's name still contains
+    // it.
     let is_safe = |key: &str| key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     for (key, value) in record.case.iter().filter(|(key, _)| is_safe(key)) {
         labels.push(label(&format!("case_{key}"), value));
@@ -215,7 +219,7 @@ fn label(name: &str, value: &str) -> Label {
 struct Families(String);
 
 impl Families {
-    /// A family of gauges, unless it has no sample. `unit` ends its name.
+    /// Adds a family of gauges, unless it has no sample. `unit` ends its name.
     fn family(&mut self, name: &str, unit: &str, help: &str, fill: impl FnOnce(&mut Vec<Sample>)) {
         let mut samples = Vec::new();
         fill(&mut samples);
@@ -236,12 +240,13 @@ impl Families {
                 none if none.is_empty() => none,
                 some => format!("{{{some}}}"),
             };
-            // Debug writes the shortest digits that read back the same, with an exponent where a number is tiny.
+            // Debug formatting writes the shortest digits that read back the same, with an exponent
+            // for tiny numbers.
             let _ = writeln!(self.0, "{name}{labels} {value:?}");
         }
     }
 
-    /// A family of one sample.
+    /// Adds a family of one sample.
     fn single(&mut self, name: &str, unit: &str, help: &str, labels: Vec<Label>, value: f64) {
         self.family(name, unit, help, |samples| samples.push((labels, value)));
     }

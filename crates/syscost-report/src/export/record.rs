@@ -1,4 +1,4 @@
-//! One row of one run with what tells the run apart, and only the numbers its status allows.
+//! One row of one run with what identifies the run, and only the numbers that its status allows.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ impl Record {
     }
 }
 
-/// A case as it stands in a row's name: `call=getpid,via=libc`; empty for a benchmark of one case.
+/// A case as written in a row's name: `call=getpid,via=libc`; empty for a benchmark with one case.
 pub(super) fn parameters(case: &BTreeMap<String, String>) -> String {
     let pairs: Vec<String> = case
         .iter()
@@ -149,7 +149,7 @@ fn allowed(row: &Measurement) -> Estimate {
     }
 }
 
-/// The rounds of samples that a row's status allows: those of a number that must not be believed are not told.
+/// The rounds of samples that a row's status allows: none for a number that must not be believed.
 pub(super) fn rounds(row: &Measurement) -> &[measurement::RoundSamples] {
     match row.status {
         status if status.has_figures() => row.samples.as_deref().unwrap_or_default(),

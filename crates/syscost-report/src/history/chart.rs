@@ -1,4 +1,4 @@
-//! One metric over time, as a chart of characters.
+//! One metric over time, drawn in characters.
 
 use syscost_results::history::Series;
 use syscost_results::stats::order;
@@ -8,12 +8,12 @@ use crate::paint::{self, cut_case};
 use crate::sentence;
 use crate::units::quantity;
 
-/// Lines of the chart's field.
+/// Height of the plot, in lines.
 const HEIGHT: usize = 12;
-/// Columns of a run, where there is room.
+/// Maximum width of a run, in columns.
 const WIDEST: usize = 3;
 
-/// A mark in the field.
+/// A mark in the plot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Nothing,
@@ -22,7 +22,8 @@ enum Mark {
     Median,
 }
 
-/// The metric's medians, oldest left, with their intervals, and its changes beneath. Runs stand at equal distances.
+/// The metric's medians with their intervals, oldest on the left, and its changes below. Runs are
+/// equally spaced.
 pub fn chart(series: &Series, options: &HistoryOptions) -> String {
     let paint = options.paint();
     let mut out = String::new();
@@ -78,7 +79,7 @@ pub fn chart(series: &Series, options: &HistoryOptions) -> String {
     let ticks: String = ticks.into_iter().collect();
     push(&mut out, &format!("{:margin$} └{ticks}", ""));
     let (from, to) = (options.day(&first.started), options.day(&last.started));
-    // Two dates need their room even under a short chart.
+    // Two dates need their space even under a short chart.
     let gap = columns.saturating_sub(from.len() + to.len()).max(2);
     push(
         &mut out,
@@ -106,7 +107,7 @@ fn chance(p_value: f64) -> String {
     }
 }
 
-/// Columns of a run; runs share a column where there are more of them than room.
+/// Columns per run; runs share a column if there are more runs than columns.
 fn step(count: usize, room: usize) -> usize {
     (room / count.max(1)).clamp(1, WIDEST)
 }
@@ -116,7 +117,7 @@ fn column_of(index: usize, count: usize, room: usize) -> usize {
     bucket.unwrap_or(0) * step(count, room)
 }
 
-/// The lines of the field, highest first.
+/// The lines of the plot, top first.
 fn field(series: &Series, values: &[f64], (low, high): (f64, f64), room: usize) -> Vec<Vec<Mark>> {
     let count = values.len();
     let step = step(count, room);
@@ -134,7 +135,8 @@ fn field(series: &Series, values: &[f64], (low, high): (f64, f64), room: usize) 
     };
     for (number, bucket) in buckets(count, room).enumerate() {
         let points = &series.points[bucket.clone()];
-        // Of several runs in a column the middle ones: the widest would fill the field.
+        // If several runs share a column, draw their median interval: the widest would fill the
+        // plot.
         let lows: Vec<f64> = points.iter().filter_map(|point| point.ci95_low).collect();
         let highs: Vec<f64> = points.iter().filter_map(|point| point.ci95_high).collect();
         let column = number * step;

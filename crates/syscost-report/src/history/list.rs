@@ -18,7 +18,7 @@ pub struct ListedRun {
     pub kernel: String,
     /// `quick`, `standard` or `careful`.
     pub profile: String,
-    /// Whether every row got its fewest rounds.
+    /// Whether every row got its minimum number of rounds.
     pub complete: bool,
     /// Rows of the document.
     pub rows: u32,
@@ -33,23 +33,23 @@ pub struct ListedRun {
 const HEADINGS: [&str; 9] = [
     "run", "date", "age", "machine", "kernel", "profile", "rows", "size", "tags",
 ];
-/// The machine's column, shown only where there are several.
+/// The machine's column, shown only if there are several machines.
 const MACHINE: usize = 3;
-/// The last column, and the least that is left of it.
+/// The last column, and its minimum width.
 const TAGS: usize = 8;
-const SHORTEST_TAGS: usize = 8;
-/// Columns whose numbers end together.
+const MIN_TAGS: usize = 8;
+/// Columns that are aligned to the right.
 const RIGHT: [usize; 3] = [2, 6, 7];
-/// Columns that go where the width does not suffice, first to last.
+/// Columns to leave out if the width does not suffice, in this order.
 const SPARED: [usize; 4] = [4, 7, 2, 5];
-/// A name longer than this is cut.
-const LONGEST: usize = 22;
+/// Maximum width of a name, in columns.
+const MAX_NAME: usize = 22;
 
-/// What is said of runs that lack rounds.
+/// Explains the mark on runs that lack rounds.
 const ENDED_EARLY: &str =
     "* ended by its budget or by Ctrl-C before every row had its fewest rounds";
 
-/// The runs in the order given, a line each, beneath a heading. `now` tells their age.
+/// The runs in the order given, one line each, below a heading. Their age is relative to `now`.
 pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> String {
     let several = runs
         .windows(2)
@@ -64,9 +64,9 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
         cells.max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..HEADINGS.len()).map(widths).collect();
-    // Tags are cut before a column goes.
+    // Tags are cut before a column is left out.
     let room_of = |column: usize| match column {
-        TAGS => widths[TAGS].min(SHORTEST_TAGS) + 2,
+        TAGS => widths[TAGS].min(MIN_TAGS) + 2,
         column => widths[column] + 2,
     };
     for column in SPARED {
@@ -114,10 +114,10 @@ fn cells(run: &ListedRun, now: Timestamp, options: &HistoryOptions) -> [String; 
         plain(&run.id),
         date.strftime("%Y-%m-%d %H:%M").to_string(),
         age(now.as_second().saturating_sub(run.started.as_second())),
-        cut_end(&plain(&run.machine), LONGEST),
+        cut_end(&plain(&run.machine), MAX_NAME),
         cut_end(
             &plain(run.kernel.strip_prefix("Linux ").unwrap_or(&run.kernel)),
-            LONGEST,
+            MAX_NAME,
         ),
         plain(&run.profile),
         rows,
@@ -126,7 +126,7 @@ fn cells(run: &ListedRun, now: Timestamp, options: &HistoryOptions) -> [String; 
     ]
 }
 
-/// A time span in seconds as one number: `5 min`, `3 h`, `12 d`.
+/// A duration in seconds as one number: `5 min`, `3 h`, `12 d`.
 fn age(seconds: i64) -> String {
     match seconds {
         i64::MIN..0 => "future".to_owned(),
@@ -137,7 +137,7 @@ fn age(seconds: i64) -> String {
     }
 }
 
-/// A size in bytes, at a readable scale.
+/// A size in bytes, with a suitable unit.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

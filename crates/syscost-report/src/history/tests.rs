@@ -1,4 +1,4 @@
-//! Hand-made histories, as people see them.
+//! Hand-made histories in human-readable form.
 
 use insta::assert_snapshot;
 use jiff::{Timestamp, tz::TimeZone};
@@ -15,7 +15,7 @@ fn options() -> HistoryOptions {
     }
 }
 
-/// A run a day from 2026-11-01 on.
+/// A series with one run a day from 2026-11-01 on.
 fn series(name: &str, values: impl IntoIterator<Item = f64>) -> Series {
     let points = values.into_iter().enumerate().map(|(day, median)| Point {
         run: format!("run-{day}"),
@@ -33,7 +33,7 @@ fn series(name: &str, values: impl IntoIterator<Item = f64>) -> Series {
     )
 }
 
-/// Twenty days at 83 ns, fifteen at 92.
+/// Twenty days at 83 ns, then fifteen at 92 ns.
 fn stepped() -> Series {
     let level = |day: usize| if day < 20 { 83.1 } else { 92.4 };
     series(

@@ -11,10 +11,10 @@ use super::files;
 use super::rows::Row;
 use super::{PageOptions, words};
 
-/// Most rows whose distributions stand beneath each other in a card.
-const MOST_VIOLINS: usize = 12;
+/// Maximum number of rows whose distributions are drawn in a card.
+const MAX_VIOLINS: usize = 12;
 
-/// Where the cards of a group stand in the page.
+/// The id of the cards of a group in the page.
 pub(super) fn place(group: &str) -> String {
     format!("charts-{group}")
 }
@@ -71,7 +71,8 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
     }
 }
 
-/// A curve or heat map where the rows make one, else their medians, or with `samples` their distributions.
+/// A curve or heat map if the rows make one, else their medians, or with `samples` their
+/// distributions.
 fn chosen(rows: &[&Measurement], samples: bool) -> Option<Chosen> {
     let own = choose(rows, None).ok()?;
     if matches!(own.chart, Chart::Curve { .. } | Chart::Heatmap { .. }) {
@@ -82,11 +83,11 @@ fn chosen(rows: &[&Measurement], samples: bool) -> Option<Chosen> {
     }
     let distributions = choose(rows, Some(Kind::Violin)).ok();
     distributions
-        .filter(|_| rows.iter().filter(|row| value(row).is_some()).count() <= MOST_VIOLINS)
+        .filter(|_| rows.iter().filter(|row| value(row).is_some()).count() <= MAX_VIOLINS)
         .or(Some(own))
 }
 
-/// Whether a chart's colour stands for nothing that it shows.
+/// Whether the chart's colour carries no meaning.
 fn is_of_one_colour(chart: &Chart) -> bool {
     match chart {
         Chart::Curve { lines, .. } => lines.len() < 2,
@@ -95,14 +96,14 @@ fn is_of_one_colour(chart: &Chart) -> bool {
     }
 }
 
-/// What the chart shows, for the eye and for a screen reader.
+/// What the chart shows: the caption, and the text for a screen reader.
 fn captions(chosen: &Chosen) -> (String, String) {
     let what = match &chosen.chart {
         Chart::Bars(_) => "Medians with 95 % intervals",
         Chart::Violin(_) => {
             "Density of the samples, with median and 95 % interval; ▸ tells the share beyond the axis"
         }
-        Chart::Ecdf(_) => "Share of samples at most so much",
+        Chart::Ecdf(_) => "Cumulative distribution of the samples",
         Chart::Curve { .. } => "Medians with 95 % intervals over the parameter",
         Chart::Heatmap { .. } => "Medians; the stronger the colour, the more",
         Chart::OverRuns { .. } => "Medians over runs",

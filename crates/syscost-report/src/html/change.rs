@@ -11,11 +11,11 @@ use crate::sentence::share;
 
 use super::table::{place, sortable};
 
-/// What the ratio of a row is.
+/// Explains the ratio of a row.
 pub(super) const RATIO: &str = "B / A is not the quotient of the two medians beside it, but the middle one of the ratios of every process of B \
      to every one of A (Hodges and Lehmann); where it says “cycles”, of their core cycles, and where it says “both ways”, with an interval that \
      holds in time and in cycles";
-/// Beside the ratio of a rate, of which more is better.
+/// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";
 
 /// The comparison of a page's two runs, by row.
@@ -26,7 +26,7 @@ pub(super) struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    /// Of two runs; of more or fewer nothing is compared.
+    /// The comparison of two runs; `None` for more or fewer.
     pub(super) fn of(runs: &[&'a Run]) -> Option<Self> {
         let &[base, new] = runs else {
             return None;
@@ -46,7 +46,7 @@ impl<'a> Changes<'a> {
             .map(|index| &self.comparison.rows[*index])
     }
 
-    /// What the filter calls this row's change.
+    /// The class by which the filter selects this row's change.
     pub(super) fn class(&self, name: &str) -> &'static str {
         self.row(name).map_or("none", |row| match row.verdict {
             Change::Worse => "worse",
@@ -56,7 +56,8 @@ impl<'a> Changes<'a> {
         })
     }
 
-    /// The ratio of a row with its interval, and the verdict; its details say why it got this one.
+    /// The ratio of a row with its interval, and the verdict; the row's details explain the
+    /// verdict.
     pub(super) fn cells(&self, name: &str) -> Markup {
         let Some(row) = self.row(name) else {
             return html! { td {} td class="quiet" { "not compared" } };
@@ -77,7 +78,8 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// What a row's details say of its change: the verdict and why, how it was compared, what else is to be known.
+    /// What a row's details say about its change: the verdict and why, how it was compared, and its
+    /// notes.
     pub(super) fn reasons(&self, name: &str) -> Vec<String> {
         let Some(row) = self.row(name) else {
             let others = self.comparison.uncompared();
@@ -107,7 +109,7 @@ impl<'a> Changes<'a> {
         lines
     }
 
-    /// How many rows got which verdict, for the head of the page.
+    /// How many rows got each verdict, for the head of the page.
     pub(super) fn summary(&self) -> Markup {
         html! { p class="summary" { "From A to B, " a href="#changes" { (compare::summary(&self.comparison)) } "." } }
     }
@@ -117,7 +119,7 @@ impl<'a> Changes<'a> {
         super::comparison::differences(&self.comparison, ["A", "B"])
     }
 
-    /// How many rows of a group became worse and better, where any did: `, 2 worse`.
+    /// How many rows of a group got worse and better, without zero counts: `, 2 worse`.
     pub(super) fn counts(&self, group: &str) -> String {
         let groups = self.comparison.groups.iter();
         let found = groups.filter(|one| one.name == group);
@@ -128,7 +130,8 @@ impl<'a> Changes<'a> {
             .collect()
     }
 
-    /// The section before the rows: each group in a line, then what changed, the largest change first.
+    /// The section before the rows: one line per group, then what changed, the largest change
+    /// first.
     pub(super) fn section(&self) -> Markup {
         let comparison = &self.comparison;
         let changed: Vec<&Row> = comparison
@@ -178,7 +181,7 @@ pub(super) fn heading(column: fn(&str, &str, Option<Markup>) -> Markup) -> Marku
     }
 }
 
-/// By what a row is sorted that is sorted by its change: how much dearer it became, as a logarithm.
+/// The key for sorting rows by change: how much costlier the row became, as a logarithm.
 pub(super) fn cost(row: &Row) -> f64 {
     match row.better {
         Better::Lower => row.ratio.ln(),
@@ -213,7 +216,8 @@ fn why(row: &Row) -> String {
     }
 }
 
-/// A line for each group: the mean of its ratios, and how many rows got which verdict; `sides` are what the page calls base and new.
+/// A line for each group: the mean of its ratios, and how many rows got each verdict. `sides` are
+/// the page's names for base and new.
 pub(super) fn groups(comparison: &Comparison, sides: [&str; 2]) -> Markup {
     let groups = &comparison.groups;
     if groups.is_empty() {
@@ -256,7 +260,7 @@ pub(super) fn groups(comparison: &Comparison, sides: [&str; 2]) -> Markup {
     }
 }
 
-/// The class of a verdict.
+/// The CSS class of a verdict.
 pub(super) fn class(change: Change) -> &'static str {
     match change {
         Change::Worse => "bad",

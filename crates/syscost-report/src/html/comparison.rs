@@ -15,7 +15,8 @@ use super::skeleton::Kinds;
 use super::table::{place, sortable};
 use super::{key, skeleton};
 
-/// Ratios further from one are drawn at the edge: a single unsure row would press all others into a dot.
+/// Ratios further from one than this are drawn at the edge: a single uncertain row would squeeze
+/// all others into a dot.
 const WIDEST: f64 = 2.0;
 
 /// The page of a comparison: what differs between the sides, every row with its verdict, what could not be compared.
@@ -73,7 +74,8 @@ fn facts(comparison: &Comparison) -> Markup {
     }
 }
 
-/// The facts that differ and may explain a change, beside those that are said at the top; `sides` are what the page calls base and new.
+/// The facts that differ and may explain a change, apart from those shown at the top. `sides` are
+/// the page's names for base and new.
 pub(super) fn differences(comparison: &Comparison, sides: [&str; 2]) -> Markup {
     let others = comparison.facts.iter();
     let others: Vec<&Difference> = others.filter(|fact| !is_noticed(fact)).collect();
@@ -102,7 +104,7 @@ pub(super) fn differences(comparison: &Comparison, sides: [&str; 2]) -> Markup {
 }
 
 fn rows(comparison: &Comparison) -> Markup {
-    // One is on the axis, so that every interval is seen against it.
+    // The axis includes one, so that every interval can be compared with it.
     let ends = comparison
         .rows
         .iter()

@@ -1,4 +1,5 @@
-//! Under which conditions a run was measured, at first sight: what most often explains another number elsewhere.
+//! The conditions under which a run was measured, at a glance: what most often explains different
+//! numbers elsewhere.
 
 use maud::{Markup, html};
 use syscost_results::run::Noise;
@@ -9,13 +10,13 @@ use crate::units::quantity;
 
 use super::{MAX_COLUMNS, key};
 
-/// The strip beneath the title; of a few runs each one's, where they differ.
+/// The strip below the title. For a few runs it shows each run's value where they differ.
 pub(super) fn strip(runs: &[&Run]) -> Markup {
     if runs.is_empty() {
         return html! {};
     }
     let shown = &runs[runs.len().saturating_sub(MAX_COLUMNS)..];
-    // Of more runs than stand side by side, the last one's.
+    // Of more runs than fit side by side, the last one's.
     let shown = if runs.len() > MAX_COLUMNS {
         &shown[MAX_COLUMNS - 1..]
     } else {
@@ -38,7 +39,7 @@ pub(super) fn strip(runs: &[&Run]) -> Markup {
     }
 }
 
-/// The conditions of a run by name, always the same ones: what is not known says so.
+/// The conditions of a run by name, always the same ones; an unknown one says so.
 fn of(run: &Run) -> Vec<(&'static str, String)> {
     let machine = &run.machine;
     let unknown = || "not known".to_owned();
@@ -80,7 +81,8 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// How much of the time these cores were ours, and of what time: while they measured, or before the run where none did or could tell.
+/// How much of the time these cores were ours, and when: while they measured, or before the run if
+/// nothing was measured or known.
 pub(super) fn core_ours(noise: &[&Noise]) -> Option<String> {
     let shares = sentence::core_ours(noise.iter().copied())?;
     let measured = noise
@@ -116,7 +118,8 @@ fn governor(machine: &Machine) -> Option<String> {
     Some(text)
 }
 
-/// The weaknesses that the kernel works around, and those that are open, by name; how many do not affect this processor.
+/// The vulnerabilities that the kernel mitigates and those that are open, by name, and how many do
+/// not affect this processor.
 fn mitigations(machine: &Machine) -> String {
     let of = |start: &str| -> Vec<&str> {
         let all = machine.mitigations.iter();

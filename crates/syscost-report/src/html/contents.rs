@@ -1,4 +1,5 @@
-//! What is where in the page: a group's charts come after all its rows, which may be hundreds.
+//! Table of contents of the page: a group's charts follow all its rows, of which there may be
+//! hundreds.
 
 use maud::{Markup, html};
 use syscost_results::Run;
@@ -7,7 +8,8 @@ use super::rows::Rows;
 use super::{benchmarks, hierarchy};
 use crate::sentence;
 
-/// A line for each group, with links to its rows, its charts and its other tables; nothing without groups.
+/// A line for each group, with links to its rows, its charts and its other tables; empty without
+/// groups.
 pub(super) fn list(rows: &Rows<'_>, runs: &[&Run]) -> Markup {
     html! {
         @if rows.groups().next().is_some() {

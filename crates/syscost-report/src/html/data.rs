@@ -1,6 +1,7 @@
-//! What unfolds beneath the rows: numbers and texts that the page's script draws when a row is opened.
+//! The details of the rows: numbers and texts that the page's script renders when a row is opened.
 //!
-//! As markup they were three quarters of a page. Each text stands here once, rows refer to it by its number.
+//! As markup they would be three quarters of a page. Each text is stored once, and rows refer to it
+//! by number.
 
 use std::collections::HashMap;
 
@@ -15,10 +16,10 @@ use super::change::Changes;
 use super::rows::{Row, Rows, cycles};
 use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, words};
 
-/// Where it stands in the page.
+/// The id of the data element in the page.
 const ID: &str = "data";
 
-/// Texts, each once.
+/// Texts, each stored once.
 #[derive(Default)]
 struct Texts {
     known: HashMap<String, usize>,
@@ -26,7 +27,7 @@ struct Texts {
 }
 
 impl Texts {
-    /// The number of a value.
+    /// The number of a value, which is stored if it is new.
     fn number(&mut self, value: Value) -> usize {
         let next = self.all.len();
         let number = *self.known.entry(value.to_string()).or_insert(next);
@@ -67,7 +68,8 @@ pub(super) fn script(
         })
         .collect();
     let data = json!({
-        // What the filter finds a benchmark by, beside its id: titles, and whatever else a reader may call it.
+        // What the filter finds a benchmark by besides its id: titles, and any other words that
+        // readers may use.
         "words": found_by(rows),
         "flags": flags(rows),
         "texts": texts.all,
@@ -79,7 +81,8 @@ pub(super) fn script(
     html! { script type="application/json" id=(ID) { (PreEscaped(escaped(&data))) } }
 }
 
-/// JSON that no text of a document can end: whatever has a meaning in markup is written as JSON escapes it.
+/// JSON that no text of a document can break out of: characters special to markup are written as
+/// JSON escapes.
 fn escaped(data: &Value) -> String {
     let mut out = String::new();
     for char in data.to_string().chars() {
@@ -114,7 +117,8 @@ fn flags(rows: &Rows<'_>) -> Map<String, Value> {
         .collect()
 }
 
-/// A row: title, reason, evidence, flags, facts, runs, pictures, by their first letters (its change is its `c`); what is empty is left out.
+/// A row: title, reason, evidence, flags, facts, runs, pictures, by their first letters (its change
+/// is `c`); empty fields are left out.
 fn of(
     row: &Row<'_>,
     runs: &[&Run],
@@ -170,7 +174,7 @@ fn evidence(row: &Measurement, claims: &mut Texts) -> Value {
     pairs.collect()
 }
 
-/// A row's figures in a run: null if it is not there, the reason if there are none.
+/// A row's figures in a run: null if the run lacks the row, the reason if there are no figures.
 fn by_run(row: Option<&Measurement>, all: bool) -> Value {
     let Some(row) = row else {
         return Value::Null;
@@ -198,10 +202,10 @@ fn by_run(row: Option<&Measurement>, all: bool) -> Value {
     }
 }
 
-/// The numbers of a row that have no column; the interval itself is the title of its picture.
+/// The numbers of a row that have no column; the interval is the title of the row's picture.
 fn notes(row: &Measurement) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
-    // A bound is all that may be shown below resolution.
+    // Below resolution, nothing but the bound may be shown.
     if row.status != Status::Ok {
         return facts;
     }

@@ -4,16 +4,18 @@ use maud::{Markup, html};
 use syscost_results::estimate::Tail;
 use syscost_results::{Measurement, Run, Unit};
 
-use crate::chart::{self, Begin, Chart, Distribution, Labels, Scale, Theme, rows::value, told};
+use crate::chart::{
+    self, Begin, Chart, Distribution, Labels, Scale, Theme, formatted, rows::value,
+};
 use crate::units;
 
 use super::rows::Row;
 use super::{MAX_COLUMNS, key, words};
 
-/// Rounds drawn at most.
+/// Maximum number of rounds drawn.
 const ROUNDS: usize = 30;
 
-/// The pictures that unfold beneath a row: over many runs; with `samples`, also of its samples.
+/// The pictures in a row's details: over many runs; with `samples`, also of its samples.
 pub(super) fn pictures(row: &Row<'_>, runs: &[&Run], samples: bool) -> Markup {
     html! {
         @if samples && runs.len() > MAX_COLUMNS { (over_runs(row, runs)) }
@@ -36,7 +38,7 @@ fn of_samples(row: &Measurement) -> Markup {
         .collect();
     let labels = |title: &str| Labels {
         title: title.to_owned(),
-        description: format!("{}, median {}", row.name, told(row.unit, &value)),
+        description: format!("{}, median {}", row.name, formatted(row.unit, &value)),
         source: String::new(),
     };
     let ecdf = || {
@@ -45,7 +47,7 @@ fn of_samples(row: &Measurement) -> Markup {
             value: Some(value),
             samples: samples.clone(),
         };
-        let labels = labels("Share of samples that cost at most so much");
+        let labels = labels("Cumulative distribution of the samples");
         chart::draw(
             &Chart::Ecdf(vec![distribution]),
             row.unit,
@@ -55,7 +57,7 @@ fn of_samples(row: &Measurement) -> Markup {
     };
     html! {
         @if !samples.is_empty() {
-            (figure(&ecdf(), "Share of all samples that are at most so much; the axis ends at the 95th percentile"))
+            (figure(&ecdf(), "Cumulative distribution of all samples; the axis ends at the 95th percentile"))
             @let rounds = chart::rounds(&rounds, row.unit, &labels("Samples by round"));
             (figure(&rounds, "Each fresh process: range, middle half, median; what lies beyond the axis is drawn at its edge"))
         }
@@ -63,19 +65,20 @@ fn of_samples(row: &Measurement) -> Markup {
             @let histogram = chart::histogram(&row.histogram, row.unit, &labels("Operations timed singly"));
             (figure(&histogram, "Operations timed singly, 99.8 % of them"))
         }
-        @if row.histogram.iter().map(|(_, count)| *count).sum::<u64>() >= Tail::P99.least {
+        @if row.histogram.iter().map(|(_, count)| *count).sum::<u64>() >= Tail::P99.min_operations {
             @let tail = chart::tail(&row.histogram, row.unit, &labels("Share of operations that took longer"));
-            (figure(&tail, "Which share of them took longer than so much: all, with the tail spread out"))
+            (figure(&tail, "Share of the operations that took longer than a given time, with the tail spread out"))
         }
     }
 }
 
-/// A picture with its caption in a box of its own.
+/// A picture with its caption.
 pub(super) fn figure(picture: &Markup, caption: &str) -> Markup {
     html! { figure { (picture) figcaption { (caption) } } }
 }
 
-/// The same of the last of several runs: in the colour of that run, if it has one and the picture is in a single one.
+/// A picture of the last of several runs: in the colour of that run, if it has one and the picture
+/// has a single colour.
 pub(super) fn figure_of_last(
     picture: &Markup,
     caption: &str,
@@ -116,7 +119,7 @@ fn over_runs(row: &Row<'_>, runs: &[&Run]) -> Markup {
     )
 }
 
-/// A line through the medians of many runs, small enough for a cell.
+/// A line through the medians of many runs, small enough for a table cell.
 pub(super) fn sparkline(row: &Row<'_>) -> Markup {
     line(
         row.of_runs
@@ -126,7 +129,7 @@ pub(super) fn sparkline(row: &Row<'_>) -> Markup {
     )
 }
 
-/// A line through values, gaps left out, with the range in words.
+/// A line through the values, without the gaps, with the range in words.
 pub(super) fn line(values: impl Iterator<Item = Option<f64>> + Clone, unit: Unit) -> Markup {
     let known = || values.clone().flatten();
     let scale = Scale::fit(known(), Begin::Near, (21.0, 3.0));

@@ -1,4 +1,4 @@
-//! The rows of several directories beside each other.
+//! The rows of several directories side by side.
 
 use maud::{Markup, html};
 use syscost_results::{Measurement, Run};
@@ -9,7 +9,7 @@ use crate::units::Figures;
 
 use super::words;
 
-/// The table of the last run's directories for a group; nothing where it has one directory or none.
+/// The table of the last run's directories for a group; empty if it has at most one directory.
 pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
     let Some(run) = runs.last() else {
         return html! {};
@@ -44,7 +44,7 @@ pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
     }
 }
 
-/// What the directory of this label lies on.
+/// The storage of the directory with this label.
 fn title(run: &Run, label: &str) -> Option<String> {
     let mut directories = run.directories.iter();
     let directory = directories.find(|directory| directory.label == label)?;

@@ -1,4 +1,4 @@
-//! What was measured, where and how: subtitle, warnings, the machine's card.
+//! What was measured, where and how: subtitle, warnings, the machine's facts.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::{sentence, units::quantity};
 use super::change::Changes;
 use super::{MAX_COLUMNS, conditions, key, words};
 
-/// Codes of warnings that are of the moment before a run.
+/// Codes of warnings about the time just before a run.
 const BEFORE: [&str; 4] = ["load", "cpu_pressure", "noise", "shared_core"];
 
-/// The run in a line or two beneath the title.
+/// The run in a line or two below the title.
 pub(super) fn subtitle(runs: &[&Run]) -> Markup {
     html! {
         @match runs {
@@ -34,7 +34,7 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
     }
 }
 
-/// The machine; under which conditions it measured stands beneath.
+/// The machine; the conditions of the measurement are shown below it.
 fn lead(run: &Run) -> String {
     let machine = &run.machine;
     let cpus = match machine.cpus_online {
@@ -59,8 +59,8 @@ fn lead(run: &Run) -> String {
     parts.join(", ")
 }
 
-/// Warnings of all runs, each kind once, with what to do: in the words of each run that stands as a column, or else of
-/// the last run that has it.
+/// Warnings of all runs, each kind once, with advice: in the words of each run that has a column,
+/// or else of the last run that has the warning.
 pub(super) fn warnings(runs: &[&Run]) -> Markup {
     let mut kinds: Vec<&str> = Vec::new();
     for warning in runs.iter().flat_map(|run| &run.warnings) {
@@ -97,7 +97,8 @@ pub(super) fn warnings(runs: &[&Run]) -> Markup {
     }
 }
 
-/// What was seen: once if all runs saw the same, by run while runs are columns, else of the last one, with their number.
+/// What was seen: once if all runs saw the same, by run if runs are columns, else that of the last
+/// one, with the number of runs.
 fn seen(warnings: &[(usize, &Warning)], runs: usize) -> Markup {
     let Some((_, last)) = warnings.last() else {
         return html! {};
@@ -142,7 +143,7 @@ pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
     }
 }
 
-/// Facts that are not the same in all runs.
+/// Facts that differ between the runs.
 fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in facts.iter().flatten() {
@@ -189,7 +190,7 @@ fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
     }
 }
 
-/// Facts that differ between any two runs and explain nothing; all of a run's facts stand in its own list.
+/// Facts that differ between any two runs and explain nothing; each run's full list has them.
 fn differs_always(name: &str) -> bool {
     const NAMES: [&str; 9] = [
         "id",
@@ -211,7 +212,7 @@ fn differs_always(name: &str) -> bool {
     })
 }
 
-/// The values of a fact over many runs, the commonest first.
+/// The values of a fact over many runs, the most common first.
 fn values(lookup: &[BTreeMap<&String, &String>], name: &String) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for facts in lookup {
@@ -232,7 +233,7 @@ fn values(lookup: &[BTreeMap<&String, &String>], name: &String) -> String {
     }
 }
 
-/// What one wants to know of a machine at first sight.
+/// The most important facts of a machine.
 fn main(run: &Run) -> Vec<(&'static str, String)> {
     let machine = &run.machine;
     let cores = match (machine.cpus_online, machine.cores) {
@@ -285,7 +286,8 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// How much of the time each listened-to core was ours, those that measured first, and what sharing costs.
+/// How much of the time each probed core was ours, those that measured first, and the cost of
+/// sharing.
 fn shared_core(run: &Run) -> String {
     let (used, others): (Vec<&Noise>, Vec<&Noise>) = run.noise.iter().partition(|noise| noise.used);
     let all: Vec<&Noise> = used.iter().chain(&others).copied().collect();
@@ -319,7 +321,7 @@ fn all(run: &Run) -> Vec<(String, String)> {
         ("config", serde_json::to_value(&run.config)),
         ("noise", serde_json::to_value(&run.noise)),
     ] {
-        // These types have no keys that JSON could not write.
+        // These types have no keys that JSON cannot represent.
         flatten(part, &value.unwrap_or_default(), &mut facts);
     }
     facts

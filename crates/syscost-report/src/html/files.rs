@@ -1,5 +1,5 @@
-//! Curves of file systems: how fast files are re-read that the page cache keeps or not, and what
-//! processes reach that read at once.
+//! Curves of file systems: how fast cached and uncached files are re-read, and the rates of
+//! concurrent readers.
 
 use maud::Markup;
 use syscost_results::curve::{CHOSEN_LAW, fitted_processes, reread_size};
@@ -8,14 +8,15 @@ use syscost_results::{Fact, Measurement, Run, Status, Unit};
 use crate::chart::rows::value;
 use crate::chart::{self, Beside, Labels, Line, Value, number};
 
-/// The page cache, by re-reading files; its rows keep their curve in details.
+/// The page cache, measured by re-reading files; its rows keep their curve in details.
 const CACHE_SIZE: &str = "fs.cache_size";
 
-/// Processes that read at once, and the law of their rates.
+/// Processes that read concurrently, and the law fitted to their rates.
 const CONTENTION: &str = "fs.contention";
 const LAW: &str = "fs.contention_law";
 
-/// The picture of a benchmark that has one of its own, and its caption; that of the last run. It is in several colours.
+/// The picture of a benchmark that has a special one, and its caption, for the last run. It has
+/// several colours.
 pub(super) fn picture(id: &str, runs: &[&Run]) -> Option<(Markup, String)> {
     let run = runs.last()?;
     let (parameter, unit, (lines, beside), caption) = match id {
@@ -48,8 +49,8 @@ fn parameter<'m>(row: &'m Measurement, key: &str) -> &'m str {
     row.case.get(key).map_or("", String::as_str)
 }
 
-/// A line for each directory: the size of a file and how fast it was re-read, with the sizes
-/// between which the cache gave way.
+/// A line for each directory: the rate of re-reading by file size, with the sizes between which the
+/// cache gave way.
 fn cache(run: &Run) -> (Vec<Line>, Vec<Beside>) {
     let shown = rows(run, CACHE_SIZE).filter(|row| row.status.has_figures());
     shown
@@ -127,7 +128,7 @@ fn label(row: &Measurement) -> String {
     format!("{} {}", parameter(row, "dir"), parameter(row, "file"))
 }
 
-/// The law of a row's directory and kind of file, if there is one that fits.
+/// The law for a row's directory and kind of file, if one fits.
 fn law<'r>(run: &'r Run, row: &Measurement) -> Option<&'r Measurement> {
     rows(run, LAW).find(|law| law.status == Status::Ok && label(law) == label(row))
 }

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 use syscost_results::numbers::{Number, Numbers};
 use syscost_results::{Run, Unit};
 
-use crate::chart::{Begin, Scale, Value, told};
+use crate::chart::{Begin, Scale, Value, formatted};
 use crate::numbers::{human, in_sentence};
 
 use super::{MAX_COLUMNS, key, table};
 
-/// The list with bars; of more runs than stand side by side, the last one's.
+/// The list with bars; of more runs than fit side by side, the last one's.
 pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
     let skipped = if headline.len() > MAX_COLUMNS {
         headline.len() - 1
@@ -19,21 +19,21 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
     let lists = &headline[skipped..];
     let several = lists.len() > 1;
     let lines = side_by_side(lists);
-    let is_told = |line: &&Vec<Option<&Number>>| {
+    let is_known = |line: &&Vec<Option<&Number>>| {
         line.iter()
             .flatten()
             .any(|number| number.median_ns.is_some())
     };
-    let told_lines: Vec<&Vec<Option<&Number>>> = lines.iter().filter(is_told).collect();
-    if told_lines.is_empty() {
+    let known_lines: Vec<&Vec<Option<&Number>>> = lines.iter().filter(is_known).collect();
+    if known_lines.is_empty() {
         return html! {};
     }
     let missing: Vec<&Number> = lines
         .iter()
-        .filter(|line| !is_told(line))
+        .filter(|line| !is_known(line))
         .filter_map(|line| line.iter().flatten().next().copied())
         .collect();
-    let all = told_lines.iter().flat_map(|line| line.iter().flatten());
+    let all = known_lines.iter().flat_map(|line| line.iter().flatten());
     let ends = all.flat_map(|number| [number.median_ns, number.ci95_low_ns, number.ci95_high_ns]);
     let scale = Scale::fit(ends.flatten(), Begin::Zero, (0.0, 100.0));
     let second = lists.last().and_then(|list| list.second.as_deref());
@@ -55,7 +55,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
                         @if second.is_some() { th scope="col" class="num" { "feels like" } }
                     } }
                     tbody {
-                        @for line in &told_lines { (row(line, &scale, second.is_some())) }
+                        @for line in &known_lines { (row(line, &scale, second.is_some())) }
                     }
                 }
             }
@@ -79,7 +79,9 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
     }
 }
 
-/// The lines of all lists from the cheapest to the dearest, those without a number last in the list's order, each with the number of every run that has it: a stand-in, or another directory, is another line.
+/// The lines of all lists from the cheapest to the dearest, followed by those without a number in
+/// the list's order; each with the number of every run that has it. A stand-in, or another
+/// directory, is a separate line.
 fn side_by_side(lists: &[Numbers]) -> Vec<Vec<Option<&Number>>> {
     let mut lines: Vec<Vec<Option<&Number>>> = Vec::new();
     for (run, list) in lists.iter().enumerate() {
@@ -106,7 +108,8 @@ fn side_by_side(lists: &[Numbers]) -> Vec<Vec<Option<&Number>>> {
     lines
 }
 
-/// Whether two runs' numbers are of the same row; the title, which names a directory only beside others, tells it where a run has no row.
+/// Whether two runs' numbers are of the same row. If a run lacks the row, the titles decide: they
+/// name a directory only if there are several.
 fn is_same(one: &Number, other: &Number) -> bool {
     let is_one_row = match (&one.row, &other.row) {
         (Some(one), Some(other)) => one == other,
@@ -165,11 +168,11 @@ fn time(number: &Number) -> String {
             low: number.ci95_low_ns,
             high: number.ci95_high_ns,
         };
-        told(Unit::Nanoseconds, &value)
+        formatted(Unit::Nanoseconds, &value)
     })
 }
 
-/// A share as CSS writes it.
+/// A share as a CSS percentage.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.1}", 100.0 * share);
     format!("{}%", text.strip_suffix(".0").unwrap_or(&text))

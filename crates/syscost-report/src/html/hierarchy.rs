@@ -1,11 +1,11 @@
-//! Caches, memory and TLBs beside what the system says of them.
+//! Caches, memory and TLBs, next to what the system reports.
 
 use maud::{Markup, html};
 use syscost_results::Run;
 
 use crate::hierarchy::{HEADS, Level, levels};
 
-/// Where the table stands in the page.
+/// The id of the table in the page.
 pub(super) const ID: &str = "hierarchy";
 
 /// The levels of the last run that found any.
@@ -14,7 +14,7 @@ pub(super) fn found(runs: &[&Run]) -> Option<Vec<Level>> {
     found.find(|levels| !levels.is_empty())
 }
 
-/// The table of the last run that found any levels; nothing without one.
+/// The table of the last run that found any levels; empty if none did.
 pub(super) fn table(runs: &[&Run]) -> Markup {
     let Some(levels) = found(runs) else {
         return html! {};

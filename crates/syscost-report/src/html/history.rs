@@ -1,4 +1,4 @@
-//! Metrics over time, those whose level changed first.
+//! Metrics over time, first those whose level changed.
 
 use maud::{Markup, html};
 use syscost_results::history::{ChangePoint, Series};
@@ -9,17 +9,17 @@ use crate::units::quantity;
 use super::details::{figure, line};
 use super::words;
 
-/// Charts drawn at most; the others have a line in the table.
-const MOST_CHARTS: usize = 24;
+/// Maximum number of charts; the other metrics have a line in the table.
+const MAX_CHARTS: usize = 24;
 
-/// The section; nothing without series.
+/// The section; empty without series.
 pub(super) fn section(history: &[Series]) -> Markup {
     let (changed, same): (Vec<&Series>, Vec<&Series>) = history
         .iter()
         .partition(|series| !series.changes.is_empty());
     let others: Vec<&Series> = changed
         .iter()
-        .skip(MOST_CHARTS)
+        .skip(MAX_CHARTS)
         .chain(&same)
         .copied()
         .collect();
@@ -29,10 +29,10 @@ pub(super) fn section(history: &[Series]) -> Markup {
                 h2 id="title-history" { "Over time" }
                 p { (changed.len()) " of " (history.len()) " metrics changed their level." }
                 div class="cards" {
-                    @for series in changed.iter().take(MOST_CHARTS) {
+                    @for series in changed.iter().take(MAX_CHARTS) {
                         article class="card" {
                             h3 { code { (series.name) } }
-                            ul { @for change in &series.changes { li { (told(series, change)) } } }
+                            ul { @for change in &series.changes { li { (sentence(series, change)) } } }
                             (figure(&picture(series), "Median and 95 % interval of each run; a broken line parts two levels"))
                         }
                     }
@@ -60,7 +60,7 @@ pub(super) fn section(history: &[Series]) -> Markup {
     }
 }
 
-fn told(series: &Series, change: &ChangePoint) -> String {
+fn sentence(series: &Series, change: &ChangePoint) -> String {
     let percent = 100.0 * (change.after / change.before - 1.0);
     format!(
         "{}: from {} to {} ({percent:+.1} %, p = {:.2e})",
@@ -93,7 +93,7 @@ fn picture(series: &Series) -> Markup {
         description: series
             .changes
             .iter()
-            .map(|change| told(series, change))
+            .map(|change| sentence(series, change))
             .collect::<Vec<_>>()
             .join("; "),
         source: String::new(),

@@ -13,7 +13,8 @@ use crate::sentence::{self, Mark, share};
 use super::change::{self, RATE};
 use super::words;
 
-/// What the columns and signs mean that occur in these runs; `two` of them are compared.
+/// Explains the columns and signs that occur in these runs. `two`: there are two runs, which are
+/// compared.
 pub(super) fn legend(runs: &[&Run], samples: bool, two: bool) -> Markup {
     let rows = || runs.iter().flat_map(|run| &run.measurements);
     let flags: BTreeSet<Flag> = rows()
@@ -56,7 +57,7 @@ pub(super) fn legend(runs: &[&Run], samples: bool, two: bool) -> Markup {
     }
 }
 
-/// What two runs have beside.
+/// What the page shows for two runs only.
 fn of_changes() -> Markup {
     let percent = |ratio: f64| share(100.0 * ratio);
     html! {

@@ -1,7 +1,8 @@
-//! The page people look at in a browser: one self-contained file, from one run or many, or from a comparison.
+//! The HTML page: one self-contained file for one run or many, or for a comparison.
 //!
-//! No network, no third-party code; the page reads without script too, which only sorts, filters and unfolds the rows' evidence
-//! (`data.rs`). What a document says is escaped everywhere, and a content policy forbids the page whatever it does not need.
+//! No network, no third-party code. The page is readable without script, which only sorts, filters
+//! and unfolds the rows' evidence (`data.rs`). All text from documents is escaped, and a content
+//! security policy forbids everything that the page does not need.
 
 mod benchmarks;
 mod change;
@@ -41,37 +42,40 @@ use crate::sentence;
 use change::Changes;
 use rows::Rows;
 
-/// Runs that stand beside each other as columns; more are drawn as lines over time.
+/// Maximum number of runs shown side by side as columns; more are drawn as lines over time.
 const MAX_COLUMNS: usize = 4;
 
-/// Rows of a page whose groups stand open; of more, each group is laid out when its reader opens it.
+/// Maximum number of rows for which all groups are open; in a larger page, a group is laid out when
+/// it is opened.
 const MAX_OPEN: usize = 200;
 
-/// What a page shows beside its runs.
+/// What a page shows in addition to its runs.
 #[derive(Debug, Clone, Default)]
 pub struct PageOptions {
     /// The page's title; a general one if not given.
     pub title: Option<String>,
     /// Explanations of benchmarks, by id.
     pub explanations: BTreeMap<String, Explanation>,
-    /// The numbers every programmer should know, one list a run in the order of the runs; empty leaves the section out.
+    /// The numbers every programmer should know, one list per run in the order of the runs; if
+    /// empty, the section is left out.
     pub headline: Vec<Numbers>,
-    /// Published experiments beside the run; empty leaves the section out.
+    /// Published experiments to compare with the run; if empty, the section is left out.
     pub studies: Vec<JudgedStudy>,
-    /// Metrics over time; empty leaves the section out.
+    /// Metrics over time; if empty, the section is left out.
     pub history: Vec<Series>,
-    /// Whether each row unfolds the pictures of its samples, and of many runs its line over them: a page several times as large.
+    /// Whether each row's details include pictures of its samples and, for many runs, of its values
+    /// over them; this makes a page several times as large.
     pub samples: bool,
 }
 
-/// What a benchmark measures, how to read it, and how it is found.
+/// What a benchmark measures, how to read it, and by which words it is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// One sentence.
     pub summary: String,
-    /// What else people call it when they search; a page's filter looks here as well.
+    /// Other words people search for; the page's filter looks here too.
     pub tags: Vec<String>,
-    /// Headings and their text; blank lines part paragraphs, backquotes mark code.
+    /// Headings and their text; blank lines separate paragraphs, backquotes mark code.
     pub sections: Vec<(String, String)>,
 }
 
@@ -104,7 +108,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
                         h2 id={ "title-" (group) } { (group) }
                         span class="quiet" { (sentence::count(rows.len(), "row")) @if let Some(changes) = &changes { (changes.counts(group)) } }
                     }
-                    // Inside, so that a link to it opens the group without script too.
+                    // Inside, so that a link to it opens the group even without script.
                     div id={ "group-" (group) } {
                     @if group == "memory" { (hierarchy::table(runs)) }
                     (directories::table(group, runs))
@@ -154,7 +158,7 @@ fn title(runs: &[&Run]) -> String {
     }
 }
 
-/// The name of a run among several: letters while they are columns.
+/// The name of a run among several; letters while runs are columns.
 fn letter(index: usize) -> char {
     char::from(b'A' + u8::try_from(index.min(25)).unwrap_or(25))
 }

@@ -1,10 +1,12 @@
-//! Numbers that a document only names: details and what was observed, in words and with units.
+//! Formats numbers that a document merely names: details and observed values, in words and with
+//! units.
 
 use syscost_results::{Fact, Unit};
 
 use crate::units;
 
-/// Endings of names, the longer ones first, with the unit they tell and how many of it one is.
+/// Suffixes of names, the longer ones first, each with its unit and the number of those units it
+/// stands for.
 const ENDINGS: [(&str, Unit, f64); 10] = [
     ("_bytes_per_s", Unit::BytesPerSecond, 1.0),
     ("_operations_per_s", Unit::OperationsPerSecond, 1.0),
@@ -17,16 +19,17 @@ const ENDINGS: [(&str, Unit, f64); 10] = [
     ("_ns", Unit::Nanoseconds, 1.0),
     ("_us", Unit::Nanoseconds, 1e3),
 ];
-/// Digits of an observed number that are shown, unless it is a whole one.
+/// Significant digits shown of an observed number that is not an integer.
 const DIGITS: f64 = 6.0;
 
-/// A detail's name in words, and its value with the unit that its name ends in: `waited_ns` is `waited`, `34.5 µs`.
+/// A detail's name in words, and its value with the unit of its suffix: `waited_ns` is `waited`,
+/// `34.5 µs`.
 pub(super) fn detail(name: &str, value: f64) -> (String, String) {
     let known = ENDINGS
         .iter()
         .find_map(|(ending, unit, factor)| Some((name.strip_suffix(ending)?, *unit, *factor)));
     let (name, unit, factor) = known.unwrap_or((name, Unit::Count, 1.0));
-    // Percentiles have their point as an underscore.
+    // Names of percentiles have an underscore for the decimal point.
     let words = name.replace("p99_9", "p99.9").replace('_', " ");
     let is_whole = value.fract() == 0.0 && value.abs() < 1e15;
     let shown = match is_whole && unit == Unit::Count {
@@ -36,7 +39,7 @@ pub(super) fn detail(name: &str, value: f64) -> (String, String) {
     (words, shown)
 }
 
-/// What was observed, without digits that tell nothing.
+/// An observed value, without insignificant digits.
 pub(super) fn observed(fact: &Fact) -> String {
     match fact {
         Fact::Number(number) if number.is_finite() && number.fract() != 0.0 => {

@@ -7,7 +7,7 @@ use syscost_results::{Measurement, Run, Status, Unit};
 /// A row with its measurement in each run; `None` where a run has none.
 pub(super) struct Row<'a> {
     pub(super) name: &'a str,
-    /// The newest measurement: it tells title, unit and evidence.
+    /// The newest measurement, which provides title, unit and evidence.
     pub(super) latest: &'a Measurement,
     pub(super) of_runs: Vec<Option<&'a Measurement>>,
 }
@@ -21,13 +21,13 @@ impl<'a> Row<'a> {
         self.latest.unit
     }
 
-    /// The id behind its first dot.
+    /// The id after its first dot.
     pub(super) fn operation(&self) -> &'a str {
         let id = self.id();
         id.split_once('.').map_or(id, |(_, operation)| operation)
     }
 
-    /// The case as people read it: `call=getppid, via=libc`.
+    /// The case in readable form: `call=getppid, via=libc`.
     pub(super) fn case(&self) -> String {
         let case = self
             .name
@@ -69,7 +69,7 @@ impl<'a> Rows<'a> {
                 rows[at].latest = measurement;
             }
         }
-        // What only a later run has goes to its own group and benchmark.
+        // Rows that only a later run has are placed in their own group and benchmark.
         let mut order: HashMap<&str, usize> = HashMap::new();
         for row in &rows {
             for key in [row.group(), row.id()] {
@@ -89,12 +89,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The median of a row that may show one.
+/// The median of a row, if its status allows one.
 pub(super) fn median(row: &Measurement) -> Option<f64> {
     crate::chart::rows::value(row).map(|value| value.median)
 }
 
-/// The median in core cycles of a row that may show it: below resolution there is a bound only.
+/// The median in core cycles of a row whose status allows one: below resolution there is only a
+/// bound.
 pub(super) fn cycles(row: &Measurement) -> Option<f64> {
     row.core_cycles.filter(|_| row.status == Status::Ok)
 }

@@ -6,10 +6,11 @@ use crate::chart::theme_variables;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-/// Of the script, in base64; a test says what it should be.
+/// SHA-256 of the script, in base64; a test computes the expected value.
 const SCRIPT_SHA256: &str = "3bcpGUvWG+GeQkIGN9/POm8ucfTH/iiG3iDGc+gejOs=";
 
-/// The whole document. Its policy allows this very script and the style, and nothing else: no network, no other script.
+/// The whole document. Its content security policy allows exactly this script and the style: no
+/// network, no other script.
 pub(super) fn document(title: &str, body: &Markup) -> Markup {
     let policy = format!(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{SCRIPT_SHA256}'; base-uri 'none'; form-action 'none'"
@@ -46,21 +47,21 @@ pub(super) fn header(title: &str, below: &Markup) -> Markup {
     }
 }
 
-/// The kinds of rows that the toolbar lets choose.
+/// The kinds of rows that the toolbar offers to filter by.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kinds {
     /// By evidence and flags.
     OfRows,
-    /// By what became of them.
+    /// By verdict.
     OfChanges,
     /// By both.
     OfBoth,
-    /// None: there are no rows to choose.
+    /// No filter: there are no rows.
     None,
 }
 
 impl Kinds {
-    /// Of a page of runs, of which there are two or not.
+    /// For a page of runs; `two` if there are two of them.
     pub(super) fn of_rows(two: bool) -> Self {
         if two { Kinds::OfBoth } else { Kinds::OfRows }
     }

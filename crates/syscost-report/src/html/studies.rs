@@ -1,4 +1,4 @@
-//! Published experiments beside the run: a table for each, and its charts.
+//! Published experiments next to the run: a table for each, and its charts.
 
 use maud::{Markup, html};
 use syscost_results::Unit;
@@ -8,7 +8,7 @@ use crate::chart::{self, Labels, Theme};
 use crate::study::{self, Drawn, Picture};
 use crate::units;
 
-/// The section of all studies that the run has rows of; nothing without any.
+/// The section of all studies that the run has rows of; empty if there are none.
 pub(super) fn section(studies: &[JudgedStudy]) -> Markup {
     if studies.is_empty() {
         return html! {};

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use syscost_results::{Estimate, Measurement, Run, Status, Unit};
 
-use crate::chart::{rows::value, told};
+use crate::chart::{formatted, rows::value};
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
 
@@ -12,7 +12,7 @@ use super::headline::percent;
 use super::rows::{Row, cycles, median};
 use super::{MAX_COLUMNS, change, details, key, words};
 
-/// How runs stand in the table.
+/// How the table shows runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     One,
@@ -29,7 +29,7 @@ impl Shape {
         }
     }
 
-    /// By which style names the figures where the screen is too narrow for columns.
+    /// The CSS class, which labels the figures when the screen is too narrow for columns.
     fn class(self) -> &'static str {
         match self {
             Shape::One => "rows one",
@@ -39,7 +39,7 @@ impl Shape {
         }
     }
 
-    /// Columns beside the name.
+    /// Number of columns in addition to the name.
     fn columns(self) -> usize {
         match self {
             Shape::One | Shape::SideBySide(2) => 7,
@@ -49,12 +49,12 @@ impl Shape {
     }
 }
 
-/// Where a row stands in the page.
+/// The id of a row in the page.
 pub(super) fn place(name: &str) -> String {
     format!("row-{name}")
 }
 
-/// The table of one group's rows. `changes` are what became of them, of two runs.
+/// The table of one group's rows. `changes`: how they changed, if there are two runs.
 pub(super) fn table(
     group: &str,
     rows: &[&Row<'_>],
@@ -78,7 +78,7 @@ pub(super) fn table(
     }
 }
 
-/// A column's heading; with script it sorts.
+/// A column's heading; with script, clicking it sorts.
 fn column(text: &str, kind: &str, key: Option<Markup>) -> Markup {
     html! {
         th scope="col" class=(kind) aria-sort="none" {
@@ -112,7 +112,7 @@ fn heading(shape: Shape) -> Markup {
     }
 }
 
-/// A row; what it unfolds is among the page's data, in the same order.
+/// A row; its details are in the page's data, in the same order.
 fn body(shape: Shape, row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
     let latest = row.latest;
     let mark = Mark::of(&latest.evidence);
@@ -140,7 +140,7 @@ fn name(row: &Row<'_>) -> Markup {
     }
 }
 
-/// What a cell is sorted by: five digits tell any two apart that a reader would.
+/// The sort key of a cell: five digits are enough to order values that a reader can distinguish.
 pub(super) fn sortable(value: f64) -> String {
     let text = format!("{value:.4e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -159,7 +159,7 @@ pub(super) fn cell(value: Option<f64>, content: &Markup) -> Markup {
     html! { td class="num" data-v=[value.map(sortable)] { (content) } }
 }
 
-/// The same in the table of one run, whose numbers are known by their columns.
+/// A cell of a single run's table, whose numbers are identified by their columns.
 fn plain(value: Option<f64>, content: &Markup) -> Markup {
     html! { td data-v=[value.map(sortable)] { (content) } }
 }
@@ -176,7 +176,7 @@ fn one(row: &Measurement) -> Markup {
     let Some(figures) = Figures::of(row) else {
         return html! { td class="none" colspan=(Shape::One.columns()) { (sentence::no_number(row)) } };
     };
-    // Where there is only a bound nothing else may show, also to a reader of the source.
+    // If there is only a bound, nothing else may appear, not even in the page's source.
     let estimate = match row.status {
         Status::Ok => row.estimate.clone(),
         Status::AboveRange => Estimate {
@@ -189,7 +189,7 @@ fn one(row: &Measurement) -> Markup {
         },
     };
     let best = row.best().filter(|_| !figures.best.is_empty());
-    // The side that is shown, as a share of the median: rows differ in their units.
+    // The side that is shown, as a share of the median, as rows differ in their units.
     let interval = estimate.ci95_low.zip(estimate.ci95_high);
     let share = interval
         .zip(estimate.median)
@@ -198,7 +198,7 @@ fn one(row: &Measurement) -> Markup {
         (plain(estimate.median.or(estimate.ci95_high).or(estimate.ci95_low), &html! {
             strong { (figures.median) } " " small { (figures.unit) }
         }))
-        // Told by its own sign where it is the upper side alone.
+        // A plus sign marks the upper side alone.
         td class=[figures.half_width.starts_with('+').then_some("up")] data-v=[share.map(sortable)] { (figures.half_width) }
         (plain(best, &html! { (figures.best) }))
         (plain(cycles(row), &html! { (cycles(row).map(units::cycles).unwrap_or_default()) }))
@@ -230,7 +230,7 @@ fn side_by_side(row: &Row<'_>, changes: Option<&Changes<'_>>) -> Markup {
     }
 }
 
-/// How many flags of a row are told: those of a number.
+/// Number of flags shown for a row; none without a number.
 fn shown_flags(row: &Measurement) -> usize {
     match Figures::of(row) {
         Some(_) => words::shown_flags(row).count(),
@@ -238,7 +238,7 @@ fn shown_flags(row: &Measurement) -> usize {
     }
 }
 
-/// A run's number in little room, or its status.
+/// A run's number in compact form, or its status.
 fn short(row: Option<&Measurement>) -> Markup {
     let Some(row) = row else {
         return html! { span class="quiet" { "not in this run" } };
@@ -267,7 +267,7 @@ fn many(row: &Row<'_>) -> Markup {
     let unit = row.unit();
     html! {
         (match value(row.latest) {
-            Some(value) => cell(Some(last), &html! { strong { (told(unit, &value)) } }),
+            Some(value) => cell(Some(last), &html! { strong { (formatted(unit, &value)) } }),
             None => cell(None, &html! {
                 span class="quiet" title=(sentence::no_number(row.latest)) { (row.latest.status.words()) }
             }),
@@ -280,10 +280,12 @@ fn many(row: &Row<'_>) -> Markup {
     }
 }
 
-/// Half the width of the axis of the intervals, as a share of a row's median: an interval of a few percent is seen.
+/// Half the width of the intervals' axis, as a share of a row's median, so that an interval of a
+/// few percent is visible.
 const REACH: f64 = 0.2;
 
-/// The heading of the intervals: their axis is the same in every row, so the same width is the same uncertainty.
+/// The heading of the intervals. Their axis is the same in every row, so equal widths are equal
+/// uncertainties.
 fn axis(runs: usize) -> Markup {
     let percent = format!("{:.0} %", 100.0 * REACH);
     let whose = if runs > 1 { "first median" } else { "median" };
@@ -294,12 +296,12 @@ fn axis(runs: usize) -> Markup {
     }
 }
 
-/// How far along the axis a value is whose middle is `zero`.
+/// The position of a value along an axis whose middle is `zero`, from 0 to 1.
 fn along(zero: f64, value: f64) -> f64 {
     (0.5 + (value / zero - 1.0) / (2.0 * REACH)).clamp(0.0, 1.0)
 }
 
-/// The interval of a single run; the median is in the middle, where style puts it.
+/// The interval of a single run; the median is in the middle, placed by the style sheet.
 fn mark_of_one(row: &Measurement) -> Markup {
     let Some(value) = value(row).filter(|value| value.median > 0.0) else {
         return html! {};
@@ -319,10 +321,10 @@ fn mark_of_one(row: &Measurement) -> Markup {
     }
 }
 
-/// What a picture without an interval says; its dot is hollow.
+/// Title of a picture without an interval, whose dot is hollow.
 const NO_INTERVAL: &str = "no interval";
 
-/// Each run's interval as a bar and its median as a mark, in shares of the first median there is.
+/// Each run's interval as a bar and its median as a mark, relative to the first available median.
 fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
     let values = || {
         let values = of_runs.iter().enumerate();
@@ -331,7 +333,7 @@ fn marks(of_runs: &[Option<&Measurement>]) -> Markup {
     let Some(zero) = of_runs.iter().find_map(|row| value((*row)?)) else {
         return html! {};
     };
-    // Nothing is a share of what is not above zero.
+    // Shares need a positive median.
     if zero.median <= 0.0 {
         return html! {};
     }

@@ -37,14 +37,14 @@ fn draw(runs: &[&Run]) -> String {
     page(runs, &options(runs))
 }
 
-/// What stands between `main` and its end, an element a line.
+/// The contents of `main`, one element per line.
 fn main_of(page: &str) -> String {
     let (_, rest) = page.split_once("<main").expect("a main part");
     let (main, _) = rest.split_once("</main>").expect("its end");
     format!("<main{main}</main>").replace("><", ">\n<")
 }
 
-/// The data from which the page's script draws what unfolds.
+/// The data from which the page's script renders the rows' details.
 fn data_of(page: &str) -> serde_json::Value {
     let (_, rest) = page
         .split_once("<script type=\"application/json\" id=\"data\">")
@@ -108,7 +108,7 @@ fn withheld_numbers_never_appear() {
     let rows = clean.measurements.iter_mut().zip(&mut hostile.measurements);
     for (clean, row) in rows.filter(|(clean, _)| clean.status != Status::Ok) {
         clean.samples = None;
-        // What a document must not hold, but a hostile one does.
+        // What a document must not contain, but a hostile one does.
         row.estimate.median = Some(424.242);
         row.estimate.min = Some(424.242);
         row.estimate.p99 = Some(424.242);
@@ -235,7 +235,7 @@ fn two_runs_have_a_column_each_and_a_ratio() {
 fn the_same_width_is_the_same_uncertainty() {
     let mut run = fixture::run();
     run.measurements.truncate(2);
-    // Five percent, and from a tenth below to beyond the axis' end at a fifth above.
+    // Five percent; and from a tenth below to beyond the axis' end at a fifth above.
     for (row, (median, low, high)) in run
         .measurements
         .iter_mut()
@@ -257,8 +257,11 @@ fn the_same_width_is_the_same_uncertainty() {
 fn runs_side_by_side_keep_their_flags() {
     let run = fixture::run();
     let page = draw(&[&run, &run]);
-    let told = page.matches("class=\"of-run\"").count();
-    assert!(told > 0 && told.is_multiple_of(2), "{told}, each run's own");
+    let count = page.matches("class=\"of-run\"").count();
+    assert!(
+        count > 0 && count.is_multiple_of(2),
+        "{count}, each run's own"
+    );
     assert!(page.contains("noisy: more than a tenth of the samples were disturbed"));
     let many = draw(&[&run; 5]);
     assert!(many.contains("noisy: more than a tenth of the samples were disturbed"));

@@ -5,7 +5,8 @@ use syscost_results::{Evidence, Flag, Measurement};
 
 use crate::{footer, sentence, sentence::Mark};
 
-/// A mark with its meaning for the pointer, and for those who cannot see the sign. The worst evidence is told on hover.
+/// A mark with its meaning as a tooltip, and for readers who cannot see the sign. The tooltip shows
+/// the worst evidence.
 pub(super) fn mark(evidence: &[Evidence]) -> Markup {
     let mark = Mark::of(evidence);
     let worst: Vec<String> = evidence
@@ -43,23 +44,25 @@ pub(super) fn shown_flags(row: &Measurement) -> impl Iterator<Item = Flag> {
     flags.filter(|flag| footer::is_shown(*flag))
 }
 
-/// The flags of a row that has a number, by their short names; the legend, and the page's script, say what they mean.
+/// The flags of a row that has a number, by their short names, which the legend and the page's
+/// script explain.
 pub(super) fn flags(row: &Measurement) -> Markup {
     html! {
         @for flag in shown_flags(row) { span class="flag" { (sentence::flag(flag).0) } " " }
     }
 }
 
-/// The same in little room: the first by its short name, how many more, and all in words for the pointer.
+/// The flags in compact form: the first by its short name, how many more, and all of them in words
+/// as a tooltip.
 pub(super) fn first_flag(row: &Measurement) -> Markup {
-    let told: Vec<(&str, &str)> = shown_flags(row).map(sentence::flag).collect();
-    let words: Vec<String> = told
+    let flags: Vec<(&str, &str)> = shown_flags(row).map(sentence::flag).collect();
+    let words: Vec<String> = flags
         .iter()
         .map(|(short, meaning)| format!("{short}: {meaning}"))
         .collect();
-    let more = told.len().saturating_sub(1);
+    let more = flags.len().saturating_sub(1);
     html! {
-        @if let Some((short, _)) = told.first() {
+        @if let Some((short, _)) = flags.first() {
             span class="flag" title=(words.join("\n")) { (short) @if more > 0 { " +" (more) } }
         }
     }
@@ -76,7 +79,8 @@ pub(super) fn paragraphs(text: &str) -> Markup {
     }
 }
 
-/// A paragraph's text before its list, and the list's items: lines that begin with a hyphen, each with the lines after it.
+/// A paragraph's text before its list, and the list's items: lines that begin with a hyphen, each
+/// with its continuation lines.
 fn listed(paragraph: &str) -> (String, Vec<String>) {
     let (mut before, mut items) = (String::new(), Vec::new());
     for line in paragraph.lines() {

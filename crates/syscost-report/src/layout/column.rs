@@ -3,7 +3,7 @@
 use super::Row;
 use crate::units;
 
-/// The columns of numbers; the name stands before them, the mark and the flags behind.
+/// The columns of numbers. The name stands before them, the mark and the flags after them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Column {
     Median,
@@ -15,7 +15,7 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// What to show, from everything to the least.
+    /// The columns to show, from the widest choice to the narrowest.
     pub(super) const CHOICES: [&[Column]; 3] = [
         &[
             Column::Median,
@@ -33,7 +33,7 @@ impl Column {
         &[Column::Median, Column::Unit, Column::HalfWidth],
     ];
 
-    /// The same beside a reference, which is what was asked for.
+    /// The choices with a reference, which takes precedence since it was asked for.
     const BESIDE: [&[Column]; 3] = [
         &[
             Column::Median,
@@ -69,7 +69,7 @@ impl Column {
         }
     }
 
-    /// What stands in it; nothing of a row without a number.
+    /// The cell's text; `None` for a row without a number.
     pub(super) fn text(self, row: &Row<'_>) -> Option<String> {
         let figures = row.figures.as_ref()?;
         Some(match self {
@@ -85,7 +85,7 @@ impl Column {
         })
     }
 
-    /// The median is what one reads first.
+    /// Whether the column is secondary to the median, which people read first.
     pub(super) fn is_secondary(self) -> bool {
         !matches!(self, Column::Median | Column::Unit)
     }

@@ -132,7 +132,7 @@ fn no_line_is_wider_than_asked() {
         );
         let table = text.split("\n\n").nth(2).expect("the list");
         assert!(table.contains("shared"), "{columns}: {text}");
-        let is_more_said = words.contains("behind a flag");
+        let is_more_said = words.contains("after a flag");
         assert_eq!(table.contains(" +"), is_more_said, "{columns}: {text}");
     }
 }

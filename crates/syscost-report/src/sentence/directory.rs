@@ -5,8 +5,7 @@ use syscost_results::directory::{DirectIo, Directory};
 
 use crate::units::quantity;
 
-/// A directory in one line: its label, the path, the file system and what it lies on, how its device
-/// works, and how much of it is free.
+/// A directory in one line: its label, path, file system, storage, device, and free space.
 pub fn directory(directory: &Directory) -> String {
     let mut parts = vec![directory.storage()];
     if directory.in_memory {
@@ -20,7 +19,7 @@ pub fn directory(directory: &Directory) -> String {
     }
     parts.extend(free(directory));
     parts.retain(|part| !part.is_empty());
-    // A document without what names its owner has no path.
+    // An anonymized document has no path.
     let blank = if directory.path.is_empty() { "" } else { " " };
     format!(
         "dir={}{blank}{}: {}",
@@ -43,7 +42,7 @@ fn device(directory: &Directory) -> Option<String> {
     if !is_named {
         parts.push(format!("device {name}"));
     }
-    // Of a virtual device it is the kernel's default, not a fact.
+    // For a virtual device the scheduler is the kernel's default and says nothing.
     let is_virtual = |layer: &String| layer == "virtio" || layer.starts_with("loop");
     if directory.rotational == Some(true) && !directory.layers.iter().any(is_virtual) {
         parts.push("rotating disk".to_owned());
@@ -73,11 +72,11 @@ mod tests {
     use syscost_results::directory::NfsMount;
 
     #[test]
-    fn a_directory_is_told_in_a_line() {
+    fn a_directory_is_described_in_a_line() {
         let run = fixture::of_directories();
-        let told: Vec<String> = run.directories.iter().map(directory).collect();
+        let lines: Vec<String> = run.directories.iter().map(directory).collect();
         assert_eq!(
-            told,
+            lines,
             [
                 "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O by 512 B, 60.0 GiB of 252 GiB free",
                 "dir=tmp /tmp: tmpfs, in memory, rw, 12.0 GiB of 12.0 GiB free",

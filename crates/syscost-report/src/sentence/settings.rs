@@ -1,4 +1,4 @@
-//! What the machine is, how it is set up, and how precise that let the run be, in a line each.
+//! The machine, its settings, and the precision of the run, one line each.
 
 use syscost_results::precision::{self, Precision};
 use syscost_results::{Machine, Run, Unit};
@@ -21,8 +21,8 @@ pub(super) fn cpus(online: u32) -> String {
     }
 }
 
-/// What of the machine's set-up changes costs: mitigations, frequency governor, huge pages, frequency, and the
-/// clock if it is an unusual one.
+/// The settings that affect costs: mitigations, frequency governor, huge pages, core frequency, and
+/// the clock if it is an unusual one.
 pub fn settings(run: &Run) -> String {
     let machine = &run.machine;
     let mut parts = vec![mitigations(run)];
@@ -50,7 +50,8 @@ fn mitigations(run: &Run) -> String {
     }
 }
 
-/// How precise the run's numbers are, and what limits that: how much of the time the cores were ours.
+/// The precision of the run's numbers, and what limits it: how much of the time the cores were
+/// ours.
 pub fn precision(run: &Run) -> Option<String> {
     let Precision {
         half,
@@ -61,13 +62,13 @@ pub fn precision(run: &Run) -> Option<String> {
     let used = run.noise.iter().filter(|noise| noise.used);
     let ours = used.filter_map(|noise| noise.measured_alone_percent.or(noise.alone_percent));
     let ours: Vec<f64> = ours.map(f64::round).collect();
-    let least = ours.iter().copied().reduce(f64::min);
-    let most = ours.iter().copied().reduce(f64::max);
+    let min = ours.iter().copied().reduce(f64::min);
+    let max = ours.iter().copied().reduce(f64::max);
     let mut text = format!("precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}");
-    let ours = match least.zip(most) {
+    let ours = match min.zip(max) {
         None => None,
-        Some((least, most)) if least == most => Some(format!("{least} %")),
-        Some((least, most)) => Some(format!("{least}-{most} %")),
+        Some((min, max)) if min == max => Some(format!("{min} %")),
+        Some((min, max)) => Some(format!("{min}-{max} %")),
     };
     if let Some(ours) = ours {
         text += &format!("; cores ours (no neighbour on the sibling thread) {ours} of the time");
@@ -75,7 +76,7 @@ pub fn precision(run: &Run) -> Option<String> {
     Some(text)
 }
 
-/// Two digits of a percentage.
+/// A percentage with two significant digits.
 fn percent(value: f64) -> String {
     match value {
         below if below < 9.95 => format!("{value:.1} %"),

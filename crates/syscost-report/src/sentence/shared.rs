@@ -1,22 +1,22 @@
-//! How much of the time cores were ours, and which samples count therefore.
+//! How much of the time cores were ours, and which samples therefore count.
 
 use syscost_results::run::Noise;
 use syscost_results::{Estimate, Flag, Measurement, Status};
 
 use crate::units::quantity;
 
-/// How much of the time the cores of these CPUs worked for nobody else: `core ours 62 % of the time (CPU 1), 12 % (CPU 0)`; `None` where it is
-/// known of none.
+/// The share of the time in which the cores of these CPUs were not shared: `core ours 62 % of the
+/// time (CPU 1), 12 % (CPU 0)`; `None` if none is known.
 pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
-    // While measuring, or by the probe before where nothing is known of that.
+    // While measuring or, if that is unknown, according to the probe before.
     let shares = by_cpu(noise, " of the time", |noise| {
         noise.measured_alone_percent.or(noise.alone_percent)
     })?;
     Some(format!("core ours {shares}"))
 }
 
-/// How much a neighbour slows the cores of these CPUs: `independent instructions take 43 % longer while shared (CPU 1), 20 % (CPU 0)`; `None`
-/// where none was shared.
+/// How much a neighbour slows the cores of these CPUs: `independent instructions take 43 % longer
+/// while shared (CPU 1), 20 % (CPU 0)`; `None` if none was shared.
 pub fn slower_while_shared<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
     let shares = by_cpu(noise, " longer while shared", |noise| {
         noise.seen_slowdown_percent()
@@ -43,8 +43,9 @@ fn by_cpu<'a>(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// How many of a row's samples are undisturbed, and what the operation costs on a shared core: `undisturbed 34 % of samples; 109 ns while the core
-/// is shared (+18 %)`. `None` where nobody looked.
+/// How many of a row's samples are undisturbed, and the operation's cost on a shared core:
+/// `undisturbed 34 % of samples; 109 ns while the core is shared (+18 %)`. `None` if sharing was
+/// not observed.
 pub fn undisturbed(row: &Measurement) -> Option<String> {
     let estimate = &row.estimate;
     let mut text = format!(
@@ -55,7 +56,7 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
         return Some(text);
     };
     text += &format!("; {} while the core is shared", quantity(row.unit, shared));
-    // A median of all samples is partly of a shared core itself.
+    // A median over all samples includes some from a shared core.
     let is_of_own_core = !row.flags.contains(&Flag::Disturbed);
     if let Some(median) = estimate
         .median
@@ -66,7 +67,7 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
     Some(text)
 }
 
-/// The numbers of a row that have no column: what they are, and their values.
+/// The numbers of a row that have no column: their names and values.
 pub(crate) fn without_column(row: &Measurement) -> Vec<(&'static str, String)> {
     let estimate = &row.estimate;
     let raw = estimate
@@ -85,7 +86,8 @@ pub(crate) fn without_column(row: &Measurement) -> Vec<(&'static str, String)> {
     known.chain(coverage).collect()
 }
 
-/// How many samples there are, of how many processes, and how many of these count: `52 samples from 6 processes, 4 of which count`.
+/// The number of samples and processes, and how many of the processes count: `52 samples from 6
+/// processes, 4 of which count`.
 pub fn samples(row: &Measurement) -> String {
     let Estimate {
         samples, rounds, ..
@@ -110,7 +112,7 @@ pub fn samples(row: &Measurement) -> String {
     }
 }
 
-/// A share in percent, with a digit behind the point only where it tells something.
+/// A share in percent, with one decimal only between 0.05 and 9.95.
 pub fn share(percent: f64) -> String {
     match percent {
         0.05..9.95 => format!("{percent:.1} %"),

@@ -1,15 +1,15 @@
-//! A run in one line: how many rows came out how, and how long it took.
+//! A run in one line: the outcomes of its rows, and how long it took.
 
 use syscost_results::{Run, Status};
 
 use crate::units::duration;
 
-/// How many rows came out how, in what time.
+/// How many rows had each outcome, and how long the run took.
 pub fn summary(run: &Run) -> String {
     format!("{} in {}", came_out(run), duration(run.duration_s))
 }
 
-/// The same of some rows of a run: the time is that of all of them.
+/// The summary of only some rows of a run; the time is that of the whole run.
 pub fn summary_of_part(run: &Run) -> String {
     format!("{} in a run of {}", came_out(run), duration(run.duration_s))
 }
@@ -35,7 +35,7 @@ fn came_out(run: &Run) -> String {
             parts.push(format!("{count} {}", wanted.words()));
         }
     }
-    // What was not measured at all is counted above.
+    // Rows that were not measured at all are counted above.
     let rounds = match run.complete {
         true => "",
         false => ", some in fewer rounds than wanted,",

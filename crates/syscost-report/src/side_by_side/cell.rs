@@ -1,4 +1,4 @@
-//! Numbers of the table in characters, and how wide a directory's column is.
+//! Formats the numbers of the table, and sizes the directories' columns.
 
 use syscost_results::{Measurement, Status};
 
@@ -19,7 +19,7 @@ pub(super) struct Cell<'a> {
     pub(super) unit: &'static str,
     pub(super) half_width: String,
     pub(super) mark: Option<Mark>,
-    /// Instead of a number.
+    /// Shown in place of a number.
     pub(super) word: &'static str,
     pub(super) ratio: String,
     pub(super) row: Option<&'a Measurement>,
@@ -55,7 +55,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// The number, laid out in these widths, or the word.
+    /// The number, padded to these widths, or the word.
     pub(super) fn number(&self, column: &Column, paint: Paint) -> String {
         if !self.word.is_empty() {
             let is_bad =
@@ -86,12 +86,12 @@ impl<'a> Cell<'a> {
 /// The widths of a directory's column.
 pub(super) struct Column {
     pub(super) median: usize,
-    /// With the blank before it.
+    /// Including the space before it.
     pub(super) unit: usize,
-    /// With the blank before it; 0 where it is not shown.
+    /// Including the space before it; 0 if it is not shown.
     pub(super) half_width: usize,
-    /// The whole number at least: of its heading and of words.
-    pub(super) least: usize,
+    /// Minimum width of the whole number, for its heading and for words.
+    pub(super) min_number: usize,
     /// 0 for the first directory.
     pub(super) ratio: usize,
 }
@@ -112,7 +112,7 @@ impl Column {
                 true => widest(|cell| 1 + width(&cell.half_width)).unwrap_or(0),
                 false => 0,
             },
-            least: widest(|cell| width(cell.word))
+            min_number: widest(|cell| width(cell.word))
                 .unwrap_or(0)
                 .max(width(label)),
             ratio: match first {
@@ -124,10 +124,10 @@ impl Column {
 
     /// Width of the number with its mark.
     pub(super) fn number(&self) -> usize {
-        (self.median + self.unit + self.half_width + 2).max(self.least)
+        (self.median + self.unit + self.half_width + 2).max(self.min_number)
     }
 
-    /// Width of all with the gaps before.
+    /// Total width, with the gaps before.
     pub(super) fn whole(&self) -> usize {
         let ratio = if self.ratio > 0 { 1 + self.ratio } else { 0 };
         GAP + self.number() + ratio
@@ -142,7 +142,7 @@ pub(super) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// A text of this width, whatever escapes it holds, with blanks behind it.
+/// A text, `wide` columns wide apart from escape sequences, padded on the right to `columns`.
 pub(super) fn padded_left(text: &str, wide: usize, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(wide)))
 }

@@ -7,21 +7,21 @@ use crate::layout::INDENT;
 use crate::paint::{self, Paint, cut_case, cut_end, width};
 use crate::wrap::hanging;
 
-/// The least that is left for a name and its indent.
-const SHORTEST_NAME: usize = 30;
+/// Minimum width of a name with its indent.
+const MIN_NAME: usize = 30;
 
 /// How the table is drawn.
 pub(crate) struct Options {
-    /// Columns at most.
+    /// Maximum width in columns.
     pub(crate) width: usize,
-    /// Colours or none.
+    /// Whether to use colours.
     pub(crate) paint: Paint,
-    /// Whether to tell evidence, flags and details beneath each line.
+    /// Whether to show evidence, flags and details below each line.
     pub(crate) verbose: bool,
 }
 
-/// The lines of the table, beneath a heading that begins with `title`. Directories that find no
-/// room stand in a table of their own beneath it, beside the first once more.
+/// The lines of the table, below a heading that begins with `title`. Directories that do not fit
+/// have a table of their own below, next to the first directory again.
 pub(crate) fn lines(table: &SideBySide<'_>, title: &str, options: &Options) -> Vec<String> {
     let columns: Vec<usize> = (1..table.labels.len()).collect();
     let mut out = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn lines(table: &SideBySide<'_>, title: &str, options: &Options) -> V
         let fitting = (1..=rest.len())
             .rev()
             .find(|count| Block::new(table, &rest[..*count], options).is_some());
-        // One column beside the first is drawn, fit or not.
+        // One column beside the first is drawn even if it does not fit.
         let (shown, later) = rest.split_at(fitting.unwrap_or(1));
         let block = Block::new(table, shown, options)
             .unwrap_or_else(|| Block::narrow(table, shown, options));
@@ -47,7 +47,7 @@ pub(crate) fn lines(table: &SideBySide<'_>, title: &str, options: &Options) -> V
 struct Block<'t, 'a> {
     table: &'t SideBySide<'a>,
     options: &'t Options,
-    /// Places of the directories shown.
+    /// Indexes of the directories shown.
     shown: Vec<usize>,
     cells: Vec<Vec<Cell<'a>>>,
     columns: Vec<Column>,
@@ -55,14 +55,14 @@ struct Block<'t, 'a> {
 }
 
 impl<'t, 'a> Block<'t, 'a> {
-    /// With intervals if there is room, else without; `None` if names would be too short then.
+    /// With intervals if they fit, else without; `None` if names would then be too short.
     fn new(table: &'t SideBySide<'a>, others: &[usize], options: &'t Options) -> Option<Self> {
         let full = Block::sized(table, others, options, true);
         if full.name == full.longest_name() {
             return Some(full);
         }
         let narrow = Block::narrow(table, others, options);
-        (narrow.name >= SHORTEST_NAME.min(narrow.longest_name())).then_some(narrow)
+        (narrow.name >= MIN_NAME.min(narrow.longest_name())).then_some(narrow)
     }
 
     fn narrow(table: &'t SideBySide<'a>, others: &[usize], options: &'t Options) -> Self {
@@ -109,7 +109,7 @@ impl<'t, 'a> Block<'t, 'a> {
         names.max().unwrap_or(0)
     }
 
-    /// Whether the line's benchmark has several, which stand beneath a line of its own.
+    /// Whether the line's benchmark has several lines, which stand below one of its own.
     fn is_nested(&self, index: usize) -> bool {
         let lines = &self.table.lines;
         let is_same = |other: usize| {
@@ -187,7 +187,7 @@ impl<'t, 'a> Block<'t, 'a> {
         format!("{title}{}", paint.text(paint::DIM, behind.trim_end()))
     }
 
-    /// The flags of a line, each directory's first: `ssd: wide, tmp: noisy +1`.
+    /// The flags of a line, the first of each directory: `ssd: wide, tmp: noisy +1`.
     fn flags(&self, cells: &[Cell<'_>]) -> String {
         let of_one = |(place, cell): (&usize, &Cell<'_>)| {
             let row = cell.row.filter(|_| cell.word.is_empty())?;
@@ -203,7 +203,7 @@ impl<'t, 'a> Block<'t, 'a> {
         flags.collect::<Vec<_>>().join(", ")
     }
 
-    /// What a verbose table tells beneath a line, of each directory.
+    /// What a verbose table shows below a line, for each directory.
     fn notes(&self, cells: &[Cell<'_>]) -> Vec<String> {
         let indent = " ".repeat(INDENT + 2);
         let mut out = Vec::new();

@@ -6,7 +6,7 @@ use syscost_results::study::{ChartKind, JudgedQuantity, JudgedStudy, Quantity, S
 
 use crate::chart::{Bar, Chart, Line, Value, number};
 
-/// A quantity and what a run says of it.
+/// A quantity and the run's results for it.
 type Judged<'s> = (&'s Quantity, &'s JudgedQuantity);
 
 /// One chart of a study.
@@ -14,14 +14,14 @@ pub(crate) struct Picture<'s> {
     pub(crate) title: &'s str,
     pub(crate) unit: Unit,
     pub(crate) drawn: Drawn<'s>,
-    /// What it cannot show, for a note beneath.
+    /// What it cannot show, for a note below.
     pub(crate) note: Option<String>,
 }
 
 /// What a chart draws.
 pub(crate) enum Drawn<'s> {
     Chart(Chart),
-    /// Values and how often each was seen.
+    /// Values and how often each occurred.
     Histogram(&'s [(f64, u64)]),
 }
 
@@ -89,13 +89,13 @@ fn exactly(median: f64) -> Value {
     }
 }
 
-/// The views of this machine, with what a chart calls them.
+/// The results of this machine, with their names in a chart.
 fn here(judged: &JudgedQuantity) -> [(&'static str, Option<Value>); 2] {
     fn of(seen: &Option<Seen>) -> Option<&View> {
         seen.as_ref().and_then(Seen::figure)
     }
     [
-        // From the least to the most that it printed is no interval.
+        // The range that the procedure printed is not a confidence interval.
         (
             "as published, here",
             of(&judged.as_published).map(|view| exactly(view.value)),
@@ -104,7 +104,8 @@ fn here(judged: &JudgedQuantity) -> [(&'static str, Option<Value>); 2] {
     ]
 }
 
-/// A bar for each quantity and machine, and which figures have none: no bar is shorter than nothing.
+/// A bar for each quantity and machine, and which figures have none, since a bar cannot be
+/// negative.
 fn machines(quantities: &[Judged<'_>]) -> (Vec<Bar>, Option<String>) {
     let (mut bars, mut without) = (Vec::new(), Vec::new());
     for (quantity, judged) in quantities {
@@ -126,7 +127,7 @@ fn machines(quantities: &[Judged<'_>]) -> (Vec<Bar>, Option<String>) {
     (bars, (!without.is_empty()).then_some(note))
 }
 
-/// The parameter that tells the procedures' rows apart, if its values are numbers.
+/// The parameter that distinguishes the procedures' rows, if its values are numbers.
 fn varying<'q>(quantities: &[Judged<'q>]) -> Option<(&'q str, Vec<f64>)> {
     let names = quantities
         .iter()
@@ -143,8 +144,8 @@ fn varying<'q>(quantities: &[Judged<'q>]) -> Option<(&'q str, Vec<f64>)> {
     })
 }
 
-/// Lines over the parameter that tells the quantities' rows apart: one for each published machine, one for
-/// the same procedure here, one for syscost's method.
+/// Lines over the parameter that distinguishes the quantities' rows: one for each published
+/// machine, one for the same procedure here, one for syscost's method.
 fn curve(quantities: &[Judged<'_>]) -> Option<Chart> {
     let (parameter, values) = varying(quantities)?;
     let mut lines: Vec<Line> = Vec::new();

@@ -1,8 +1,9 @@
-//! What was published, as pages of docs/studies/: of the same data as everything else about a study.
+//! The published side of a study, as pages of docs/studies/, from the same data as all other views
+//! of it.
 
 use syscost_results::study::{JudgedFigure, Quantity, Study};
 
-/// What stands above generated pages.
+/// Header of generated pages.
 const GENERATED: &str = "<!-- Written by `cargo xtask gen` from the study's data. Do not edit. -->";
 
 /// The list of all studies.

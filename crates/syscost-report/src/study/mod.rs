@@ -1,6 +1,6 @@
-//! A published experiment beside a run: for terminals, and as a page of documents.
+//! A published experiment compared with a run: for terminals, and as a documentation page.
 //!
-//! - [`text()`]: four views of each quantity and what follows from them. [`list()`]: the studies there are.
+//! - [`text()`]: four views of each quantity and what follows from them. [`list()`]: all studies.
 //! - [`page`], [`index`]: the published side alone, for docs/studies/.
 
 mod charts;
@@ -21,7 +21,8 @@ pub use text::{list, published, text};
 
 use crate::units;
 
-/// A figure in its unit, with the digits that were printed: `17.83 ns`; the words of one that is no number.
+/// A figure in its unit, with the digits that were printed: `17.83 ns`; or the words of a figure
+/// that is not a number.
 pub(crate) fn value(unit: Unit, figure: &JudgedFigure) -> String {
     match (figure.value, &figure.words) {
         (Some(value), _)
@@ -35,7 +36,7 @@ pub(crate) fn value(unit: Unit, figure: &JudgedFigure) -> String {
     }
 }
 
-/// The same in cycles.
+/// A figure in cycles.
 pub(crate) fn cycles(figure: &JudgedFigure) -> String {
     match (figure.cycles, figure.converted) {
         (Some(cycles), Some(Converted::Cycles)) => format!("{} cycles", units::cycles(cycles)),
@@ -44,7 +45,7 @@ pub(crate) fn cycles(figure: &JudgedFigure) -> String {
     }
 }
 
-/// Words that end with a number, are in the unit: `2 to 3 ns`; others stand alone.
+/// Words that end with a number get the unit: `2 to 3 ns`; others stand alone.
 fn in_unit(unit: Unit, words: &str) -> String {
     match words.ends_with(|last: char| last.is_ascii_digit()) {
         true => format!("{words} {}", unit.symbol()),
@@ -52,7 +53,7 @@ fn in_unit(unit: Unit, words: &str) -> String {
     }
 }
 
-/// Which of both was converted, for notes.
+/// Which of value and cycles was converted, for notes.
 fn conversion(figure: &JudgedFigure) -> Option<String> {
     let what = match figure.converted? {
         Converted::Value => "time",

@@ -9,17 +9,17 @@ use crate::page::Page;
 use crate::paint::{self, width};
 use crate::units;
 
-/// Columns of the name of a view.
+/// Width of a view's name, in columns.
 const LABEL: usize = 28;
-/// Columns of a figure in its unit, and in cycles.
+/// Width of a figure in its unit, and of one in cycles.
 const FIGURE: usize = 13;
 const CYCLES: usize = 18;
-/// Columns before a note behind a figure.
+/// Columns between a figure and the note after it.
 const NOTE: usize = 3;
-/// Columns before what stands beneath a figure.
+/// Indent of a note below a figure.
 const BENEATH: usize = 8;
 
-/// The studies there are, a line each.
+/// All studies, one line each.
 pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions) -> String {
     let studies: Vec<&Study> = studies.collect();
     let widest = studies.iter().map(|study| width(&study.id)).max();
@@ -53,7 +53,8 @@ pub fn text(judged: &JudgedStudy, options: &TableOptions) -> String {
 }
 
 impl Page {
-    /// A label, a figure in its unit and in cycles, and a note: behind them where there is room, else beneath.
+    /// A label, a figure in its unit and in cycles, and a note, which goes after them if there is
+    /// room, else below.
     fn figure(&mut self, label: &str, figure: &str, cycles: &str, note: &str) {
         let label = paint::cut_end(label, LABEL);
         let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(width(text)));

@@ -1,4 +1,4 @@
-//! Words about figures of a study, the same in a terminal and on a page.
+//! Texts about a study's figures, shared by the terminal and the page.
 
 use syscost_results::study::{Doubt, JudgedFigure, JudgedQuantity, Seen, StudyMachine, View};
 use syscost_results::{Evidence, Unit, Verdict};
@@ -33,7 +33,8 @@ pub(crate) fn views(judged: &JudgedQuantity) -> [(ViewOf, Option<&Seen>); 3] {
     ]
 }
 
-/// A machine of published figures in one line: what its figures call it, what it is, its stated clock.
+/// A machine of published figures in one line: the name its figures use, what it is, its stated
+/// clock.
 pub(crate) fn machine(machine: &StudyMachine) -> String {
     let clock = machine
         .clock_ghz
@@ -43,7 +44,7 @@ pub(crate) fn machine(machine: &StudyMachine) -> String {
     format!("{}: {}, {clock}{note}", machine.id, machine.name)
 }
 
-/// What its cycles are here, for a study of the time-stamp counter.
+/// What a cycle means here, for a study that uses the time-stamp counter.
 pub(crate) fn counter(ghz: f64) -> String {
     format!("cycles here: ticks of the time-stamp counter, {ghz:.3} GHz")
 }
@@ -56,7 +57,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
     }
 }
 
-/// Where a published figure stands, its single results, and what of it was converted.
+/// Where a published figure is printed, its single results, and which part of it was converted.
 pub(crate) fn notes(figure: &JudgedFigure) -> String {
     let mut notes = vec![figure.place.clone()];
     if !figure.runs.is_empty() {
@@ -67,7 +68,7 @@ pub(crate) fn notes(figure: &JudgedFigure) -> String {
     notes.join("; ")
 }
 
-/// Where a figure of this machine comes from: its spread or interval, and the counts that confirm it.
+/// The basis of a figure of this machine: its spread or interval, and the counts that confirm it.
 pub(crate) fn note(unit: Unit, judged: &JudgedQuantity, view: ViewOf, figure: &View) -> String {
     match view {
         ViewOf::AsPublished => {
@@ -98,7 +99,7 @@ fn confirmed(evidence: &[Evidence]) -> String {
     )
 }
 
-/// From the least to the most that the procedure printed.
+/// The range of what the procedure printed.
 fn spread(unit: Unit, view: &View) -> String {
     match (view.low, view.high) {
         (Some(low), Some(high)) if view.from > 1 => format!(

@@ -1,4 +1,4 @@
-//! What the summary ends with: its legend, warnings, and what to do next.
+//! The end of the summary: its legend, warnings, and next steps.
 
 use syscost_results::Flag;
 

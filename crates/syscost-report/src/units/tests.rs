@@ -68,11 +68,11 @@ fn the_half_width_is_its_larger_side_rounded_up() {
 
 #[test]
 fn no_interval_seems_to_reach_zero_that_does_not() {
-    let told = |low, median, high| figures(Unit::Nanoseconds, low, median, high).2;
-    assert_eq!(told(15.9, 16.0, 94.6), "+78.6");
-    assert_eq!(told(64.0, 64.0, 128.0), "+64.0");
-    assert_eq!(told(15.9, 50.0, 94.6), "44.6");
-    assert_eq!(told(-3.0, 0.0, 5.0), "5.0", "it does reach zero");
+    let half_width = |low, median, high| figures(Unit::Nanoseconds, low, median, high).2;
+    assert_eq!(half_width(15.9, 16.0, 94.6), "+78.6");
+    assert_eq!(half_width(64.0, 64.0, 128.0), "+64.0");
+    assert_eq!(half_width(15.9, 50.0, 94.6), "44.6");
+    assert_eq!(half_width(-3.0, 0.0, 5.0), "5.0", "it does reach zero");
     let estimate = Estimate {
         median: Some(16.0),
         ci95_low: Some(15.9),
@@ -142,7 +142,7 @@ fn the_best_of_a_rate_is_never_its_smallest() {
     row.estimate.min = Some(1.0);
     row.estimate.best = None;
     let best = |row: &Measurement| Figures::of(row).unwrap().best;
-    // Of before it was kept.
+    // A document written before this field existed.
     assert_eq!(best(&row), "1.00");
     row.better = Better::Higher;
     assert_eq!(best(&row), "");

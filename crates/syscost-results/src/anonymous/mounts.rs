@@ -1,10 +1,10 @@
-//! What a directory lies on, without whose it is.
+//! Anonymizes what a directory is on.
 
 use crate::Directory;
 
 use super::names::UNNAMED;
 
-/// Mount options that say how a file system works, and have no value.
+/// Mount options without a value, which only describe how a file system works.
 const FLAGS: &[&str] = &[
     "acl",
     "async",
@@ -74,7 +74,7 @@ const FLAGS: &[&str] = &[
     "wsync",
 ];
 
-/// Those with a value that is a number or a word of the file system.
+/// Mount options whose value is a number or a keyword of the file system.
 const SETTINGS: &[&str] = &[
     "acdirmax",
     "acdirmin",
@@ -124,35 +124,36 @@ const SETTINGS: &[&str] = &[
     "wsize",
 ];
 
-/// Longest value that is a setting and no name, in bytes.
+/// Maximum length in bytes of a value that is taken for a setting rather than a name.
 const MAX_VALUE: usize = 16;
 
-/// Layers that end in a name, and what they are without it.
+/// Prefixes of layers that end in a name, and what replaces them.
 const NAMED_LAYERS: [(&str, &str); 3] = [
     ("loop over ", "loop"),
     ("overlay over ", "overlay"),
     ("device mapper ", "device mapper"),
 ];
 
-/// Whether this is a device by the kernel's name of it, such as `/dev/nvme0n1p2`, and no name that somebody gave.
+/// Whether this is a device by its kernel name, such as `/dev/nvme0n1p2`, rather than by a name
+/// that a user chose.
 pub(super) fn is_device(path: &str) -> bool {
     let name = path.strip_prefix("/dev/").unwrap_or_default();
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     !name.is_empty() && name.bytes().all(is_plain)
 }
 
-/// Whether what is mounted names nobody.
+/// Whether the mounted source identifies nobody.
 fn is_plain_source(directory: &Directory) -> bool {
     is_device(&directory.source) || directory.source == directory.filesystem
 }
 
-/// Whether the kernel's name of the device is no name that somebody gave, as that of a software RAID may be.
+/// Whether the device's kernel name was not chosen by a user, as that of a software RAID may be.
 fn is_plain_device(name: &str) -> bool {
     let number = name.strip_prefix("dm-").unwrap_or(name);
     is_device(&format!("/dev/{number}"))
 }
 
-/// What [`anonymize`] takes out of a directory.
+/// The names that [`anonymize`] removes from a directory.
 pub(super) fn names(directory: &Directory) -> impl Iterator<Item = &str> {
     let source = Some(directory.source.as_str()).filter(|_| !is_plain_source(directory));
     let device = directory.device.as_deref();
@@ -167,7 +168,8 @@ pub(super) fn names(directory: &Directory) -> impl Iterator<Item = &str> {
     places.into_iter().chain(others).chain(layers)
 }
 
-/// Takes paths, names, servers and users out. What explains numbers stays: file system, kind of device, settings.
+/// Removes paths, names, servers and users. What explains numbers stays: file system, kind of
+/// device, settings.
 pub(super) fn anonymize(directory: &mut Directory) {
     if !is_plain_source(directory) {
         directory.source.clear();
@@ -188,7 +190,7 @@ pub(super) fn anonymize(directory: &mut Directory) {
     }
 }
 
-/// Whether a mount option is one of those that are known to name nobody.
+/// Whether a mount option is known to identify nobody.
 fn is_setting(option: &str) -> bool {
     let is_harmless = |letter: char| letter.is_ascii_alphanumeric() || "._+-%:".contains(letter);
     match option.split_once('=') {
@@ -207,7 +209,7 @@ mod tests {
     use super::*;
     use crate::directory::NfsMount;
 
-    /// What is left of kind, source, options and layers.
+    /// What remains of kind, source, options and layers.
     fn left(kind: &str, source: &str, options: &str, layers: &[&str]) -> String {
         let mut directory = Directory {
             path: "/home/alice/data".to_owned(),
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_is_told() {
+    fn the_removed_names_are_listed() {
         let mut directory = Directory {
             path: "/data".to_owned(),
             mount_point: "/".to_owned(),
@@ -316,8 +318,11 @@ mod tests {
             }),
             ..Directory::default()
         };
-        let told: Vec<&str> = names(&directory).collect();
-        assert_eq!(told, ["/data", "/", "db1:/e", "md_alice", "10.7.8.9", "/i"]);
+        let removed: Vec<&str> = names(&directory).collect();
+        assert_eq!(
+            removed,
+            ["/data", "/", "db1:/e", "md_alice", "10.7.8.9", "/i"]
+        );
         anonymize(&mut directory);
         assert_eq!(directory.device, None);
         directory.device = Some("dm-0".to_owned());

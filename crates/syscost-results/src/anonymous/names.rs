@@ -1,32 +1,32 @@
-//! Names within texts, and what stands for them.
+//! Finds names within texts, and replaces them.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 use super::mounts::is_device;
 
-/// What stands for a name that was taken out.
+/// Replaces a name that was removed.
 pub(super) const UNNAMED: &str = "(unnamed)";
 
-/// Folders that every machine has: what lies there names nobody.
+/// Directories that every machine has: paths in them identify nobody.
 const COMMON: [&str; 8] = [
     "/bin", "/dev/cpu", "/dev/net", "/etc", "/proc", "/sys", "/usr/bin", "/usr/lib",
 ];
 
-/// What names a machine, its owner and its places in the texts of one run.
+/// The names of a machine, its owner and its places in the texts of one run.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Longer names first: a path before the mount point that it begins with.
+    /// Longer names first: a path comes before the mount point that it begins with.
     names: Vec<String>,
     /// Words that the program itself uses, in lower case.
     words: BTreeSet<String>,
 }
 
 impl Names {
-    /// These names, in a run whose own texts are these.
+    /// `names` to be removed from a run whose program wrote `texts`.
     pub(super) fn new<'a>(names: BTreeSet<String>, texts: impl Iterator<Item = &'a str>) -> Self {
         let mut names: Vec<String> = names.into_iter().collect();
-        // The root is on every machine.
+        // Every machine has the root directory.
         names.retain(|name| ![UNNAMED, "/", ""].contains(&name.as_str()));
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         let words = texts.flat_map(|text| text.split(|letter: char| !letter.is_alphanumeric()));
@@ -34,20 +34,20 @@ impl Names {
         Self { names, words }
     }
 
-    /// The text without names, addresses and paths. A machine called by a common word, such as `time`, is not found: wherever
-    /// its name were taken out of a sentence, the sentence would tell it.
+    /// The text without names, addresses and paths. A machine named like a common word, such as
+    /// `time`, is not removed: the rest of a sentence would give the missing word away.
     pub(super) fn clean(&self, text: &str) -> String {
         let names = self.names.iter().filter(|name| !self.is_word(name));
         without_all(text, names)
     }
 
-    /// The same of a text that is known to name a machine.
+    /// As [`Self::clean`], for a text that is known to name a machine.
     pub(super) fn clean_of_words(&self, text: &str) -> String {
         without_all(text, self.names.iter())
     }
 
     fn is_word(&self, name: &str) -> bool {
-        self.words.contains(name) || name.bytes().all(|byte| byte.is_ascii_digit())
+        self.words.contains(&name.to_lowercase()) || name.bytes().all(|byte| byte.is_ascii_digit())
     }
 }
 
@@ -56,7 +56,7 @@ fn without_all<'a>(text: &str, names: impl Iterator<Item = &'a String>) -> Strin
     without_addresses(&without_paths(&text))
 }
 
-/// The text without this name, where it stands as a word or as the beginning of a path.
+/// The text without this name, where it is a whole word or the beginning of a path.
 fn without(text: &str, name: &str) -> String {
     let is_path = name.starts_with('/');
     let mut out = String::with_capacity(text.len());
@@ -77,7 +77,7 @@ fn without(text: &str, name: &str) -> String {
         };
         if is_whole {
             out.push_str(UNNAMED);
-            // What lies in a folder says as much.
+            // The rest of the path reveals as much.
             let end = if is_path { end_of_path(behind) } else { 0 };
             rest = &behind[end..];
         } else {
@@ -102,16 +102,16 @@ fn end_of_path(text: &str) -> usize {
         .unwrap_or(text.len())
 }
 
-/// The text without absolute paths, unless they are the same everywhere.
+/// The text without absolute paths, except those that are the same on every machine.
 fn without_paths(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('/') {
         out.push_str(&rest[..at]);
-        // Not the rest of `and/or`, or of `MiB/s`.
+        // Skip the rest of `and/or` or `MiB/s`.
         let is_begun = out.chars().next_back().is_some_and(is_of_a_path);
         let (path, behind) = rest[at..].split_at(end_of_path(&rest[at..]));
-        out.push_str(match !is_begun && is_telling(path) {
+        out.push_str(match !is_begun && is_revealing(path) {
             true => UNNAMED,
             false => path,
         });
@@ -120,8 +120,8 @@ fn without_paths(text: &str) -> String {
     out + rest
 }
 
-/// Whether a path says more than that it is a path.
-fn is_telling(path: &str) -> bool {
+/// Whether a path reveals anything.
+fn is_revealing(path: &str) -> bool {
     let is_in = |folder: &&str| {
         let rest = path.strip_prefix(*folder);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -129,7 +129,7 @@ fn is_telling(path: &str) -> bool {
     path.len() > 1 && !is_device(path) && !COMMON.iter().any(is_in)
 }
 
-/// The text without addresses of machines, unless they are those of this machine everywhere.
+/// The text without machine addresses, except those that mean this machine everywhere.
 fn without_addresses(text: &str) -> String {
     let is_of_an_address = |letter: char| letter.is_ascii_alphanumeric() || ":._".contains(letter);
     let mut out = String::with_capacity(text.len());
@@ -137,7 +137,7 @@ fn without_addresses(text: &str) -> String {
     loop {
         let end = rest.find(|letter: char| !is_of_an_address(letter));
         let (word, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        // With its port, or with that and more, as in `10.0.0.7:2049:635`.
+        // With its port, or with more than that, as in `10.0.0.7:2049:635`.
         let host = word.split_once(':').map_or(word, |(host, _)| host);
         let candidates = [word, word.trim_end_matches([':', '.']), host];
         match candidates.into_iter().find(|one| is_foreign(one)) {
@@ -192,6 +192,8 @@ mod tests {
         let names = names(&["time", "7"]);
         let text = "CPU 7 lost 11.5 % of its time";
         assert_eq!(names.clean(text), text);
+        let (capital, text) = (self::names(&["Time"]), "Time lost: 11.5 % of all time");
+        assert_eq!(capital.clean(text), text);
         assert_eq!(
             names.clean_of_words("the far end is time too"),
             "the far end is (unnamed) too"

@@ -1,4 +1,4 @@
-//! Anonymous runs: nothing of their owner is left, and what explains numbers is.
+//! Anonymized runs: nothing identifies their owner, and what explains numbers is still there.
 
 use super::*;
 use crate::directory::NfsMount;

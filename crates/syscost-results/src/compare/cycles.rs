@@ -1,13 +1,14 @@
-//! Rows compared in core cycles because the reader asked for it, whatever their own nature is.
+//! Compares rows in core cycles because the reader asked for it, regardless of their nature.
 
 use super::pool::Pooled;
 use super::{ComparedIn, Pair, Row, frequency, paired, ratio};
 use crate::Unit;
 
-/// Why a row is not among those compared in core cycles.
+/// Why a row cannot be compared in core cycles.
 pub(super) const UNKNOWN: &str = "no core cycles: it is neither a time nor a rate, or the core's frequency is not known on both sides";
 
-/// The row of two pooled sides in core cycles; the third is the base's further runs. `None` where they are not known.
+/// The row of two pooled sides in core cycles; the third are the base's further runs. `None` if the
+/// cycles are not known.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     let ghz = base.core_ghz?;
     let unit = base.first?.unit;
@@ -17,7 +18,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
             let spread = frequency::runs_at(spread, unit, ghz);
             (converted.base, converted.new, spread)
         }
-        // Where nobody could look at the core each run has one frequency.
+        // Without samples of the frequency, each run has a single one.
         None => {
             let converted = at_one(new, ghz)?;
             let is_whole = converted.estimates.len() == new.estimates.len();
@@ -44,7 +45,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     })
 }
 
-/// What is the same of all rows for which cycles were asked: tails are known as times only.
+/// Sets what is common to all rows compared in cycles on request: tails are known as times only.
 fn asked(row: Row) -> Row {
     Row {
         compared_in: ComparedIn::CoreCycles,
@@ -53,8 +54,8 @@ fn asked(row: Row) -> Row {
     }
 }
 
-/// The runs of a side whose frequency is known as if their cores had run at this one, in GHz, all samples of a run alike.
-/// `None` where the unit is neither a time nor a rate, or without samples.
+/// The runs of a side whose frequency is known, converted to this frequency in GHz, each run as a
+/// whole. `None` if the unit is neither a time nor a rate, or without samples.
 fn at_one<'a>(side: &Pooled<'a>, ghz: f64) -> Option<Pooled<'a>> {
     let is_time = match side.first?.unit {
         Unit::Nanoseconds => true,
@@ -77,8 +78,8 @@ fn at_one<'a>(side: &Pooled<'a>, ghz: f64) -> Option<Pooled<'a>> {
     Some(found)
 }
 
-/// The row of two runs measured in turn, in core cycles. A rate is compared per core cycle, and both medians stay as they
-/// were measured. `None` where no round's cycles are known on both sides.
+/// The row of two runs measured in turn, in core cycles. A rate is compared per core cycle; both
+/// medians stay as measured. `None` if no round's cycles are known on both sides.
 pub(super) fn paired([base, new, _]: &[Pooled<'_>; 3]) -> Option<Row> {
     if !paired::has_cycles(base.first?, new.first?) {
         return None;

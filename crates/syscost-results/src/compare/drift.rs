@@ -1,25 +1,28 @@
-//! Rows that drift within their run: each process resembles the one before, so that many tell no more than a few.
+//! Rows that drift within their run: each process resembles the previous one, so many processes
+//! carry no more information than a few independent ones.
 //!
-//! Intervals and p-values take processes to be independent. Where a row's cost wanders slowly, the processes of a run agree
-//! better with each other than with those of any other run, and two single runs look like a change.
+//! Intervals and p-values assume independent processes. If a row's cost wanders slowly, the
+//! processes of a run agree better with each other than with those of any other run, and two single
+//! runs look like a change.
 
 use super::ratio::MIN_EXACT;
 use crate::stats::series::autocorrelation;
 use crate::stats::{normal, student::deviation};
 
-/// Independent processes pass for dependent ones with this chance, on each side.
+/// Chance, on each side, that independent processes are taken for dependent ones.
 const CHANCE: f64 = 0.05;
-/// Nearer to one than this no estimate of so few processes can be believed; the factor is then 6.2.
+/// Maximum dependence that so few processes can show credibly; the factor is then 6.2.
 const MAX_DEPENDENCE: f64 = 0.95;
 
-/// Logarithms that differ by less are equal.
+/// Logarithms that differ by less count as equal.
 const ROUNDING: f64 = 1e-9;
 
-/// By what factor the means of these sides (logarithms of process medians, by run and in the order of their rounds) are less sure than
-/// those of as many independent processes: the largest of all runs, and 1 where none shows dependence.
+/// The factor by which the standard errors of these sides' means (logarithms of process medians, by
+/// run, in the order of their rounds) exceed those for independent processes: the largest over all
+/// runs, and 1 if none shows dependence.
 ///
-/// Bayley and Hammersley's (1946) for a first-order autoregressive series, with the dependence between neighbours
-/// corrected for its bias of 1/n.
+/// After Bayley and Hammersley (1946), for a first-order autoregressive series, with the lag-1
+/// correlation corrected for its bias of 1/n.
 pub(super) fn stretch(sides: [&[Vec<f64>]; 2]) -> f64 {
     let runs = sides.into_iter().flatten();
     runs.filter_map(|run| of_run(run)).fold(1.0, f64::max)
@@ -27,7 +30,7 @@ pub(super) fn stretch(sides: [&[Vec<f64>]; 2]) -> f64 {
 
 fn of_run(processes: &[f64]) -> Option<f64> {
     let count = processes.len() as f64;
-    // Equal values differ by their rounding, which resembles itself.
+    // Equal values differ only by rounding errors, which are correlated.
     let is_enough = processes.len() >= MIN_EXACT && deviation(processes) > ROUNDING;
     let found = autocorrelation(processes).filter(|_| is_enough)?;
     let dependence = found + 1.0 / count;
@@ -36,7 +39,7 @@ fn of_run(processes: &[f64]) -> Option<f64> {
     (!is_chance).then(|| ((1.0 + dependence) / (1.0 - dependence)).sqrt())
 }
 
-/// What a reader should know of a row that is so much less sure.
+/// A note on a row whose error is larger by this factor.
 pub(super) fn note(stretch: f64) -> Option<String> {
     (stretch > 1.0).then(|| {
         format!(
@@ -51,7 +54,7 @@ mod tests {
     use super::*;
     use crate::fixture::{normal, row, run};
 
-    /// Processes that wander by 3 %, each of which keeps this share of where the one before was.
+    /// Processes that wander by 3 %, each keeping the share `kept` of the previous one's deviation.
     fn wandering(processes: usize, kept: f64, rng: &mut fastrand::Rng) -> Vec<Vec<f64>> {
         let mut place = normal(rng);
         let mut next = || {
@@ -61,7 +64,7 @@ mod tests {
         (0..processes).map(|_| vec![next(); 5]).collect()
     }
 
-    /// How many of 400 rows are called changed though nothing changed.
+    /// How many of 400 rows are called changed although nothing changed.
     fn changed(processes: usize, kept: f64) -> usize {
         let mut rng = fastrand::Rng::with_seed(7);
         let mut side = |id| {
@@ -80,9 +83,9 @@ mod tests {
             found.push([0.0, 0.5, 0.8, 0.95].map(|kept| changed(processes, kept)));
         }
         println!("of 400 rows of 12, 25, 51 processes: {found:?}");
-        // Without it 58, 47 and 38 of those that keep 0.8.
-        for [independent, half, most, _] in found {
-            assert!(independent <= 2 && half <= 12 && most <= 20);
+        // Without the correction: 58, 47 and 38 of the rows that keep 0.8.
+        for [independent, half, strong, _] in found {
+            assert!(independent <= 2 && half <= 12 && strong <= 20);
         }
     }
 
@@ -106,7 +109,7 @@ mod tests {
     fn a_row_that_drifts_says_so_and_is_known_less_well() {
         let level = |process: u32| vec![100.0 + f64::from(process / 6); 5];
         let steps = run("a", vec![row("x.y", (0..24).map(level).collect())]);
-        // The same processes in an order that tells nothing.
+        // The same processes in an order without drift.
         let mixed = (0..24).map(|process| level(process * 7 % 24)).collect();
         let mixed = run("b", vec![row("x.y", mixed)]);
         let of = |run: &crate::Run| compare(&[run], &[run], &[]).rows.remove(0);

@@ -13,7 +13,7 @@ use crate::{Directory, Run};
 
 use shown::shown;
 
-/// Facts by the beginning of their name, the likeliest explanations first; what is not named comes last.
+/// Facts by the beginning of their name, the likeliest explanations first; all others come last.
 const ORDER: [&str; 27] = [
     "machine.arch",
     "machine.cpu",
@@ -43,23 +43,23 @@ const ORDER: [&str; 27] = [
     "config",
     "warnings",
 ];
-/// Facts that differ from run to run and explain nothing that the others do not.
+/// Facts that differ from run to run and add nothing to the others.
 const IGNORED: [&str; 4] = [
     "machine.load1",
     "machine.cpu_pressure_avg10",
     "peer.machine.load1",
     "peer.machine.cpu_pressure_avg10",
 ];
-/// Where the far end of a run is.
+/// The address of a run's far end.
 const PEER_ADDRESS: &str = "peer.address";
-/// What was measured against without a mount.
+/// The NFS export that was measured without a mount.
 const NFS_EXPORT: &str = "nfs.export";
-/// What facts of directories begin with, before the label.
+/// Prefix of facts about directories, before the label.
 const DIRECTORY: &str = "directory.";
-/// Variables by which workers find the far end, the NFS server and the directories, of which there
-/// are better facts.
+/// Variables through which workers find the far end, the NFS server and the directories; other
+/// facts describe these better.
 const OF_PLACES: [&str; 3] = ["SYSCOST_PEER", "SYSCOST_NFS", "SYSCOST_DIR"];
-/// Fields of a directory that its storage tells, or that explain nothing.
+/// Fields of a directory that its storage already contains, or that explain nothing.
 const BESIDE_DETAILS: [&str; 8] = [
     "label",
     "path",
@@ -70,10 +70,11 @@ const BESIDE_DETAILS: [&str; 8] = [
     "total_bytes",
     "free_bytes",
 ];
-/// Measured numbers, which have a point, and those of [`WOBBLING`] differ when they are further apart than this.
+/// Measured numbers (floating-point ones, and those in [`WOBBLING`]) differ if they are further
+/// apart than this share.
 const TOLERANCE: f64 = 0.01;
-/// Whole numbers that change a little from boot to boot: what the kernel keeps of the memory for itself, and swap that is
-/// made as large as a share of it.
+/// Integers that change slightly from boot to boot: memory that the kernel reserves, and swap sized
+/// as a share of memory.
 const WOBBLING: [&str; 4] = [
     "machine.memory_bytes",
     "machine.swap_bytes",
@@ -92,11 +93,12 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
         if IGNORED.contains(&name.as_str()) || found.iter().any(|known| known.fact == *name) {
             continue;
         }
-        // Where one side has no far end, its address says so; what the other's machine has is no difference.
+        // If one side has no far end, the missing address says so; the far end's other facts are
+        // not differences.
         if name.starts_with("peer.") && name != PEER_ADDRESS && !have_peers {
             continue;
         }
-        // The same of a directory.
+        // Likewise for a directory.
         if let Some((label, _)) = detail_of_directory(name) {
             let storage = format!("{DIRECTORY}{label}");
             let is_known = |runs: &Vec<Vec<(String, Value)>>| {
@@ -136,7 +138,7 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     found
 }
 
-/// The core's frequency moves whatever only computes.
+/// The core's frequency, which affects everything that only computes.
 fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
     let median = |runs: &[&Run]| {
         let known: Vec<f64> = runs.iter().filter_map(|run| run.core_ghz).collect();
@@ -155,7 +157,7 @@ fn core_frequency(base: &[&Run], new: &[&Run]) -> Option<Difference> {
     })
 }
 
-/// What it means that only one side has a directory of this label.
+/// What it means that only one side has a directory with this label.
 fn of_one_side(difference: &Difference) -> Option<&'static str> {
     let is_missing = difference.base.is_none() || difference.new.is_none();
     (is_missing && difference.fact.starts_with(DIRECTORY)).then_some(
@@ -185,13 +187,13 @@ fn meaning(fact: &str) -> Option<&'static str> {
     })
 }
 
-/// The label and the fact beside what the directory lies on, `options` of `directory.ssd options`: a
-/// label has no blanks.
+/// The label and the fact in `directory.LABEL FACT`, e.g. `options` of `directory.ssd options`; a
+/// label has no spaces.
 fn detail_of_directory(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix(DIRECTORY)?.split_once(' ')
 }
 
-/// The facts of a directory: what it lies on first. How full it is, and its path, are none.
+/// The facts of a directory, its storage first; its path and how full it is are not among them.
 fn of_directory(directory: &Directory, facts: &mut Vec<(String, Value)>) {
     let name = format!("{DIRECTORY}{}", directory.label);
     facts.push((name.clone(), Value::from(directory.storage())));
@@ -234,7 +236,7 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         .collect();
     codes.sort_unstable();
     codes.dedup();
-    // In whichever order they measured.
+    // Regardless of the order in which they measured.
     let mut cpus = run.config.cpus.clone();
     cpus.sort_unstable();
     let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
@@ -276,7 +278,7 @@ fn flatten(path: &str, value: Value, facts: &mut Vec<(String, Value)>) {
     }
 }
 
-/// The different values of a fact over the runs of a side; null where a run does not tell.
+/// The distinct values of a fact over the runs of a side; null for a run without it.
 fn values(side: &[Vec<(String, Value)>], name: &str) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for run in side {
@@ -289,14 +291,14 @@ fn values(side: &[Vec<(String, Value)>], name: &str) -> Vec<Value> {
     values
 }
 
-/// Whether both sides hold the same values of a fact, in any order.
+/// Whether both sides have the same values of a fact, in any order.
 fn alike(name: &str, left: &[Value], right: &[Value]) -> bool {
     let within = |all: &[Value], one: &Value| all.iter().any(|known| equal(name, known, one));
     left.iter().all(|value| within(right, value)) && right.iter().all(|value| within(left, value))
 }
 
 fn equal(name: &str, left: &Value, right: &Value) -> bool {
-    // 254 CPUs are not 256, however near.
+    // 254 CPUs differ from 256, however close the numbers are.
     let is_measured = left.is_f64() || right.is_f64() || WOBBLING.contains(&name);
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) if is_measured => {

@@ -1,8 +1,9 @@
 //! Two sides whose cores ran at different frequencies.
 //!
-//! A core's frequency depends on its neighbours, and may wander by a tenth within a minute: what is
-//! work of the core then differs between runs though nothing changed. How much of a row is work of
-//! the core its own processes tell, by how they scatter in time and in cycles.
+//! A core's frequency depends on its neighbours and may wander by a tenth within a minute, so the
+//! time of work done in the core differs between runs although nothing changed. How much of a row
+//! is such work is estimated from its own processes, by how much they scatter in time and in
+//! cycles.
 
 use super::pool::Pooled;
 use crate::estimate::selection::{Choice, is_much_less, scatter};
@@ -10,29 +11,29 @@ use crate::measurement::RoundSamples;
 use crate::stats::{order, student};
 use crate::{Measurement, Unit};
 
-/// Sides whose frequencies are nearer than this share ran at the same.
+/// Sides whose frequencies differ by less than this share ran at the same frequency.
 const SAME_SIDES: f64 = 0.004;
 
-/// So far off may a ratio be for what is not known of a row's nature, as a logarithm: half of the
-/// least margin.
+/// Maximum error of a ratio, as a logarithm, that is accepted for an unknown nature of a row: half
+/// of the minimum margin.
 const MAX_OFF: f64 = 0.01;
 
-/// Fewest processes that tell.
-const MIN_TELLING: usize = 8;
+/// Minimum number of processes for an estimate.
+const MIN_PROCESSES: usize = 8;
 
-/// How much of a row is work of the core, as its processes tell.
+/// How much of a row is work of the core, estimated from its processes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Nature {
-    /// The share of its cost that takes cycles, whatever their frequency; the rest waits for
+    /// The share of its cost that is a fixed number of cycles at any frequency; the rest waits for
     /// memory, devices, other CPUs.
     core: f64,
-    /// How far that share may be off, as two standard errors.
+    /// Uncertainty of that share: two standard errors.
     off: f64,
 }
 
 impl Nature {
-    /// By how much the ratio of two sides whose frequencies are so far apart, as a logarithm, may
-    /// be off if it is taken in cycles, or in time.
+    /// Maximum error of the ratio, as a logarithm, if it is taken in cycles or in time, for two
+    /// sides whose frequencies are `apart` (as a logarithm).
     fn worst(self, in_cycles: bool, apart: f64) -> f64 {
         let other = if in_cycles {
             1.0 - self.core
@@ -45,15 +46,16 @@ impl Nature {
 
 /// How two sides are to be compared.
 pub(super) enum Ways<'a> {
-    /// As they are. By what share this may be off, as a logarithm, where the frequencies differ.
+    /// As measured; with the possible error of the ratio, as a logarithm, if the frequencies
+    /// differ.
     InTime(f64),
-    /// Both as if at one frequency; by what share this may be off.
+    /// Both converted to one frequency; with the possible error of the ratio.
     AtOne(Converted<'a>, f64),
-    /// In both ways: which one holds is not known.
+    /// Both ways, since it is not known which one is right.
     Either(Converted<'a>),
 }
 
-/// Two sides as if their cores had run at the base's frequency, and what to say of it.
+/// Two sides converted to the base's core frequency, and a note on it.
 pub(super) struct Converted<'a> {
     pub(super) base: Pooled<'a>,
     pub(super) new: Pooled<'a>,
@@ -69,7 +71,7 @@ pub(super) fn ways<'a>(base: &Pooled<'a>, new: &Pooled<'a>, spread: &Pooled<'a>)
         return Ways::InTime(0.0);
     };
     if base.is_disturbed || new.is_disturbed {
-        // All samples count there, and of a shared core.
+        // All samples count there, including those of a shared core.
         return Ways::InTime(0.0);
     }
     let apart = (after / before).ln();
@@ -103,7 +105,7 @@ pub(super) fn ways<'a>(base: &Pooled<'a>, new: &Pooled<'a>, spread: &Pooled<'a>)
     let [before, after] = [before, after].map(|ghz| format!("{ghz:.2}"));
     let note = format!("the core ran at {after} GHz instead of {before} GHz{what}");
     let converted = Converted {
-        // Processes of either side ran at several frequencies, which agree in the middle.
+        // The processes of each side may have run at several frequencies whose medians agree.
         note: (before != after).then_some(note),
         ..converted
     };
@@ -113,12 +115,13 @@ pub(super) fn ways<'a>(base: &Pooled<'a>, new: &Pooled<'a>, spread: &Pooled<'a>)
     }
 }
 
-/// What the processes of these runs tell, each run by itself, so that a change between two is no
-/// part of it; `None` of too few, or where they ran at one frequency.
+/// The nature of a row according to the processes of these runs. Each run is taken by itself, so
+/// that a change between runs has no influence. `None` with too few processes, or if they ran at
+/// one frequency.
 ///
-/// Costs scatter by noise and by the frequency: in time by the core's share of it, in cycles by the
-/// rest. So the difference of the squares of both is the square of the frequency's own scatter
-/// times twice the core's share less one.
+/// Costs scatter because of noise and because of the frequency: in time by the core's share of the
+/// frequency's scatter, in cycles by the rest of it. So the difference of both squares is the
+/// square of the frequency's scatter times (2 core - 1).
 pub(super) fn nature(
     base: &[Vec<&RoundSamples>],
     new: &[Vec<&RoundSamples>],
@@ -143,7 +146,7 @@ pub(super) fn nature(
         by_ghz.extend(distances(&ghz));
     }
     let [time, cycles, ghz] = [&by_time, &by_cycles, &by_ghz].map(|all| student::mean(all));
-    if by_time.len() < MIN_TELLING || ghz < SAME_SIDES / 2.0 {
+    if by_time.len() < MIN_PROCESSES || ghz < SAME_SIDES / 2.0 {
         return None;
     }
     let core = (0.5 + (time * time - cycles * cycles) / (2.0 * ghz * ghz)).clamp(0.0, 1.0);
@@ -154,21 +157,22 @@ pub(super) fn nature(
     })
 }
 
-/// The logarithm of the median, if it has one.
+/// The logarithm of the median, if that is positive.
 fn logarithm(values: &[f64]) -> Option<f64> {
     order::median(values)
         .filter(|median| *median > 0.0)
         .map(f64::ln)
 }
 
-/// How far each is from the median of all.
+/// The distance of each value from the median.
 fn distances(values: &[f64]) -> Vec<f64> {
     let middle = order::median(values).unwrap_or(0.0);
     values.iter().map(|value| (value - middle).abs()).collect()
 }
 
-/// Both sides as if at the base's frequency; `None` where that of most processes is not known. Further runs of the base
-/// whose frequency is not known stay as they are: what it did can only make them differ by more.
+/// Both sides converted to the base's frequency; `None` if that of most processes is not known.
+/// Further runs of the base whose frequency is not known stay as they are: this can only increase
+/// the differences between them.
 pub(super) fn at_the_bases<'a>(
     base: &Pooled<'a>,
     new: &Pooled<'a>,
@@ -187,7 +191,8 @@ pub(super) fn at_the_bases<'a>(
     })
 }
 
-/// Those runs of a side of which most processes' frequencies are known, as if they had been measured at this one, in GHz.
+/// The runs of a side for which most processes' frequencies are known, converted to this frequency
+/// in GHz.
 pub(super) fn runs_at<'a>(side: &Pooled<'a>, unit: Unit, ghz: f64) -> Pooled<'a> {
     let mut found = side.without_runs();
     found.core_ghz = Some(ghz);
@@ -203,8 +208,8 @@ pub(super) fn runs_at<'a>(side: &Pooled<'a>, unit: Unit, ghz: f64) -> Pooled<'a>
     found
 }
 
-/// Whether two sides that ran at one frequency each agree much better as if at the same. Of more
-/// runs their own spread tells.
+/// Whether two sides, each of one run, agree much better when converted to the same frequency. With
+/// several runs a side, their own spread shows it.
 fn explains(base: &Pooled<'_>, new: &Pooled<'_>, converted: &Converted<'_>) -> Option<bool> {
     let of_both = |base: &Pooled<'_>, new: &Pooled<'_>| match (
         &base.samples.as_ref()?[..],
@@ -220,8 +225,8 @@ fn explains(base: &Pooled<'_>, new: &Pooled<'_>, converted: &Converted<'_>) -> O
     Some(is_much_less(cycles, time))
 }
 
-/// Whether two rows measured in turn are to be compared in cycles: they ran at frequencies so near
-/// that half of the core's share is enough.
+/// Whether two rows measured in turn are to be compared in cycles: more than half of the cost is
+/// work of the core, which is enough as their frequencies are close.
 pub(super) fn is_of_cycles(base: &Measurement, new: &Measurement) -> bool {
     let of = super::pool::undisturbed;
     nature(&[of(base)], &[of(new)], base.unit).is_some_and(|nature| nature.core - nature.off > 0.5)

@@ -1,4 +1,5 @@
-//! What became of each group of rows: the geometric mean of their ratios, and how many got which verdict.
+//! The change of each group of rows: the geometric mean of their ratios, and how many rows got each
+//! verdict.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use super::{Change, Row};
 use crate::stats::{interval, student};
 use crate::{Better, Run};
 
-/// Fewest benchmarks that tell how far those of a group differ.
+/// Minimum number of benchmarks for estimating how much those of a group differ.
 const MIN_BENCHMARKS: usize = 3;
 
 /// A group of compared rows, e.g. `syscall`, or all of them.
@@ -55,7 +56,7 @@ pub(super) enum Runs<'r> {
     Apart([&'r [&'r Run]; 3]),
 }
 
-/// The groups by name, all rows together last; nothing without rows.
+/// The groups by name, all rows together last; empty without rows.
 pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
     let mut by_group: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
     for row in rows {
@@ -74,20 +75,21 @@ pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
 }
 
 fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
-    // A row without an interval, or of a core that a neighbour used, is no part of a mean that has one.
-    let tells = |row: &&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
-    let telling: Vec<&Row> = rows.iter().copied().filter(tells).collect();
-    let logs = by_benchmark(&telling, |row| Some(sign(row) * row.ratio.ln()));
+    // A row without an interval, or measured beside a neighbour, is left out of the mean, which has
+    // an interval.
+    let has_interval = |row: &&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
+    let counted: Vec<&Row> = rows.iter().copied().filter(has_interval).collect();
+    let logs = by_benchmark(&counted, |row| Some(sign(row) * row.ratio.ln()));
     let centre = (!logs.is_empty()).then(|| student::mean(&logs));
     let reach = (logs.len() >= MIN_BENCHMARKS)
-        .then(|| reach(&logs, &telling, runs))
+        .then(|| reach(&logs, &counted, runs))
         .flatten();
     let count = |wanted| rows.iter().filter(|row| row.verdict == wanted).count();
     let end = |reach: f64| Some((centre? + reach).exp());
     Group {
         name: name.to_owned(),
         rows: rows.len(),
-        left_out: rows.len() - telling.len(),
+        left_out: rows.len() - counted.len(),
         benchmarks: logs.len(),
         ratio: end(0.0),
         ci95_low: reach.and_then(|reach| end(-reach)),
@@ -99,7 +101,7 @@ fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
     }
 }
 
-/// The logarithm of a cost has this sign in that of the row's number.
+/// The sign that turns the logarithm of a row's number into that of its cost.
 fn sign(row: &Row) -> f64 {
     match row.better {
         Better::Lower => 1.0,
@@ -107,7 +109,7 @@ fn sign(row: &Row) -> f64 {
     }
 }
 
-/// One number for each benchmark: the mean of those of its rows that have one.
+/// One number for each benchmark: the mean over those of its rows that have one.
 fn by_benchmark(rows: &[&Row], number: impl Fn(&Row) -> Option<f64>) -> Vec<f64> {
     let mut numbers: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for row in rows {
@@ -118,7 +120,8 @@ fn by_benchmark(rows: &[&Row], number: impl Fn(&Row) -> Option<f64>) -> Vec<f64>
     numbers.values().map(|of| student::mean(of)).collect()
 }
 
-/// How far the interval reaches from the mean of these logarithms, on either side; `None` where it is not known how far runs differ.
+/// Half the width of the interval around the mean of these logarithms; `None` if it is not known
+/// how much runs differ.
 fn reach(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<f64> {
     let count = logs.len() as f64;
     let own = Error {
@@ -133,7 +136,7 @@ fn reach(logs: &[f64], rows: &[&Row], runs: Runs<'_>) -> Option<f64> {
     Some(t * error.square.sqrt())
 }
 
-/// A standard error, squared, and the degrees of freedom by which it is known.
+/// A squared standard error and its degrees of freedom.
 #[derive(Debug, Clone, Copy)]
 struct Error {
     square: f64,
@@ -141,7 +144,7 @@ struct Error {
 }
 
 impl Error {
-    /// That of a sum (Satterthwaite 1946, Welch 1947).
+    /// The error of the sum (Satterthwaite 1946, Welch 1947).
     fn with(self, other: Self) -> Self {
         let square = self.square + other.square;
         let parts = self.square.powi(2) / self.freedom + other.square.powi(2) / other.freedom;
@@ -152,7 +155,7 @@ impl Error {
         Self { square, freedom }
     }
 
-    /// Rounded down, which makes an interval wider.
+    /// Degrees of freedom rounded down, which makes an interval wider.
     fn whole_freedom(self) -> u32 {
         self.freedom.max(1.0) as u32
     }

@@ -1,8 +1,8 @@
 //! Compares two sides of runs, row by row.
 //!
-//! By how much the processes of one side are dearer than those of the other, with an exact interval; a margin below which
-//! nothing is called a change; and a control of false discoveries over all rows. Why so: docs/METHODOLOGY.md, "Comparing
-//! runs".
+//! Estimates the ratio of the costs of both sides' processes, with an exact interval; applies a
+//! margin below which nothing is called a change; and controls the false discovery rate over all
+//! rows. The reasons are in docs/METHODOLOGY.md, "Comparing runs".
 
 mod cycles;
 mod drift;
@@ -26,17 +26,19 @@ use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Run};
 pub use groups::Group;
-pub use pool::NO_CORE_OF_ITS_OWN;
+pub use pool::CORE_SHARED;
 use pool::Pooled;
 pub use row::{ComparedIn, Pair, Row};
 
 /// Changes of a ratio up to this share are always called the same.
 pub const MIN_MARGIN: f64 = 0.02;
-/// The same of runs that were measured in turn: what a machine does between two runs is no part of these ratios.
+/// As [`MIN_MARGIN`], for runs measured in turn: what a machine does between two runs does not
+/// affect these ratios.
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
-/// However much a metric's runs differ, a larger change is never called the same: a wide margin is ignorance, not equality.
+/// A change larger than this is never called the same, however much a metric's runs differ: a wide
+/// margin is ignorance, not equality.
 pub const MAX_SAME: f64 = 0.10;
-/// Of the rows called better or worse, this many may be wrong on average.
+/// Share of the rows called better or worse that may be wrong on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
 
 /// What became of a metric.
@@ -76,7 +78,7 @@ pub struct Comparison {
     pub in_cycles: bool,
     /// Whether the rounds of both sides were measured in turn (`syscost ab`), so that ratios are those of rounds.
     pub paired: bool,
-    /// Ids of further runs in the base's state that only told how far its runs differ among themselves.
+    /// Ids of further runs in the base's state that only served to estimate the spread between its runs.
     pub spread: Vec<String>,
 }
 
@@ -87,14 +89,14 @@ impl Comparison {
         refused.chain(self.missing.iter().map(|row| (&*row.name, &*row.reason)))
     }
 
-    /// Whether anything tells how far runs differ from each other when nothing changed: several runs on a side or further ones; runs
-    /// measured in turn need neither.
-    pub fn tells_how_runs_differ(&self) -> bool {
+    /// Whether it is known how much runs differ from each other when nothing changed: from several
+    /// runs on a side or from further ones; runs measured in turn need neither.
+    pub fn knows_how_runs_differ(&self) -> bool {
         let is_single = self.base.runs.len() < 2 && self.new.runs.len() < 2;
         self.paired || !self.spread.is_empty() || !is_single
     }
 
-    /// How many rows got this verdict.
+    /// The number of rows with this verdict.
     pub fn count(&self, verdict: Change) -> usize {
         self.rows
             .iter()
@@ -104,7 +106,7 @@ impl Comparison {
 }
 
 impl Change {
-    /// All of them, what matters most first.
+    /// All verdicts, the most important first.
     pub const ALL: [Change; 4] = [
         Change::Worse,
         Change::Better,
@@ -166,15 +168,16 @@ pub struct Missing {
     pub to_noise: bool,
 }
 
-/// Compares `new` with `base`. The runs of a side are pooled. `spread` are further runs in the base's state, which only
-/// tell how far its runs differ among themselves.
+/// Compares `new` with `base`. The runs of a side are pooled. `spread` are further runs in the
+/// base's state, which only show how much its runs differ among themselves.
 ///
 /// The same runs give the same comparison, and exchanging the sides inverts it.
 pub fn compare(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
     compare_by(base, new, spread, ratio::row)
 }
 
-/// The same in core cycles: each sample counts by the frequency its core ran at, and rows without cycles are missing.
+/// As [`compare`], in core cycles: each sample counts by the frequency its core ran at, and rows
+/// without cycles are missing.
 pub fn compare_cycles(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
     in_cycles(compare_by(base, new, spread, cycles::row))
 }
@@ -190,7 +193,8 @@ pub fn compare_pair_cycles(base: &Run, new: &Run) -> Comparison {
     in_cycles(in_turn(compare_by(&[base], &[new], &[], cycles::paired)))
 }
 
-/// What differs between whole runs cancels in the ratios of rounds that were measured in turn.
+/// Marks a comparison as paired: differences between whole runs cancel in the ratios of rounds
+/// measured in turn.
 fn in_turn(comparison: Comparison) -> Comparison {
     Comparison {
         paired: true,
@@ -231,7 +235,7 @@ fn compare_by(
         let (base_rows, new_rows) = (found(0, base.len()), found(1, new.len()));
         let name = name.to_owned();
         if let Some(reason) = pool::missing(&base_rows, &new_rows) {
-            // What neither side measured is no news.
+            // A row that neither side measured is not reported.
             if base_rows.has_number() || new_rows.has_number() {
                 let to_noise = pool::is_lost_to_noise(&base_rows, &new_rows);
                 let lost = pool::is_lost(&base_rows, &new_rows) && !to_noise;
@@ -266,7 +270,8 @@ fn compare_by(
     comparison
 }
 
-/// The verdict on each row, given all of them, and the rows in the order of [`Comparison::rows`].
+/// Sets the verdict of each row, given all of them, and sorts the rows as described at
+/// [`Comparison::rows`].
 fn judge(rows: &mut [Row]) {
     let p_values: Vec<f64> = rows.iter().map(|row| row.p_value.unwrap_or(1.0)).collect();
     let discovered = benjamini_hochberg(&p_values, FALSE_DISCOVERIES);
@@ -280,14 +285,16 @@ fn judge(rows: &mut [Row]) {
     });
 }
 
-/// What a row's ratio, interval and margin say; `discovered` is whether its p-value stands against those of all rows.
+/// The verdict that follows from a row's ratio, interval and margin; `discovered` says whether its
+/// p-value is significant among those of all rows.
 pub fn verdict(row: &Row, discovered: bool) -> Change {
     let (Some(low), Some(high)) = (row.ci95_low, row.ci95_high) else {
         return Change::Inconclusive;
     };
     let (floor, ceiling) = (1.0 / (1.0 + row.margin), 1.0 + row.margin);
     let rose = low > ceiling;
-    // A change first: a narrow interval may lie beyond the margin and still within what is the same.
+    // Check for a change first: a narrow interval may lie beyond the margin and still within what
+    // is called the same.
     if discovered && (rose || high < floor) {
         return match rose == (row.better == Better::Higher) {
             true => Change::Better,
@@ -301,11 +308,13 @@ pub fn verdict(row: &Row, discovered: bool) -> Change {
     }
 }
 
-/// How large a change is called the same, at least `min_margin`, where two sides may be apart by the
-/// logarithm `spread` though nothing changed. `freedom` are the degrees of freedom by which that is known.
+/// The largest change that is called the same, at least `min_margin`, if two sides may differ by
+/// the logarithm `spread` although nothing changed. `freedom` are the degrees of freedom of that
+/// spread.
 ///
-/// The interval is as wide as the spread, so within the spread itself hardly any would be that did not change; within
-/// (t(97.5 %) + t(90 %)) / z(97.5 %) times the spread most are: the power of two one-sided tests (Schuirmann 1987).
+/// The interval is as wide as the spread, so an unchanged row would hardly ever lie within the
+/// spread itself; within (t(97.5 %) + t(90 %)) / z(97.5 %) times the spread most do: the power of
+/// two one-sided tests (Schuirmann 1987).
 fn same_within(min_margin: f64, spread: f64, freedom: u32) -> f64 {
     let t = |chance| student::quantile_two_sided(chance, freedom.max(1));
     let reach = (t(1.0 - interval::CONFIDENCE) + t(0.2)) / normal::quantile(0.975);
@@ -334,7 +343,7 @@ fn by_name<'a>(runs: &[&'a Run]) -> BTreeMap<&'a str, Vec<&'a Measurement>> {
     rows
 }
 
-/// The names of all rows, each once, in the order of the runs.
+/// The distinct names of all rows, in the order of the runs.
 fn names<'a>(runs: impl Iterator<Item = &'a &'a Run>) -> Vec<&'a str> {
     let mut seen = std::collections::BTreeSet::new();
     runs.flat_map(|run| &run.measurements)

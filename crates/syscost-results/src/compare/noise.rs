@@ -1,4 +1,5 @@
-//! Runs of very different noise: a row of theirs may differ by what happened beside it alone.
+//! Runs with very different noise: their rows may differ only because of what else ran on the
+//! machine.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +8,22 @@ use crate::run::Noise;
 use crate::stats::{order, student};
 use crate::{Run, Status};
 
-/// What these facts begin with.
+/// Prefix of these facts' names.
 pub(super) const PREFIX: &str = "noise.";
-/// How far apart the shares of the time are in which cores were ours, in percent points.
+/// Reported difference of the shares of time in which cores were ours, in percentage points.
 const OURS_APART: f64 = 20.0;
-/// Time lost to others: this factor apart, and this far, in percent points.
+/// Reported difference of the time lost to others: by this factor and by this many percentage
+/// points.
 const LOST_FACTOR: f64 = 3.0;
 const LOST_APART: f64 = 0.5;
-/// The middle interval of one side is wider: by this factor, and this far, in percent points.
+/// Reported difference of the median interval widths: by this factor and by this many percentage
+/// points.
 const WIDER: f64 = 2.0;
 const WIDER_APART: f64 = 0.1;
-/// Rows on both sides that tell which intervals are wider.
+/// Minimum number of rows on both sides for comparing interval widths.
 const MIN_ROWS: usize = 10;
 
-/// In what the noise of the sides differs much.
+/// The noise facts in which the sides differ much.
 pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     let sides = [base, new];
     let mut found = Vec::new();
@@ -62,7 +65,7 @@ pub(super) fn differing(base: &[&Run], new: &[&Run]) -> Vec<Difference> {
     found
 }
 
-/// The mean over the CPUs that measured, of all runs of a side.
+/// The mean over the CPUs that measured, and over all runs of a side.
 fn mean_of(runs: &[&Run], percent: impl Fn(&Noise) -> Option<f64>) -> Option<f64> {
     let used = runs.iter().flat_map(|run| &run.noise);
     let known: Vec<f64> = used
@@ -72,8 +75,8 @@ fn mean_of(runs: &[&Run], percent: impl Fn(&Noise) -> Option<f64>) -> Option<f64
     (!known.is_empty()).then(|| student::mean(&known))
 }
 
-/// Half the width of the interval, in percent of the median, of the middle row of each side, over
-/// the rows that both have.
+/// The median over the rows of both sides of the interval's half width, in percent of the row's
+/// median, for each side.
 fn widths(base: &[&Run], new: &[&Run]) -> Option<[f64; 2]> {
     let of = |runs: &[&Run]| -> BTreeMap<String, f64> {
         let rows = runs.iter().flat_map(|run| &run.measurements);

@@ -1,13 +1,14 @@
-//! What a reader of a compared row should know of its sides.
+//! Notes for the reader of a compared row.
 
 use super::pool::Pooled;
 
-/// Core frequencies further apart are worth a word, if they are a good part of the change.
+/// Difference of core frequencies, as a share, from which it is mentioned if it explains a good
+/// part of the change.
 const FREQUENCY_TOLERANCE: f64 = 0.01;
-/// So large a part.
+/// The part of the change that it must explain.
 const FREQUENCY_SHARE: f64 = 0.25;
 
-/// What is to be said of these sides, but of their frequencies.
+/// The notes on these sides, except on their frequencies.
 pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
     let mut notes = Vec::new();
     for (pooled, side) in [(base, "base"), (new, "new")] {
@@ -38,15 +39,16 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
     notes
 }
 
-/// What is to be said of their frequencies where both are compared in time; `change` is the
-/// logarithm of the ratio.
+/// The notes on their frequencies if both are compared in time; `change` is the logarithm of the
+/// ratio.
 pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
     let mut notes = Vec::new();
     if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
         && (after / before).ln().abs() > FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs())
     {
         let mut note = format!("the core ran at {after:.2} GHz instead of {before:.2} GHz");
-        // Work of the core takes as many cycles at any frequency: then the frequency is the whole difference.
+        // Work of the core takes as many cycles at any frequency, so the frequency explains the
+        // whole difference.
         if let (Some(before), Some(after)) = (base.core_cycles, new.core_cycles) {
             note += &format!(
                 "; in core cycles the difference is {}",
@@ -58,7 +60,7 @@ pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> 
     notes
 }
 
-/// A share in percent with its sign, which what is shown as zero has not.
+/// A signed share in percent; without a sign if it is shown as zero.
 fn percent(share: f64) -> String {
     let text = format!("{:+.1} %", 100.0 * share);
     match text.as_str() {
@@ -75,7 +77,8 @@ mod tests {
     use crate::fixture::run_of;
     use crate::measurement::{Cause, Disturbance, Flag};
 
-    /// Nine rounds of ten samples at this level, the first `shared` of each half as long again because of a neighbour.
+    /// Nine rounds of ten samples at this level, the first `shared` of each half as long again
+    /// because of a neighbour.
     fn beside_a_neighbour(level: f64, shared: u32) -> Run {
         let value = |sample: u32| if sample < shared { 1.5 * level } else { level };
         let values: Vec<f64> = (0..10).map(value).collect();
@@ -129,7 +132,7 @@ mod tests {
         for (base, new) in [(&base, &new), (&new, &base)] {
             assert_eq!(notes_and_verdict(base, new).1, Change::Inconclusive);
         }
-        // Beside a neighbour on both sides the runs differ as they do.
+        // With a neighbour on both sides the difference of the runs is real.
         let mut base = beside_a_neighbour(100.0, 10);
         base.measurements[0].flags = vec![Flag::Disturbed];
         assert_eq!(notes_and_verdict(&base, &new).1, Change::Worse);
@@ -158,19 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn another_frequency_is_told_with_the_cycles() {
+    fn another_frequency_is_reported_with_the_cycles() {
         let at = |level, ghz, cycles| {
             let mut run = beside_a_neighbour(level, 2);
             let row = &mut run.measurements[0];
             row.core_cycles = cycles;
-            // Too few rounds know it for all to be converted.
+            // Too few rounds know their frequency for all to be converted.
             for round in row.samples.iter_mut().flatten() {
                 round.core_ghz = Some(ghz).filter(|_| round.round % 3 == 1);
             }
             run
         };
         let base = at(100.0, 4.0, Some(400.0));
-        // Another frequency explains a part of it only.
+        // A different frequency explains only a part of it.
         let (notes, verdict) = notes_and_verdict(&base, &at(140.0, 3.6, Some(504.0)));
         assert_eq!(verdict, Change::Worse);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The ratio of one row of two runs measured in turn: round by round.
 //!
-//! What the machine did meanwhile met both sides of a round alike and cancels in the round's own ratio; only what the
-//! ratios of rounds differ by is uncertainty.
+//! What the machine did in the meantime affected both sides of a round alike and cancels in the
+//! round's ratio; only the differences between the rounds' ratios are uncertainty.
 
 use super::frequency;
 use super::notes::{notes, of_frequency};
@@ -11,10 +11,10 @@ use super::{Change, ComparedIn, MIN_PAIRED_MARGIN, Row, same_within};
 use crate::Measurement;
 use crate::stats::{interval, order, signed_rank, student};
 
-/// The row, its verdict still open. `None` without medians.
+/// The row, with its verdict still to be decided. `None` without medians.
 ///
-/// Work of the core is compared in cycles unless one side lowers the frequency itself, which is a
-/// part of its cost; where the frequency wanders too much to tell, both ways.
+/// Work of the core is compared in cycles, unless one side itself lowers the frequency, which is
+/// then part of its cost; if the frequency wanders too much to decide, both ways.
 pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
     if !frequency::is_of_cycles(left, right) {
@@ -31,7 +31,7 @@ pub(super) fn row(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     }
 }
 
-/// The row in core cycles, or in time.
+/// The row in core cycles or in time.
 pub(super) fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Row> {
     let (left, right) = (base.first?, new.first?);
     let (logs, are_undisturbed) = log_ratios(left, right, is_of_cycles);
@@ -64,7 +64,7 @@ pub(super) fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) ->
     let found = found.map(|(low, high)| (low - grain, high + grain));
     let (base_median, new_median) = (base.median()?, new.median()?);
     let ratio = signed_rank::centre(&logs).map_or(new_median / base_median, f64::exp);
-    // The centre of this many ratios spreads as their mean does, where two of them are so far apart.
+    // The centre of this many ratios varies as their mean does, if two of them differ this much.
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let spread = distance_of_pairs(&[ratios]) / (2.0 * logs.len().max(1) as f64).sqrt();
     let spread = spread.max(grain);
@@ -97,7 +97,7 @@ pub(super) fn row_in(is_of_cycles: bool, base: &Pooled<'_>, new: &Pooled<'_>) ->
     })
 }
 
-/// Whether both sides ran at one frequency, round by round; `None` where the rounds do not tell.
+/// Whether both sides ran at one frequency, round by round; `None` if the rounds do not show it.
 fn are_of_one_frequency(base: &Measurement, new: &Measurement) -> Option<bool> {
     let rounds = |row: &Measurement| -> Vec<(u32, f64)> {
         let rounds = row.samples.iter().flatten();
@@ -119,14 +119,15 @@ fn are_of_one_frequency(base: &Measurement, new: &Measurement) -> Option<bool> {
     (found.low > 0.0 || found.high < 0.0).then_some(false)
 }
 
-/// Whether the core cycles of some round are known on both sides.
+/// Whether any round has known core cycles on both sides.
 pub(super) fn has_cycles(base: &Measurement, new: &Measurement) -> bool {
     let (logs, _) = log_ratios(base, new, true);
     !logs.is_empty()
 }
 
-/// The logarithm of each round's ratio, in cycles or as it is, for the rounds that both sides have:
-/// of those that are undisturbed on both, where these are enough; and whether all of them are.
+/// The logarithms of the ratios, in cycles or as measured, of the rounds that both sides have: only
+/// of those undisturbed on both sides, if there are enough. The flag says whether all of them are
+/// undisturbed.
 fn log_ratios(base: &Measurement, new: &Measurement, is_of_cycles: bool) -> (Vec<f64>, bool) {
     let rounds = |row: &Measurement| -> Vec<(u32, f64, bool)> {
         let rounds = row.samples.iter().flatten();
@@ -159,7 +160,7 @@ fn log_ratios(base: &Measurement, new: &Measurement, is_of_cycles: bool) -> (Vec
     )
 }
 
-/// Student's t of the mean of the ratios' logarithms.
+/// The p-value of Student's t test on the mean of the ratios' logarithms.
 fn p_value(logs: &[f64]) -> f64 {
     let count = logs.len() as f64;
     let mean = student::mean(logs);
@@ -177,7 +178,8 @@ mod tests {
     use crate::fixture::run_of;
     use crate::measurement::{Cause, Disturbance};
 
-    /// Six rounds that drift by 40 % from first to last, on the new side `factor` times as dear.
+    /// Six rounds that drift by 40 % from first to last; the new side is `factor` times as
+    /// expensive.
     fn drifting(factor: f64) -> Vec<Vec<f64>> {
         (0..6)
             .map(|round| {
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_margin_grows_with_what_rounds_differ_by() {
-        // Ratios of 0.9, 1.0, 1.1 in turn: the median of six such is uncertain by some percent.
+        // Ratios of 0.9, 1.0, 1.1 in turn: the median of six of them is uncertain by some percent.
         let base: Vec<Vec<f64>> = vec![vec![100.0; 5]; 6];
         let new: Vec<Vec<f64>> = (0..6)
             .map(|round| vec![90.0 + 10.0 * f64::from(round % 3); 5])
@@ -216,7 +218,8 @@ mod tests {
 
     #[test]
     fn what_the_first_of_a_round_gains_cancels() {
-        // Whoever is first is 3 % dearer: A in even rounds, B in odd ones, and A in one round more.
+        // The side that runs first is 3 % more expensive: A in even rounds, B in odd ones, and A in
+        // one round more.
         let side = |is_b: bool| -> Vec<Vec<f64>> {
             (0..9)
                 .map(|round| {
@@ -234,7 +237,8 @@ mod tests {
         assert_ne!(row.verdict, Change::Better);
     }
 
-    /// Rounds of ten samples at this level; in the rounds named a neighbour makes all of them half as long again.
+    /// Rounds of ten samples at this level; in those selected by `shared`, a neighbour makes all of
+    /// them half as long again.
     fn beside_a_neighbour(level: f64, rounds: u32, shared: impl Fn(u32) -> bool) -> crate::Run {
         let factor = |round| if shared(round) { 1.5 } else { 1.0 };
         let values = (0..rounds).map(|round| vec![level * factor(round); 10]);

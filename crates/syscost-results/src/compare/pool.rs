@@ -6,16 +6,19 @@ use crate::measurement::{Flag, RoundSamples};
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
 
-/// The reason of a failed row that noise alone kept from being measured.
-pub const NO_CORE_OF_ITS_OWN: &str = "its core worked for somebody else";
+/// The reason of a failed row that could not be measured because of noise alone.
+pub const CORE_SHARED: &str = "something else ran on its core whenever it was due";
 
-/// The rows of one name in the runs of a side.
+/// The same in documents of earlier builds.
+const CORE_SHARED_FORMERLY: &str = "its core worked for somebody else";
+
+/// The rows with one name in the runs of a side.
 pub(super) struct Rows<'a> {
-    /// Those with a number.
+    /// Rows with a number.
     numbers: Vec<&'a Measurement>,
-    /// Those without.
+    /// Rows without one.
     without: Vec<&'a Measurement>,
-    /// How many runs the side has.
+    /// The number of runs on the side.
     runs: usize,
 }
 
@@ -39,7 +42,7 @@ impl Rows<'_> {
     }
 }
 
-/// The rows of one name, if there are any, on a side of this many runs.
+/// The rows with one name, if there are any, on a side with this many runs.
 pub(super) fn rows<'a>(found: Option<&Vec<&'a Measurement>>, runs: usize) -> Rows<'a> {
     let has_number = |row: &&Measurement| row.status == Status::Ok && row.estimate.median.is_some();
     let (numbers, without) = found.into_iter().flatten().partition(|row| has_number(row));
@@ -60,7 +63,7 @@ pub(super) fn missing(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     }
 }
 
-/// Whether the new side has no number, though it tried, where the base has one.
+/// Whether the base has a number and the new side tried but has none.
 pub(super) fn is_lost(base: &Rows<'_>, new: &Rows<'_>) -> bool {
     base.has_number() && !new.has_number() && new.without.iter().any(|row| is_tried(&row))
 }
@@ -69,16 +72,19 @@ fn is_tried(row: &&&Measurement) -> bool {
     matches!(row.status, Status::Failed | Status::Withheld)
 }
 
-/// Whether the new side lost a row to noise alone: no core was its own when it was to be measured.
+/// Whether the new side lost a row to noise alone: its core was shared whenever the row was to be
+/// measured.
 pub(super) fn is_lost_to_noise(base: &Rows<'_>, new: &Rows<'_>) -> bool {
     let by_noise = |row: &&Measurement| {
-        row.status == Status::Failed && row.reason.as_deref() == Some(NO_CORE_OF_ITS_OWN)
+        let reason = row.reason.as_deref();
+        let is_noise = |reason| [CORE_SHARED, CORE_SHARED_FORMERLY].contains(&reason);
+        row.status == Status::Failed && reason.is_some_and(is_noise)
     };
     let mut tried = new.without.iter().filter(is_tried).peekable();
     is_lost(base, new) && tried.peek().is_some() && tried.all(by_noise)
 }
 
-/// The 99th percentiles of both sides, the middle ones of their runs; `None` where a run has none.
+/// The 99th percentiles of both sides, the median over their runs; `None` if a run has none.
 pub(super) fn p99(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Pair> {
     let of = |side: &Pooled<'_>| {
         let known: Option<Vec<f64>> = side.estimates.iter().map(|one| one.p99).collect();
@@ -91,7 +97,7 @@ pub(super) fn p99(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Pair> {
 }
 
 impl<'a> Rows<'a> {
-    /// Without the rows that mean something else than those of `base`.
+    /// The rows without those that have a different meaning than those of `base`.
     pub(super) fn like(mut self, base: &Rows<'a>) -> Self {
         if let Some(first) = base.numbers.first() {
             self.numbers.retain(|row| {
@@ -104,7 +110,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Why rows that both have numbers must not be compared; `None` if they may.
+/// Why rows must not be compared although both have numbers; `None` if they may.
 pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     let all = || base.numbers.iter().chain(&new.numbers);
     let first = base.numbers.first()?;
@@ -148,28 +154,28 @@ fn status(status: Status) -> &'static str {
     }
 }
 
-/// What a side knows of one row.
+/// What a side knows about one row.
 #[derive(Clone)]
 pub(super) struct Pooled<'a> {
     /// The first of the rows with a number.
     pub(super) first: Option<&'a Measurement>,
     /// The samples by run and process; `None` if a run has none.
     pub(super) samples: Option<Vec<Vec<Vec<f64>>>>,
-    /// The processes by run whose samples were undisturbed at whatever frequency.
+    /// The processes by run whose samples were undisturbed at any frequency.
     pub(super) rounds: Vec<Vec<&'a RoundSamples>>,
     /// The estimate of each run.
     pub(super) estimates: Vec<&'a Estimate>,
-    /// How many runs have no number, and why.
+    /// The number of runs without a number, and why they have none.
     pub(super) without: Option<(usize, String)>,
-    /// Median of the core's frequency that the samples are of, in GHz.
+    /// Median of the core frequency at the samples, in GHz.
     pub(super) core_ghz: Option<f64>,
-    /// The same of each run.
+    /// The same for each run.
     pub(super) run_ghz: Vec<Option<f64>>,
     /// Median of the runs' costs in core cycles; `None` if a run has none.
     pub(super) core_cycles: Option<f64>,
-    /// Whether some row had too few undisturbed samples.
+    /// Whether any row had too few undisturbed samples.
     pub(super) is_disturbed: bool,
-    /// Whether somebody looked, in every run, whether the core was shared.
+    /// Whether every run checked if the core was shared.
     pub(super) is_looked_at: bool,
 }
 
@@ -201,7 +207,7 @@ impl<'a> Pooled<'a> {
         }
     }
 
-    /// The same without any run.
+    /// This side without its runs.
     pub(super) fn without_runs(&self) -> Self {
         Pooled {
             samples: Some(Vec::new()),
@@ -212,7 +218,7 @@ impl<'a> Pooled<'a> {
         }
     }
 
-    /// How many processes measured.
+    /// The number of processes that measured.
     pub(super) fn processes(&self) -> usize {
         match &self.samples {
             Some(runs) => runs.iter().map(Vec::len).sum(),
@@ -240,7 +246,7 @@ impl<'a> Pooled<'a> {
     /// The median of each run.
     pub(super) fn run_medians(&self) -> Vec<f64> {
         match self.process_medians() {
-            // Of what is compared, which may be another frequency than the estimate's.
+            // Of the compared samples, which may be at another frequency than the estimate's.
             Some(runs) => runs.iter().filter_map(|run| order::median(run)).collect(),
             None => self
                 .estimates
@@ -250,10 +256,10 @@ impl<'a> Pooled<'a> {
         }
     }
 
-    /// The median of the process medians of all runs, or of the runs' medians where there are no samples.
+    /// The median of the process medians of all runs, or of the runs' medians without samples.
     pub(super) fn median(&self) -> Option<f64> {
         match (self.process_medians(), &self.estimates[..]) {
-            // Of what the interval is made of, so that the two cannot contradict each other.
+            // From the same values as the interval, so that the two cannot contradict each other.
             (Some(runs), _) => order::median(&runs.concat()),
             (_, [only]) => only.median,
             (None, _) => order::median(&self.run_medians()),
@@ -261,7 +267,7 @@ impl<'a> Pooled<'a> {
     }
 }
 
-/// The processes of a row that have enough undisturbed samples, at whatever frequency.
+/// The processes of a row that have enough undisturbed samples, at any frequency.
 pub(super) fn undisturbed(row: &Measurement) -> Vec<&RoundSamples> {
     let looked = |round: &&RoundSamples| round.alone_percent.is_some();
     let rounds = row.samples.iter().flatten().filter(looked);
@@ -270,8 +276,8 @@ pub(super) fn undisturbed(row: &Measurement) -> Vec<&RoundSamples> {
         .collect()
 }
 
-/// The frequencies, in GHz, that the selected samples are of, by process: their own, or the usual
-/// one where they were converted to it.
+/// The frequencies in GHz of the selected samples, by process: their own, or the usual one if they
+/// were converted to it.
 fn frequencies(selection: &Selection<'_>) -> Vec<f64> {
     let own = |round: &RoundSamples| {
         let samples = selection.choice.of(round);

@@ -13,13 +13,14 @@ use crate::stats::shift::{self, Shift};
 use crate::stats::student::{deviation, mean};
 use crate::stats::{interval, normal, order, student};
 
-/// Processes a side needs for an interval, as everywhere, and for an exact one.
+/// Minimum number of processes per side for an interval, as everywhere, and for an exact one.
 pub(super) const MIN_PROCESSES: usize = interval::MIN_VALUES;
 pub(super) const MIN_EXACT: usize = MIN_ROUNDS;
-/// What two sides differ by when nothing changed is told so that 95 % of such differences are smaller.
+/// Quantile of the differences between unchanged sides that is taken as their spread.
 const SPREAD_QUANTILE: f64 = 0.95;
 
-/// The row of two pooled sides, its verdict still open; the third is the base's further runs. `None` without medians.
+/// The row of two pooled sides, with its verdict still to be decided; the third are the base's further runs. `None` without
+/// medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     match frequency::ways(base, new, spread) {
         Ways::InTime(off) => Some(widened(row_of(base, new, spread, None)?, off)),
@@ -37,7 +38,7 @@ pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     }
 }
 
-/// The row whose ratio may be off by so much, as a logarithm.
+/// The row with its interval widened by `off`, a possible error of the ratio as a logarithm.
 fn widened(row: Row, off: f64) -> Row {
     Row {
         ci95_low: row.ci95_low.map(|low| low * (-off).exp()),
@@ -46,8 +47,8 @@ fn widened(row: Row, off: f64) -> Row {
     }
 }
 
-/// A row of which it is not known which of two ways to compare holds: its interval is that of both,
-/// and it changed only if it did either way.
+/// A row for which it is not known which of two ways to compare is right: its interval covers both, and it changed only if it did
+/// either way.
 pub(super) fn either(row: Row, other: &Row) -> Row {
     let both = |one: Option<f64>, other: Option<f64>, of: fn(f64, f64) -> f64| {
         one.zip(other).map(|(one, other)| of(one, other))
@@ -58,7 +59,7 @@ pub(super) fn either(row: Row, other: &Row) -> Row {
         ci95_high: both(row.ci95_high, other.ci95_high, f64::max),
         p_value: both(row.p_value, other.p_value, f64::max),
         margin: row.margin.max(other.margin),
-        // Both ways must be the same.
+        // It must be the same in both ways.
         same_within: row.same_within.min(other.same_within),
         ..row
     }
@@ -139,16 +140,16 @@ pub(super) fn row_of(
     })
 }
 
-/// What a ratio's interval and p-value are.
+/// The interval and p-value of a ratio.
 struct Uncertainty {
     low: f64,
     high: f64,
     p_value: f64,
-    /// Degrees of freedom by which it is known.
+    /// Degrees of freedom of the error.
     freedom: u32,
 }
 
-/// How far the clock's steps alone may put a side's median off, as a share of it.
+/// How far the clock's steps alone may shift a side's median, as a share of it.
 pub(super) fn grain(side: &Pooled<'_>) -> f64 {
     let shares = side.estimates.iter().filter_map(|estimate| {
         let grain = estimate.clock_grain? / estimate.median?.abs();
@@ -157,7 +158,7 @@ pub(super) fn grain(side: &Pooled<'_>) -> f64 {
     shares.fold(0.0, f64::max)
 }
 
-/// The logarithms of the process medians of a side, by run; `None` without samples or with a median that has no logarithm.
+/// The logarithms of a side's process medians, by run; `None` without samples, or if a median is not positive.
 fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
     let mut runs = side.process_medians()?;
     for median in runs.iter_mut().flatten() {
@@ -169,9 +170,8 @@ fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
     Some(runs)
 }
 
-/// The uncertainty of two sides whose samples were kept and lie `shift` apart. `grain` is how far
-/// the clock's steps may put both off together, as a logarithm: it widens the interval. Processes tell less than independent ones
-/// by the factor `stretch`.
+/// The uncertainty of two sides with samples that lie `shift` apart. `grain` is how far the clock's steps may shift both
+/// together, as a logarithm; it widens the interval. Dependent processes increase the error by the factor `stretch`.
 fn of_processes(
     base: &[Vec<f64>],
     new: &[Vec<f64>],
@@ -195,7 +195,7 @@ fn of_processes(
     } else {
         let exact = shift.interval?;
         if means.iter().any(|mean| mean.is_of_runs) || stretch > 1.0 {
-            // Processes that agree within their run, but not between runs, or with their neighbours, are not independent.
+            // Processes that agree within their run but not between runs, or that resemble their neighbours, are not independent.
             let (low, high) = around(shift.centre);
             (exact.low.min(low), exact.high.max(high))
         } else {
@@ -210,7 +210,7 @@ fn of_processes(
     })
 }
 
-/// The same of sides of which a run kept no samples: by their intervals, taken as log-normal.
+/// The uncertainty of sides with a run that has no samples: from their intervals, assumed log-normal.
 fn of_intervals(base: &Pooled<'_>, new: &Pooled<'_>, ratio: f64) -> Option<Uncertainty> {
     let error = log_error(&base.estimates)?.hypot(log_error(&new.estimates)?);
     let tail = (1.0 - interval::CONFIDENCE) / 2.0;
@@ -229,20 +229,20 @@ fn of_intervals(base: &Pooled<'_>, new: &Pooled<'_>, ratio: f64) -> Option<Uncer
     })
 }
 
-/// The mean logarithm of a side's process medians, and how well it is known.
+/// The mean logarithm of a side's process medians, and its uncertainty.
 struct MeanLog {
     mean: f64,
-    /// Its standard error: by what processes differ by, or what runs differ by, the larger.
+    /// Its standard error: from the spread of processes or that of runs, whichever is larger.
     error: f64,
     /// Degrees of freedom of that error.
     freedom: f64,
-    /// Whether runs differ by more than their processes do.
+    /// Whether runs differ by more than their processes explain.
     is_of_runs: bool,
 }
 
 impl MeanLog {
-    /// Of the logarithms of the process medians of two sides, by run. What runs differ by is not seen on a side with a single one: it is taken
-    /// to be what those of the other side differ by.
+    /// The means of the logarithms of two sides' process medians, given by run. A side with a single run does not show how much
+    /// runs differ: the other side's spread is used.
     fn of_both(base: &[Vec<f64>], new: &[Vec<f64>], stretch: f64) -> [Self; 2] {
         let spreads = [base, new].map(|runs| {
             let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
@@ -254,7 +254,7 @@ impl MeanLog {
         ]
     }
 
-    /// `spread` is what runs differ by, their standard deviation, and the degrees of freedom it is known with.
+    /// `spread` is the standard deviation between runs and its degrees of freedom.
     fn of(runs: &[Vec<f64>], stretch: f64, spread: Option<(f64, usize)>) -> Self {
         let all = runs.concat();
         let by_processes = stretch * deviation(&all) / (all.len() as f64).sqrt();
@@ -274,13 +274,13 @@ impl MeanLog {
         }
     }
 
-    /// The difference of two such means; degrees of freedom after Welch (1947) where runs differ.
+    /// The difference of two such means, with Welch's (1947) degrees of freedom if runs differ.
     fn to(&self, other: &MeanLog) -> LogDifference {
         let squares = [self, other].map(|side| side.error.powi(2));
         let sum = squares[0] + squares[1];
         let parts = squares[0].powi(2) / self.freedom + squares[1].powi(2) / other.freedom;
-        // Where only processes differ, their errors are alike on both sides, and Welch's correction would cost power for
-        // nothing; a side of a few runs has far fewer degrees than the other may.
+        // If only processes differ, the errors of both sides are alike, and Welch's correction would needlessly cost power; but a
+        // side of a few runs has far fewer degrees of freedom than the other may have.
         let is_few = self.freedom.min(other.freedom) < (MIN_EXACT - 1) as f64;
         let freedom = if (self.is_of_runs || other.is_of_runs || is_few) && parts > 0.0 {
             (sum.powi(2) / parts).floor().clamp(1.0, 1e6)
@@ -295,7 +295,7 @@ impl MeanLog {
     }
 }
 
-/// A difference of logarithms and how well it is known.
+/// A difference of logarithms and its uncertainty.
 struct LogDifference {
     distance: f64,
     error: f64,
@@ -303,7 +303,7 @@ struct LogDifference {
 }
 
 impl LogDifference {
-    /// The same where the clock's steps may put it off by so much, anywhere as likely.
+    /// Adds the error of a shift by the clock's steps, uniform within `grain`.
     fn beside(self, grain: f64) -> Self {
         Self {
             error: self.error.hypot(grain / 3_f64.sqrt()),
@@ -319,8 +319,8 @@ impl LogDifference {
     }
 }
 
-/// The standard error of the logarithm of the median of runs that kept no samples: each run's from its interval, taken as
-/// log-normal, and what the runs differ among themselves; `None` if a run has no interval above zero.
+/// The standard error of the logarithm of the median of runs without samples: each run's from its interval, assumed log-normal,
+/// and the spread between runs; `None` if a run's interval is not positive.
 fn log_error(runs: &[&Estimate]) -> Option<f64> {
     let errors = runs
         .iter()
@@ -345,8 +345,8 @@ fn log_error(runs: &[&Estimate]) -> Option<f64> {
     Some((within + between).sqrt())
 }
 
-/// How far apart, as a logarithm, two sides like these may be though nothing changed: what the processes of a run differ
-/// by, and the runs of a side where there are several; the larger.
+/// How far apart, as a logarithm, two such sides may be although nothing changed: from the spread of the processes within runs,
+/// or that of a side's runs if there are several, whichever is larger.
 fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>, stretch: f64) -> f64 {
     let runs = [
         [base.run_medians(), spread.run_medians()].concat(),
@@ -355,7 +355,7 @@ fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>, stretch: 
     let by_runs = distance_of_pairs(&runs) * share(base.estimates.len(), new.estimates.len());
     let by_processes = match (base.process_medians(), new.process_medians()) {
         (Some(base_runs), Some(new_runs)) => distance_of_pairs(&[base_runs, new_runs].concat()),
-        // Of log-normal processes the same comes out of the intervals.
+        // For log-normal processes the intervals give the same result.
         _ => match (log_error(&base.estimates), log_error(&new.estimates)) {
             (Some(left), Some(right)) => {
                 return by_runs
@@ -364,12 +364,12 @@ fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>, stretch: 
             _ => 0.0,
         },
     };
-    // Hodges and Lehmann's shift spreads as means do but for this factor.
+    // The Hodges-Lehmann shift varies as the difference of means does, except for this factor.
     let of_shifts = stretch * FRAC_PI_3.sqrt() * share(base.processes(), new.processes());
     by_runs.max(by_processes * of_shifts)
 }
 
-/// The 95th percentile of the distances between two values of one group, over all groups; 0 without a pair.
+/// The 95th percentile of the distances between two values of a group, over all groups; 0 without a pair.
 pub(super) fn distance_of_pairs(groups: &[Vec<f64>]) -> f64 {
     let mut distances = Vec::new();
     for group in groups {
@@ -385,7 +385,7 @@ pub(super) fn distance_of_pairs(groups: &[Vec<f64>]) -> f64 {
     order::quantile(&distances, SPREAD_QUANTILE).unwrap_or(0.0)
 }
 
-/// What is left of the distance of two values if each side has this many of them.
+/// The factor by which the distance of two values shrinks for medians over this many values per side.
 fn share(base: usize, new: usize) -> f64 {
     ((1.0 / base as f64 + 1.0 / new as f64) / 2.0).sqrt()
 }

@@ -1,4 +1,4 @@
-//! Comparisons of simulated runs whose answer is known.
+//! Comparisons of simulated runs with known answers.
 
 mod cycles;
 mod grain;
@@ -14,7 +14,7 @@ fn only(comparison: &Comparison) -> &Row {
     &comparison.rows[0]
 }
 
-/// One row compared, its new side slower by a factor.
+/// The comparison of one row whose new side is slower by a factor.
 fn one(factor: f64, between: f64, seed: u64) -> Row {
     let mut rng = fastrand::Rng::with_seed(seed);
     let base = run(
@@ -92,7 +92,7 @@ fn the_interval_holds_the_true_ratio() {
         .map(|seed| one(1.3, 0.03, seed))
         .filter(|row| row.ci95_low <= Some(1.3) && Some(1.3) <= row.ci95_high)
         .count();
-    // Exact of one shape: 95.9 % of six processes a side.
+    // Exact for equal shapes: 95.9 % with six processes per side.
     assert!((184..=199).contains(&held), "{held} of 200");
 }
 
@@ -114,7 +114,7 @@ fn exchanging_the_sides_inverts_the_comparison() {
 }
 
 #[test]
-fn a_number_lost_to_a_failure_is_told_apart() {
+fn a_number_lost_to_a_failure_is_distinguished() {
     let base = run("a", vec![row("x.y", vec![vec![1.0; 5]; 6])]);
     let mut new = base.clone();
     for (status, lost) in [
@@ -155,7 +155,7 @@ fn a_higher_rate_is_better() {
 
 #[test]
 fn runs_that_differ_among_themselves_widen_margin_and_interval() {
-    // A cost at two levels, changing from run to run: one run a side cannot know it.
+    // A cost that changes between two levels from run to run, which one run per side cannot show.
     let mut rng = fastrand::Rng::with_seed(3);
     let mut at = |id: &str, level| {
         run(
@@ -240,13 +240,13 @@ fn what_must_not_be_compared_is_refused_by_name() {
     new.measurements[3].estimate.median = Some(-1.0);
     let comparison = compare(&[&base], &[&new], &[]);
     assert_eq!(comparison.rows, []);
-    let told: Vec<String> = comparison
+    let lines: Vec<String> = comparison
         .refused
         .iter()
         .map(|refused| format!("{}: {}", refused.name, refused.reason))
         .collect();
     assert_eq!(
-        told,
+        lines,
         [
             "x.a: its definition changed: revision 1 on the base side, 2 on the new side",
             "x.b: its unit differs between the runs: ns and count",
@@ -266,13 +266,13 @@ fn a_row_without_a_number_says_where_and_why() {
     new.measurements[0].reason = Some("counted 0".to_owned());
     new.measurements[1].status = Status::BelowResolution;
     let comparison = compare(&[&base], &[&new], &[]);
-    let told: Vec<String> = comparison
+    let lines: Vec<String> = comparison
         .missing
         .iter()
         .map(|missing| format!("{}: {}", missing.name, missing.reason))
         .collect();
     assert_eq!(
-        told,
+        lines,
         [
             "x.a: withheld (counted 0) on the new side",
             "x.b: below resolution on the new side",
@@ -280,7 +280,7 @@ fn a_row_without_a_number_says_where_and_why() {
             "x.d: not measured on the base side",
         ]
     );
-    // Pooled with a run that has it, the row is compared, and says so.
+    // Pooled with a run that has the row, it is compared, with a note.
     let pooled = compare(&[&base], &[&new, &base], &[]);
     let found = pooled.rows.iter().find(|row| row.name == "x.a").unwrap();
     assert_eq!(
@@ -319,12 +319,12 @@ fn differing_facts_come_likeliest_first() {
     new.config.profile = "standard".to_owned();
     new.config.seed = 7;
     let facts = compare(&[&base], &[&new], &[]).facts;
-    let told: Vec<(&str, Option<&str>, Option<&str>)> = facts
+    let lines: Vec<(&str, Option<&str>, Option<&str>)> = facts
         .iter()
         .map(|fact| (&*fact.fact, fact.base.as_deref(), fact.new.as_deref()))
         .collect();
     assert_eq!(
-        told,
+        lines,
         [
             ("core_ghz", Some("3.60"), Some("3.00")),
             ("machine.kernel", Some("none"), Some("Linux 7")),
@@ -341,8 +341,7 @@ fn differing_facts_come_likeliest_first() {
     assert_eq!(compare(&[&base, &new], &[&new, &base], &[]).facts, []);
 }
 
-/// A side of this many runs, each row at a level of its own in each run: runs differ by 10 %,
-/// processes by 2 %.
+/// A side of this many runs, whose rows have a different level in each run: runs differ by 10 %, processes by 2 %.
 fn moody(runs: usize, rows: usize, rng: &mut fastrand::Rng) -> Vec<Run> {
     (0..runs)
         .map(|number| {

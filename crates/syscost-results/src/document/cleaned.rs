@@ -1,23 +1,24 @@
-//! Texts of a document, made harmless: what moves a terminal's cursor or turns the direction of writing is escaped, once
-//! and for every renderer.
+//! Makes the texts of a document harmless: characters that move a terminal's cursor or change the
+//! writing direction are escaped, once for all renderers.
 
 use serde_json::Value;
 
 use super::visible;
 
-/// Whether a document may hold such a letter: written as an escape, or as it is. Every byte of large documents is looked
-/// at, so it only may.
+/// Whether a document may contain such a character, as an escape or as it is. This looks at every
+/// byte of large documents, so it is only a quick check.
 pub(super) fn is_needed(document: &[u8]) -> bool {
     document.windows(2).any(|pair| match pair[0] {
         b'\\' => !matches!(pair[1], b'"' | b'\\' | b'/'),
-        // The first bytes of letters from U+0080 on, and from U+2000 on.
+        // The first bytes of characters from U+0080 and from U+2000 on.
         0xc2 => pair[1] < 0xa0,
         0xe2 => matches!(pair[1], 0x80 | 0x81),
         byte => (byte < b' ' && !matches!(byte, b'\n' | b'\r' | b'\t')) || byte == 0x7f,
     })
 }
 
-/// The document with every text in it cleaned; the names of its fields are known ones, or keys of a map such as a case.
+/// The document with every text in it cleaned, except names of fields, which are known ones or keys
+/// of maps such as a case.
 pub(super) fn cleaned(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(clean(&text)),

@@ -19,14 +19,14 @@ pub struct Summary {
     pub started: String,
     /// How long it took, in seconds.
     pub duration_s: f64,
-    /// Whether every row got its fewest rounds.
+    /// Whether every row got its minimum number of rounds.
     pub complete: bool,
     /// The measured machine.
     pub machine: Machine,
     /// The directories of its file-system rows.
     #[serde(default)]
     pub directories: Vec<Directory>,
-    /// How the run was asked for.
+    /// How the run was requested.
     pub config: Config,
     /// One entry per measured case.
     pub measurements: Vec<Row>,
@@ -35,7 +35,7 @@ pub struct Summary {
 /// A row of a [`Summary`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Row {
-    /// Id and case, unique in a run.
+    /// Id and case; unique in a run.
     pub name: String,
     /// Id of the benchmark.
     pub id: String,

@@ -1,11 +1,11 @@
-//! Bad input: whatever the bytes, there is a run or one line, never a panic.
+//! Bad input: any bytes give a run or a one-line error, never a panic.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{DocumentError, read, read_summary};
 
-/// A small document with something in every kind of field.
+/// A small document with a value in every kind of field.
 fn document() -> Value {
     json!({
         "schema_version": 1,
@@ -40,7 +40,7 @@ fn row(name: &str, median: f64) -> Value {
     })
 }
 
-/// The error both readers give, as it follows a file's name; checked to be one line.
+/// The error of both readers, as it follows a file's name; checked to be one line.
 fn refused(bytes: &[u8]) -> String {
     let error = read(bytes).expect_err("this is no run");
     check_line(&error);
@@ -78,7 +78,7 @@ fn a_whole_document_is_read_and_its_summary_agrees() {
 }
 
 #[test]
-fn what_is_wrong_and_where_is_told_in_one_line() {
+fn what_is_wrong_and_where_is_said_in_one_line() {
     let copy = "take another copy of the file, or measure anew";
     let give = "give a file that `syscost run -o` wrote";
     let cases: [(Vec<u8>, String); 13] = [
@@ -216,7 +216,8 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A run or one line, by both readers; the summary is no stricter than the whole.
+/// Checks that both readers give a run or a one-line error, and that the summary is no stricter
+/// than the whole.
 fn harmless(bytes: &[u8]) {
     let summary = read_summary(bytes);
     match read(bytes) {
@@ -296,7 +297,7 @@ fn texts_that_would_steer_a_terminal_are_escaped() {
     document["measurements"][0]["case"] = json!({"\u{7}": "\r"});
     for text in [
         document.to_string(),
-        // The same, the letter that needs no escape in JSON as it is.
+        // The same character, unescaped, which JSON allows.
         document.to_string().replace("\\u202e", "\u{202e}"),
     ] {
         let run = read(text.as_bytes()).expect("a run");

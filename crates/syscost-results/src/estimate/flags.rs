@@ -1,8 +1,9 @@
 //! The flags of an estimate.
 //!
-//! A run has hundreds of rows, so a flag asks for more than a test at 5 % in one process: drift and dependence for
-//! the majority of processes, modes for all of them together. Clean noise is flagged in less than one row of a hundred
-//! (a simulation in the tests), which is what makes a flag worth reading.
+//! A run has hundreds of rows, so a flag requires more than a test at 5 % in one process: drift and
+//! dependence must be found in the majority of processes, modes in all of them together. Clean
+//! noise is flagged in less than one row of a hundred (see the simulation in the tests), which
+//! keeps flags worth reading.
 
 use std::collections::BTreeSet;
 
@@ -19,8 +20,8 @@ const NOISY: f64 = 0.1;
 /// Share of independent samples below which a process is dependent.
 const INDEPENDENT: f64 = 0.25;
 
-/// Adds the flags, and the details that explain them. `medians` are the estimate's and the one before overhead was
-/// taken off, whatever their sign.
+/// Adds the flags, and the details that explain them. `medians` are the estimate's and the one
+/// before overhead was subtracted, whatever their sign.
 pub(super) fn add(
     out: &mut Estimated,
     all: &[RoundSamples],
@@ -47,11 +48,11 @@ pub(super) fn add(
         Flag::NotSteady,
         is_drifting(processes, rules.target_half_width),
     );
-    // Modes of a cost that is told from zero only: shares of nothing mean nothing.
+    // Modes only of a cost that is distinguishable from zero: shares of zero are meaningless.
     let modes = modes::two_modes(processes).filter(|_| !out.below_resolution);
     flag(Flag::TwoModes, modes.is_some());
     flag(Flag::Autocorrelated, is_dependent(processes));
-    // Of samples that were chosen for it nothing was disturbed.
+    // The selected samples are undisturbed by definition.
     let disturbed = match selected.choice {
         Choice::Undisturbed | Choice::AnyFrequency | Choice::Converted => 0.0,
         Choice::All | Choice::Unlooked => disturbed_share(all),
@@ -67,7 +68,7 @@ pub(super) fn add(
     );
     flag(Flag::Disturbed, selected.choice == Choice::All);
 
-    // A cost's details obey the rule of costs: no number where it would be zero or less.
+    // The rule for costs applies to their details: no number if it would be zero or negative.
     let legal = |value: &f64| rules.signed || (*value > 0.0 && !out.below_resolution);
     let mut details: Vec<(String, Option<f64>)> = Vec::new();
     if let Some(modes) = modes {
@@ -110,11 +111,12 @@ pub(super) fn add(
     );
 }
 
-/// Whether more than half of the processes drift the same way: their outer thirds differ by a rank test, and by more
-/// than half the interval's target, since less can't spoil the number.
+/// Whether more than half of the processes drift in the same direction: their first and last thirds
+/// differ by a rank test, and by more than half the interval's target, since less can't spoil the
+/// number.
 ///
-/// The same way, because dependent noise wanders up in one process and down in the next, and has a flag of its own.
-/// One process alone proves nothing.
+/// The same direction, because dependent noise wanders up in one process and down in the next, and
+/// has its own flag. A single process proves nothing.
 fn is_drifting(processes: &[Vec<f64>], target: f64) -> bool {
     let directions: Vec<f64> = processes
         .iter()
@@ -125,20 +127,21 @@ fn is_drifting(processes: &[Vec<f64>], target: f64) -> bool {
             Some(if drifts { drift.change.signum() } else { 0.0 })
         })
         .collect();
-    let most = [-1.0, 1.0].map(|way| {
+    let counts = [-1.0, 1.0].map(|way| {
         directions
             .iter()
             .filter(|&&direction| direction == way)
             .count()
     });
-    directions.len() >= 2 && 2 * most[0].max(most[1]) > directions.len()
+    directions.len() >= 2 && 2 * counts[0].max(counts[1]) > directions.len()
 }
 
-/// Whether the median of at least two processes has less than a quarter of its samples' worth of independent ones.
+/// Whether at least two processes, in the median, have fewer than a quarter as many independent
+/// samples as samples.
 fn is_dependent(processes: &[Vec<f64>]) -> bool {
     let shares: Vec<f64> = processes
         .iter()
-        .filter(|process| process.len() >= modes::LEAST_SAMPLES)
+        .filter(|process| process.len() >= modes::MIN_SAMPLES)
         .filter_map(|process| Some(series::effective_samples(process)? / process.len() as f64))
         .collect();
     shares.len() >= 2 && order::median(&shares).is_some_and(|share| share < INDEPENDENT)

@@ -1,8 +1,8 @@
-//! The frequency that the core mostly ran at, and the samples that were taken at another.
+//! The frequency that the core usually ran at, and the samples taken at other frequencies.
 //!
-//! A core's frequency depends on what its neighbours do, in steps of 100 MHz and several in a
-//! second, so a cost in ns means one frequency. What is work of the core is converted to it; of
-//! other rows, samples of another frequency are left out as long as there are enough
+//! A core's frequency depends on what its neighbours do and changes in steps of 100 MHz, several
+//! times a second, so a cost in ns applies to one frequency. Work of the core is converted to that
+//! frequency; of other rows, samples at other frequencies are left out as long as enough remain
 //! ([`selection`](super::selection)).
 
 use crate::measurement::{Cause, Disturbance, RoundSamples};
@@ -12,23 +12,23 @@ use super::selection::Choice;
 /// Frequencies within this share of each other are the same.
 const SAME: f64 = 0.012;
 
-/// The share of the undisturbed samples that must be of one frequency for it to be the usual one.
+/// Minimum share of the undisturbed samples at one frequency for it to be the usual one.
 const MIN_SHARE: f64 = 0.25;
 
-/// Width of a bin of the histogram, as a share.
+/// Width of a histogram bin, as a share.
 const BIN: f64 = 0.002;
 
-/// The frequency that the costs of a run are of.
+/// The frequency to which the costs of a run refer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Usual {
     /// In GHz.
     pub ghz: f64,
-    /// Whether enough samples were taken at it for those of others to be left out.
+    /// Whether enough samples were taken at it that those at others can be left out.
     pub is_common: bool,
 }
 
-/// The frequency that most undisturbed samples of these rounds were taken at, or their median where
-/// they agree on none; `None` where it is not known of any.
+/// The frequency at which most undisturbed samples of these rounds were taken, or their median if
+/// they agree on none; `None` if none is known.
 pub fn usual<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Option<Usual> {
     let mut known: Vec<f64> = Vec::new();
     for round in rounds {
@@ -44,7 +44,7 @@ pub fn usual<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Option<U
     })
 }
 
-/// The densest of these frequencies; `None` where no quarter of them agrees.
+/// The densest of these frequencies; `None` if no quarter of them agrees.
 pub fn mode(mut known: Vec<f64>) -> Option<f64> {
     known.retain(|ghz| ghz.is_finite() && *ghz > 0.0);
     let bin = |ghz: f64| (ghz.ln() / BIN).round() as i64;
@@ -70,12 +70,12 @@ pub fn mode(mut known: Vec<f64>) -> Option<f64> {
     crate::stats::order::median(&known)
 }
 
-/// Whether two frequencies are the same.
+/// Whether two frequencies count as the same.
 pub fn are_same(one: f64, other: f64) -> bool {
     (one / other).ln().abs() <= SAME
 }
 
-/// Notes the usual frequency, and tags the samples that were taken at another.
+/// Sets the usual frequency, and tags the samples that were taken at another.
 pub fn tag(rounds: &mut [RoundSamples], usual: Usual) {
     for round in rounds {
         round.usual_ghz = Some(usual.ghz);

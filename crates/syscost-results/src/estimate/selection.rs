@@ -1,23 +1,24 @@
-//! Which samples an estimate is from: those that nothing disturbed, chosen by cause and never by value.
+//! Selects the samples for an estimate: the undisturbed ones, selected by cause and never by value.
 
 use super::frequency::are_same;
 use crate::measurement::{Cause, RoundSamples, Unit};
 use crate::stats::interval::MIN_VALUES;
 use crate::stats::order;
 
-/// Fewest undisturbed samples of a process that counts, if it has as many samples.
+/// Minimum number of undisturbed samples for a process to count, if it has as many samples.
 pub const MIN_SAMPLES: usize = 3;
 
-/// Fewest processes with an interval: with as many that count, the others are left out.
+/// Minimum number of processes for an exact interval: if as many count, the others are left out.
 pub const MIN_ROUNDS: usize = 6;
 
-/// In cycles, processes must scatter by no more than this share of what they scatter by in time for their costs to be converted.
+/// Costs are converted to the usual frequency if their processes scatter in cycles by at most this
+/// share of their scatter in time.
 const MUCH_LESS: f64 = 0.5;
 
-/// So far may the converted cost be from that of samples of the usual frequency, as a share.
+/// Maximum distance, as a share, of the converted cost from that of samples at the usual frequency.
 const MAX_APART: f64 = 0.01;
 
-/// Fewest processes for a shared cost.
+/// Minimum number of processes for a shared cost.
 const MIN_SHARED: usize = 3;
 
 /// The samples of one row that its numbers are from.
@@ -25,7 +26,7 @@ const MIN_SHARED: usize = 3;
 pub struct Selection<'a> {
     /// The rounds that count.
     pub rounds: Vec<&'a RoundSamples>,
-    /// The samples of each that count, in the order they were taken.
+    /// The samples of each that count, in the order in which they were taken.
     pub processes: Vec<Vec<f64>>,
     /// Which samples these are.
     pub choice: Choice,
@@ -36,18 +37,19 @@ pub struct Selection<'a> {
 pub enum Choice {
     /// Undisturbed ones.
     Undisturbed,
-    /// Those that nothing disturbed but another frequency: there are too few of the usual one.
+    /// Those that nothing but another frequency disturbed: there are too few at the usual one.
     AnyFrequency,
-    /// The same, each converted to the usual frequency: in cycles they agree much better than in time.
+    /// The same, each converted to the usual frequency, since they agree much better in cycles than
+    /// in time.
     Converted,
-    /// All, because too few were undisturbed.
+    /// All samples, because too few were undisturbed.
     All,
-    /// All, because nobody looked.
+    /// All samples, because sharing of the core was not observed.
     Unlooked,
 }
 
 impl Choice {
-    /// Whether a sample of these causes of disturbance counts.
+    /// Whether a sample with this cause of disturbance counts.
     fn takes(self, cause: Cause) -> bool {
         match self {
             Choice::Undisturbed => false,
@@ -56,7 +58,7 @@ impl Choice {
         }
     }
 
-    /// The samples of a round that count, with their index.
+    /// The samples of a round that count, with their indices.
     pub fn of(self, round: &RoundSamples) -> impl Iterator<Item = (usize, f64)> {
         let left_out = move |index: usize| {
             round.disturbed.iter().any(|disturbance| {
@@ -67,32 +69,33 @@ impl Choice {
         values.filter(move |(index, _)| !left_out(*index))
     }
 
-    /// Whether enough of a round's samples are left for the process to count.
+    /// Whether enough of a round's samples remain for the process to count.
     pub(crate) fn counts(self, round: &RoundSamples) -> bool {
-        let least = MIN_SAMPLES.min(round.values.len());
-        least > 0 && self.of(round).count() >= least
+        let needed = MIN_SAMPLES.min(round.values.len());
+        needed > 0 && self.of(round).count() >= needed
     }
 }
 
 impl RoundSamples {
-    /// Whether enough of this process's samples are undisturbed, whatever the frequency. True where nobody looked.
+    /// Whether enough of this process's samples are undisturbed, at any frequency; true if sharing
+    /// was not observed.
     pub fn is_undisturbed(&self) -> bool {
         self.alone_percent.is_none() || Choice::AnyFrequency.counts(self)
     }
 
-    /// The samples of this choice whose frequency is known, as if the core had run at this one, if
-    /// all they take is cycles of it; `None` of too few, or where the unit is neither a time nor a
-    /// rate.
+    /// The samples of this choice whose frequency is known, converted to this frequency as if their
+    /// whole cost were core cycles; `None` if there are too few, or if the unit is neither a time
+    /// nor a rate.
     pub(crate) fn at_ghz(&self, choice: Choice, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
         let converted = |(index, value)| Some(value * self.factor(index, unit, ghz)?);
         let all: Vec<f64> = choice.of(self).filter_map(converted).collect();
         (all.len() >= MIN_SAMPLES.min(self.values.len())).then_some(all)
     }
 
-    /// By what a sample is multiplied to be as if the core had run at this frequency.
+    /// The factor that converts a sample to this core frequency.
     fn factor(&self, sample: usize, unit: Unit, ghz: f64) -> Option<f64> {
         let known = match self.sample_ghz.is_empty() {
-            // Of older documents the process's own is known.
+            // Older documents have only the frequency of the whole process.
             true => self.core_ghz.as_ref()?,
             false => self.sample_ghz.get(sample).filter(|ghz| **ghz > 0.0)?,
         };
@@ -105,7 +108,7 @@ impl RoundSamples {
         }
     }
 
-    /// The samples by which this process is known: its undisturbed ones, or all if these are too few.
+    /// The samples that represent this process: its undisturbed ones, or all if these are too few.
     pub fn best(&self) -> Vec<f64> {
         let choices = [Choice::Undisturbed, Choice::AnyFrequency];
         let choice = choices.into_iter().find(|choice| choice.counts(self));
@@ -114,7 +117,7 @@ impl RoundSamples {
         choice.of(self).map(|(_, value)| value).collect()
     }
 
-    /// The same as if the core had run at this frequency, at whatever frequency they were taken.
+    /// The samples that represent this process, of any frequency, converted to this one.
     pub(crate) fn best_at_ghz(&self, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
         let choice = match Choice::AnyFrequency.counts(self) {
             true => Choice::AnyFrequency,
@@ -124,21 +127,22 @@ impl RoundSamples {
     }
 }
 
-/// Of processes with undisturbed samples as few are better than all, in which a shared core tells what it costs; if they are not
-/// rarer than this share.
+/// This many processes with undisturbed samples are still better than all processes, whose costs
+/// include sharing of the core, if they are at least this share of all.
 const FEW_ROUNDS: usize = 2;
 const FEW_SHARE: f64 = 0.25;
 
-/// Chooses: undisturbed samples, converted to the usual frequency if they agree much better so;
-/// else those of that frequency where enough processes have some, without regard of it where not;
-/// then those of a few processes, else all. Rounds without values are ignored.
+/// Selects undisturbed samples, converted to the usual frequency if they then agree much better;
+/// else those at that frequency if enough processes have some, or else those at any frequency; then
+/// those of a few processes; else all. Rounds without values are ignored.
 pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     let rounds: Vec<&RoundSamples> = rounds
         .iter()
         .filter(|round| !round.values.is_empty())
         .collect();
     let was_looked = rounds.iter().any(|round| round.alone_percent.is_some());
-    // A process that nobody looked at is no undisturbed one beside others that were.
+    // A process for which sharing was not observed does not count as undisturbed beside others for
+    // which it was.
     let rounds: Vec<&RoundSamples> = rounds
         .into_iter()
         .filter(|round| !was_looked || round.alone_percent.is_some())
@@ -148,8 +152,8 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         let count = rounds.iter().filter(|round| choice.counts(round)).count();
         (count >= needed.min(rounds.len())).then_some(choice)
     };
-    // What is work of the core tells so by its samples of all frequencies, and then these are more
-    // than those of one.
+    // Samples at all frequencies show whether a row is work of the core, and there are more of them
+    // than at one frequency.
     let any = Selection::of(Choice::AnyFrequency, &rounds);
     if was_looked
         && let Some(converted) = any.converted(unit)
@@ -172,12 +176,13 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
     Selection::of(choice, &rounds)
 }
 
-/// Whether processes agree so much better in cycles than in time that they are work of the core.
+/// Whether processes agree so much better in cycles than in time that their cost is work of the
+/// core.
 pub(crate) fn is_much_less(cycles_scatter: f64, time_scatter: f64) -> bool {
     cycles_scatter <= MUCH_LESS * time_scatter
 }
 
-/// How far processes are from the median of all, in the mean and as a share of it.
+/// The mean distance of processes from their median, as a share of it.
 pub(crate) fn scatter(processes: &[Vec<f64>]) -> Option<f64> {
     let medians = processes
         .iter()
@@ -201,16 +206,16 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// What is work of the core takes as many cycles at any frequency; what waits for memory does
-    /// not. The samples tell which: if processes at different frequencies agree much better in
-    /// cycles than in time, each sample counts as its cycles at the usual frequency. `None` if they
-    /// do not.
+    /// Work of the core takes the same number of cycles at any frequency; waiting for memory does
+    /// not. The samples show which it is: if processes at different frequencies agree much better
+    /// in cycles than in time, each sample is converted to the usual frequency. `None` if they do
+    /// not.
     fn converted(self, unit: Unit) -> Option<Self> {
         let convert = |round: &&RoundSamples| round.at_ghz(self.choice, unit, round.usual_ghz?);
         let converted: Option<Vec<Vec<f64>>> = self.rounds.iter().map(convert).collect();
         let is_better = |converted: &Vec<Vec<f64>>| {
             let scatters = scatter(converted).zip(scatter(&self.processes));
-            // Processes of one frequency tell nothing about another, however even they are.
+            // Processes at one frequency show nothing about others, however much they agree.
             self.rounds.len() >= MIN_ROUNDS
                 && scatters.is_some_and(|(cycles, time)| time > 0.0 && is_much_less(cycles, time))
         };
@@ -222,9 +227,9 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// Whether it tells what the samples of the usual frequency themselves tell, where enough of
-    /// these processes have some: a row that is partly work of the core agrees better in cycles as
-    /// well.
+    /// Whether the converted cost agrees with that of the samples at the usual frequency, if enough
+    /// processes have some: a row that is only partly work of the core also agrees better in
+    /// cycles.
     fn agrees_with_the_usual(&self, rounds: &[&RoundSamples]) -> bool {
         let direct = |round: &&RoundSamples| {
             let is_usual = |index: usize| {
@@ -248,7 +253,8 @@ impl<'a> Selection<'a> {
         both.is_some_and(|(one, other)| (one / other - 1.0).abs() <= MAX_APART)
     }
 
-    /// The median of each process before overhead was taken off; of the samples themselves where nothing was.
+    /// The median of each process before overhead was subtracted; that of the samples themselves if
+    /// nothing was.
     pub fn raw_medians(&self) -> Vec<f64> {
         let rounds = self.rounds.iter().zip(&self.processes);
         rounds
@@ -269,7 +275,7 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// Share of samples that nothing disturbed, in percent; `None` where nobody looked.
+/// Share of undisturbed samples, in percent; `None` if sharing was not observed.
 pub fn undisturbed_percent(rounds: &[RoundSamples]) -> Option<f64> {
     let looked = || rounds.iter().filter(|round| round.alone_percent.is_some());
     let all: usize = looked().map(|round| round.values.len()).sum();
@@ -279,7 +285,8 @@ pub fn undisturbed_percent(rounds: &[RoundSamples]) -> Option<f64> {
     (all > 0).then(|| 100.0 * own as f64 / all as f64)
 }
 
-/// Median over processes of the samples that nothing disturbed but a neighbour on the core; `None` with fewer than three such processes.
+/// Median over processes of the samples that only a neighbour on the core disturbed; `None` with
+/// fewer than three such processes.
 pub fn shared_median(rounds: &[RoundSamples]) -> Option<f64> {
     let medians: Vec<f64> = rounds
         .iter()

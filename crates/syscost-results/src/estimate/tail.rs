@@ -1,19 +1,19 @@
-//! Quantiles of the operations timed singly.
+//! Tail quantiles of individually timed operations.
 
 use std::collections::BTreeMap;
 
 use super::{Rules, suffix};
 
-/// A quantile in the tail, told only of enough operations timed singly: with fewer, not even the largest bounds it with 95 %
-/// confidence ([`upper_bound`](crate::stats::interval::upper_bound)).
+/// A tail quantile, reported only for enough operations: with fewer, not even the largest one
+/// bounds it with 95 % confidence ([`upper_bound`](crate::stats::interval::upper_bound)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tail {
     /// Its name without the unit, as in details: `p99_9`.
     pub name: &'static str,
     /// One operation in this many is slower.
     pub one_in: u64,
-    /// Operations it needs.
-    pub least: u64,
+    /// Minimum number of operations.
+    pub min_operations: u64,
 }
 
 impl Tail {
@@ -21,28 +21,28 @@ impl Tail {
     pub const P99: Tail = Tail {
         name: "p99",
         one_in: 100,
-        least: 299,
+        min_operations: 299,
     };
 
-    /// Those further out, told as details.
+    /// Quantiles further out, reported as details.
     pub const FURTHER: [Tail; 2] = [
         Tail {
             name: "p99_9",
             one_in: 1_000,
-            least: 2_995,
+            min_operations: 2_995,
         },
         Tail {
             name: "p99_99",
             one_in: 10_000,
-            least: 29_956,
+            min_operations: 29_956,
         },
     ];
 
-    /// The bound of the histogram's bin under which all but one in this many operations lie; `None`
-    /// of too few.
+    /// The upper bound of the histogram bin that contains the quantile; `None` with too few
+    /// operations.
     pub fn of(self, histogram: &[(f64, u64)]) -> Option<f64> {
         let total: u64 = histogram.iter().map(|(_, count)| count).sum();
-        if total < self.least {
+        if total < self.min_operations {
             return None;
         }
         let wanted = total - total / self.one_in;
@@ -54,13 +54,13 @@ impl Tail {
     }
 }
 
-/// What lies beyond the 99th percentile of the operations timed singly, as far out as their number allows, and the
-/// longest of how many.
-pub(super) fn tell(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>) {
+/// Adds the quantiles beyond the 99th percentile, as far out as the number of operations allows,
+/// and the longest operation with the number of operations.
+pub(super) fn add_details(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>) {
     let unit = suffix(rules.unit);
     for tail in Tail::FURTHER {
-        let told = tail.of(rules.histogram);
-        details.extend(told.map(|bound| (format!("{}_{unit}", tail.name), bound)));
+        let bound = tail.of(rules.histogram);
+        details.extend(bound.map(|bound| (format!("{}_{unit}", tail.name), bound)));
     }
     let longest = rules.histogram.iter().rev().find(|(_, count)| *count > 0);
     if let Some((bound, _)) = longest {
@@ -85,18 +85,18 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_is_told_as_far_out_as_its_operations_allow() {
+    fn a_tail_is_reported_as_far_out_as_its_operations_allow() {
         let with = |histogram: &[(f64, u64)]| {
             let mut details = BTreeMap::new();
             let rules = Rules {
                 histogram,
                 ..Rules::new(Unit::Nanoseconds)
             };
-            tell(&mut details, &rules);
-            let told = details
+            add_details(&mut details, &rules);
+            let texts = details
                 .iter()
                 .map(|(name, value)| format!("{name} {value}"));
-            told.collect::<Vec<_>>().join(", ")
+            texts.collect::<Vec<_>>().join(", ")
         };
         assert_eq!(with(&[]), "");
         assert_eq!(
@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn a_tail_needs_as_many_operations_as_bound_it() {
         for tail in Tail::FURTHER.into_iter().chain([Tail::P99]) {
-            // That all of n operations lie below the quantile must be unlikely.
+            // It must be unlikely that all of n operations lie below the quantile.
             let all_below = |n: u64| (1.0 - 1.0 / tail.one_in as f64).powf(n as f64);
-            assert!(all_below(tail.least) <= 0.05, "{}", tail.name);
-            assert!(all_below(tail.least - 1) > 0.05, "{}", tail.name);
+            assert!(all_below(tail.min_operations) <= 0.05, "{}", tail.name);
+            assert!(all_below(tail.min_operations - 1) > 0.05, "{}", tail.name);
         }
     }
 }

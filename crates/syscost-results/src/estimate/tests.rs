@@ -84,7 +84,7 @@ fn a_cost_that_touches_zero_is_a_bound() {
     assert_eq!(out.estimate.raw_median, Some(20.0));
     assert_eq!(out.core_cycles, None);
     assert_eq!(out.flags, [Flag::LowTrust]);
-    // The far end bounds it where the whole interval is negative; so it does below six rounds.
+    // The far end is the bound if the whole interval is negative; also below six rounds.
     assert_eq!(
         cost(&levels(&[-7.0, -6.0, -5.0, -4.0, -3.0, -2.0]))
             .estimate
@@ -109,7 +109,7 @@ fn a_skew_may_be_negative_or_zero() {
         (out.estimate.median, out.estimate.min),
         (Some(0.0), Some(-3.0))
     );
-    // A share of zero means nothing, so this can't be said not to converge.
+    // A share of zero is meaningless, so convergence cannot be judged.
     assert_eq!(half_width_ratio(&out.estimate), None);
     assert_eq!(out.flags, []);
     let zero = estimate(
@@ -145,7 +145,7 @@ fn cycles_use_the_frequency_of_their_own_round() {
     rounds[0].core_ghz = None;
     rounds[5].core_ghz = None;
     assert_eq!(cost(&rounds).core_cycles, Some(300.0));
-    // The four left tell of slower rounds than the median of all six does.
+    // The four remaining processes are slower than the median of all six.
     rounds[5].core_ghz = Some(1.0);
     rounds[1].core_ghz = None;
     assert_eq!(cost(&rounds).core_cycles, None);
@@ -159,11 +159,11 @@ fn cycles_use_the_frequency_of_their_own_round() {
 }
 
 #[test]
-fn disturbed_samples_are_told_apart_and_kept() {
+fn disturbed_samples_are_distinguished_and_kept() {
     let mut rounds = levels(&[10.0; 6]);
     for round in &mut rounds {
         round.values[4] = 70.0;
-        // One sample, two causes.
+        // One sample with two causes.
         round.disturbed = [Cause::Preempted, Cause::Migrated]
             .map(|cause| Disturbance { sample: 4, cause })
             .to_vec();
@@ -200,8 +200,9 @@ fn normal(rng: &mut fastrand::Rng) -> f64 {
     (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
 }
 
-/// In how many of `rows` rows, each of `rounds` processes with 30 samples, a flag is found that `wanted` accepts.
-/// `sample` gets the index in the process and a number in 0..1 that is fixed for the process.
+/// The number of `rows` rows, each of `rounds` processes with 30 samples, that have a flag accepted
+/// by `wanted`. `sample` gets the index in the process and a number in 0..1 that is fixed for the
+/// process.
 fn flagged(
     rows: u64,
     rounds: usize,
@@ -268,7 +269,7 @@ fn dependent_noise_is_not_called_drift() {
 }
 
 #[test]
-fn drift_too_small_to_matter_is_not_told() {
+fn drift_too_small_to_matter_is_not_reported() {
     let found = flagged(
         100,
         6,
@@ -286,7 +287,8 @@ fn planted_modes_are_found() {
         100.0 * slow * (0.01 * normal(rng)).exp()
     });
     assert!(inside > 270, "{inside} of 300");
-    // A mode that stays with the process is one value a process: seventeen are needed to see it this surely.
+    // A mode that stays with the process gives one value per process: seventeen are needed to see
+    // it this reliably.
     let fixed = flagged(300, 17, modes, |rng, _, process| {
         let slow = if process < 0.5 { 1.1 } else { 1.0 };
         100.0 * slow * (0.01 * normal(rng)).exp()

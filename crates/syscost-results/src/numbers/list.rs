@@ -1,28 +1,28 @@
-//! The list itself: titles, and the rows that tell them.
+//! The list itself: titles, and the rows that provide the numbers.
 
 use super::{ANY, Place};
 
-/// One line of the list: what it is called and which row tells it.
+/// One line of the list: its title and the row that provides its number.
 pub(super) struct Wanted {
     pub(super) title: &'static str,
     pub(super) id: &'static str,
-    /// Parameters the row's case must have.
+    /// The case's required parameters.
     pub(super) case: &'static [(&'static str, &'static str)],
-    /// Another row that a run without the first may have, and what that is called.
+    /// A row to use instead in runs without the first, and its title.
     pub(super) stand_in: Option<(Place, &'static str)>,
     pub(super) scale: Scale,
-    /// Left out where no row tells it: not every run has a far end.
+    /// Whether the line is left out without a row: not every run has a far end.
     pub(super) is_optional: bool,
 }
 
-/// How a row's value becomes a time.
+/// How to convert a row's value to a time.
 #[derive(Clone, Copy)]
 pub(super) enum Scale {
-    /// It is one.
+    /// The value is the time.
     Once,
-    /// It holds this many of them: a round trip is two switches.
+    /// The value is a time for this many of them: a round trip is two switches.
     Holds(f64),
-    /// It is a rate in B/s: the time of this many bytes.
+    /// The value is a rate in B/s: the time for this many bytes.
     Bytes(f64),
 }
 
@@ -55,7 +55,7 @@ const fn mebibyte(
     }
 }
 
-/// So many bytes of a TCP stream to a process on the same CPU.
+/// The time for `bytes` bytes of a TCP stream to a process on the same CPU.
 const fn by_loopback(title: &'static str, bytes: f64) -> Wanted {
     Wanted {
         scale: Scale::Bytes(bytes),
@@ -75,7 +75,7 @@ const fn by_loopback(title: &'static str, bytes: f64) -> Wanted {
     }
 }
 
-/// So many bytes of a TCP stream to the far end that a run was given.
+/// The time for `bytes` bytes of a TCP stream to the far end that a run was given.
 const fn to_far_end(title: &'static str, bytes: f64) -> Wanted {
     Wanted {
         scale: Scale::Bytes(bytes),
@@ -95,10 +95,11 @@ const fn to_far_end(title: &'static str, bytes: f64) -> Wanted {
     }
 }
 
-/// The second of the human scale.
+/// The line that is one second on the human scale.
 pub(super) const L1: &str = "L1 cache hit";
 
-/// The list, from the cheapest to the dearest on a common machine. Ids that no benchmark has yet are in the catalogue's plan.
+/// The list, from the cheapest to the dearest on a common machine. Ids without a benchmark are in
+/// the catalogue's plan.
 pub(super) const LIST: &[Wanted] = &[
     wanted(
         "Addition",
@@ -107,7 +108,8 @@ pub(super) const LIST: &[Wanted] = &[
     ),
     wanted("Function call", "call.integer", &[("arguments", "0")]),
     Wanted {
-        // A short run has no curve to read a plateau off, but this much is in every first cache.
+        // A short run has no curve from which to read a plateau, but this size fits every
+        // first-level cache.
         stand_in: Some((
             (
                 "memory.latency",
@@ -123,7 +125,7 @@ pub(super) const LIST: &[Wanted] = &[
         &[("branch", "conditional")],
     ),
     Wanted {
-        // Beyond the first cache and within the second of most processors.
+        // Larger than the first-level cache, and within the second-level cache of most processors.
         stand_in: Some((
             (
                 "memory.latency",
@@ -146,7 +148,7 @@ pub(super) const LIST: &[Wanted] = &[
         &[("source", "monotonic")],
     ),
     Wanted {
-        // Beyond most last caches, in pages that hardly ever need a walk through page tables.
+        // Larger than most last-level caches, in pages that hardly ever need a page table walk.
         stand_in: Some((
             (
                 "memory.latency",

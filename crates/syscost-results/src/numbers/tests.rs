@@ -1,4 +1,4 @@
-//! Which row tells a line, and what stands beside it.
+//! Which row provides a line's number, and which figure is shown beside it.
 
 use super::*;
 use crate::fixture::{row, run};
@@ -16,7 +16,7 @@ fn list(run: &Run) -> Numbers {
     numbers(run, |_| true)
 }
 
-/// The line that the list's title, or the stand-in's, begins so.
+/// The line whose title, the list's or the stand-in's, begins like this.
 fn line<'n>(numbers: &'n Numbers, title: &str) -> &'n Number {
     let mut lines = numbers.numbers.iter();
     lines
@@ -41,7 +41,7 @@ fn a_stand_in_has_a_title_of_its_own_and_a_refuted_plateau_has_none() {
         plateau.status = status;
         let found = list(&run("r", vec![plateau.clone(), chase.clone()]));
         assert_eq!(line(&found, title).median_ns, value, "{status:?}");
-        // What is no time has no scale either.
+        // A row whose unit is not a time has no scale either.
         assert_eq!(found.second.as_deref(), value.map(|_| title), "{status:?}");
     }
     let without = list(&run("r", vec![chase]));
@@ -67,7 +67,7 @@ fn a_line_is_put_beside_the_same_row_only() {
     assert_eq!(line(&found, "L1 cache hit").reference_ns, Some(2.0));
     let mebibyte = line(&found, "1 MiB read from memory").reference_ns;
     assert!(mebibyte.is_some_and(|time| (time - 1_048_576.0).abs() < 1e-6));
-    // A stand-in and other vectors are other rows.
+    // A stand-in or other vectors are different rows.
     let found = beside(vec![measured(CHASE, 2.0), bandwidth("avx2")]);
     let figures = found.numbers.iter().filter_map(|line| line.reference_ns);
     assert_eq!(figures.count(), 0);

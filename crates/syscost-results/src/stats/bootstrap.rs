@@ -1,19 +1,22 @@
-//! Hierarchical bootstrap: processes are drawn first, then samples within each, as the noise itself is layered.
+//! Hierarchical bootstrap: draws processes first, then samples within each, matching the structure
+//! of the noise.
 //!
-//! For statistics without an exact interval: a slope, a ratio, a mean. Drawing samples as well as processes counts the
-//! noise of samples once more than a process's own spread already does, so the interval errs to the wide side.
+//! For statistics without an exact interval: a slope, a ratio, a mean. Drawing samples as well as
+//! processes counts the noise of samples a second time, as the spread of processes already includes
+//! it, so the interval is on the wide side.
 
 use super::{normal, order::quantile_of_sorted};
 
-/// Processes needed for the bias-corrected interval: its acceleration is estimated by leaving each out once.
-pub const LEAST_FOR_BCA: usize = 20;
+/// Minimum number of processes for the bias-corrected interval, whose acceleration is estimated by
+/// leaving out each one.
+pub const MIN_FOR_BCA: usize = 20;
 
 /// How to resample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bootstrap {
-    /// How many resamples are drawn.
+    /// Number of resamples.
     pub resamples: usize,
-    /// Coverage asked for, within 0..1.
+    /// Nominal coverage, within 0..1.
     pub confidence: f64,
     /// Seed of the draws; the same seed gives the same interval.
     pub seed: u64,
@@ -54,14 +57,15 @@ impl Bootstrap {
         resampled.interval(tail, 1.0 - tail)
     }
 
-    /// The bias-corrected and accelerated interval (Efron 1987, "Better bootstrap confidence intervals"), its
-    /// acceleration by leaving out one process at a time; `None` below [`LEAST_FOR_BCA`] processes.
+    /// The bias-corrected and accelerated interval (Efron 1987, "Better bootstrap confidence
+    /// intervals"), with the acceleration from leaving out one process at a time; `None` below
+    /// [`MIN_FOR_BCA`] processes.
     pub fn bca<P: AsRef<[f64]>>(
         &self,
         processes: &[P],
         statistic: impl Fn(&[Vec<f64>]) -> f64,
     ) -> Option<BootstrapInterval> {
-        if processes.len() < LEAST_FOR_BCA {
+        if processes.len() < MIN_FOR_BCA {
             return None;
         }
         let resampled = self.resample(processes, &statistic)?;
@@ -75,13 +79,13 @@ impl Bootstrap {
         resampled.interval(adjusted(tail), adjusted(1.0 - tail))
     }
 
-    /// The better of the two that the number of processes allows.
+    /// The better of the two intervals that the number of processes allows.
     pub fn interval<P: AsRef<[f64]>>(
         &self,
         processes: &[P],
         statistic: impl Fn(&[Vec<f64>]) -> f64,
     ) -> Option<BootstrapInterval> {
-        if processes.len() < LEAST_FOR_BCA {
+        if processes.len() < MIN_FOR_BCA {
             self.percentile(processes, statistic)
         } else {
             self.bca(processes, statistic)
@@ -130,7 +134,8 @@ impl Resampled {
         })
     }
 
-    /// How far the resamples lean to one side of the estimate, in standard deviations; equal ones count half.
+    /// How far the resamples lean to one side of the estimate, in standard deviations; equal ones
+    /// count half.
     fn bias(&self) -> f64 {
         let below = self.values.partition_point(|&value| value < self.estimate);
         let through = self.values.partition_point(|&value| value <= self.estimate);
@@ -181,7 +186,8 @@ mod tests {
         -(1.0 - rng.f64()).ln()
     }
 
-    /// How often, in percent, an interval of the mean of skewed processes holds the truth, 1.
+    /// The share, in percent, of intervals for the mean of skewed processes that contain the true
+    /// value, 1.
     fn coverage(
         count: usize,
         interval: impl Fn(&Bootstrap, &[Vec<f64>]) -> BootstrapInterval,
@@ -210,7 +216,8 @@ mod tests {
 
     #[test]
     fn both_intervals_cover_the_mean_of_skewed_processes() {
-        // Bootstrap intervals of a skewed mean are known to cover somewhat less than asked at n = 30.
+        // Bootstrap intervals of a skewed mean are known to cover somewhat less than their nominal
+        // coverage at n = 30.
         let percentile = coverage(30, |b, p| b.percentile(p, mean).unwrap());
         let bca = coverage(30, |b, p| b.bca(p, mean).unwrap());
         assert!((89.0..=97.0).contains(&percentile), "{percentile}");
@@ -223,7 +230,8 @@ mod tests {
 
     #[test]
     fn processes_and_not_samples_carry_the_uncertainty() {
-        // Ten processes at ten levels: however many samples each has, the interval stays as wide.
+        // Ten processes at ten levels: the interval stays equally wide however many samples each
+        // has.
         let levels = |samples: usize| -> Vec<Vec<f64>> {
             (0..10)
                 .map(|level| vec![f64::from(level); samples])

@@ -1,11 +1,12 @@
-//! Where the level of a series changed.
+//! Finds where the level of a series changed.
 //!
-//! E-divisive after Matteson and James (2014), "A nonparametric approach for multiple change point analysis of
-//! multivariate data", in the windowed form of Fleming et al. (2023), "Hunter: using change point detection to hunt for
-//! performance regressions": in overlapping windows the point that divides best, by the energy distance of its sides, is
-//! taken while a lenient test agrees; then, over the whole series, the weakest points are taken back until all pass a
-//! strict one. The test is that of Mann and Whitney where Hunter has Student's: costs are not normal, and one outlier
-//! must not make or hide a change. Nothing is random: equal series give equal answers.
+//! E-divisive after Matteson and James (2014), "A nonparametric approach for multiple change point
+//! analysis of multivariate data", in the windowed form of Fleming et al. (2023), "Hunter: using
+//! change point detection to hunt for performance regressions". In overlapping windows, the point
+//! that divides best, by the energy distance of its sides, is accepted while a lenient test agrees;
+//! then, over the whole series, the weakest points are removed until all pass a strict test. The
+//! test is that of Mann and Whitney where Hunter has Student's: costs are not normal, and one
+//! outlier must not create or hide a change. Nothing is random: equal series give equal results.
 
 use std::f64::consts::PI;
 
@@ -14,38 +15,38 @@ use super::order::{iqr, median};
 use super::rank::{mann_whitney, ranks};
 use super::series::autocorrelation;
 
-/// Values in a window; the next begins half a window on.
+/// Number of values in a window; windows overlap by half.
 const WINDOW: usize = 60;
-/// Fewest values on each side of a change: fewer are an episode, not a level.
-const FEWEST: usize = 5;
-/// What a point must pass within its window, to be looked at again.
+/// Minimum number of values on each side of a change: fewer are an episode, not a level.
+const MIN_LEVEL: usize = 5;
+/// p-value that a point must pass within its window to become a candidate.
 const LENIENT: f64 = 0.02;
-/// What it must pass among all that remain. Far below 0.05, because the best of some fifty places is tested, and of some
-/// two hundred metrics.
+/// p-value that a candidate must pass among the remaining ones. It is far below 0.05, because the
+/// best of some fifty places is tested, in some two hundred metrics.
 const STRICT: f64 = 0.0005;
-/// A smaller change is not worth telling, as a share of the level before.
-const SMALLEST: f64 = 0.02;
-/// A change must exceed this share of the wider middle half of its two levels: a series that wanders by as much all the
-/// time has not changed.
-const LEAST_OF_SPREAD: f64 = 1.0;
+/// Minimum size of a reported change, as a share of the level before.
+const MIN_CHANGE: f64 = 0.02;
+/// Minimum size of a change, as a share of the wider interquartile range of its two levels: a
+/// series that always wanders this much has not changed.
+const MIN_SHARE_OF_SPREAD: f64 = 1.0;
 
 /// A change between two values of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
     /// Index of the first value of the new level.
     pub index: usize,
-    /// Median of the level before, from the last change on.
+    /// Median of the level before, since the previous change.
     pub before: f64,
     /// Median of the level after, up to the next change.
     pub after: f64,
-    /// p-value of the rank test between the two levels, corrected for the likeness of neighbours but not for the choice
-    /// of the place.
+    /// p-value of the rank test between the two levels, corrected for the autocorrelation of
+    /// neighbours but not for the choice of the place.
     pub p_value: f64,
 }
 
-/// The changes of a series, first to last. Values must be finite; fewer than ten have no change.
+/// The changes of a series, in order. Values must be finite; fewer than ten have no change.
 pub fn changes(values: &[f64]) -> Vec<Change> {
-    // Costs differ by factors, so distances are taken between logarithms where there are any.
+    // Costs differ by factors, so distances are between logarithms if all values are positive.
     let scaled: Vec<f64> = if values.iter().all(|&value| value > 0.0) {
         values.iter().map(|value| value.ln()).collect()
     } else {
@@ -66,17 +67,17 @@ pub fn changes(values: &[f64]) -> Vec<Change> {
     strongest(values, places)
 }
 
-/// Finds the places that divide a window, each again within its parts.
+/// Finds the places that divide a window, recursively within its parts.
 fn divide(window: &[f64], offset: usize, places: &mut Vec<usize>) {
     let Some(split) = best_split(window) else {
         return;
     };
     let (left, right) = window.split_at(split);
-    // An episode at the edge is no level; what is beside it may hold a change all the same.
-    if left.len() < FEWEST {
+    // An episode at the edge is not a level; the rest may contain a change all the same.
+    if left.len() < MIN_LEVEL {
         return divide(right, offset + split, places);
     }
-    if right.len() < FEWEST {
+    if right.len() < MIN_LEVEL {
         return divide(left, offset, places);
     }
     if mann_whitney(left, right) > LENIENT {
@@ -87,10 +88,11 @@ fn divide(window: &[f64], offset: usize, places: &mut Vec<usize>) {
     divide(right, offset + split, places);
 }
 
-/// The place that divides the values best: the largest energy distance of its sides, weighted by their lengths.
+/// The place that divides the values best: the largest energy distance of its sides, weighted by
+/// their lengths.
 fn best_split(values: &[f64]) -> Option<usize> {
     let count = values.len();
-    if count < 2 * FEWEST {
+    if count < 2 * MIN_LEVEL {
         return None;
     }
     let distances_to = |index: usize, range: std::ops::Range<usize>| -> f64 {
@@ -99,7 +101,8 @@ fn best_split(values: &[f64]) -> Option<usize> {
             .map(|value| (value - values[index]).abs())
             .sum()
     };
-    // Sums of distances within the left side, within the right and between them, as one value after the other moves.
+    // Sums of distances within the left side, within the right side and between them, as one value
+    // after another moves to the left.
     let mut within_left = 0.0;
     let mut within_right: f64 = (0..count).map(|i| distances_to(i, i + 1..count)).sum();
     let mut between = 0.0;
@@ -111,7 +114,7 @@ fn best_split(values: &[f64]) -> Option<usize> {
         within_left += to_left;
         within_right -= to_right;
         between += to_right - to_left;
-        // The distance within one value is none.
+        // A single value has no distances within.
         if split < 2 || count - split < 2 {
             continue;
         }
@@ -120,14 +123,14 @@ fn best_split(values: &[f64]) -> Option<usize> {
             - 2.0 * within_left / (n * (n - 1.0))
             - 2.0 * within_right / (m * (m - 1.0));
         let weighted = n * m / (n + m) * energy;
-        if best.is_none_or(|(most, _)| weighted > most) {
+        if best.is_none_or(|(largest, _)| weighted > largest) {
             best = Some((weighted, split));
         }
     }
     best.map(|(_, split)| split)
 }
 
-/// Takes the weakest place back until all that remain are changes.
+/// Removes the weakest place until all remaining ones are changes.
 fn strongest(values: &[f64], mut places: Vec<usize>) -> Vec<Change> {
     loop {
         let changes: Vec<Change> = (0..places.len())
@@ -137,7 +140,7 @@ fn strongest(values: &[f64], mut places: Vec<usize>) -> Vec<Change> {
             .iter()
             .enumerate()
             .filter(|(number, change)| !stands(values, &places, *number, change))
-            // Of equally weak ones the later goes.
+            // Of equally weak ones the later is removed.
             .max_by(|(_, a), (_, b)| a.p_value.total_cmp(&b.p_value));
         match weakest {
             Some((number, _)) => drop(places.remove(number)),
@@ -163,8 +166,8 @@ fn change_at(values: &[f64], places: &[usize], number: usize) -> Option<Change> 
     })
 }
 
-/// The rank test's p-value with its normal score lessened as for this many fewer independent values
-/// as neighbours resemble each other: a machine's mood lasts longer than a run.
+/// The rank test's p-value with its normal score reduced to the number of independent values, given
+/// the autocorrelation: a machine's state lasts longer than a run.
 fn corrected(before: &[f64], after: &[f64]) -> f64 {
     let p_value = mann_whitney(before, after);
     let around = |side: &[f64]| {
@@ -173,12 +176,12 @@ fn corrected(before: &[f64], after: &[f64]) -> f64 {
             .map(|value| value - middle)
             .collect::<Vec<f64>>()
     };
-    // Of ranks, as the test itself is: two outliers side by side make no series that resembles itself.
+    // Of ranks, like the test itself: two adjacent outliers do not make a series autocorrelated.
     let rest = ranks(&[around(before), around(after)].concat());
     let of_ranks = autocorrelation(&rest).unwrap_or(0.0).clamp(0.0, 1.0);
-    // What the correlation of normal values is when that of their ranks is so much (Pearson 1907).
+    // The correlation of normal values whose ranks have this correlation (Pearson 1907).
     let likeness = (2.0 * (PI / 6.0 * of_ranks).sin()).min(0.95);
-    // The p-value may be too small for a number.
+    // The p-value may be too small for a floating-point number.
     let score = normal::quantile((p_value / 2.0).max(1e-300));
     2.0 * normal::cdf(score * ((1.0 - likeness) / (1.0 + likeness)).sqrt())
 }
@@ -187,27 +190,27 @@ fn stands(values: &[f64], places: &[usize], number: usize, change: &Change) -> b
     let (before, after) = sides(values, places, number);
     let size = (change.after - change.before).abs();
     let spread = iqr(before).unwrap_or(0.0).max(iqr(after).unwrap_or(0.0));
-    before.len() >= FEWEST
-        && after.len() >= FEWEST
+    before.len() >= MIN_LEVEL
+        && after.len() >= MIN_LEVEL
         && change.p_value <= STRICT
-        && size > SMALLEST * change.before.abs()
-        && size > LEAST_OF_SPREAD * spread
+        && size > MIN_CHANGE * change.before.abs()
+        && size > MIN_SHARE_OF_SPREAD * spread
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Series without a change: what a metric does while nothing is done to it.
+    /// Series without a change: what a metric does while nothing is changed.
     #[derive(Debug, Clone, Copy)]
     enum Still {
         /// Normal noise of 3 %.
         Even,
         /// Exponential tails of 10 %, and one value in twenty twice as high.
         Tailed,
-        /// One of two levels 20 % apart, by chance.
+        /// One of two levels 20 % apart, at random.
         Lumpy,
-        /// Resembles its neighbour: lag-1 correlation 0.5, 5 %.
+        /// Autocorrelated: lag-1 correlation 0.5, 5 %.
         Wandering,
     }
 
@@ -251,7 +254,7 @@ mod tests {
         (0..count).map(value).collect()
     }
 
-    /// Shares of still series with a false change.
+    /// Share of unchanged series in which a change is found.
     fn false_alarms(noise: Still, count: usize, experiments: u32) -> f64 {
         let mut rng = fastrand::Rng::with_seed(7);
         let alarms = (0..experiments)
@@ -269,7 +272,8 @@ mod tests {
                     "{noise:?}, {count} values: {:.1} % with a false change",
                     100.0 * share
                 );
-                // Neighbours that resemble each other are the hardest: what lessens them more would hide steps beside outliers.
+                // Autocorrelated series are the hardest: a stronger correction would hide steps
+                // next to outliers.
                 assert!(share <= 0.03, "{noise:?} {count}: {share}");
             }
         }
@@ -278,7 +282,7 @@ mod tests {
     #[test]
     fn a_step_is_found_at_its_place() {
         let mut rng = fastrand::Rng::with_seed(3);
-        // Where neighbours resemble each other, forty values are too few to tell a step from a mood.
+        // With autocorrelation, forty values are too few to distinguish a step from wandering.
         let places = [(200, 130), (200, 190), (40, 20), (40, 30)];
         for (noise, step, places) in [
             (Still::Even, 1.1, &places[..]),

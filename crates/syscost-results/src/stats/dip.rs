@@ -1,14 +1,14 @@
 //! The dip test of unimodality: Hartigan and Hartigan (1985), "The dip test of unimodality", Annals of Statistics 13.
 //!
-//! The dip is the largest distance between the samples' distribution and the closest distribution with one mode. Its
-//! p-value compares with samples of the uniform distribution, of all with one mode the one nearest to having two, so
-//! the test errs to the quiet side.
+//! The dip is the largest distance between the samples' distribution and the closest unimodal
+//! distribution. Its p-value compares with uniformly distributed samples, the unimodal distribution
+//! that is nearest to having two modes, so the test is conservative.
 
 use super::dip_table;
 use super::order::sorted;
 
-/// Fewest values for which a p-value exists.
-pub const LEAST: usize = dip_table::SIZES[0];
+/// Minimum number of values for a p-value.
+pub const MIN_VALUES: usize = dip_table::SIZES[0];
 
 /// The dip of a sample, from `1 / (2 n)` (none) to 1/4 (two points); `None` if it is empty.
 pub fn statistic(values: &[f64]) -> Option<f64> {
@@ -19,16 +19,17 @@ pub fn statistic(values: &[f64]) -> Option<f64> {
     Some(steps.dip() / (2.0 * values.len() as f64))
 }
 
-/// The chance of a dip at least as large from as many uniformly distributed values, no smaller than the table's last
-/// row tells (0.001); `None` below [`LEAST`] values.
+/// The chance of a dip at least as large for as many uniformly distributed values, at least 0.001,
+/// the last column of the table; `None` below [`MIN_VALUES`] values.
 pub fn p_value(values: &[f64]) -> Option<f64> {
-    if values.len() < LEAST {
+    if values.len() < MIN_VALUES {
         return None;
     }
     dip_table::p_value(values.len(), statistic(values)?)
 }
 
-/// An empirical distribution: at each distinct value it rises from `below` to `through`, counted in samples.
+/// An empirical distribution: at each distinct value it rises from `below` to `through`, in
+/// samples.
 struct Steps {
     value: Vec<f64>,
     below: Vec<f64>,
@@ -52,9 +53,10 @@ impl Steps {
         steps
     }
 
-    /// Twice the dip, in samples. The modal interval starts as the whole range and shrinks: within it the closest
-    /// distribution must pass between the convex hull from below and the concave hull from above, left of it follow
-    /// the convex one, right of it the concave one. It ends when the hulls come closer than what was already found.
+    /// Twice the dip, in samples. The modal interval starts as the whole range and shrinks. The
+    /// closest distribution must pass between the convex hull from below and the concave hull from
+    /// above within it, follow the convex hull to its left, and the concave hull to its right. The
+    /// search ends when the hulls are closer than the distance already found.
     fn dip(&self) -> f64 {
         let (mut low, mut high) = (0, self.value.len() - 1);
         let mut dip: f64 = 1.0;
@@ -104,7 +106,8 @@ impl Steps {
         height[a] + (height[b] - height[a]) * share
     }
 
-    /// Where the hulls are farthest apart, and the corners around that place: the next modal interval.
+    /// Where the hulls are farthest apart, and the corners around that place: the next modal
+    /// interval.
     fn widest_gap(&self, convex: &[usize], concave: &[usize]) -> Gap {
         let mut widest = Gap {
             width: 0.0,
@@ -164,7 +167,7 @@ mod tests {
 
     #[test]
     fn agrees_with_a_reference_implementation() {
-        // Figures of the `diptest` package (Hartigan's algorithm AS 217 as corrected by Maechler).
+        // Values from the `diptest` package (Hartigan's algorithm AS 217 as corrected by Maechler).
         let cases: [(&[f64], f64); 4] = [
             (&[1.0, 1.1, 1.2, 5.0, 5.1, 5.3], 0.231_707_317_073_170_74),
             (&[32.0, 2.0, 4.0, 8.0, 16.0, 1.0], 0.083_333_333_333_333_33),
@@ -194,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_atom_beside_the_mode_costs_half_its_weight() {
-        // No distribution with one mode has an atom outside it: half of 2/8 is the least that can be had.
+        // No unimodal distribution has an atom outside its mode: half of 2/8 is the minimum.
         let values = [0.0, 0.0, 10.0, 10.1, 10.2, 10.3, 10.4, 10.5];
         assert!((statistic(&values).unwrap() - 0.125).abs() < 1e-12);
     }

@@ -1,18 +1,19 @@
-//! Quantiles of the dip of uniformly distributed samples, by simulation with [`statistic`](super::dip::statistic): a
-//! million samples for each size up to 50, a hundred thousand above. A test simulates some of them again.
+//! Quantiles of the dip of uniformly distributed samples, simulated with
+//! [`statistic`](super::dip::statistic): a million samples for each size up to 50, a hundred
+//! thousand above. A test simulates some of them again.
 
 /// Sample sizes of the rows.
 pub(super) const SIZES: [usize; 17] = [
     4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 100, 200, 500, 1000, 2000,
 ];
 
-/// The chance of a smaller dip, for the columns.
+/// The chance of a smaller dip, by column.
 const CHANCES: [f64; 17] = [
     0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999,
 ];
 
-/// Dip times the square root of the sample size, which hardly depends on the size: so rows between sizes, and sizes
-/// beyond the last, can be read off.
+/// Dip times the square root of the sample size, which hardly depends on the size, so that values
+/// for sizes between the rows and beyond the last one can be derived.
 #[rustfmt::skip]
 const ROOT_DIPS: [[f64; CHANCES.len()]; SIZES.len()] = [
     [0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2651, 0.3149, 0.3753, 0.4146, 0.4479, 0.4636, 0.4745, 0.4839, 0.4885],
@@ -34,8 +35,8 @@ const ROOT_DIPS: [[f64; CHANCES.len()]; SIZES.len()] = [
     [0.2415, 0.2712, 0.2896, 0.3145, 0.3350, 0.3540, 0.3732, 0.3943, 0.4180, 0.4485, 0.4964, 0.5385, 0.5886, 0.6244, 0.6579, 0.7031, 0.7329],
 ];
 
-/// The chance of a dip at least as large among `n` uniform values, not below the table's last column; `None` if `n`
-/// is below the first row.
+/// The chance of a dip at least as large among `n` uniform values, at least that of the table's
+/// last column; `None` if `n` is below the first row.
 pub(super) fn p_value(n: usize, dip: f64) -> Option<f64> {
     let row = row(n)?;
     let root_dip = dip * (n as f64).sqrt();
@@ -50,7 +51,7 @@ pub(super) fn p_value(n: usize, dip: f64) -> Option<f64> {
     })
 }
 
-/// The row of `n`, linear between the table's rows in the logarithm of the size.
+/// The row for `n`, interpolated linearly in the logarithm of the size.
 fn row(n: usize) -> Option<[f64; CHANCES.len()]> {
     let above = SIZES.partition_point(|&size| size < n);
     if above == SIZES.len() {
@@ -74,7 +75,8 @@ mod tests {
 
     #[test]
     fn rejects_a_uniform_sample_as_often_as_promised() {
-        // 16 lies between two rows; 30 is one. At 3000 repeats the share of p < 0.05 has a deviation of 0.4 %.
+        // 16 lies between two rows; 30 is one. With 3000 repetitions the share of p < 0.05 has a
+        // standard deviation of 0.4 %.
         let mut rng = fastrand::Rng::with_seed(11);
         for n in [6, 16, 30] {
             let rejected = (0..3000)

@@ -21,12 +21,11 @@ use super::{hockney, usl};
 
 pub use knee::Knee;
 
-/// Fewest numbers of tasks to choose a law from: one can be left out, and the rest still has more
-/// points than the simplest law has parameters.
+/// Minimum number of different task counts for choosing a law: one can be left out, and the rest
+/// still has more points than the simplest law has parameters.
 pub const MIN_POINTS: usize = 5;
 
-/// Laws are not compared by how much better than this they fit, relative to the times: no
-/// measurement is as exact.
+/// Relative error below which the fit of laws is not compared further: no measurement is as exact.
 const MIN_ERROR: f64 = 1e-3;
 
 /// A fitted law.
@@ -52,10 +51,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, the simplest first.
+    /// All kinds, the simplest first.
     pub const ALL: [Kind; 3] = [Kind::Linear, Kind::Universal, Kind::Exponential];
 
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Linear => "linear",
@@ -64,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// The same in one word.
+    /// Its name in one word.
     pub const fn word(self) -> &'static str {
         match self {
             Kind::Linear => "linear",
@@ -73,7 +72,7 @@ impl Kind {
         }
     }
 
-    /// What is fitted: the law's parameters and the size of the errors.
+    /// The number of fitted quantities: the law's parameters and the size of the errors.
     const fn parameters(self) -> usize {
         match self {
             Kind::Linear => 3,
@@ -82,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// The law of this kind nearest to points `(tasks, time)`; `None` where there is none.
+    /// The law of this kind nearest to points `(tasks, time)`; `None` if there is none.
     pub fn fit(self, points: &[(f64, f64)]) -> Option<Law> {
         match self {
             Kind::Linear => hockney::fit(points).map(Law::Linear),
@@ -108,7 +107,7 @@ impl Law {
         }
     }
 
-    /// How long an operation takes when this many tasks do it at once.
+    /// The time of an operation when this many tasks do it at once.
     pub fn time(&self, tasks: f64) -> f64 {
         match self {
             Law::Linear(model) => model.time(tasks),
@@ -117,7 +116,7 @@ impl Law {
         }
     }
 
-    /// How much longer it takes for each further task, at this many.
+    /// The additional time for each further task, at this number.
     pub fn per_task(&self, tasks: f64) -> f64 {
         match self {
             Law::Linear(model) => model.per_byte,
@@ -127,21 +126,21 @@ impl Law {
     }
 }
 
-/// The law that describes points best, and how well.
+/// The law that describes the points best, and how well.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// The law.
     pub law: Law,
-    /// The information criterion of each law that could be fitted, the least first: the chosen
-    /// one's.
+    /// The information criterion of each law that could be fitted, the lowest (the chosen law's)
+    /// first.
     pub criteria: Vec<(Kind, f64)>,
-    /// How far points that took no part in its fit are from it, relative to them: the root of the
-    /// mean square.
+    /// Root mean square of the relative distance from the law of points that took no part in its
+    /// fit.
     pub held_out_error: f64,
 }
 
-/// Chooses a law for points `(tasks, time)`. `None` with fewer than [`MIN_POINTS`] different
-/// numbers of tasks, and where a time is not positive.
+/// Chooses a law for points `(tasks, time)`. `None` with fewer than [`MIN_POINTS`] different task
+/// counts, or if a time is not positive.
 pub fn choose(points: &[(f64, f64)]) -> Option<Choice> {
     let mut points = points.to_vec();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -186,7 +185,7 @@ fn relative_error(law: &Law, (tasks, time): (f64, f64)) -> f64 {
     law.time(tasks) / time - 1.0
 }
 
-/// Leaves each point out in turn but those at both ends, beyond which no law is asked for.
+/// Leaves out each point in turn except those at both ends, beyond which no law is needed.
 fn held_out_error(kind: Kind, points: &[(f64, f64)]) -> Option<f64> {
     let inner = 1..points.len() - 1;
     let count = inner.len() as f64;

@@ -1,13 +1,15 @@
-//! Hockney's model of a message: t(n) = t₀ + n / r∞, a fixed time and one for each byte.
+//! Hockney's model of a message: t(n) = t₀ + n / r∞, a fixed time plus a time per byte.
 //!
-//! t₀ is the latency, what a message without content takes; r∞ is the bandwidth that long messages approach. Half of it is reached with
-//! n½ = t₀ r∞ bytes. A linear fit of two weights, neither of which may be negative; errors are relative, because noise is.
+//! t₀ is the latency, the time of an empty message; r∞ is the bandwidth that long messages
+//! approach. Half of it is reached with n½ = t₀ r∞ bytes. A linear fit of two weights, neither of
+//! which may be negative; errors are relative, because noise is.
 //!
 //! Hockney, *The communication challenge for MPP: Intel Paragon and Meiko CS-2* (1994).
 
 use super::two_terms::TwoTerms;
 
-/// Fewest sizes to fit: two more than the model has parameters, or chance alone could make it fit.
+/// Minimum number of sizes to fit: two more than the model has parameters, or it could fit by
+/// chance alone.
 pub const MIN_POINTS: usize = 4;
 
 /// Parameters of the model.
@@ -16,11 +18,12 @@ const PARAMETERS: usize = 2;
 /// A fitted model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Model {
-    /// Time of a message without content, in the unit of the times; 0 or more.
+    /// Time of an empty message, in the unit of the times; 0 or more.
     pub latency: f64,
-    /// Time that each byte adds; 0 or more.
+    /// Time per byte; 0 or more.
     pub per_byte: f64,
-    /// How far the points typically are from the model, relative to them: the root of the mean square, by degrees of freedom.
+    /// Typical relative distance of the points from the model: the root mean square, by degrees of
+    /// freedom.
     pub relative_error: f64,
 }
 
@@ -31,7 +34,8 @@ impl Model {
     }
 }
 
-/// Fits the model to points `(bytes, time)`. `None` with fewer than [`MIN_POINTS`] different sizes, and where a time is not positive.
+/// Fits the model to points `(bytes, time)`. `None` with fewer than [`MIN_POINTS`] different sizes,
+/// or if a time is not positive.
 pub fn fit(points: &[(f64, f64)]) -> Option<Model> {
     let mut sizes: Vec<f64> = points.iter().map(|(bytes, _)| *bytes).collect();
     sizes.sort_by(f64::total_cmp);
@@ -42,13 +46,14 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Model> {
     if sizes.len() < MIN_POINTS || !points.iter().all(is_legal) {
         return None;
     }
-    // Each line divided by its time, which makes errors relative: latency / t + per_byte n / t is to be 1.
+    // Each line is divided by its time, which makes errors relative: latency / t + per_byte n / t
+    // should be 1.
     let lines: Vec<[f64; PARAMETERS]> = points
         .iter()
         .map(|(bytes, time)| [1.0 / time, bytes / time])
         .collect();
     let fit = TwoTerms::of(&lines);
-    // Where the best of all is negative, the best legal one has that weight at zero.
+    // If the best fit has a negative weight, the best legal fit has that weight at zero.
     let [latency, per_byte] = match fit.both() {
         both @ [latency, per_byte] if latency >= 0.0 && per_byte >= 0.0 => both,
         [latency, _] if latency < 0.0 => fit.second_alone(),
@@ -98,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_moves_the_terms_a_little_and_is_the_error_told() {
+    fn noise_moves_the_terms_a_little_and_is_the_reported_error() {
         let mut random = fastrand::Rng::with_seed(3);
         let mut models = Vec::new();
         for _ in 0..400 {

@@ -1,4 +1,5 @@
-//! Exact confidence intervals of quantiles from order statistics: no distribution assumed, only independence.
+//! Exact confidence intervals of quantiles from order statistics, assuming only independence, not a
+//! distribution.
 //!
 //! The number of values below the true quantile `q` is binomial, so the chance that the quantile lies between two
 //! order statistics is known exactly whatever the distribution (Thompson 1936; David and Nagaraja, "Order
@@ -7,7 +8,7 @@
 use super::order::{self, sorted};
 use super::student;
 
-/// The coverage asked for.
+/// The nominal coverage.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A confidence interval between two order statistics.
@@ -17,11 +18,11 @@ pub struct Interval {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-    /// The exact chance that such an interval holds the true quantile, at least [`CONFIDENCE`].
+    /// The exact chance that such an interval contains the true quantile, at least [`CONFIDENCE`].
     pub coverage: f64,
 }
 
-/// Which order statistics bound an interval, counted from 1.
+/// The order statistics that bound an interval, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranks {
     /// Rank of the lower end.
@@ -34,24 +35,25 @@ pub struct Ranks {
 
 /// The 95 % interval of the median over independent values; `None` below six.
 ///
-/// The ranks are the innermost symmetric pair that still covers: six values give the 1st and 6th (96.875 %), ten
-/// the 2nd and 9th (97.85 %).
+/// The ranks are the innermost symmetric pair with sufficient coverage: six values give the 1st and
+/// 6th (96.875 %), ten the 2nd and 9th (97.85 %).
 pub fn of_median(values: &[f64]) -> Option<Interval> {
     of_quantile(values, 0.5)
 }
 
-/// Fewest values with an interval of any kind.
+/// Minimum number of values for an interval of any kind.
 pub const MIN_VALUES: usize = 3;
 
-/// The 95 % interval of the level of three to five independent values, which have no exact one: Student's (1908) of their mean, of the logarithms where all are
-/// positive, and as far as the least and the largest of them, between which the median of any distribution lies in 75, 87.5 and 94 % of all cases. It assumes that they are
-/// normally distributed; `None` for fewer and for more.
+/// The 95 % interval of the level of three to five independent values, for which there is no exact
+/// one: Student's (1908) of their mean, of the logarithms if all are positive, extended to the
+/// smallest and the largest value, between which the median of any distribution lies in 75, 87.5
+/// and 94 % of all cases. It assumes normally distributed values; `None` for fewer and for more.
 pub fn of_few(values: &[f64]) -> Option<Interval> {
     let middle = order::median(values)?;
     if values.len() < MIN_VALUES || ranks(values.len(), 0.5).is_some() {
         return None;
     }
-    // As shares of the median, in one order: neither their unit nor their order matters.
+    // Relative to the median, in sorted order, so that neither unit nor order matters.
     let are_positive = values.iter().all(|value| *value > 0.0);
     let sorted = sorted(values);
     let scaled = sorted.iter();
@@ -71,8 +73,8 @@ pub fn of_few(values: &[f64]) -> Option<Interval> {
     })
 }
 
-/// The 95 % interval of the quantile `q` (strictly between 0 and 1) over independent values; `None` if there are too
-/// few to have both ends.
+/// The 95 % interval of the quantile `q` (strictly between 0 and 1) over independent values; `None`
+/// if there are too few values for both ends.
 pub fn of_quantile(values: &[f64], q: f64) -> Option<Interval> {
     let ranks = ranks(values.len(), q)?;
     let sorted = sorted(values);
@@ -83,12 +85,12 @@ pub fn of_quantile(values: &[f64], q: f64) -> Option<Interval> {
     })
 }
 
-/// The ranks of the 95 % interval of the quantile `q` among `n` values: the innermost pair with at most 2.5 % outside
-/// each end; `None` if `n` is too small for one of the ends.
+/// The ranks of the 95 % interval of the quantile `q` among `n` values: the innermost pair with at
+/// most 2.5 % outside each end; `None` if `n` is too small for either end.
 pub fn ranks(n: usize, q: f64) -> Option<Ranks> {
     let tail = (1.0 - CONFIDENCE) / 2.0;
     let below = binomial_cdf(n, q);
-    // The quantile is under the value of rank r if fewer than r values are below it.
+    // The quantile is below the value of rank r if fewer than r values are below the quantile.
     let low = (1..=n).rev().find(|&rank| below[rank - 1] <= tail)?;
     let high = (low + 1..=n).find(|&rank| 1.0 - below[rank - 1] <= tail)?;
     Some(Ranks {
@@ -98,15 +100,16 @@ pub fn ranks(n: usize, q: f64) -> Option<Ranks> {
     })
 }
 
-/// The smallest value that bounds the quantile `q` from above with 95 % confidence; `None` if there are too few: the
-/// 99th percentile needs 299 independent values, the 99.9th needs 2,995.
+/// The smallest value that bounds the quantile `q` from above with 95 % confidence; `None` if there
+/// are too few: the 99th percentile needs 299 independent values, the 99.9th needs 2,995.
 pub fn upper_bound(values: &[f64], q: f64) -> Option<f64> {
     let below = binomial_cdf(values.len(), q);
     let rank = (1..=values.len()).find(|&rank| below[rank - 1] >= CONFIDENCE)?;
     Some(sorted(values)[rank - 1])
 }
 
-/// The binomial distribution's cumulative probabilities of 0..=n successes, each of chance `p` strictly within 0..1.
+/// The cumulative probabilities of 0..=n successes of a binomial distribution with success chance
+/// `p`, strictly within 0..1.
 fn binomial_cdf(n: usize, p: f64) -> Vec<f64> {
     let odds = (p / (1.0 - p)).ln();
     // In logarithms, since (1 - p)^n underflows for a few hundred values.

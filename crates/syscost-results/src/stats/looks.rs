@@ -1,69 +1,74 @@
 //! When to look at the interval and decide whether to go on.
 //!
-//! An exact interval has only certain coverages: ten rounds give 97.9 % and so a needlessly wide interval, twelve give
-//! 96.1 %, seventeen 95.1 %. So the looks are the numbers of rounds up to thirty whose exact coverage is nearest above
-//! 95 %; between two of them more rounds hardly narrow the interval.
+//! An exact interval has only certain coverages: ten rounds give 97.9 % and so a needlessly wide
+//! interval, twelve give 96.1 %, seventeen 95.1 %. So the looks are the numbers of rounds whose
+//! exact coverage is closest above 95 %; between two of them, more rounds hardly narrow the
+//! interval.
 //!
-//! Each look is a chance to stop by luck, on medians that happen to lie close together, and costs a little coverage.
-//! Simulated over 8,000 experiments for each noise of [`simulate`](crate::simulate) and targets from 0.3 % to 10 %,
-//! the worst coverage was 93.2 % for the looks up to thirty, 93.8 % for [`CAREFUL`]; [`QUICK`] and [`STANDARD`] look early, and then ask for half of the target.
+//! Each look is a chance to stop by luck, on medians that happen to be close together, and costs a
+//! little coverage. Simulated over 8,000 experiments for each noise of
+//! [`simulate`](crate::simulate) and targets from 0.3 % to 10 %, the worst coverage was 93.2 % for
+//! the looks up to thirty, 93.8 % for [`CAREFUL`]; [`QUICK`] and [`STANDARD`] look early, and then
+//! require half of the target.
 
 use std::f64::consts::FRAC_PI_2;
 
 use super::order::median;
 
-/// Numbers of rounds at which to look, ascending; their exact coverages are 96.9, 96.1, 96.1, 95.1, 95.9, 95.7, 95.7,
-/// 95.3 and 95.1 %.
+/// Numbers of rounds at which to look, ascending; their exact coverages are 96.9, 96.1, 96.1, 95.1,
+/// 95.9, 95.7, 95.7, 95.3 and 95.1 %.
 pub const ALL: [u32; 9] = [6, 9, 12, 17, 20, 25, 30, 37, 51];
 
-/// A proposal for the quick profile, whose time goes to the rows that it brings to their target. With looks at 9, 17 and 37 as well the worst coverage
-/// was 92.0 %, with these 93.2 % (three times 4,000 experiments).
+/// Looks for the quick profile, which spends its time on the rows that it can bring to their
+/// target. With looks at 9, 17 and 37 as well, the worst coverage was 92.0 %; with these, 93.2 %
+/// (three times 4,000 experiments).
 pub const QUICK: [u32; 4] = [6, 12, 25, 51];
 
-/// A proposal for the standard profile.
+/// Looks for the standard profile.
 pub const STANDARD: [u32; 5] = [6, 9, 12, 17, 25];
 
-/// A proposal for the careful profile: no luck before twelve rounds.
+/// Looks for the careful profile: no lucky stop before twelve rounds.
 pub const CAREFUL: [u32; 5] = [12, 17, 20, 25, 30];
 
-/// The looks from `least` to `most` rounds, both included.
-pub fn between(least: u32, most: u32) -> impl Iterator<Item = u32> {
+/// The looks from `min` to `max` rounds, inclusive.
+pub fn between(min: u32, max: u32) -> impl Iterator<Item = u32> {
     ALL.into_iter()
-        .filter(move |look| (least..=most).contains(look))
+        .filter(move |look| (min..=max).contains(look))
 }
 
-/// A row whose interval would still be this many times as wide as it should be after the last look
-/// is not waited for.
+/// A row is given up if its interval would still be this many times too wide after the last look.
 const HOPELESS: f64 = 2.0;
 
-/// Before this number of rounds only an interval of this share of the target is narrow enough: what agrees so well does not by luck.
+/// Before this number of rounds the interval must be within this share of the target: such close
+/// agreement is no luck.
 const EARLY: u32 = 9;
 const EARLY_SHARE: f64 = 0.5;
 
-/// Half-width of the 95 % interval of a median of one value, in mean distances from the median, of values that are normally distributed: the median of n
-/// has a standard error of 1.25 deviations over the root of n, and a deviation is 1.25 mean distances.
+/// Half width of the 95 % interval of a median over one value, in mean distances from the median,
+/// for normally distributed values: the median of n values has a standard error of 1.25 standard
+/// deviations over the root of n, and a standard deviation is 1.25 mean distances.
 const REACH: f64 = 1.96 * FRAC_PI_2;
 
-/// When a row has rounds enough.
+/// Decides when a row has enough rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StopRule<'a> {
     /// Numbers of rounds at which to look, ascending.
     pub looks: &'a [u32],
-    /// Half-width of the interval, relative to the median, that is narrow enough.
+    /// Half width of the interval, relative to the median, that is narrow enough.
     pub target: f64,
-    /// Whether rows whose interval will not get there are left alone.
+    /// Whether to give up rows whose interval will not get there.
     pub gives_up: bool,
 }
 
 impl StopRule<'_> {
-    /// The most rounds.
+    /// The maximum number of rounds.
     pub fn last(&self) -> u32 {
         self.looks.last().copied().unwrap_or_default()
     }
 
-    /// Whether a row of this many rounds needs no more. `half_width` tells that of its interval,
-    /// relative to the median, where it has one, and `medians` those of its rounds, in order; both
-    /// are asked for at looks only.
+    /// Whether a row with this many rounds needs no more. `half_width` gives that of its interval,
+    /// relative to the median, if there is one, and `medians` gives those of its rounds, in order;
+    /// both are called at looks only.
     pub fn ends(
         &self,
         rounds: u32,
@@ -86,8 +91,9 @@ impl StopRule<'_> {
         })
     }
 
-    /// The first look at which rounds that lie as far apart as these will likely have an interval that is narrow enough; `None` if they will not at
-    /// the last. What fewer than the first look asks for tell is not known well: they are made up to it.
+    /// The first look at which rounds with this spread will likely have a narrow enough interval;
+    /// `None` if they will not even at the last one. The spread of fewer rounds than the first
+    /// look's is not well known: they need the first look.
     pub fn look_for(&self, medians: &[f64]) -> Option<u32> {
         let first = self.looks.first().copied()?;
         if medians.len() < first as usize {
@@ -103,20 +109,21 @@ impl StopRule<'_> {
         self.looks.iter().copied().find(will_do)
     }
 
-    /// What part of the target is narrow enough after that number of rounds.
+    /// The share of the target that is narrow enough after this number of rounds.
     fn share_at(&self, rounds: u32) -> f64 {
         if rounds < EARLY { EARLY_SHARE } else { 1.0 }
     }
 
-    /// Whether an interval so wide will still be too wide after the last look: it narrows with the root of the number of rounds.
+    /// Whether an interval of this width will still be too wide after the last look: it narrows
+    /// with the square root of the number of rounds.
     fn is_hopeless(&self, rounds: u32, width: f64) -> bool {
         let share = f64::from(rounds) / f64::from(self.last());
         width * share.sqrt() > HOPELESS * self.target
     }
 }
 
-/// Whether the last third of the rounds is not further from the first than the interval is wide: a machine that has just become quiet, or busy, may
-/// still show another value.
+/// Whether the last third of the rounds differs from the first by no more than the interval's
+/// width: a machine that has just become quiet or busy may still show another value.
 fn is_steady(medians: &[f64], width: f64) -> bool {
     let third = medians.len() / 3;
     let first = median(&medians[..third]);
@@ -169,7 +176,7 @@ mod tests {
             target: 0.02,
             gives_up: true,
         };
-        // Each that far from 1, on either side: 3.08 times that over the root of the look.
+        // Values that far from 1, on both sides: 3.08 times that over the root of the look.
         let apart = |share: f64, count: usize| -> Vec<f64> {
             let side = |index: usize| if index.is_multiple_of(2) { 1.0 } else { -1.0 };
             (0..count).map(|index| 1.0 + share * side(index)).collect()

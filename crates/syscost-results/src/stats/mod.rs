@@ -1,8 +1,8 @@
 //! Robust statistics: no normality assumed, nothing dropped by size.
 //!
-//! The independent unit is the process, not the sample: intervals are taken over the medians of fresh processes
-//! ([`interval`]) or by resampling processes first ([`bootstrap`]). Every function takes finite values; a NaN never
-//! panics, but it makes the answer meaningless.
+//! The independent unit is the process, not the sample: intervals are computed over the medians of
+//! fresh processes ([`interval`]) or by resampling processes first ([`bootstrap`]). Every function
+//! takes finite values; a NaN never causes a panic, but makes the result meaningless.
 
 pub mod bootstrap;
 pub mod changes;

@@ -1,42 +1,43 @@
 //! Whether the samples have two modes, where they are, and whether a process stays in one of them.
 //!
-//! Two modes can live inside each process (an operation sometimes takes the slow path) or between processes (a lucky
-//! or unlucky layout that stays for the life of the process). They are looked for separately, since samples of one
-//! process are not independent: pooled, every tight process would look like a mode of its own.
+//! Two modes can exist inside each process (an operation sometimes takes the slow path) or between
+//! processes (a lucky or unlucky layout that stays for the lifetime of the process). They are
+//! looked for separately, since samples of one process are not independent: pooled, every tight
+//! process would look like a separate mode.
 
 use super::{
     dip,
     order::{iqr, median, quantile_of_sorted, sorted},
 };
 
-/// Modes closer than this share of the lower one are not worth telling.
+/// Minimum distance of modes worth reporting, as a share of the lower one.
 pub const SEPARATION: f64 = 0.03;
 
-/// The p-value below which one mode is not believed.
+/// The p-value below which unimodality is rejected.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// Fewest samples for which a process is asked for modes of its own; with fewer, ordinary noise dips as deep as
-/// uniform noise does.
-pub const LEAST_SAMPLES: usize = 10;
+/// Minimum number of samples for looking for modes inside a process; with fewer, ordinary noise has
+/// dips as deep as uniform noise does.
+pub const MIN_SAMPLES: usize = 10;
 
-/// Share of every process's samples that must lie in one mode for the mode to be called fixed.
+/// Minimum share of every process's samples in one mode for the mode to be called fixed.
 const FIXED: f64 = 0.9;
 
-/// Smallest share of the values that can be a mode: less is a tail.
-const LEAST_WEIGHT: f64 = 0.05;
+/// Minimum share of the values for a mode: less is a tail.
+const MIN_WEIGHT: f64 = 0.05;
 
 /// Two modes of one measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
-    /// Where the values of the modes lie.
+    /// The values of the modes.
     pub split: Split,
     /// Whether each process stays in one mode; then the weights count processes, else samples.
     pub fixed_per_process: bool,
-    /// The chance of such samples if there was one mode.
+    /// The chance of such samples if there is only one mode.
     pub p_value: f64,
 }
 
-/// Values parted into a low and a high group.
+/// Values divided into a low and a high group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Split {
     /// Median of the low group.
@@ -45,12 +46,12 @@ pub struct Split {
     pub high: f64,
     /// Share of the values in the high group, 0..1.
     pub high_weight: f64,
-    /// Half way between the groups' nearest values.
+    /// Midpoint between the groups' nearest values.
     pub boundary: f64,
 }
 
 impl Split {
-    /// Whether the groups are farther apart than [`SEPARATION`].
+    /// Whether the groups are further apart than [`SEPARATION`].
     fn is_wide(&self) -> bool {
         self.high - self.low > SEPARATION * self.low.abs()
     }
@@ -61,9 +62,10 @@ pub fn two_modes<P: AsRef<[f64]>>(processes: &[P]) -> Option<Modes> {
     between_processes(processes).or_else(|| inside_processes(processes))
 }
 
-/// Parts values where the sum of distances to the two medians is least (an exact one-dimensional 2-medians, after
-/// Fisher 1958, "On grouping for maximum homogeneity"). Values beyond the outer 2 % count as lying at its edge, and a
-/// group holds 5 % at least, so that a tail is not taken for a mode. `None` below two values.
+/// Divides values where the sum of distances to the two medians is smallest (an exact
+/// one-dimensional 2-medians, after Fisher 1958, "On grouping for maximum homogeneity"). Values
+/// beyond the outer 2 % count as lying at its edge, and a group has at least 5 % of the values, so
+/// that a tail is not taken for a mode. `None` below two values.
 pub fn split(values: &[f64]) -> Option<Split> {
     let sorted = sorted(values);
     let n = sorted.len();
@@ -83,9 +85,9 @@ pub fn split(values: &[f64]) -> Option<Split> {
         let half = (to - from) / 2;
         (sums[to] - sums[to - half]) - (sums[from + half] - sums[from])
     };
-    let least = ((n as f64 * LEAST_WEIGHT).ceil() as usize).max(1);
+    let min = ((n as f64 * MIN_WEIGHT).ceil() as usize).max(1);
     let cost = |at: &usize| spread(0, *at) + spread(*at, n);
-    let at = (least..=n - least).min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+    let at = (min..=n - min).min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
     Some(Split {
         low: median(&sorted[..at])?,
         high: median(&sorted[at..])?,
@@ -94,8 +96,9 @@ pub fn split(values: &[f64]) -> Option<Split> {
     })
 }
 
-/// Modes between processes: their medians dip, the gap is four times as wide as the middle half of either group, and nearly
-/// all samples of each process are on one side. The gap is asked for because six medians dip by chance too often.
+/// Modes between processes: their medians dip, the gap is four times as wide as the interquartile
+/// range of either group, and nearly all samples of each process are on one side. The gap is
+/// required because six medians dip by chance too often.
 fn between_processes<P: AsRef<[f64]>>(processes: &[P]) -> Option<Modes> {
     let medians: Vec<f64> = processes
         .iter()
@@ -127,14 +130,14 @@ fn between_processes<P: AsRef<[f64]>>(processes: &[P]) -> Option<Modes> {
     })
 }
 
-/// Modes inside processes: the dips of all processes together, by Fisher's combined probability. Each process is parted
-/// by itself, so that what lies between processes does not widen the modes.
+/// Modes inside processes: the dips of all processes together, by Fisher's combined probability.
+/// Each process is divided by itself, so that differences between processes do not widen the modes.
 fn inside_processes<P: AsRef<[f64]>>(processes: &[P]) -> Option<Modes> {
     let large = || {
         processes
             .iter()
             .map(AsRef::as_ref)
-            .filter(|process| process.len() >= LEAST_SAMPLES)
+            .filter(|process| process.len() >= MIN_SAMPLES)
     };
     let p_values: Vec<f64> = large()
         .filter_map(|process| dip::p_value(&untied(process)))
@@ -156,11 +159,11 @@ fn inside_processes<P: AsRef<[f64]>>(processes: &[P]) -> Option<Modes> {
     })
 }
 
-/// Equal values spread evenly over the step at which values are told apart, the smallest gap between two: a clock's
-/// steps are not modes.
+/// Spreads equal values evenly over the resolution of the values, the smallest gap between two,
+/// since a clock's steps are not modes.
 fn untied(values: &[f64]) -> Vec<f64> {
     let mut values = sorted(values);
-    // Nearer than this, values differ by rounding alone.
+    // Closer than this, values differ only by rounding.
     let same = |a: f64, b: f64| b - a <= 1e-9 * a.abs().max(b.abs());
     let gaps = values
         .windows(2)
@@ -178,8 +181,9 @@ fn untied(values: &[f64]) -> Vec<f64> {
     values
 }
 
-/// The chance of independent p-values at least as extreme together: -2 times the sum of their logarithms is
-/// chi-squared with two degrees of freedom each (Fisher, "Statistical Methods for Research Workers", 1932).
+/// The chance of independent p-values at least as extreme together: -2 times the sum of their
+/// logarithms is chi-squared with two degrees of freedom each (Fisher, "Statistical Methods for
+/// Research Workers", 1932).
 fn combined(p_values: &[f64]) -> Option<f64> {
     if p_values.is_empty() {
         return None;

@@ -1,8 +1,9 @@
-//! Many tests at once.
+//! Multiple testing.
 
-/// Which of the hypotheses are rejected when at most the share `rate` of the rejected ones may be wrong on average: the
-/// procedure of Benjamini and Hochberg (1995), "Controlling the false discovery rate". It holds for independent tests and
-/// for positively dependent ones (Benjamini and Yekutieli 2001), as rows of one run are, which share their machine.
+/// The rejected hypotheses if at most the share `rate` of them may be wrong on average: the
+/// procedure of Benjamini and Hochberg (1995), "Controlling the false discovery rate". It is valid
+/// for independent tests and for positively dependent ones (Benjamini and Yekutieli 2001), such as
+/// rows of one run, which share a machine.
 pub fn benjamini_hochberg(p_values: &[f64], rate: f64) -> Vec<bool> {
     let mut sorted = p_values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -37,7 +38,7 @@ mod tests {
 
     #[test]
     fn keeps_the_order_and_takes_a_late_crossing() {
-        // The second smallest alone would fail at 0.0333 but for the third, which passes at 0.05.
+        // The second smallest alone would fail at 0.0333, but the third passes at 0.05.
         assert_eq!(benjamini_hochberg(&[0.05, 0.001, 0.04], 0.05), [true; 3]);
         assert_eq!(
             benjamini_hochberg(&[0.9, 0.01, 0.8], 0.05),

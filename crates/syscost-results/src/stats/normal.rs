@@ -24,7 +24,8 @@ pub fn cdf(x: f64) -> f64 {
     }
 }
 
-/// The value below which a normal value lies with chance `p`, strictly within 0..1. By bisection: it is asked rarely.
+/// The value below which a normal value lies with chance `p`, strictly within 0..1. Computed by
+/// bisection, as it is rarely needed.
 pub fn quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-40.0, 40.0);
     for _ in 0..70 {

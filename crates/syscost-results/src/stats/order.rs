@@ -1,6 +1,7 @@
-//! Order statistics: median, quantiles, and spreads built on them.
+//! Order statistics: median, quantiles, and spreads based on them.
 //!
-//! Values must be finite. An empty slice has no order statistic: every function answers `None` for it.
+//! Values must be finite. An empty slice has no order statistics: every function returns `None` for
+//! it.
 
 /// The values in ascending order.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
@@ -15,7 +16,7 @@ pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), q)
 }
 
-/// [`quantile`] of values that are already in ascending order.
+/// [`quantile`] of values that are already sorted in ascending order.
 pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let position = q.clamp(0.0, 1.0) * last as f64;
@@ -29,7 +30,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The middle value, or the larger of the two middle values: one of the values in any case.
+/// The middle value, or the larger of the two middle values: always one of the values.
 pub fn high_median(values: &[f64]) -> Option<f64> {
     sorted(values).get(values.len() / 2).copied()
 }
@@ -58,7 +59,7 @@ mod tests {
 
     #[test]
     fn quantiles_follow_definition_7() {
-        // Figures of R: quantile(c(1,2,4,8,16,32), c(.1,.25,.5,.75,.9), type=7).
+        // Values from R: quantile(c(1,2,4,8,16,32), c(.1,.25,.5,.75,.9), type=7).
         let values = [32.0, 1.0, 16.0, 2.0, 8.0, 4.0];
         for (q, expected) in [
             (0.1, 1.5),

@@ -2,8 +2,9 @@
 
 use super::order::{quantile_of_sorted, sorted};
 
-/// How many values lie more than three interquartile ranges beyond a quartile: Tukey's outer fences, "Exploratory
-/// Data Analysis" (1977). Of normally distributed values about one in 400,000 does.
+/// The number of values more than three interquartile ranges beyond a quartile: Tukey's outer
+/// fences, "Exploratory Data Analysis" (1977). Of normally distributed values about one in 400,000
+/// is.
 pub fn count(values: &[f64]) -> usize {
     let sorted = sorted(values);
     let (Some(first), Some(third)) = (

@@ -1,13 +1,13 @@
-//! Samples as a series: dependence between neighbours, and drift inside a process.
+//! Samples as a series: autocorrelation, and drift inside a process.
 
 use super::{order::median, rank::mann_whitney};
 
-/// Fewest samples for a drift to be told from noise: with fewer than four in a third, even two disjoint thirds
-/// have a p-value above 5 %.
-pub const LEAST_FOR_DRIFT: usize = 12;
+/// Minimum number of samples for distinguishing drift from noise: with fewer than four in a third,
+/// even two disjoint thirds have a p-value above 5 %.
+pub const MIN_FOR_DRIFT: usize = 12;
 
-/// Lag-1 autocorrelation: how much neighbouring samples resemble each other, -1..=1. 0 for a constant series; `None`
-/// below three samples.
+/// Lag-1 autocorrelation: how much neighbouring samples resemble each other, -1..=1. 0 for a
+/// constant series; `None` below three samples.
 pub fn autocorrelation(values: &[f64]) -> Option<f64> {
     if values.len() < 3 {
         return None;
@@ -24,29 +24,30 @@ pub fn autocorrelation(values: &[f64]) -> Option<f64> {
     Some(covariance / variance)
 }
 
-/// How many independent samples would tell as much: `n (1 - rho) / (1 + rho)`, the large-sample formula for a
-/// first-order autoregressive series (Bayley and Hammersley 1946). Above `n` when neighbours repel each other; `None`
-/// below three samples.
+/// The equivalent number of independent samples: `n (1 - rho) / (1 + rho)`, the large-sample
+/// formula for a first-order autoregressive series (Bayley and Hammersley 1946). Above `n` if
+/// neighbours are negatively correlated; `None` below three samples.
 pub fn effective_samples(values: &[f64]) -> Option<f64> {
     let rho = autocorrelation(values)?;
     Some(values.len() as f64 * (1.0 - rho) / (1.0 + rho))
 }
 
-/// The last third of a series against its first.
+/// The last third of a series compared with its first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
     /// Median of the last third minus median of the first, in the values' unit.
     pub change: f64,
-    /// Chance of thirds at least as different if nothing drifted: the rank test of Mann and Whitney, which
-    /// neither skewed noise nor a few outliers mislead.
+    /// Chance of thirds that differ at least as much if nothing drifted: the rank test of Mann and
+    /// Whitney, which neither skewed noise nor a few outliers mislead.
     pub p_value: f64,
 }
 
-/// Compares the first and the last third of a series; `None` below [`LEAST_FOR_DRIFT`] samples.
+/// Compares the first and the last third of a series; `None` below [`MIN_FOR_DRIFT`] samples.
 ///
-/// The middle third is left out on purpose: it blurs a trend, and a short warm-up is told best by its ends.
+/// The middle third is left out on purpose: it blurs a trend, and the ends show a short warm-up
+/// best.
 pub fn drift(values: &[f64]) -> Option<Drift> {
-    if values.len() < LEAST_FOR_DRIFT {
+    if values.len() < MIN_FOR_DRIFT {
         return None;
     }
     let third = values.len() / 3;

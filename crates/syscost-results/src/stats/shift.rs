@@ -1,16 +1,17 @@
-//! By how much one of two independent samples lies above the other: Hodges and Lehmann's estimate ("Estimates of location
-//! based on rank tests", 1963) and the exact interval that belongs to the test of Mann and Whitney (1947).
+//! How far one of two independent samples lies above the other: Hodges and Lehmann's estimate
+//! ("Estimates of location based on rank tests", 1963) and the exact interval that corresponds to
+//! the test of Mann and Whitney (1947).
 //!
-//! The estimate is the median of the differences of all pairs. It is as robust as the difference of the medians but wastes
-//! less: of normally distributed values two thirds as many tell as much. Both samples are taken to have one shape; how
-//! values are distributed within it does not matter.
+//! The estimate is the median of the differences of all pairs. It is as robust as the difference of
+//! the medians but more efficient: for normally distributed values, two thirds as many give the
+//! same precision. Both samples are assumed to have the same shape; which shape does not matter.
 
 use super::interval::{CONFIDENCE, Interval};
 use super::normal;
 use super::order::median;
 
-/// Larger samples, both together, have the law of a normal distribution, which is no different by then; the exact one is
-/// counted in integers of 128 bits.
+/// Maximum total sample size for the exact distribution, which is counted in 128-bit integers;
+/// beyond it, the normal approximation is no different.
 const MAX_EXACT: usize = 100;
 
 /// How far one sample lies above another.
@@ -18,12 +19,12 @@ const MAX_EXACT: usize = 100;
 pub struct Shift {
     /// The median of the differences of all pairs.
     pub centre: f64,
-    /// Its 95 % interval; `None` where the samples are too small for one: three beside four, or two
-    /// beside seven.
+    /// Its 95 % interval; `None` if the samples are too small for one: three and four, or two and
+    /// seven.
     pub interval: Option<Interval>,
 }
 
-/// How far `right` lies above `left`; `None` where a sample is empty.
+/// How far `right` lies above `left`; `None` if a sample is empty.
 pub fn of(left: &[f64], right: &[f64]) -> Option<Shift> {
     let mut differences: Vec<f64> = left
         .iter()
@@ -42,8 +43,8 @@ pub fn of(left: &[f64], right: &[f64]) -> Option<Shift> {
     })
 }
 
-/// How many differences lie below the interval, and as many above, so that the shift lies on either side with a chance of
-/// at most `tail`; and that chance.
+/// The number of differences below the interval, and as many above it, such that the shift lies on
+/// either side with a chance of at most `tail`; and that chance.
 fn outside(left: usize, right: usize, tail: f64) -> Option<(usize, f64)> {
     if left + right > MAX_EXACT {
         let pairs = left as f64 * right as f64;
@@ -64,13 +65,14 @@ fn outside(left: usize, right: usize, tail: f64) -> Option<(usize, f64)> {
         .last()
 }
 
-/// In how many orders of both samples 0, 1, 2, … of the pairs have the smaller value on the right: the coefficients of the
-/// Gaussian binomial, the product of (1 - q^(left + i)) / (1 - q^i).
+/// The number of orders of both samples in which 0, 1, 2, … of the pairs have the smaller value on
+/// the right: the coefficients of the Gaussian binomial, the product of (1 - q^(left + i)) / (1 -
+/// q^i).
 fn ways(left: usize, right: usize) -> Vec<u128> {
     let pairs = left * right;
     let mut ways = vec![0_u128; pairs + 1];
     ways[0] = 1;
-    // Of the products between only the last digits are kept; those of the result are all there are.
+    // Intermediate products wrap around; the final coefficients fit.
     for i in 1..=right {
         for sum in (left + i..=pairs).rev() {
             ways[sum] = ways[sum].wrapping_sub(ways[sum - left - i]);
@@ -90,14 +92,14 @@ mod tests {
     fn orders_are_counted() {
         assert_eq!(ways(2, 2), [1, 1, 2, 1, 1]);
         assert_eq!(ways(3, 1), [1, 1, 1, 1]);
-        // 100 choose 50, the largest there is.
+        // 100 choose 50, the largest sum.
         let all = ways(50, 50).into_iter().sum::<u128>();
         assert_eq!(all, 100_891_344_545_564_193_334_812_497_256);
     }
 
     #[test]
     fn critical_values_are_those_of_the_tables() {
-        // Mann and Whitney's table at 5 % on both sides.
+        // Mann and Whitney's table at 5 %, two-sided.
         for (left, right, critical) in [(4, 4, 0), (6, 6, 5), (8, 10, 17), (20, 20, 127)] {
             assert_eq!(outside(left, right, 0.025).expect("known").0, critical);
             assert_eq!(outside(right, left, 0.025).expect("known").0, critical);
@@ -123,7 +125,8 @@ mod tests {
         let found = of(&left, &right).expect("a shift");
         assert_eq!(found.centre, 10.0);
         let found = found.interval.expect("an interval");
-        // The sixth difference from either end: 10 - 5 comes once, 10 - 4 twice, 10 - 3 three times.
+        // The sixth difference from either end: 10 - 5 occurs once, 10 - 4 twice, 10 - 3 three
+        // times.
         assert_eq!((found.low, found.high), (7.0, 13.0));
         assert!((found.coverage - 0.959).abs() < 0.001, "{found:?}");
         let few = of(&left[..3], &right[..3]).expect("a shift");

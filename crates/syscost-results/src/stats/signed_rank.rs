@@ -1,14 +1,15 @@
 //! Differences measured in pairs: Hodges and Lehmann's estimate and the exact interval of Wilcoxon's signed-rank test
 //! ("Estimates of location based on rank tests", 1963).
 //!
-//! The estimate is the median of all pairwise means. Unlike the median of the differences themselves it lies in the
-//! middle where they alternate around it, as they do when taking turns matters. Symmetry of the differences is assumed,
-//! which exchanging the order of the two sides provides.
+//! The estimate is the median of all pairwise means. Unlike the median of the differences
+//! themselves it lies in the middle if they alternate around it, as they do when the order of the
+//! two sides matters. The differences are assumed to be symmetric, which swapping that order
+//! ensures.
 
 use super::interval::{CONFIDENCE, Interval};
 use super::order::median;
 
-/// The median of the means of all pairs, a value with itself included; `None` of nothing.
+/// The median of the means of all pairs, including each value with itself; `None` without values.
 pub fn centre(differences: &[f64]) -> Option<f64> {
     median(&pairwise_means(differences))
 }
@@ -28,7 +29,7 @@ pub fn interval(differences: &[f64]) -> Option<Interval> {
     })
 }
 
-/// Ascending.
+/// The means of all pairs, ascending.
 fn pairwise_means(values: &[f64]) -> Vec<f64> {
     let mut means: Vec<f64> = (0..values.len())
         .flat_map(|i| {
@@ -41,13 +42,14 @@ fn pairwise_means(values: &[f64]) -> Vec<f64> {
     means
 }
 
-/// The chances that the sum of the ranks of positive differences is at most 0, 1, 2, … if signs are chance.
+/// The chances that the sum of the ranks of positive differences is at most 0, 1, 2, … if signs are
+/// random.
 fn cumulative(count: usize) -> Vec<f64> {
-    let most = count * (count + 1) / 2;
-    let mut chances = vec![0.0; most + 1];
+    let max_sum = count * (count + 1) / 2;
+    let mut chances = vec![0.0; max_sum + 1];
     chances[0] = 1.0;
     for rank in 1..=count {
-        for sum in (0..=most).rev() {
+        for sum in (0..=max_sum).rev() {
             let with = sum.checked_sub(rank).map_or(0.0, |rest| chances[rest]);
             chances[sum] = (chances[sum] + with) / 2.0;
         }
@@ -68,7 +70,8 @@ mod tests {
 
     #[test]
     fn chances_are_those_of_the_tables() {
-        // Wilcoxon's table: at 5 % on both sides the critical sums are 0 for six, 5 for nine, 52 for twenty.
+        // Wilcoxon's table at 5 %, two-sided: the critical sums are 0 for six, 5 for nine, 52 for
+        // twenty.
         for (count, critical) in [(6, 0), (9, 5), (20, 52)] {
             let below = cumulative(count);
             assert!(

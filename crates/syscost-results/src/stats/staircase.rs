@@ -1,41 +1,44 @@
-//! The plateaus and steps of a cost that rises with a size, like the latency of memory with how much of it is in use.
+//! Finds the plateaus and steps of a cost that rises with a size, such as memory latency over the
+//! amount of memory in use.
 //!
-//! Noise first: since such a cost can only rise, the rising curve that is nearest to the points is taken (isotonic regression by pooling adjacent
-//! violators, Ayer et al. 1955), of the logarithms, because noise is relative. A plateau is a longest stretch of sizes over
-//! which that curve hardly rises; what lies between two plateaus is a ramp, be it steep or soft. A step is where the curve has gone a fifth of the way
-//! up: a cache that keeps whatever was used last loses all at once when the memory in use no longer fits, one that evicts by chance little by little, and
-//! both have gone about so far where the memory in use is a quarter more than they hold.
+//! First the noise is removed: since such a cost can only rise, the nearest rising curve is used
+//! (isotonic regression by pooling adjacent violators, Ayer et al. 1955), of the logarithms,
+//! because noise is relative. A plateau is a longest stretch of sizes over which that curve hardly
+//! rises; between two plateaus is a ramp, steep or gentle. A step is where the curve has risen by a
+//! fifth of the way: a cache with LRU replacement loses everything at once when the memory in use
+//! no longer fits, one with random replacement loses it little by little, and both have risen about
+//! that far when the memory in use is a quarter larger than their size.
 
 use super::order::median;
 
-/// Fewest points of a curve.
-pub const LEAST_POINTS: usize = 6;
+/// Minimum number of points of a curve.
+pub const MIN_POINTS: usize = 6;
 
-/// The curve rises by no more than this factor over a plateau,
+/// Maximum factor by which the curve rises over a plateau.
 const FLAT: f64 = 1.4;
 
-/// and by no more than this over each doubling of the size.
+/// Maximum factor by which it rises for each doubling of the size.
 const FLAT_PER_DOUBLING: f64 = 1.22;
 
-/// A plateau spans this many doublings at least,
-const LEAST_DOUBLINGS: f64 = 0.9;
+/// Minimum number of doublings that a plateau spans.
+const MIN_DOUBLINGS: f64 = 0.9;
 
-/// and this many points.
-const LEAST_LENGTH: usize = 3;
+/// Minimum number of points on a plateau.
+const MIN_LENGTH: usize = 3;
 
-/// Plateaus less far apart than this are one.
-const LEAST_STEP: f64 = 1.3;
+/// Plateaus whose costs differ by less than this factor are one.
+const MIN_STEP: f64 = 1.3;
 
-/// The share of the way up at which a plateau has ended.
+/// The share of the rise to the next plateau at which a plateau has ended.
 const ENDED: f64 = 0.2;
 
-/// A size that the system tells and one that was found agree if they differ by no more than this factor: the sizes measured are a fifth
-/// apart, and not every cache can be filled.
+/// Maximum factor between a reported size and a measured one that agree: the measured sizes are a
+/// fifth apart, and not every cache can be filled.
 const ALIKE: f64 = 1.5;
 
-/// Whether the size of a cache that the system tells agrees with the one that was found.
-pub fn agree(told: f64, found: f64) -> bool {
-    (1.0 / ALIKE..=ALIKE).contains(&(told / found))
+/// Whether a cache size that the system reports agrees with the one that was measured.
+pub fn agree(reported: f64, measured: f64) -> bool {
+    (1.0 / ALIKE..=ALIKE).contains(&(reported / measured))
 }
 
 /// A stretch of sizes over which the cost hardly changes.
@@ -54,8 +57,8 @@ pub struct Plateau {
 }
 
 impl Plateau {
-    /// The share of the way up to the next plateau that lies between the two: of a smooth curve, which is cut into stretches that are nearly
-    /// flat, most of it lies on them.
+    /// The share of the rise to the next plateau that lies between the two. On a smooth curve, cut
+    /// into nearly flat stretches, most of the rise lies on the plateaus themselves.
     pub fn share_of_rise_to(&self, next: &Plateau) -> f64 {
         (next.ends.0 - self.ends.1) / (next.cost - self.cost)
     }
@@ -66,14 +69,15 @@ impl Plateau {
 pub struct Staircase {
     /// At least one.
     pub plateaus: Vec<Plateau>,
-    /// How far the points typically are from a rising curve, relative to them: the median.
+    /// Typical relative distance of the points from a rising curve: the median.
     pub relative_error: f64,
 }
 
-/// The plateaus of points `(size, cost)`. `None` with fewer than [`LEAST_POINTS`], where one of them is not positive, and where there is no plateau.
+/// The plateaus of points `(size, cost)`. `None` with fewer than [`MIN_POINTS`], if a value is not
+/// positive, or if there is no plateau.
 pub fn staircase(points: &[(f64, f64)]) -> Option<Staircase> {
     let legal = |value: f64| value > 0.0 && value.is_finite();
-    if points.len() < LEAST_POINTS
+    if points.len() < MIN_POINTS
         || !points
             .iter()
             .all(|(size, cost)| legal(*size) && legal(*cost))
@@ -98,7 +102,7 @@ pub fn staircase(points: &[(f64, f64)]) -> Option<Staircase> {
     let mut joined: Vec<(usize, usize)> = Vec::new();
     for flat in flats {
         match joined.last_mut() {
-            Some(before) if cost_of(flat) < LEAST_STEP * cost_of(*before) => before.1 = flat.1,
+            Some(before) if cost_of(flat) < MIN_STEP * cost_of(*before) => before.1 = flat.1,
             _ => joined.push(flat),
         }
     }
@@ -129,9 +133,10 @@ pub fn staircase(points: &[(f64, f64)]) -> Option<Staircase> {
     .filter(|staircase| !staircase.plateaus.is_empty())
 }
 
-/// The rising curve nearest to the points, at each of them.
+/// The rising curve nearest to the points, evaluated at each of them.
 fn rising(points: &[(f64, f64)]) -> Vec<f64> {
-    // Blocks of a sum of logarithms and a count; a block that is lower than the one before is pooled with it.
+    // Blocks of a sum of logarithms and a count; a block with a lower mean than the previous one is
+    // pooled with it.
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     let mean = |(sum, count): (f64, usize)| sum / count as f64;
     for (_, cost) in points {
@@ -158,12 +163,12 @@ fn flat_stretches(
     let doublings = |first: usize, last: usize| (points[last].0 / points[first].0).log2();
     let mut best: Option<(usize, usize)> = None;
     for first in begin..end {
-        for last in first + LEAST_LENGTH - 1..end {
+        for last in first + MIN_LENGTH - 1..end {
             let span = doublings(first, last);
             let rise = curve[last] / curve[first];
             let is_flat = rise <= FLAT && rise <= FLAT_PER_DOUBLING.powf(span);
             let is_longer = best.is_none_or(|(from, to)| span > doublings(from, to));
-            if is_flat && span >= LEAST_DOUBLINGS && is_longer {
+            if is_flat && span >= MIN_DOUBLINGS && is_longer {
                 best = Some((first, last));
             }
         }
@@ -174,7 +179,8 @@ fn flat_stretches(
     flat_stretches(points, curve, last + 1, end, found);
 }
 
-/// The size at which the curve first reaches this cost, from the point `first` on, between points by their logarithms.
+/// The size at which the curve first reaches this cost, from the point `first` on, interpolated
+/// logarithmically.
 fn crossing(points: &[(f64, f64)], curve: &[f64], first: usize, cost: f64) -> f64 {
     let Some(at) = (first..points.len()).find(|at| curve[*at] >= cost) else {
         return points[points.len() - 1].0;

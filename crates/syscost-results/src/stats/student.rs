@@ -2,16 +2,17 @@
 
 use std::f64::consts::FRAC_2_PI;
 
-/// More degrees of freedom change no chance by more than a thousandth of it where it is printed.
+/// Beyond this many degrees of freedom no printed chance changes by more than a thousandth.
 const MAX_FREEDOM: u32 = 100_000;
 
-/// The chance of a value at least as far from zero as `t`, on either side, with `freedom` degrees of freedom (one at
-/// least).
+/// The chance of a value at least as far from zero as `t`, on either side, with `freedom` degrees
+/// of freedom (at least one).
 ///
-/// By the finite series for whole degrees of freedom (Abramowitz and Stegun, "Handbook of Mathematical Functions",
-/// 26.7.3 and 26.7.4). Chances under 1e-14 come out as zero, or nearly.
+/// By the finite series for integer degrees of freedom (Abramowitz and Stegun, "Handbook of
+/// Mathematical Functions", 26.7.3 and 26.7.4). Chances under 1e-14 are returned as zero, or
+/// nearly.
 pub fn two_sided(t: f64, freedom: u32) -> f64 {
-    // By then it is normal, and a damaged document may ask for billions.
+    // From there on it is practically normal, and a damaged document may ask for billions.
     let freedom = freedom.clamp(1, MAX_FREEDOM);
     let angle = (t.abs() / f64::from(freedom).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
@@ -31,7 +32,7 @@ pub fn two_sided(t: f64, freedom: u32) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
-/// The mean of some values; NaN of none.
+/// The mean of some values; NaN if there are none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
@@ -47,7 +48,7 @@ pub fn deviation(values: &[f64]) -> f64 {
     (squares / (count - 1.0)).sqrt()
 }
 
-/// The ends of the interval that holds the mean with this confidence; `None` below two values.
+/// The ends of the interval that contains the mean with this confidence; `None` below two values.
 pub fn interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let freedom = u32::try_from(values.len()).ok()?.checked_sub(1)?;
     if freedom == 0 {
@@ -59,7 +60,8 @@ pub fn interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
     Some((mean - reach, mean + reach))
 }
 
-/// How far from zero a value lies, on either side, with the chance that one lies further: the inverse of [`two_sided`].
+/// The distance from zero that a value exceeds, on either side, with this chance: the inverse of
+/// [`two_sided`].
 pub fn quantile_two_sided(chance: f64, freedom: u32) -> f64 {
     let (mut near, mut far) = (0.0, 1.0);
     while two_sided(far, freedom) > chance && far < 1e9 {

@@ -1,7 +1,7 @@
-//! Least squares of two terms whose weighted sum is to be 1 in each line: a model of times, each of
-//! its terms divided by the time, so that errors are relative.
+//! Least squares for two terms whose weighted sum should be 1 in each line: a model of times, with
+//! each term divided by the time, so that errors are relative.
 
-/// The sums over the lines that the fit takes.
+/// The sums over the lines that the fit needs.
 pub(super) struct TwoTerms<'l> {
     lines: &'l [[f64; 2]],
     /// Of the first term squared, of the product of both, of the second squared.
@@ -26,7 +26,7 @@ impl<'l> TwoTerms<'l> {
         }
     }
 
-    /// The weights of both, of whatever sign.
+    /// The weights of both terms, of any sign.
     pub(super) fn both(&self) -> [f64; 2] {
         let determinant = self.aa * self.bb - self.ab * self.ab;
         [
@@ -35,17 +35,17 @@ impl<'l> TwoTerms<'l> {
         ]
     }
 
-    /// The weights if there is no second term.
+    /// The weights without the second term.
     pub(super) fn first_alone(&self) -> [f64; 2] {
         [self.a / self.aa, 0.0]
     }
 
-    /// The weights if there is no first term.
+    /// The weights without the first term.
     pub(super) fn second_alone(&self) -> [f64; 2] {
         [0.0, self.b / self.bb]
     }
 
-    /// The sum of the squares of what these weights leave.
+    /// The sum of squared residuals for these weights.
     pub(super) fn left(&self, [first, second]: [f64; 2]) -> f64 {
         let left = |[a, b]: &[f64; 2]| (first * a + second * b - 1.0).powi(2);
         self.lines.iter().map(left).sum()

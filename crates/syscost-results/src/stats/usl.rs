@@ -1,17 +1,20 @@
 //! Gunther's universal scalability law: how throughput grows with the number of copies that work at once, and why it stops growing.
 //!
-//! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)). λ is the throughput of one copy alone; σ, the *contention*, is the share of the work that
-//! only one copy at a time can do; κ, the *coherence*, is what each pair of copies pays to agree, and what lets throughput fall again.
-//! With σ = κ = 0 throughput grows with the copies, with κ = 0 it is Amdahl's law.
+//! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)). λ is the throughput of one copy alone; σ, the
+//! *contention*, is the share of the work that only one copy at a time can do; κ, the *coherence*,
+//! is the cost for each pair of copies to agree, which lets throughput fall again. With σ = κ = 0
+//! throughput grows with the copies; with κ = 0 it is Amdahl's law.
 //!
-//! n / X(n), what an operation costs a copy, is a sum of 1, n − 1 and n (n − 1) with the weights 1/λ, σ/λ and κ/λ: a linear fit, and since none of
-//! the three may be negative, the best of those in which some are zero and the others positive. Errors are relative, because noise is. So the
-//! answer is exact: no start values and no iteration.
+//! n / X(n), the cost of an operation for a copy, is a sum of 1, n − 1 and n (n − 1) with the
+//! weights 1/λ, σ/λ and κ/λ: a linear fit. As none of the three may be negative, it is the best of
+//! the fits in which some are zero and the others positive. Errors are relative, because noise is.
+//! So the result is exact, without start values or iteration.
 //!
 //! Gunther, *Guerrilla Capacity Planning* (2007).
 
-/// Fewest counts of copies to fit: one more than the law has parameters, or nothing could tell that it does not fit.
-pub const LEAST_POINTS: usize = 4;
+/// Minimum number of different copy counts to fit: one more than the law has parameters, or a bad
+/// fit could not be noticed.
+pub const MIN_POINTS: usize = 4;
 
 /// Parameters of the law.
 const PARAMETERS: usize = 3;
@@ -25,7 +28,8 @@ pub struct Law {
     pub sigma: f64,
     /// Coherence κ, 0 or more.
     pub kappa: f64,
-    /// How far the points typically are from the law, relative to them: the root of the mean square, by degrees of freedom.
+    /// Typical relative distance of the points from the law: the root mean square, by degrees of
+    /// freedom.
     pub relative_error: f64,
 }
 
@@ -37,8 +41,8 @@ impl Law {
     }
 }
 
-/// Fits the law to throughputs `(copies, throughput)`. `None` with fewer than [`LEAST_POINTS`] different numbers of copies, and where a
-/// throughput is not positive.
+/// Fits the law to throughputs `(copies, throughput)`. `None` with fewer than [`MIN_POINTS`]
+/// different numbers of copies, or if a throughput is not positive.
 pub fn fit(points: &[(f64, f64)]) -> Option<Law> {
     let mut counts: Vec<f64> = points.iter().map(|(copies, _)| *copies).collect();
     counts.sort_by(f64::total_cmp);
@@ -46,13 +50,14 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Law> {
     let legal = |(copies, throughput): &(f64, f64)| {
         *copies >= 1.0 && copies.is_finite() && *throughput > 0.0 && throughput.is_finite()
     };
-    if counts.len() < LEAST_POINTS || !points.iter().all(legal) {
+    if counts.len() < MIN_POINTS || !points.iter().all(legal) {
         return None;
     }
-    let most = counts[counts.len() - 1];
+    let max = counts[counts.len() - 1];
     let unit = points[0].1;
-    // Columns of like size, or their products would drown each other; each line divided by what it is to be, so that errors are relative.
-    let scales = [1.0, most, most * most];
+    // Columns are scaled to similar size, for numerical accuracy; each line is divided by its
+    // target, so that errors are relative.
+    let scales = [1.0, max, max * max];
     let lines: Vec<[f64; PARAMETERS]> = points
         .iter()
         .map(|(n, throughput)| {
@@ -60,7 +65,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Law> {
             std::array::from_fn(|k| terms[k] / scales[k] * (throughput / unit) / n)
         })
         .collect();
-    // The first weight, 1/λ, is always there.
+    // The first weight, 1/λ, is always included.
     let supports: [&[usize]; 4] = [&[0], &[0, 1], &[0, 2], &[0, 1, 2]];
     let (weights, _) = supports
         .into_iter()
@@ -83,8 +88,8 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Law> {
     Some(law)
 }
 
-/// The weights of these columns, all others being 0, with which each line's sum comes nearest to 1, and the sum of squares that is left. `None` where
-/// the columns do not tell them apart.
+/// The weights of these columns, all others being 0, for which the lines' sums are closest to 1,
+/// and the remaining sum of squares. `None` if the columns are linearly dependent.
 fn least_squares(
     lines: &[[f64; PARAMETERS]],
     columns: &[usize],
@@ -99,7 +104,7 @@ fn least_squares(
         })
         .collect();
     for pivot in 0..rows.len() {
-        // The matrix is symmetric and positive, so that its diagonal serves as it is.
+        // The matrix is symmetric and positive definite, so no pivoting is needed.
         let head = rows[pivot][pivot];
         if head <= 1e-12 {
             return None;
@@ -168,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_of_three_percent_moves_the_terms_a_little_and_is_the_error_told() {
+    fn noise_of_three_percent_moves_the_terms_a_little_and_is_the_reported_error() {
         let true_law = law(1e6, 0.05, 3e-4);
         let mut random = fastrand::Rng::with_seed(7);
         let mut laws = Vec::new();
@@ -201,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_follows_no_law_shows_in_the_error() {
-        // Scales within a package of 16 and is of no use beyond.
+        // Scales within a package of 16 and gains nothing beyond.
         let found = fit(&COPIES.map(|n| (n, if n <= 16.0 { n } else { 2.0 }))).unwrap();
         assert!(found.relative_error > 0.3, "{found:?}");
     }
@@ -222,8 +227,9 @@ mod tests {
         }
     }
 
-    /// The ray tracer of Gunther's book (2007, chapter 5) on 1 to 64 processors. Fitted by absolute errors, the R package usl finds λ = 21.849, σ =
-    /// 0.05777, κ = 0; relative errors weigh the small counts more.
+    /// The ray tracer of Gunther's book (2007, chapter 5) on 1 to 64 processors. Fitted by absolute
+    /// errors, the R package usl finds λ = 21.849, σ = 0.05777, κ = 0; relative errors give the
+    /// small counts more weight.
     #[test]
     fn a_published_example_that_contention_holds_back() {
         let found = fit(&[

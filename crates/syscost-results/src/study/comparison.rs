@@ -1,16 +1,16 @@
-//! The published way's figure beside syscost's, in a sentence.
+//! Compares the published procedure's figure with syscost's, in a sentence.
 
 use super::verdict::number;
 use super::view::{Seen, View};
 use crate::Unit;
 
-/// Figures nearer to each other than this share agree, whatever their intervals say.
+/// Figures that differ by less than this share agree, whatever their intervals.
 const AGREE: f64 = 0.05;
 
-/// Below this share of the other figure a percentage says less than the ratio the other way round.
+/// Below this share of the other figure, the inverse ratio says more than a percentage.
 const TINY: f64 = 0.1;
 
-/// What most of a figure lies between.
+/// The range that contains most of a figure.
 fn middle(view: &View) -> (f64, f64) {
     view.middle.unwrap_or((view.value, view.value))
 }
@@ -20,16 +20,17 @@ fn overlap(one: &View, other: &View) -> bool {
     low <= other_high && other_low <= high
 }
 
-/// Whether a figure cannot be distinguished from zero, so that no ratio to it says anything: most of it lies on both sides of
-/// zero, or it is tiny beside the other figure and some of it does.
+/// Whether a figure cannot be distinguished from zero, so that no ratio to it is meaningful: most
+/// of it lies on both sides of zero, or it is tiny compared with the other figure and some of it
+/// does.
 fn is_near_zero(view: &View, other: &View) -> bool {
     let (low, high) = middle(view);
     let is_tiny = view.value.abs() < TINY * other.value.abs();
-    let has_zero = view.low.is_some_and(|least| least <= 0.0);
+    let has_zero = view.low.is_some_and(|low| low <= 0.0);
     low < high && low <= 0.0 && high >= 0.0 || is_tiny && has_zero && view.value != 0.0
 }
 
-/// Says so, with the ends of the figure.
+/// Says that a figure is near zero, with its ends.
 fn near_zero(whose: &str, view: &View, symbol: &str) -> String {
     let ends = view.low.zip(view.high);
     let ends = ends.map_or_else(String::new, |(low, high)| {
@@ -41,7 +42,7 @@ fn near_zero(whose: &str, view: &View, symbol: &str) -> String {
     )
 }
 
-/// How far the published way is from syscost's: `is 3.1 times` syscost's figure.
+/// How far the published procedure's figure is from syscost's: `is 3.1 times` syscost's figure.
 pub(super) fn comparison(published: &View, ours: &View, unit: Unit) -> (bool, String) {
     let ratio = published.value / ours.value;
     let agree = (ratio - 1.0).abs() <= AGREE || overlap(published, ours);
@@ -117,7 +118,7 @@ mod tests {
         let around = compared(view(0.002, 0.1));
         let said = "The published way's figure, 0.00200 ns (-0.0980 to 0.102), cannot be distinguished from zero, so there is no ratio";
         assert_eq!(around, (false, said.to_owned()));
-        // Its middle half is clear of zero, but it is tiny, and some results were less than nothing.
+        // Its middle half is above zero, but it is tiny, and some results were negative.
         let mut tiny = view(0.0024, 0.001);
         tiny.low = Some(-3.0);
         let (_, text) = compared(tiny);

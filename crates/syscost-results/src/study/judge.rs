@@ -1,4 +1,4 @@
-//! A study beside a run.
+//! Judges a run against a study.
 
 use serde::Serialize;
 
@@ -7,16 +7,16 @@ use super::view::{self, Seen, View};
 use super::{Cycles, Figure, Quantity, Study, StudyMachine};
 use crate::{Evidence, Measurement, Run, Unit};
 
-/// Printed cycles and time of one figure may differ by this share, for rounding.
+/// Relative difference allowed between the printed cycles and time of one figure, because of rounding.
 const ROUNDING: f64 = 0.01;
 
-/// The mean of printed runs may differ by this share from the printed mean.
+/// Relative difference allowed between the mean of printed runs and the printed mean.
 const MEAN_ROUNDING: f64 = 0.005;
 
-/// Texts that average average at least three runs; of fewer the others are not legible.
+/// A printed average is of at least three runs; if fewer are given, the others are illegible in the text.
 const MIN_RUNS: usize = 3;
 
-/// What procedures call the detail with the standard deviation of their trials; the unit follows.
+/// Prefix of the detail with the standard deviation of a procedure's trials; the unit follows.
 const TRIALS_STDDEV: &str = "trials_stddev_";
 
 /// What was computed rather than printed.
@@ -43,33 +43,33 @@ pub struct JudgedStudy {
     pub judged: Vec<JudgedQuantity>,
 }
 
-/// One quantity: four views of it, and what follows.
+/// One quantity: four views of it, and the verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedQuantity {
     /// Id of the quantity.
     pub id: String,
     /// What was published.
     pub published: Vec<JudgedFigure>,
-    /// The published procedure on this machine; null where it is not repeated.
+    /// The published procedure on this machine; null if it is not repeated.
     pub as_published: Option<Seen>,
-    /// The same, of undisturbed results only.
+    /// The same, from undisturbed results only.
     pub undisturbed: Option<Seen>,
     /// syscost's method.
     pub ours: Option<Seen>,
-    /// What was counted of the published procedure.
+    /// What was counted for the published procedure.
     pub evidence: Vec<Evidence>,
-    /// What was counted of syscost's method.
+    /// What was counted for syscost's method.
     pub ours_evidence: Vec<Evidence>,
-    /// Standard deviation of the procedure's trials, in the quantity's unit, where it prints one.
+    /// Standard deviation of the procedure's trials, in the quantity's unit, if it prints one.
     pub trials_stddev: Option<f64>,
-    /// How often each value was seen, for the chart of it: value in the quantity's unit, count.
+    /// How often each value occurred, for its chart: value in the quantity's unit, count.
     #[serde(skip)]
     pub histogram: Vec<(f64, u64)>,
-    /// What follows.
+    /// The verdict.
     pub verdict: Sentence,
 }
 
-/// One published figure, in both units where they can be known.
+/// One published figure, in both units if they can be known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JudgedFigure {
     /// Id of the machine.
@@ -78,19 +78,19 @@ pub struct JudgedFigure {
     pub value: Option<f64>,
     /// In cycles.
     pub cycles: Option<f64>,
-    /// Which of both was computed by the machine's stated clock; null if neither.
+    /// Which of the two was computed from the machine's stated clock; null if neither.
     pub converted: Option<Converted>,
-    /// The figure in words, where it is no number.
+    /// The figure in words, if it is not a number.
     pub words: Option<String>,
     /// Single results that the text prints; see [`Figure::runs`].
     pub runs: Vec<f64>,
     /// Where in the text.
     pub place: String,
-    /// What is doubtful: as the study says, and where its own numbers disagree.
+    /// What is doubtful: according to the study, and where its own numbers disagree.
     pub doubts: Vec<String>,
 }
 
-/// What was published for a quantity, with what follows from the figures alone.
+/// The figures published for a quantity, with what follows from them alone.
 pub fn figures(study: &Study, quantity: &Quantity) -> Vec<JudgedFigure> {
     let published = quantity.published.iter();
     published
@@ -141,7 +141,7 @@ fn figure(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Judged
     }
 }
 
-/// Puts a run beside a study.
+/// Compares a run with a study.
 pub fn judge(study: &Study, run: &Run) -> JudgedStudy {
     let judged = study.quantities.iter();
     JudgedStudy {
@@ -155,7 +155,7 @@ pub fn judge(study: &Study, run: &Run) -> JudgedStudy {
     }
 }
 
-/// One way to look at a row.
+/// A way to view a row.
 type By = fn(&Run, &Measurement, Cycles) -> Seen;
 
 fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
@@ -177,7 +177,7 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
     let undisturbed = seen(&rows.as_published, view::undisturbed);
     let scale = quantity.ours_scale.unwrap_or(1.0);
     let ours = seen(&rows.ours, view::estimate).map(|seen| seen.times(scale));
-    // Noise must not look like a fault of the method: undisturbed results are compared, where there are any.
+    // Noise must not look like a fault of the method: undisturbed results are compared, if there are any.
     let compared = match &undisturbed {
         Some(Seen::Figure(_)) => undisturbed.clone(),
         Some(Seen::Missing { .. }) | None => as_published.clone(),
@@ -204,7 +204,7 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
 }
 
 impl JudgedQuantity {
-    /// The figure of the published procedure to show where there is place for one.
+    /// The figure of the published procedure to show if there is room for only one.
     pub fn here(&self) -> Option<&View> {
         self.as_published.as_ref()?.figure()
     }

@@ -1,9 +1,10 @@
-//! Published experiments: what they printed, beside what the same procedure and syscost's own method give
-//! on this machine.
+//! Published experiments: what they printed, compared with what the same procedure and syscost's
+//! own method give on this machine.
 //!
-//! A [`Study`] is data, read from TOML: the machines it was made on, its quantities with their published
-//! figures, the rows of the catalogue that repeat its procedure and those that measure the same thing by
-//! syscost's method, and what each name claims. [`judge`] puts a run beside it. Nothing here measures.
+//! A [`Study`] is data, read from TOML: the machines it was made on, its quantities with their
+//! published figures, the rows of the catalogue that repeat its procedure and those that measure
+//! the same by syscost's method, and what each name claims. [`judge`] compares a run with it.
+//! Nothing here measures.
 
 mod comparison;
 mod judge;
@@ -29,15 +30,15 @@ pub use view::{Seen, View};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// What commands call it, e.g. `call-and-switch`.
+    /// Its name in commands, e.g. `call-and-switch`.
     pub id: String,
-    /// What it is about, in a few words.
+    /// Its subject, in a few words.
     pub title: String,
     /// Title of the published text, and what kind of text it is.
     pub source: String,
     /// What was measured and how, in a paragraph of our own words.
     pub about: String,
-    /// What its cycles are cycles of.
+    /// Which cycles it counts.
     #[serde(default)]
     pub cycles: Cycles,
     /// The machines of the published figures.
@@ -49,7 +50,7 @@ pub struct Study {
     /// Where the published figures or conclusions mislead.
     #[serde(default, rename = "doubt")]
     pub doubts: Vec<Doubt>,
-    /// What cannot be repeated here, and what stands for it.
+    /// What cannot be repeated here, and what replaces it.
     #[serde(default, rename = "not_here")]
     pub not_here: Vec<NotHere>,
     /// Charts of the study's page.
@@ -72,13 +73,13 @@ pub enum Cycles {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StudyMachine {
-    /// What its figures call it.
+    /// The name its figures use.
     pub id: String,
     /// Processor and system as published.
     pub name: String,
-    /// The clock that the text states, in GHz; cycles are converted by it. Absent where none is stated.
+    /// The clock that the text states, in GHz, used to convert cycles. Absent if none is stated.
     pub clock_ghz: Option<f64>,
-    /// What to know about it.
+    /// Remarks on it.
     pub note: Option<String>,
 }
 
@@ -90,28 +91,29 @@ pub struct Quantity {
     pub id: String,
     /// As the study names it.
     pub title: String,
-    /// The heading it stands under, e.g. `System calls`.
+    /// The heading of its table, e.g. `System calls`.
     pub table: String,
     /// The unit of `value` in its figures and of its rows.
     pub unit: Unit,
     /// How it was measured, in one or two sentences.
     pub procedure: String,
-    /// The row that repeats the procedure; absent where it cannot be repeated. A parameter that only a run
-    /// decides has the value `*`: the directory, or the address family of a far end (see [`means`]).
+    /// The row that repeats the procedure; absent if it cannot be repeated. A parameter that only a
+    /// run determines has the value `*`: the directory, or the address family of a far end (see
+    /// [`means`]).
     pub as_published: Option<String>,
-    /// The row that measures the same thing by syscost's method, named in the same way; absent where
-    /// nothing does.
+    /// The row that measures the same by syscost's method, named in the same way; absent if there
+    /// is none.
     pub ours: Option<String>,
-    /// What that row's figure is multiplied by, where it is of something else: 0.5 of a round trip that is
+    /// The factor for that row's figure if it is of something else: 0.5 for a round trip that is
     /// two switches.
     pub ours_scale: Option<f64>,
     /// What was published.
     #[serde(default)]
     pub published: Vec<Figure>,
-    /// What the quantity's name claims, to be compared with what was counted.
+    /// What the quantity's name claims, to be checked against what was counted.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
-    /// Why the published way gives another number than syscost's, where it does.
+    /// Why the published procedure gives another number than syscost's, if it does.
     pub why: Option<String>,
 }
 
@@ -125,10 +127,10 @@ pub struct Figure {
     pub value: Option<f64>,
     /// The figure in cycles.
     pub cycles: Option<f64>,
-    /// The figure in words, where it is no single number, e.g. `2 to 3`.
+    /// The figure in words, if it is not a single number, e.g. `2 to 3`.
     pub words: Option<String>,
-    /// Single results that the text prints, in cycles if `cycles` is given, else in the quantity's unit:
-    /// their mean should be the figure.
+    /// Single results that the text prints, in cycles if `cycles` is given, else in the quantity's
+    /// unit; their mean should be the figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<f64>,
     /// Where in the text, e.g. `Table 1`.
@@ -143,13 +145,13 @@ pub struct Figure {
 pub struct Claim {
     /// A claim of the row's evidence or one of its details, e.g. `getpid system calls per operation`.
     pub counted: String,
-    /// The least the name allows.
+    /// The minimum that the name allows.
     pub at_least: Option<f64>,
-    /// The most the name allows.
+    /// The maximum that the name allows.
     pub at_most: Option<f64>,
-    /// What to say when the count agrees; `{}` is the count, `{name}` another of the row's.
+    /// What to say if the count agrees; `{}` is the count, `{name}` another one of the row's.
     pub holds: Option<String>,
-    /// What to say when it does not.
+    /// What to say if it does not.
     pub broken: String,
 }
 
@@ -172,7 +174,7 @@ pub struct NotHere {
     pub what: String,
     /// Why not.
     pub why: String,
-    /// What stands for it; absent where nothing does.
+    /// What replaces it; absent if nothing does.
     pub instead: Option<String>,
 }
 
@@ -192,16 +194,17 @@ pub struct Chart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
-    /// A bar for each published machine, for the same procedure here and for syscost's method, in ns.
+    /// A bar for each published machine, for the same procedure here and for syscost's method, in
+    /// ns.
     Machines,
-    /// How often each value was seen: the histogram of the quantity's row.
+    /// How often each value occurred: the histogram of the quantity's row.
     Distribution,
     /// The quantities as points of a curve, in their order: published, as published here, and ours.
     Curve,
 }
 
-/// Whether a study's name of a row means the row of this name: the same benchmark with the same parameters
-/// in the same order, of which those that the study gives as `*` have any value.
+/// Whether a row that a study refers to as `meant` is the row `name`: the same benchmark with the
+/// same parameters in the same order, where those given as `*` have any value.
 pub fn means(meant: &str, name: &str) -> bool {
     let (Some((meant_id, _)), Some((id, _))) = (meant.split_once('{'), name.split_once('{')) else {
         return meant == name;
@@ -217,7 +220,7 @@ pub fn means(meant: &str, name: &str) -> bool {
 }
 
 impl Study {
-    /// The names of the rows it is judged by, each once, with `*` for what only a run decides.
+    /// The distinct names of the rows it is judged by, with `*` for what only a run determines.
     pub fn rows(&self) -> BTreeSet<&str> {
         self.quantities
             .iter()
@@ -226,17 +229,17 @@ impl Study {
             .collect()
     }
 
-    /// Whether it is judged by the row of this name.
+    /// Whether it is judged by the row with this name.
     pub fn is_judged_by(&self, name: &str) -> bool {
         self.rows().into_iter().any(|meant| means(meant, name))
     }
 
-    /// The machine of this id.
+    /// The machine with this id.
     pub fn machine(&self, id: &str) -> Option<&StudyMachine> {
         self.machines.iter().find(|machine| machine.id == id)
     }
 
-    /// The quantity of this id.
+    /// The quantity with this id.
     pub fn quantity(&self, id: &str) -> Option<&Quantity> {
         self.quantities.iter().find(|quantity| quantity.id == id)
     }

@@ -1,4 +1,4 @@
-//! From TOML to a study, or to one line on what is wrong where.
+//! Reads a study from TOML, or says in one line what is wrong and where.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use toml::Spanned;
 use super::places::{Fields, Lines, Places, QuantityPlaces, field, field_or_part, lines};
 use super::{Figure, Quantity, Study};
 
-/// Why a text is no study. Its text follows the file's name.
+/// Why a text is not a study. Its text follows the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(":{line}: {problem}")]
 pub struct StudyError {
@@ -19,20 +19,19 @@ pub struct StudyError {
 
 const TWICE: &str = "used twice";
 
-/// Where something is wrong, as an offset into the text, and what.
+/// An error: its offset in the text, and what is wrong.
 type Wrong = (usize, String);
 
 impl Study {
     /// Reads a study.
     ///
     /// # Errors
-    /// The first thing that is wrong: its line, the field and what is expected there.
+    /// The first error: its line, the field and what is expected there.
     pub fn parse(text: &str) -> Result<Study, StudyError> {
         Ok(Self::parse_with_lines(text)?.0)
     }
 
-    /// Reads a study, and where what it names stands: only a program with a catalogue can tell whether such rows and
-    /// counts exist.
+    /// Reads a study, and the lines of what it refers to: only a program with a catalogue knows whether such rows and counts exist.
     ///
     /// # Errors
     /// As [`Study::parse`].
@@ -60,7 +59,7 @@ impl Study {
     }
 }
 
-/// The first thing that is wrong in what could be read.
+/// The first error in what could be read.
 fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
     if study.id.is_empty() || !study.id.chars().all(is_of_an_id) {
         let problem = "field `id`: must be lower-case letters, digits and hyphens".to_owned();
@@ -155,35 +154,31 @@ fn wrong_with_quantity(
     })
 }
 
-/// Why a count between these bounds is no claim: what could never be broken, or always is, says nothing. With it the field to
-/// look at.
-fn wrong_with_bounds(
-    least: Option<f64>,
-    most: Option<f64>,
-) -> Option<(&'static str, &'static str)> {
-    // No field of a claim, so that the claim itself is pointed at.
+/// Why these bounds make no claim, and the field to point at: a claim that can never be broken, or always is, says nothing.
+fn wrong_with_bounds(min: Option<f64>, max: Option<f64>) -> Option<(&'static str, &'static str)> {
+    // No field of the claim: the error points at the claim itself.
     const CLAIM: &str = "";
-    const LEAST: &str = "at_least";
-    const MOST: &str = "at_most";
+    const AT_LEAST: &str = "at_least";
+    const AT_MOST: &str = "at_most";
     // TOML has `inf` and `nan`.
-    if least.is_some_and(|least| !least.is_finite()) {
-        return Some((LEAST, "`at_least` must be a finite number"));
+    if min.is_some_and(|min| !min.is_finite()) {
+        return Some((AT_LEAST, "`at_least` must be a finite number"));
     }
-    if most.is_some_and(|most| !most.is_finite()) {
-        return Some((MOST, "`at_most` must be a finite number"));
+    if max.is_some_and(|max| !max.is_finite()) {
+        return Some((AT_MOST, "`at_most` must be a finite number"));
     }
-    match (least, most) {
+    match (min, max) {
         (None, None) => Some((CLAIM, "`at_least` or `at_most` is needed")),
-        // Counts are never less.
-        (Some(_) | None, Some(most)) if most < 0.0 => Some((
-            MOST,
+        // Counts are never negative.
+        (Some(_) | None, Some(max)) if max < 0.0 => Some((
+            AT_MOST,
             "`at_most` must not be less than 0: no count would hold",
         )),
-        (Some(least), Some(most)) if least > most => {
-            Some((LEAST, "`at_least` is greater than `at_most`"))
+        (Some(min), Some(max)) if min > max => {
+            Some((AT_LEAST, "`at_least` is greater than `at_most`"))
         }
-        (Some(least), None) if least <= 0.0 => {
-            Some((LEAST, "`at_least` of 0 or less can never be broken"))
+        (Some(min), None) if min <= 0.0 => {
+            Some((AT_LEAST, "`at_least` of 0 or less can never be broken"))
         }
         (Some(_) | None, Some(_) | None) => None,
     }

@@ -1,11 +1,11 @@
-//! Where the parts of a study stand in its text.
+//! The positions of a study's parts in its text.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Where a study's text names what is outside of it, by lines from 1.
+/// The lines, from 1, of what a study refers to outside of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {
     /// Of its id.
@@ -17,9 +17,9 @@ pub struct Lines {
 /// The lines of one quantity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuantityLines {
-    /// Where it begins.
+    /// The quantity's first line.
     pub begin: usize,
-    /// Of `as_published`; where the quantity begins if it has none, as all others.
+    /// Of `as_published`; the quantity's first line if there is none, as for all others.
     pub as_published: usize,
     /// Of `ours`.
     pub ours: usize,
@@ -27,7 +27,7 @@ pub struct QuantityLines {
     pub counted: Vec<usize>,
 }
 
-/// Where each part stands, which a [`Study`] no longer knows.
+/// The position of each part, which a [`Study`] no longer has.
 #[derive(Deserialize)]
 pub(super) struct Places {
     pub(super) id: Spanned<String>,
@@ -41,7 +41,7 @@ pub(super) struct Places {
     pub(super) charts: Vec<Fields>,
 }
 
-/// Where each field of a part stands.
+/// The position of each field of a part.
 pub(super) type Fields = BTreeMap<String, Spanned<toml::Value>>;
 
 #[derive(Deserialize)]
@@ -56,12 +56,12 @@ pub(super) struct QuantityPlaces {
     pub(super) claims: Vec<Spanned<Fields>>,
 }
 
-/// Where this field stands.
+/// The position of this field.
 pub(super) fn field(fields: &Fields, name: &str) -> usize {
     fields.get(name).map_or(0, |one| one.span().start)
 }
 
-/// Where this field of a part stands, or the part if it has no such field.
+/// The position of this field of a part, or of the part if it has no such field.
 pub(super) fn field_or_part(part: &Spanned<Fields>, name: &str) -> usize {
     let fields = part.get_ref();
     fields
@@ -69,7 +69,7 @@ pub(super) fn field_or_part(part: &Spanned<Fields>, name: &str) -> usize {
         .map_or(part.span().start, |one| one.span().start)
 }
 
-/// The lines of what these places name.
+/// The lines of these positions.
 pub(super) fn lines(places: &Places, line_of: impl Fn(usize) -> usize) -> Lines {
     let of = |place: &Spanned<QuantityPlaces>| {
         let begin = place.span().start;

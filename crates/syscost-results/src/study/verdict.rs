@@ -1,4 +1,4 @@
-//! What follows for one quantity, in sentences made from what was counted.
+//! The verdict on one quantity, in sentences made from what was counted.
 
 use serde::Serialize;
 
@@ -7,15 +7,15 @@ use super::view::Seen;
 use super::{Claim, Quantity};
 use crate::{Fact, Measurement};
 
-/// What follows.
+/// The kind of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A count contradicts what the quantity's name claims.
+    /// A count contradicts the claim of the quantity's name.
     NotWhatItSays,
-    /// Both ways agree.
+    /// Both figures agree.
     Agrees,
-    /// They do not.
+    /// The figures differ.
     Differs,
     /// There are no two figures to compare.
     NotCompared,
@@ -24,7 +24,7 @@ pub enum Kind {
 /// A verdict in words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sentence {
-    /// What follows.
+    /// The kind of the verdict.
     pub kind: Kind,
     /// Whole sentences, the most important first.
     pub text: String,
@@ -37,13 +37,13 @@ pub(super) struct Rows<'r> {
 }
 
 impl<'r> Rows<'r> {
-    /// The row, where it is named and has a number.
+    /// The row, if it is named and has a number.
     pub(super) fn found(row: &Option<Result<&'r Measurement, String>>) -> Option<&'r Measurement> {
         row.as_ref()?.as_ref().ok().copied()
     }
 
-    /// The row that a quantity's claims are about: of the published procedure, or of syscost's method where
-    /// the procedure is not repeated.
+    /// The row that a quantity's claims are about: that of the published procedure, or of syscost's
+    /// method if the procedure is not repeated.
     fn claimed(&self) -> Option<&'r Measurement> {
         match &self.as_published {
             Some(_) => Self::found(&self.as_published),
@@ -52,7 +52,7 @@ impl<'r> Rows<'r> {
     }
 }
 
-/// What was counted of a row: a claim's observation, or a detail.
+/// What was counted for a row: a claim's observation, or a detail.
 fn counted(row: &Measurement, name: &str) -> Option<String> {
     let evidence = row.evidence.iter().find(|one| one.claim == name);
     let observed = evidence.and_then(|one| one.observed.clone());
@@ -72,7 +72,7 @@ fn count_of(row: &Measurement, name: &str) -> Option<f64> {
     }
 }
 
-/// Three digits, or all before the point.
+/// A number with three significant digits, or with all digits before the point.
 pub(super) fn number(value: f64) -> String {
     if value == value.trunc() && value.abs() < 1e15 {
         return format!("{value:.0}");
@@ -81,10 +81,11 @@ pub(super) fn number(value: f64) -> String {
     format!("{value:.*}", digits.max(0) as usize)
 }
 
-/// What a count is called in a sentence that needs it and does not have it.
+/// Placeholder for a count that a sentence needs but that is missing.
 const NOT_COUNTED: &str = "(not counted)";
 
-/// A sentence with `{}` replaced by a count, and `{name}` by that of the row; whether all of them are known.
+/// A sentence with `{}` replaced by a count, and `{name}` by the row's count of that name; and
+/// whether all of them are known.
 fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> (String, bool) {
     let (mut filled, mut knows_all) = (String::new(), true);
     let mut rest = sentence;
@@ -106,7 +107,8 @@ fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> (String, bo
     (filled + rest, knows_all)
 }
 
-/// Whether any claim is broken, whether all were counted, and the sentences of the claims, the broken ones first.
+/// Whether any claim is broken, whether all were counted, and the claims' sentences, the broken
+/// ones first.
 fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, bool, Vec<String>) {
     let (mut broken, mut held) = (Vec::new(), Vec::new());
     let mut are_counted = true;
@@ -117,8 +119,8 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, bool, Vec<String>) {
             are_counted = false;
             continue;
         };
-        let holds = claim.at_least.is_none_or(|least| count >= least)
-            && claim.at_most.is_none_or(|most| count <= most);
+        let holds = claim.at_least.is_none_or(|min| count >= min)
+            && claim.at_most.is_none_or(|max| count <= max);
         match (holds, &claim.holds) {
             (false, _) => broken.push(filled(&claim.broken, &shown, Some(row)).0),
             (true, Some(sentence)) => held.push(filled(sentence, &shown, Some(row)).0),
@@ -130,7 +132,7 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, bool, Vec<String>) {
     (is_broken, are_counted, broken)
 }
 
-/// A sentence of its own: what would follow a colon, with a capital.
+/// The text as a separate sentence, beginning with a capital.
 fn begun(text: String) -> String {
     let mut letters = text.chars();
     match letters.next() {
@@ -139,7 +141,7 @@ fn begun(text: String) -> String {
     }
 }
 
-/// What follows for a quantity from its rows, and from the figures seen of them.
+/// The verdict on a quantity, from its rows and the figures seen in them.
 pub(super) fn verdict(
     quantity: &Quantity,
     rows: &Rows<'_>,
@@ -154,7 +156,7 @@ pub(super) fn verdict(
     let why = || {
         let why = quantity.why.as_deref()?;
         let (why, knows_all) = filled(why, "", row);
-        // A reason made of counts says nothing without them.
+        // An explanation that contains counts says nothing without them.
         knows_all.then_some(why)
     };
     let mut kind = Kind::NotCompared;
@@ -164,7 +166,7 @@ pub(super) fn verdict(
             kind = if agree { Kind::Agrees } else { Kind::Differs };
             match why().filter(|_| !agree) {
                 Some(why) => sentences.push(format!("{text}: {why}")),
-                // Figures of two different things agree by chance.
+                // Figures of two different things agree only by chance.
                 None if agree && is_broken => {}
                 None if agree && !are_counted => {
                     let unknown = "Both figures agree, but whether they are of what the name says is not known.";
@@ -173,7 +175,7 @@ pub(super) fn verdict(
                 None => sentences.push(format!("{text}.")),
             }
         }
-        // Nothing is a multiple of it, and the study's reason is for a difference.
+        // There are no multiples of zero, and the study's explanation is for a difference.
         (Some(Seen::Figure(_)), Some(Seen::Figure(_))) => {
             sentences.extend(not_compared(published, ours, quantity.unit));
         }
@@ -185,7 +187,7 @@ pub(super) fn verdict(
     if is_broken {
         kind = Kind::NotWhatItSays;
     } else if !are_counted && kind == Kind::Agrees {
-        // What it is that agrees is not known.
+        // It is not known what it is that agrees.
         kind = Kind::NotCompared;
     }
     Sentence {
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_counted_breaks_nothing_and_is_said() {
+    fn an_uncounted_claim_breaks_nothing_and_is_reported() {
         let mut row = row();
         row.evidence.clear();
         let (is_broken, _, sentences) = of_claims(&[claim(1.0)], &row);

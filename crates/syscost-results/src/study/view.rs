@@ -1,4 +1,4 @@
-//! What a run says about one row, the ways a study looks at it.
+//! What a run says about one row, in the ways a study views it.
 
 use serde::Serialize;
 
@@ -11,17 +11,18 @@ use crate::{Measurement, RoundSamples, Run, Status, Unit};
 pub struct View {
     /// The figure, in the quantity's unit.
     pub value: f64,
-    /// Lower end: of the 95 % confidence interval, or the least that the published procedure printed.
+    /// Lower end: of the 95 % confidence interval, or the smallest value that the published
+    /// procedure printed.
     pub low: Option<f64>,
-    /// Upper end of the same.
+    /// Upper end, likewise.
     pub high: Option<f64>,
-    /// The figure in the study's cycles; null if it is no time, or the frequency is not known.
+    /// The figure in the study's cycles; null if it is not a time, or the frequency is not known.
     pub cycles: Option<f64>,
-    /// What most of it lies between: the middle half of the results, or the interval; figures are compared
-    /// by it.
+    /// The range that contains most of it, by which figures are compared: the middle half of the
+    /// results, or the interval.
     #[serde(skip)]
     pub(super) middle: Option<(f64, f64)>,
-    /// From how many results of the procedure, or fresh processes.
+    /// The number of the procedure's results, or of fresh processes.
     pub from: u64,
 }
 
@@ -62,7 +63,7 @@ impl Seen {
         }
     }
 
-    /// Why there is none.
+    /// Why there is none, if so.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Seen::Figure(_) => None,
@@ -76,11 +77,11 @@ fn missing(reason: impl Into<String>) -> Seen {
     Seen::Missing { reason }
 }
 
-/// What needs a far end is named so.
+/// Marks rows that need a far end.
 const REMOTE: &str = "path=remote";
 
-/// The row that a study means by this name, the first if there are several, if it has a number in the
-/// quantity's unit; why there is none.
+/// The row that a study means by this name, the first if there are several, if it has a number in
+/// the quantity's unit; otherwise why there is none.
 pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measurement, String> {
     let mut rows = run.measurements.iter();
     Err(match rows.find(|row| means(name, &row.name)) {
@@ -108,8 +109,8 @@ pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measur
     })
 }
 
-/// What the published procedure printed, on whatever core it had: the median of all its results, from the
-/// least to the most of them.
+/// What the published procedure printed, on a shared core or not: the median of all its results,
+/// and their range.
 pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     let rounds = row.samples.iter().flatten();
     let all = rounds.flat_map(|round| printed(round).iter().copied());
@@ -117,7 +118,7 @@ pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen
         .unwrap_or_else(|| missing("its samples were not kept (--no-samples)"))
 }
 
-/// What the procedure printed in a round: nothing but its own arithmetic is taken off.
+/// What the procedure printed in a round: only the overhead that it subtracts itself is subtracted.
 fn printed(round: &RoundSamples) -> &[f64] {
     match round.raw.is_empty() {
         true => &round.values,
@@ -125,7 +126,7 @@ fn printed(round: &RoundSamples) -> &[f64] {
     }
 }
 
-/// The same procedure, of the results that nothing disturbed.
+/// The same procedure, from undisturbed results only.
 pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     if row.estimate.undisturbed_percent.is_none() {
         return missing(
@@ -150,7 +151,7 @@ pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen 
         .unwrap_or_else(|| missing("the core was ours throughout none of its results"))
 }
 
-/// The median of results, from the least to the most of them; nothing of none.
+/// The median of results, and their range; `None` if there are none.
 fn results(run: &Run, row: &Measurement, cycles: Cycles, all: Vec<f64>) -> Option<Seen> {
     let value = median(&all)?;
     Some(Seen::Figure(View {
@@ -163,7 +164,7 @@ fn results(run: &Run, row: &Measurement, cycles: Cycles, all: Vec<f64>) -> Optio
     }))
 }
 
-/// What syscost says.
+/// syscost's own figure.
 pub(super) fn estimate(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     let Some(value) = row.estimate.median else {
         return missing("it has no median");
@@ -183,7 +184,8 @@ fn cycles_of(run: &Run, row: &Measurement, value: f64, cycles: Cycles) -> Option
         return None;
     }
     match cycles {
-        // The row's own median is from undisturbed samples; another value of it ran at the same frequency.
+        // The row's own median is from undisturbed samples; its other values are from the same
+        // frequency.
         Cycles::Core => {
             let by_median =
                 || Some(row.core_cycles? / row.estimate.median.filter(|median| *median > 0.0)?);
@@ -206,7 +208,7 @@ fn usual_ghz(row: &Measurement) -> Option<f64> {
 pub(super) mod tests {
     use super::View;
 
-    /// A figure, and how far its ends and its middle half reach to either side.
+    /// A figure, with its ends and its middle half at this distance on either side.
     pub(in super::super) fn view(value: f64, half: f64) -> View {
         View {
             value,

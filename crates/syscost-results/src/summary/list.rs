@@ -1,8 +1,8 @@
-//! The lines of the summary, and the rows that give their numbers.
+//! The lines of the summary, and the rows that provide their numbers.
 
 use super::{Aside, Wanted};
 
-/// The blocks, each with its title, what stands in its aside column, and its lines.
+/// The blocks, each with its title, the contents of its additional column, and its lines.
 pub(super) const BLOCKS: &[(&str, Aside, &[Wanted])] = &[
     ("Kernel", Aside::P99, KERNEL),
     ("Scheduling and IPC", Aside::P99, SCHEDULING),
@@ -20,8 +20,8 @@ const fn line(title: &'static str, row: &'static str) -> Wanted {
     }
 }
 
-/// What a run without a curve to read a plateau off has instead: a chase through a size, and no claim which
-/// cache holds it.
+/// The line for runs without a curve from which to read a plateau: pointer chasing over a size,
+/// without claiming which cache holds it.
 const fn plateau(
     title: &'static str,
     row: &'static str,

@@ -32,7 +32,7 @@ pub(crate) fn counter_is_invariant() -> Option<bool> {
     Some(true)
 }
 
-/// `mrs cntvct_el0` alone: may be read early. In ticks.
+/// Reads the counter by `mrs cntvct_el0` alone, which may execute early. In ticks.
 #[inline(always)]
 pub fn cycle_counter_unfenced() -> u64 {
     let ticks: u64;
@@ -43,7 +43,7 @@ pub fn cycle_counter_unfenced() -> u64 {
     ticks
 }
 
-/// `isb; mrs cntvct_el0; isb`: neither read early nor overtaken. In ticks.
+/// Reads the counter between two `isb`s, so that the read neither executes early nor is overtaken. In ticks.
 #[inline(always)]
 pub fn cycle_counter_fenced() -> u64 {
     let ticks: u64;
@@ -54,23 +54,23 @@ pub fn cycle_counter_fenced() -> u64 {
     ticks
 }
 
-/// Nothing on this target; see [`rdtscp`].
+/// Returns 0 on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn cycle_counter_rdtscp() -> u64 {
     0
 }
 
-/// Nothing on this target; see [`rdtscp`].
+/// Does nothing on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn serialize() {}
 
-/// Nothing on this target; see [`rdtscp`].
+/// Returns 0 on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn serialized_start() -> u64 {
     0
 }
 
-/// Nothing on this target; see [`rdtscp`].
+/// Returns 0 on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn serialized_stop() -> u64 {
     0
@@ -81,13 +81,13 @@ pub(crate) fn start() -> u64 {
     cycle_counter_fenced()
 }
 
-/// The fenced counter; no register tells user space the processor's number.
+/// Reads the fenced counter. No register gives user space the processor's number.
 #[inline(always)]
 pub(crate) fn stop() -> (u64, Option<u32>) {
     (cycle_counter_fenced(), None)
 }
 
-/// 64 dependent register adds a turn, one cycle each.
+/// 64 dependent register adds per turn, one cycle each.
 pub(crate) fn add_chain() -> Option<Chain> {
     fn run(turns: u32) {
         // SAFETY: arithmetic on registers that are declared.
@@ -113,12 +113,12 @@ pub(crate) fn add_chain() -> Option<Chain> {
     })
 }
 
-/// None: the latency of `mul` differs from core to core (2 to 5 cycles), so it confirms nothing.
+/// `None`: the latency of `mul` differs from core to core (2 to 5 cycles), so it confirms nothing.
 pub(crate) fn multiply_chain() -> Option<Chain> {
     None
 }
 
-/// 240 instructions a turn that depend on nothing and need no execution unit.
+/// 240 instructions per turn that depend on nothing and need no execution unit.
 pub(crate) fn independent() -> Option<fn(u32)> {
     fn run(turns: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.

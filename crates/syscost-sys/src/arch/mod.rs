@@ -39,14 +39,14 @@ pub use imp::{
     serialize, serialized_start, serialized_stop,
 };
 
-/// The counter this target has, if any: the preferred source of a [`Clock`](crate::clock::Clock).
+/// The counter of this target, if it has one: the preferred source of a [`Clock`](crate::clock::Clock).
 pub const COUNTER: Option<Source> = imp::COUNTER;
 
-/// The length of one turn of a chain of dependent instructions, for
-/// [`frequency`](crate::frequency): `operations` in a row, each of `cycles_each` core cycles.
+/// One turn of a chain of dependent instructions, for [`frequency`](crate::frequency): a known
+/// number of operations in a row, each of a known number of core cycles.
 #[derive(Clone, Copy)]
 pub(crate) struct Chain {
-    /// Runs this many turns.
+    /// Runs the chain this many times.
     pub(crate) run: fn(turns: u32),
     /// Core cycles of one turn.
     pub(crate) cycles_per_turn: u32,

@@ -30,35 +30,35 @@ pub(crate) fn counter_is_invariant() -> Option<bool> {
     None
 }
 
-/// Nothing on this target; see [`cycle_counter`].
+/// Returns 0 on this target; see [`cycle_counter`].
 #[inline(always)]
 pub fn cycle_counter_unfenced() -> u64 {
     0
 }
 
-/// Nothing on this target; see [`cycle_counter`].
+/// Returns 0 on this target; see [`cycle_counter`].
 #[inline(always)]
 pub fn cycle_counter_fenced() -> u64 {
     0
 }
 
-/// Nothing on this target; see [`rdtscp`].
+/// Returns 0 on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn cycle_counter_rdtscp() -> u64 {
     0
 }
 
-/// Nothing on this target; see [`rdtscp`].
+/// Does nothing on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn serialize() {}
 
-/// Nothing on this target; see [`rdtscp`].
+/// Returns 0 on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn serialized_start() -> u64 {
     0
 }
 
-/// Nothing on this target; see [`rdtscp`].
+/// Returns 0 on this target; see [`rdtscp`].
 #[inline(always)]
 pub fn serialized_stop() -> u64 {
     0

@@ -38,7 +38,7 @@ pub(crate) fn counter_is_invariant() -> Option<bool> {
     Some(power.is_some_and(|p| p.has_invariant_tsc()))
 }
 
-/// `rdtsc` alone: cheap, but free to move among the instructions around it. In ticks.
+/// Reads the counter by `rdtsc` alone: cheap, but free to move among the instructions around it. In ticks.
 #[inline(always)]
 pub fn cycle_counter_unfenced() -> u64 {
     let (low, high): (u32, u32);
@@ -50,7 +50,7 @@ pub fn cycle_counter_unfenced() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// `lfence; rdtsc; lfence`: after everything before it, before everything behind it. In ticks.
+/// Reads the counter between two `lfence`s: after everything before it, before everything that follows. In ticks.
 #[inline(always)]
 pub fn cycle_counter_fenced() -> u64 {
     let (low, high): (u32, u32);
@@ -61,7 +61,7 @@ pub fn cycle_counter_fenced() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// `rdtscp` alone: waits for the instructions before it, not for those behind it. In ticks.
+/// Reads the counter by `rdtscp`, which waits for the instructions before it, not for those after it. In ticks.
 #[inline(always)]
 pub fn cycle_counter_rdtscp() -> u64 {
     let (low, high): (u32, u32);
@@ -72,7 +72,7 @@ pub fn cycle_counter_rdtscp() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// `cpuid` alone, for its effect: everything before it is done before anything behind it begins. In a virtual machine the
+/// Executes `cpuid` for its effect: everything before it has finished before anything after it begins. In a virtual machine the
 /// hypervisor executes it.
 #[inline(always)]
 pub fn serialize() {
@@ -98,7 +98,7 @@ pub fn serialized_start() -> u64 {
     cycle_counter_unfenced()
 }
 
-/// `rdtscp; cpuid`: the time before everything behind it, as the same paper ends one. In ticks. Ask [`rdtscp`] first.
+/// `rdtscp; cpuid`: the time before everything after it, as the same paper ends one. In ticks. Ask [`rdtscp`] first.
 #[inline(always)]
 pub fn serialized_stop() -> u64 {
     let ticks = cycle_counter_rdtscp();
@@ -124,7 +124,7 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     (u64::from(high) << 32 | u64::from(low), cpu)
 }
 
-/// 64 dependent register adds a turn, one cycle each. Register and register: some cores add a
+/// 64 dependent register adds per turn, one cycle each. Register and register: some cores add a
 /// constant for nothing while renaming.
 pub(crate) fn add_chain() -> Option<Chain> {
     fn run(turns: u32) {
@@ -151,7 +151,7 @@ pub(crate) fn add_chain() -> Option<Chain> {
     })
 }
 
-/// 24 dependent 64-bit multiplications a turn, three cycles each on every common core since 2008
+/// 24 dependent 64-bit multiplications per turn, three cycles each on every common core since 2008
 /// (Agner Fog, "Instruction tables").
 pub(crate) fn multiply_chain() -> Option<Chain> {
     fn run(turns: u32) {
@@ -178,8 +178,8 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     })
 }
 
-/// 240 instructions a turn that depend on nothing and need no execution unit: they pass as fast as the core fetches and
-/// renames. Adds would be held up by their ports now and then, also on a core of one's own (1.00 or 1.21 of the time, for
+/// 240 instructions per turn that depend on nothing and need no execution unit: they pass as fast as the core fetches and
+/// renames. Adds would be held up by their ports now and then, even on an undisturbed core (1.00 or 1.21 of the time, for
 /// hundreds of bursts in a row, seen on a Xeon).
 pub(crate) fn independent() -> Option<fn(u32)> {
     fn run(turns: u32) {

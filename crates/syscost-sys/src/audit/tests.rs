@@ -8,7 +8,7 @@ use crate::raw::{syscall0, syscall1};
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// The counts of an operation that must end well; `None` where there is no audit.
+/// The counts of an operation that must end well; `None` where auditing is not supported.
 fn counts(op: impl FnOnce()) -> Option<SyscallCounts> {
     match count_syscalls(LONG, op) {
         Ok(counts) => Some(counts),
@@ -216,7 +216,7 @@ fn an_operation_may_fault_and_handle_it() {
 }
 
 #[test]
-fn the_end_of_an_operation_that_dies_is_told() {
+fn the_end_of_an_operation_that_dies_is_reported() {
     // SAFETY: both end the forked child only.
     let Some(error) = failure(LONG, || unsafe {
         libc::signal(libc::SIGSEGV, libc::SIG_DFL);
@@ -296,7 +296,7 @@ fn arguments_are_noted_where_asked_for() {
     let op = || {
         (1..=3).for_each(|number| close(usize::MAX - number));
         getppid();
-        // What others call is theirs.
+        // Calls by other threads are not this task's.
         std::thread::spawn(move || close(usize::MAX))
             .join()
             .unwrap();

@@ -1,8 +1,8 @@
-//! Listening to a processor: what is missing between readings of a clock went to somebody else.
+//! Listening to a processor: time missing between readings of a clock went to something else.
 //!
 //! The method of hwlat and osnoise, from user space.
 
-/// Gaps longer than this are counted one by one, in ns: osnoise's default threshold.
+/// Gaps longer than this, in ns, are also counted separately: osnoise's default threshold.
 pub const LONG_GAP_NS: f64 = 5_000.0;
 
 /// What a loop that only reads the clock has missed.
@@ -10,20 +10,20 @@ pub const LONG_GAP_NS: f64 = 5_000.0;
 pub struct Gaps {
     /// From the first reading to the last, in ns.
     pub spent_ns: f64,
-    /// All gaps longer than the shortest that counts as lost time, in ns.
+    /// Sum of all gaps that count as lost time, in ns.
     pub lost_ns: f64,
-    /// How many those are.
+    /// How many gaps count as lost time.
     pub lost: u64,
-    /// The longest gap, in ns.
+    /// The longest gap, in ns, whether it counts as lost or not.
     pub longest_ns: f64,
-    /// Gaps over [`LONG_GAP_NS`].
+    /// How many gaps are longer than [`LONG_GAP_NS`].
     pub long: u64,
-    /// How often the clock was read, but for the first time.
+    /// How often the clock was read after the first reading.
     pub readings: u64,
 }
 
 impl Gaps {
-    /// Reads a clock of this rate for `window_ns`; a gap over `lost_ns` is lost time.
+    /// Reads a clock of this rate for `window_ns`; a gap longer than `lost_ns` is lost time.
     pub fn listen(
         ticks_per_ns: f64,
         window_ns: f64,
@@ -61,8 +61,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_are_told_apart_by_length() {
-        // 20 ticks a reading at 2 ticks a ns, but every 1000th takes 2 us more, every 10000th 6 us more.
+    fn gaps_are_distinguished_by_length() {
+        // 20 ticks per reading at 2 ticks per ns, but every 1000th takes 2 us more, every 10000th 6 us more.
         let (mut now, mut reads) = (0, 0_u64);
         let gaps = Gaps::listen(2.0, 10e6, 1_000.0, || {
             reads += 1;

@@ -1,26 +1,26 @@
 //! The grid that a counter's readings lie on.
 //!
-//! Some processors count by many at once: Zen 4 adds 26 to its counter every 10 ns. A burst of half a microsecond then takes 20 or 21
+//! Some counters advance by many ticks at a time: Zen 4 adds 26 to its counter every 10 ns. A burst of half a microsecond then takes 20 or 21
 //! of these, and two bursts that took the same time seem to differ by 5 %.
 
 use std::hint::black_box;
 
 use crate::clock::Clock;
 
-/// Intervals that are looked at.
+/// Number of intervals that are examined.
 const INTERVALS: u32 = 256;
 
-/// Grids that are looked for, in ticks. A finer one hides nothing.
+/// Range of grids that are looked for, in ticks. A finer one hides nothing.
 const COARSEST: u64 = 256;
 const FINEST: u64 = 6;
 
-/// How far from the grid an interval may lie, in ticks: each reading is a whole number, and the grid's step need not be one.
+/// How far an interval may lie from the grid, in ticks: each reading is a whole number, and the grid's step need not be one.
 const OFF: f64 = 1.1;
 
-/// Parts of a tick in which steps are looked for: a hypervisor may scale the counter.
+/// Steps are looked for in this fraction of a tick: a hypervisor may scale the counter.
 const PARTS: u64 = 32;
 
-/// An interval of no more ticks is of a counter so slow that its tick is its grid.
+/// Where most intervals have no more ticks than this, the counter is so slow that its tick is its grid.
 const SLOW: u64 = 8;
 
 /// The share of the intervals that must lie on the grid.
@@ -29,7 +29,7 @@ const ON_GRID: f64 = 0.97;
 impl Clock {
     /// The grid that this clock's readings lie on, in ticks; 1 where there is none or it is finer than a few ticks.
     pub fn grain_ticks(&self) -> u32 {
-        // A cycle or two a turn: were the intervals multiples of a longer time, that would seem to be the clock's grid.
+        // A cycle or two per turn: were the intervals multiples of a longer time, that would seem to be the clock's grid.
         let intervals = (1..=INTERVALS).map(|turns| {
             let start = self.start();
             for turn in 0..turns {

@@ -21,7 +21,7 @@ struct State {
     read_cost_ns: u64,
     step_ns: u64,
     script: VecDeque<u64>,
-    /// What the next reads cost, if not what each does.
+    /// Costs of the next reads, before `read_cost_ns` applies again.
     read_script: VecDeque<u64>,
     reads: u64,
 }
@@ -45,7 +45,7 @@ fn with<R>(change: impl FnOnce(&mut State) -> R) -> R {
     STATE.with_borrow_mut(change)
 }
 
-/// Back to time 0, free reads, a step of 1 ns and no script.
+/// Resets the clock: time 0, free reads, a step of 1 ns and no script.
 pub fn reset() {
     with(|state| *state = State::START);
 }
@@ -55,30 +55,30 @@ pub fn advance_ns(ns: u64) {
     with(|state| state.now_ns += ns);
 }
 
-/// What each read of the clock costs from now on.
+/// Sets what each read of the clock costs from now on.
 pub fn set_read_cost_ns(ns: u64) {
     with(|state| state.read_cost_ns = ns);
 }
 
-/// What the next reads cost, one each, before they cost what each does again; what was left of older ones is dropped.
+/// Sets the cost of each of the next reads, after which reads cost what they did before; the rest of an older list is dropped.
 pub fn script_reads(costs_ns: impl IntoIterator<Item = u64>) {
     let costs = costs_ns.into_iter().collect();
     with(|state| state.read_script = costs);
 }
 
-/// The clock's resolution from now on: reads are rounded down to a multiple of it. 0 counts as 1.
+/// Sets the clock's resolution from now on: reads are rounded down to a multiple of it. 0 counts as 1.
 pub fn set_step_ns(ns: u64) {
     with(|state| state.step_ns = ns.max(1));
 }
 
-/// The costs that the next calls of [`play`] take, one each; what was left of an older script is
+/// Sets the costs that the next calls of [`play`] take, one each; the rest of an older script is
 /// dropped.
 pub fn script(costs_ns: impl IntoIterator<Item = u64>) {
     let costs = costs_ns.into_iter().collect();
     with(|state| state.script = costs);
 }
 
-/// An operation of the scripted cost: advances by the script's next entry and returns it, in ns.
+/// Performs an operation of the scripted cost: advances by the script's next entry and returns it, in ns.
 /// `None` (and no time passes) when the script has ended.
 pub fn play() -> Option<u64> {
     with(|state| {
@@ -88,7 +88,7 @@ pub fn play() -> Option<u64> {
     })
 }
 
-/// The true time, in ns, without reading the clock.
+/// Returns the true time, in ns, without reading the clock.
 pub fn now_ns() -> u64 {
     with(|state| state.now_ns)
 }
@@ -98,7 +98,7 @@ pub fn reads() -> u64 {
     with(|state| state.reads)
 }
 
-/// One read, in ticks: what the clock shows, and then the read's cost passes.
+/// Reads the clock, in ticks: returns the time before the cost of the read passes.
 #[cold]
 pub(crate) fn read(ticks_per_ns: f64) -> u64 {
     with(|state| {
@@ -115,7 +115,7 @@ mod tests {
     use crate::clock::{Bracket, Clock, Source, ticks_per_ns};
 
     #[test]
-    fn time_passes_only_as_told() {
+    fn time_passes_only_as_set() {
         reset();
         let clock = Clock::new(Source::Mock, 2.0).unwrap();
         let start = clock.start();

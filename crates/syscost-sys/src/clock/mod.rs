@@ -101,7 +101,7 @@ impl FromStr for Source {
 pub struct Stop {
     /// The time, in ticks.
     pub ticks: u64,
-    /// The processor the time was read on, where the instruction tells it for nothing.
+    /// The processor on which the time was read, where the instruction reports it at no cost.
     pub cpu: Option<u32>,
 }
 
@@ -131,7 +131,7 @@ impl Clock {
         })
     }
 
-    /// The system's clock, which exists everywhere and needs no calibration.
+    /// Returns the system's clock, which exists everywhere and needs no calibration.
     pub const fn system() -> Clock {
         Clock {
             source: Source::ClockGettime,
@@ -139,7 +139,7 @@ impl Clock {
         }
     }
 
-    /// The clock that [`mock`] moves, one tick a nanosecond.
+    /// Returns the clock that [`mock`] moves, one tick per nanosecond.
     pub const fn mock() -> Clock {
         Clock {
             source: Source::Mock,
@@ -152,18 +152,18 @@ impl Clock {
         self.source
     }
 
-    /// The rate.
+    /// The rate, in ticks per ns.
     pub const fn ticks_per_ns(&self) -> f64 {
         self.ticks_per_ns
     }
 
-    /// A difference of ticks in nanoseconds.
+    /// Converts a difference of ticks to nanoseconds.
     #[inline]
     pub fn to_ns(&self, ticks: u64) -> f64 {
         ticks as f64 / self.ticks_per_ns
     }
 
-    /// Reads the time before the measured code: nothing behind the read begins before it. In ticks.
+    /// Reads the time before the measured code: nothing after the read begins before it. In ticks.
     #[inline(always)]
     pub fn start(&self) -> u64 {
         match self.source {
@@ -173,7 +173,7 @@ impl Clock {
         }
     }
 
-    /// Reads the time behind the measured code: everything before the read has finished. (Stores
+    /// Reads the time after the measured code: everything before the read has finished. (Stores
     /// may still wait in the store buffer; a test of stores adds its own fence.)
     #[inline(always)]
     pub fn stop(&self) -> Stop {
@@ -193,7 +193,7 @@ impl Clock {
         }
     }
 
-    /// What a measurement of nothing shows, in ns: the time from a start to the stop right behind
+    /// What a measurement of nothing shows, in ns: the time from a start to the stop right after
     /// it. Means of 100 pairs, because a coarse clock shows 0 for most single ones; the median of
     /// 51 means, because an interrupt falls into some.
     pub fn measure_read_ns(&self) -> f64 {

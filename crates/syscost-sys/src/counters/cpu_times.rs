@@ -17,7 +17,7 @@ pub struct CpuTimes {
     pub system: u64,
     /// Doing nothing.
     pub idle: u64,
-    /// Doing nothing while a request to a device was out.
+    /// Doing nothing while a request to a device was pending.
     pub iowait: u64,
     /// In interrupts.
     pub irq: u64,
@@ -28,7 +28,7 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// All of it, in ticks.
+    /// Time of all kinds, in ticks.
     pub fn total(&self) -> u64 {
         self.user
             + self.nice
@@ -77,7 +77,7 @@ pub fn cpu_times(cpu: u32) -> Result<CpuTimes, Unsupported> {
         .ok_or_else(|| Unsupported::new(format!("{path} has no line for cpu {cpu}; is it online?")))
 }
 
-/// Ticks a second of [`CpuTimes`]: 100 on nearly every Linux.
+/// Ticks per second of [`CpuTimes`]: 100 on nearly every Linux.
 pub fn ticks_per_second() -> u64 {
     os::clock_ticks_per_second()
 }

@@ -22,7 +22,7 @@ pub struct Io {
     pub write_bytes: u64,
 }
 
-/// Reads [`Io`] from a file kept open. Reading it is itself a read: [`IoReader::own_cost`] tells
+/// Reads [`Io`] from a file kept open. Reading it is itself a read: [`IoReader::own_cost`] says
 /// what to subtract.
 #[derive(Debug)]
 pub struct IoReader(ProcFile);
@@ -37,7 +37,7 @@ impl IoReader {
         ProcFile::open("/proc/self/io").map(IoReader)
     }
 
-    /// Opens those of the calling thread alone: children that ended, and were waited for, are not in them.
+    /// Opens the counters of the calling thread alone. They leave out children that ended and were waited for.
     ///
     /// # Errors
     /// As [`IoReader::open`].
@@ -45,7 +45,7 @@ impl IoReader {
         ProcFile::open("/proc/thread-self/io").map(IoReader)
     }
 
-    /// Reads them now; the read that does it is not yet in them.
+    /// Reads them now; this read itself is not yet included.
     ///
     /// # Errors
     /// `Unsupported` when the text is not as proc(5) describes.

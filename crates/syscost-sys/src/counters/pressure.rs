@@ -5,7 +5,7 @@ use std::fs;
 use crate::{SystemError, Unsupported};
 
 /// The share of time in which tasks stood still, in percent, over the last 10, 60 and 300 s, and
-/// all of it in µs.
+/// the total time in µs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Stall {
     /// Percent of the last 10 s.
@@ -14,7 +14,7 @@ pub struct Stall {
     pub avg60: f64,
     /// Percent of the last 300 s.
     pub avg300: f64,
-    /// Since the machine started, in µs.
+    /// Total since the machine started, in µs.
     pub total_us: u64,
 }
 
@@ -23,7 +23,7 @@ pub struct Stall {
 pub struct Pressure {
     /// At least one task stood still.
     pub some: Stall,
-    /// All tasks that were not idle stood still; older kernels do not tell it for the processor.
+    /// All tasks that were not idle stood still; older kernels do not report it for the processor.
     pub full: Option<Stall>,
 }
 

@@ -7,12 +7,12 @@ use crate::{SystemError, Unsupported};
 
 const PATH: &str = "/proc/self/smaps_rollup";
 
-/// Bytes of this process's anonymous memory that are resident now, by its tables of pages: exact, where /proc/self/statm may be some pages
-/// behind. Pages of the program's file are no part of it: the kernel reclaims them and maps sixteen at once again. Does not allocate, which
+/// Bytes of this process's anonymous memory that are resident now, by its page tables: exact, where /proc/self/statm may lag
+/// by some pages. Pages of the program's file are not included: the kernel reclaims them and maps them again, sixteen at a time. Does not allocate, which
 /// might add some.
 ///
 /// # Errors
-/// Where the kernel does not tell (before Linux 4.14).
+/// Where the kernel does not report it (before Linux 4.14).
 pub fn resident_anonymous_bytes() -> Result<u64, Unsupported> {
     let mut text = [0; 4096];
     let length = File::open(PATH)
@@ -21,7 +21,7 @@ pub fn resident_anonymous_bytes() -> Result<u64, Unsupported> {
     str::from_utf8(&text[..length])
         .ok()
         .and_then(of)
-        .ok_or_else(|| Unsupported::new(format!("{PATH} does not tell what is resident")))
+        .ok_or_else(|| Unsupported::new(format!("{PATH} does not report resident memory")))
 }
 
 fn of(rollup: &str) -> Option<u64> {
@@ -45,7 +45,7 @@ mod tests {
             Some(12 << 10)
         );
         assert_eq!(of("Pss: 3 kB\n"), None);
-        // Other tests of this process take and give back memory meanwhile: only what is there at once tells anything.
+        // Other tests of this process allocate and free memory meanwhile, so two readings cannot be compared.
         let written = std::hint::black_box(vec![1_u8; 32 << 20]);
         match resident_anonymous_bytes() {
             Ok(bytes) => assert!(bytes >= 32 << 20),

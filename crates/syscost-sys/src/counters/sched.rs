@@ -10,14 +10,14 @@ use crate::Unsupported;
 #[derive(Debug)]
 pub struct SchedStat(ProcFile);
 
-/// One reading of [`SchedStat`].
+/// One reading of a [`SchedStat`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SchedReading {
     /// Time on a processor, in ns.
     pub run_ns: u64,
     /// Time ready to run but waiting for a processor, in ns.
     pub run_delay_ns: u64,
-    /// How often it was put on a processor.
+    /// How often the thread was put on a processor.
     pub timeslices: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel counted for any task of this user: a partner's switches, faults and time, read from outside of it.
+//! What the kernel counted for any task of this user: a partner's switches, faults and time, read from outside.
 
 use std::ops::{Add, Sub};
 
@@ -13,12 +13,12 @@ use crate::{Unsupported, os};
 pub struct TaskId {
     /// Its process.
     pub process: u32,
-    /// Its own number; that of its process for a process's first thread.
+    /// The thread's own id; equal to that of the process for its first thread.
     pub thread: u32,
 }
 
 impl TaskId {
-    /// The calling thread.
+    /// Returns the calling thread.
     pub fn own() -> TaskId {
         TaskId {
             process: std::process::id(),
@@ -26,8 +26,8 @@ impl TaskId {
         }
     }
 
-    /// The process that the kernel counts it to, `Tgid` of proc(5): threads of one process have it
-    /// in common.
+    /// The process that the kernel counts the task as part of, `Tgid` of proc(5): threads of one process
+    /// share it.
     ///
     /// # Errors
     /// As [`TaskStat::of`] and [`TaskStat::read`].
@@ -40,7 +40,7 @@ impl TaskId {
     }
 }
 
-/// Where one task runs, kept open: a single file, where [`TaskStat`] has four.
+/// Where one task runs, by a file kept open: a single file, where [`TaskStat`] has four.
 #[derive(Debug)]
 pub struct TaskPlace(ProcFile);
 
@@ -66,15 +66,15 @@ pub struct TaskReading {
     pub minor_faults: u64,
     /// Page faults that had to read.
     pub major_faults: u64,
-    /// Time on a processor, in ns; `None` where the kernel does not tell.
+    /// Time on a processor, in ns; `None` where the kernel does not report it.
     pub run_ns: Option<u64>,
-    /// Time ready to run but waiting for a processor, in ns; `None` where the kernel does not tell.
+    /// Time ready to run but waiting for a processor, in ns; `None` where the kernel does not report it.
     pub delay_ns: Option<u64>,
-    /// How often it was moved to another processor; `None` where the kernel does not tell.
+    /// How often it was moved to another processor; `None` where the kernel does not report it.
     pub migrations: Option<u64>,
 }
 
-/// A file of a task's own.
+/// Opens one of the task's files in /proc.
 fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
     ProcFile::open(format!(
         "/proc/{}/task/{}/{name}",
@@ -83,7 +83,7 @@ fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
 }
 
 impl TaskPlace {
-    /// Opens what tells where a task is.
+    /// Opens the file that says where a task runs.
     ///
     /// # Errors
     /// As [`TaskStat::of`].
@@ -167,14 +167,14 @@ impl TaskStat {
     }
 }
 
-/// Time that the calling thread ran, in ns. Of a thread that runs /proc tells what it was at the
-/// last tick or switch, which is nothing new for milliseconds.
+/// Time that the calling thread ran, in ns. For a running thread /proc reports its time as of the
+/// last tick or switch, which does not change for milliseconds.
 pub fn own_run_ns() -> u64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// What `/proc/PID/task/TID/stat` tells.
+/// The numbers of `/proc/PID/task/TID/stat` that are used here.
 #[derive(Debug, PartialEq, Eq)]
 struct Numbers {
     is_asleep: bool,
@@ -187,7 +187,7 @@ impl Numbers {
     /// Fields 3, 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
     fn parse(text: &str) -> Option<Numbers> {
         let fields: Vec<&str> = text.rsplit_once(") ")?.1.split_ascii_whitespace().collect();
-        // The first field behind the name is the third.
+        // The first field after the name is the third.
         let field = |number: usize| fields.get(number - 3)?.parse().ok();
         Some(Numbers {
             is_asleep: *fields.first()? == "S",
@@ -272,15 +272,15 @@ mod tests {
 
     #[test]
     fn another_threads_sleeps_are_its_switches() {
-        let (told, tell) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         let (go, wait) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            told.send(TaskId::own()).unwrap();
+            sender.send(TaskId::own()).unwrap();
             while wait.recv().is_ok() {
                 std::thread::sleep(std::time::Duration::from_micros(10));
             }
         });
-        let task = tell.recv().unwrap();
+        let task = receiver.recv().unwrap();
         match TaskStat::of(task) {
             Ok(stat) => {
                 assert_ne!(task, TaskId::own());

@@ -20,7 +20,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of the calling thread.
+    /// Counts of the calling thread.
     ///
     /// # Errors
     /// `Unsupported` outside Linux.
@@ -28,7 +28,7 @@ impl Usage {
         os::usage(Whose::Thread)
     }
 
-    /// Of the whole process.
+    /// Counts of the whole process.
     ///
     /// # Errors
     /// `Unsupported` outside Linux.
@@ -36,7 +36,7 @@ impl Usage {
         os::usage(Whose::Process)
     }
 
-    /// Of all children that ended and were waited for, and theirs.
+    /// Counts of all children that ended and were waited for, and of their children.
     ///
     /// # Errors
     /// `Unsupported` outside Linux.
@@ -45,7 +45,7 @@ impl Usage {
     }
 }
 
-/// Whose usage is asked for.
+/// Whose usage is requested.
 #[derive(Clone, Copy)]
 pub(crate) enum Whose {
     Thread,
@@ -101,7 +101,7 @@ mod tests {
         }
         std::hint::black_box(&fresh);
         let faults = (Usage::thread().unwrap() - before).minor_faults;
-        // 16384 pages of 4 KiB; a huge page takes 512 of them at once.
+        // 16384 pages of 4 KiB; a huge page covers 512 of them.
         assert!(faults >= 32, "{faults}");
         assert!(Usage::process().unwrap().max_rss_kib >= 64 << 10);
     }

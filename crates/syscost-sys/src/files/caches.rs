@@ -1,4 +1,4 @@
-//! Everybody's page cache: emptied only where the user allowed it, since it slows all other programs
+//! The page cache of the whole system: emptied only where the user allowed it, since it slows all other programs
 //! down.
 
 use std::fs::File;
@@ -8,33 +8,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::SystemError;
 
-/// What empties it, for root: proc_sys_vm(5).
+/// The file by which root empties the page cache: proc_sys_vm(5).
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// Whether this process may.
+/// Whether this process may empty it.
 static PERMITTED: AtomicBool = AtomicBool::new(false);
 
-/// Lets this process empty everybody's cache where giving up the pages of a file does not suffice.
+/// Lets this process empty the whole page cache where giving up the pages of a file does not suffice.
 pub fn permit_dropping() {
     PERMITTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether it may.
+/// Whether this process may empty it.
 pub(super) fn is_dropping_permitted() -> bool {
     PERMITTED.load(Ordering::Relaxed)
 }
 
-/// Empties it of clean pages. Dirty ones stay, so the file in question is to be written back before.
+/// Empties the page cache of clean pages. Dirty ones stay, so write the file in question back first.
 pub(super) fn drop_all() -> Result<(), SystemError> {
     let dropped = File::options().write(true).open(DROP_CACHES);
     let dropped = dropped.and_then(|mut file| file.write_all(b"1\n"));
     dropped.map_err(|cause| SystemError::new("write", DROP_CACHES, cause))
 }
 
-/// Whether this user could empty it. Nothing is emptied.
+/// Checks whether this user could empty the page cache. Nothing is emptied.
 ///
 /// # Errors
-/// When the system does not let this user.
+/// When the system does not permit it.
 pub fn try_dropping() -> Result<(), SystemError> {
     let failed = |cause| SystemError::new("write", DROP_CACHES, cause);
     if !Path::new(DROP_CACHES).exists() {

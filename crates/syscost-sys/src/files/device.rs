@@ -7,7 +7,7 @@ use std::path::Path;
 use super::filesystem::{device_number, mount_of};
 use crate::{Unsupported, os};
 
-/// A sector of these counters, in bytes, whatever the device's own are.
+/// Bytes of a sector as these counters count them, whatever the device's own sector size is.
 const SECTOR: u64 = 512;
 
 /// The block device of a file.
@@ -17,27 +17,27 @@ pub struct Device {
     name: String,
 }
 
-/// What a device did so far, for everybody: /sys/dev/block/*/stat.
+/// What a device has done so far, for all programs: /sys/dev/block/*/stat.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moved {
     /// Bytes read.
     pub read: u64,
     /// Bytes written.
     pub written: u64,
-    /// Time in which it had something to do, in ms.
+    /// Time in which the device was busy, in ms.
     pub busy_ms: u64,
-    /// Time in which it had each request in hand, added up over all of them, in ms.
+    /// Time that requests were in flight, summed over all requests, in ms.
     pub in_hand_ms: u64,
-    /// Requests to write out what it keeps in a cache of its own; `None` where the kernel does not
-    /// count them, or has not counted one since it began.
+    /// Requests to flush the device's own cache; `None` where the kernel does not
+    /// count them, or has not counted one since the machine started.
     pub flushes: Option<u64>,
 }
 
 impl Device {
-    /// That of this file.
+    /// The device that this file is on.
     ///
     /// # Errors
-    /// When its file system has none, or spreads files over several.
+    /// When the file system has none, or spreads files over several.
     pub fn of(file: &File) -> Result<Self, Unsupported> {
         let facts = file
             .metadata()
@@ -57,20 +57,20 @@ impl Device {
         Ok(Self { numbers, name })
     }
 
-    /// Its name, e.g. `vda`.
+    /// The device's name, e.g. `vda`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Who counts, with the device's name.
+    /// The file that counts, and the device's name: the source of evidence.
     pub fn source(&self) -> String {
         format!("/sys/dev/block/{}/stat ({})", self.numbers, self.name)
     }
 
-    /// What it did so far, for everybody.
+    /// What the device has done so far, for all programs.
     ///
     /// # Errors
-    /// When the kernel does not say, or its accounting is switched off, so that nothing ever changes.
+    /// When the kernel does not say, or its accounting is switched off, so that the counts never change.
     pub fn moved(&self) -> Result<Moved, Unsupported> {
         let read = |folder: String| {
             let path = format!("{folder}/stat");
@@ -95,8 +95,8 @@ impl Device {
         Ok(moved)
     }
 
-    /// Whether what it is given may be in a cache of its own that a loss of power empties, unless it
-    /// is asked to flush it; `None` where the kernel does not say, or the device hands its requests
+    /// Whether data written to the device may stay in a volatile cache, lost with the power, until it
+    /// is flushed; `None` where the kernel does not say, or the device hands its requests
     /// on to others, whose caches these are.
     pub fn has_volatile_cache(&self) -> Option<bool> {
         let disk = self.disk().unwrap_or_else(|| self.folder());
@@ -116,7 +116,7 @@ impl Device {
         format!("/sys/dev/block/{}", self.numbers)
     }
 
-    /// The folder of the disk that this is a partition of.
+    /// The folder in /sys of the disk that this is a partition of.
     fn disk(&self) -> Option<String> {
         let folder = self.folder();
         let is_partition = Path::new(&folder).join("partition").exists();
@@ -129,13 +129,13 @@ fn numbers(device: u64) -> String {
     format!("{major}:{minor}")
 }
 
-/// The name of a block device by its number; `None` if there is none of it.
+/// The name of the block device of this number; `None` if there is none.
 pub(super) fn name_of(device: u64) -> Option<String> {
     let link = fs::read_link(format!("/sys/dev/block/{}", numbers(device))).ok()?;
     Some(link.file_name()?.to_string_lossy().into_owned())
 }
 
-/// Whether a switch of /sys is off.
+/// Whether this text of a file in /sys means off.
 fn is_off(text: &str) -> bool {
     text.trim() == "0"
 }

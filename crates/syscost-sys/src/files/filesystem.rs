@@ -16,11 +16,11 @@ pub struct Filesystem {
     pub kind: String,
     /// What is mounted, e.g. `/dev/vda1` or `server:/export`.
     pub source: String,
-    /// Where.
+    /// Where it is mounted.
     pub mount_point: PathBuf,
     /// Whether it is an overlay whose upper folder is in memory.
     pub is_upper_in_memory: bool,
-    /// The options of the mount and of the file system, with commas.
+    /// The options of the mount and of the file system, separated by commas.
     pub options: String,
     /// The block device below, e.g. `vda`.
     pub device: Option<String>,
@@ -28,21 +28,21 @@ pub struct Filesystem {
     pub scheduler: Option<String>,
     /// Whether the device says that it has a rotating disk.
     pub rotational: Option<bool>,
-    /// What is virtual between the file system and hardware, from above, e.g. `loop over /srv/image`.
+    /// Virtual layers between the file system and hardware, the uppermost first, e.g. `loop over /srv/image`.
     pub layers: Vec<String>,
-    /// Bytes in all.
+    /// Size, in bytes.
     pub total_bytes: u64,
     /// Bytes that this user may still write.
     pub free_bytes: u64,
 }
 
-/// File systems whose files are nowhere but in memory: their cache cannot be emptied.
+/// File systems whose files exist only in memory: their cache cannot be emptied.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
 
-/// File systems beside NFS whose files are on another machine.
+/// File systems other than NFS whose files are on another machine.
 const REMOTE: [&str; 4] = ["cifs", "smb3", "ceph", "9p"];
 
-/// The kinds of the kernel's NFS client.
+/// Names of the kernel's NFS file systems.
 const NFS: [&str; 2] = ["nfs", "nfs4"];
 
 /// Whether this is what the kernel calls a mount over NFS.
@@ -51,7 +51,7 @@ pub(super) fn is_nfs_kind(kind: &str) -> bool {
 }
 
 impl Filesystem {
-    /// Whether its files are nowhere but in memory; those of an overlay are where its upper folder is.
+    /// Whether its files exist only in memory; those of an overlay are where its upper folder is.
     pub fn is_in_memory(&self) -> bool {
         IN_MEMORY.contains(&self.kind.as_str()) || self.is_upper_in_memory
     }
@@ -66,7 +66,7 @@ impl Filesystem {
         self.is_nfs() || REMOTE.contains(&self.kind.as_str()) || self.kind.starts_with("fuse.ssh")
     }
 
-    /// The folder that takes what is written, where this is an overlay over one.
+    /// The folder that receives writes, where this is an overlay.
     pub fn upper(&self) -> Option<&Path> {
         let is_overlay = self.kind == "overlay";
         let upper = is_overlay.then(|| mount_option(&self.options, "upperdir"));
@@ -74,7 +74,7 @@ impl Filesystem {
     }
 }
 
-/// Where the mounts of this process are listed.
+/// The list of this process's mounts.
 const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// The file system that a folder or file is on.
@@ -112,8 +112,8 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
 }
 
 /// The number of the one block device below files that have this device number. btrfs gives each
-/// subvolume a number of its own, which is no device's: there it is what is mounted, unless that is
-/// one of several.
+/// subvolume a number of its own, which belongs to no device: there it is the device that is mounted,
+/// unless that is one of several.
 pub(super) fn device_number(own: u64, mount: impl FnOnce() -> Option<Filesystem>) -> Option<u64> {
     if name_of(own).is_some() {
         return Some(own);
@@ -123,7 +123,7 @@ pub(super) fn device_number(own: u64, mount: impl FnOnce() -> Option<Filesystem>
     is_only_device(Path::new("/sys/fs/btrfs"), &name_of(number)?).then_some(number)
 }
 
-/// Whether a file system of this kind, of those in a folder of /sys, has this device and no other.
+/// Whether a file system listed in this folder of /sys is on this device and no other.
 fn is_only_device(folder: &Path, name: &str) -> bool {
     let devices_of = |entry: fs::DirEntry| -> Option<Vec<std::ffi::OsString>> {
         let devices = fs::read_dir(entry.path().join("devices")).ok()?;
@@ -141,7 +141,7 @@ pub(super) fn mount_of(file: &File) -> Option<Filesystem> {
     of_mounts(&fs::read(MOUNTS).ok()?, &path)
 }
 
-/// What /sys says of a device.
+/// Adds what /sys says of a device.
 fn describe(found: &mut Filesystem, name: &str) {
     let read = |path: String| {
         let text = fs::read_to_string(path).ok()?;
@@ -192,7 +192,7 @@ pub fn mount_option<'o>(options: &'o str, key: &str) -> Option<&'o str> {
         .find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
 }
 
-/// The mount that a path is on, of the text of mountinfo (proc_pid_mountinfo(5)): the longest mount point it begins with, the last of
+/// Finds a path's mount in the text of mountinfo (proc_pid_mountinfo(5)): the one with the longest mount point that the path begins with, the last of
 /// those that were mounted there.
 fn of_mounts(mounts: &[u8], path: &Path) -> Option<Filesystem> {
     mounts
@@ -229,12 +229,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A path in which spaces and the like stand as `\040`.
+/// Decodes a path in which spaces and other special characters are written as `\040`.
 pub(super) fn unescaped_path(text: &str) -> PathBuf {
     PathBuf::from(std::ffi::OsString::from_vec(unescaped(text.as_bytes())))
 }
 
-/// Spaces and the like stand there as `\040`.
+/// Decodes octal escapes such as `\040` for a space.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

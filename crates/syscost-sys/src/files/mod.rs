@@ -1,4 +1,4 @@
-//! Files as the kernel sees them: what of one is in the page cache, whether it is read directly, which device it lies on, and
+//! Files as the kernel sees them: how much of one is in the page cache, whether it is read directly, which device it is on, and
 //! content that says where it belongs.
 
 mod buffer;
@@ -26,24 +26,24 @@ pub use mountstats::{NfsMount, Operation};
 pub struct Cached {
     /// Pages in the cache.
     pub pages: u64,
-    /// Those of them that are not written back yet.
+    /// Pages that are not written back yet.
     pub dirty: u64,
-    /// Those that are being written back.
+    /// Pages that are being written back.
     pub writeback: u64,
-    /// Pages that were in it and were taken out.
+    /// Pages that were in the cache and have been evicted.
     pub evicted: u64,
 }
 
 /// What direct I/O asks of a caller, in bytes: statx(2) with STATX_DIOALIGN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alignment {
-    /// Of the memory that is read to or written from.
+    /// Alignment of the memory that is read to or written from.
     pub memory: usize,
-    /// Of the position in the file, and of the length.
+    /// Alignment of the position in the file, and of the length.
     pub offset: usize,
 }
 
-/// What the page cache holds of a file. On overlayfs it is always nothing: the cached pages are those of the file below.
+/// What the page cache holds of a file. On overlayfs the result is always empty: the cached pages are those of the file below.
 ///
 /// # Errors
 /// Where the kernel has no such call (before Linux 6.5).
@@ -62,16 +62,16 @@ pub fn resident_pages(file: &File) -> Result<u64, SystemError> {
     os::resident_pages(file).map_err(|cause| SystemError::new("mincore", "the file", cause))
 }
 
-/// The pieces of its device that a file is made of: fiemap.
+/// A file's extents on its device, by fiemap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extents {
     /// Bytes of the file that have a place on the device, or will have.
     pub mapped: u64,
-    /// Those of them whose place another file has as well: a reflink, or a snapshot.
+    /// Bytes whose place on the device another file shares: a reflink, or a snapshot.
     pub shared: u64,
 }
 
-/// The pieces of its device that a file is made of, and which of them it shares.
+/// The extents of a file on its device, and how much of them it shares.
 ///
 /// # Errors
 /// Where the file system does not say: it needs the ioctl FS_IOC_FIEMAP.
@@ -79,14 +79,14 @@ pub fn extents(file: &File) -> Result<Extents, Unsupported> {
     os::extents(file).map_err(|cause| Unsupported::new(format!("ioctl FS_IOC_FIEMAP: {cause}")))
 }
 
-/// How long pages that are still being read in are waited for: they stay until they have arrived.
+/// How often to retry while pages are still being read in: they stay in the cache until they have arrived.
 const MAX_TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Takes a file of our own out of the page cache: writes it back, and as [`drop_clean_pages`].
+/// Evicts a file of our own from the page cache: writes it back, then does as [`drop_clean_pages`].
 ///
 /// # Errors
-/// When it cannot be written back, or pages stay: a file system in memory, or pages that somebody has mapped.
+/// When it cannot be written back, or pages stay: a file system in memory, or pages that a process has mapped.
 pub fn drop_cache(file: &File) -> Result<(), SystemError> {
     file.sync_data()
         .map_err(|cause| SystemError::new("fdatasync", "the file", cause))?;
@@ -99,10 +99,10 @@ pub fn drop_cache(file: &File) -> Result<(), SystemError> {
     }
 }
 
-/// Takes those pages of a file out of the page cache that are written back already, and returns how
-/// many are left by mincore(2) or cachestat(2), whichever counts more: 0, or what cannot be given up.
+/// Evicts those pages of a file from the page cache that are written back already, and returns how
+/// many are left by mincore(2) or cachestat(2), whichever counts more: 0, or what cannot be evicted.
 /// mincore does not count pages that are still being read in, cachestat nothing on overlayfs. If
-/// pages stay and [`caches::permit_dropping`] was called, everybody's are given up.
+/// pages stay and [`caches::permit_dropping`] was called, the whole system's cache is emptied.
 ///
 /// # Errors
 /// When the kernel refuses the advice, or does not say what is left.
@@ -132,7 +132,7 @@ fn pages_left(file: &File) -> Result<u64, SystemError> {
     Ok(resident_pages(file)?.max(counted))
 }
 
-/// What direct I/O asks for this file; `None` where its file system has none, and serves O_DIRECT from the cache.
+/// The alignment that direct I/O requires for this file; `None` where its file system has none, and serves O_DIRECT from the cache.
 ///
 /// # Errors
 /// Where the kernel does not say (before Linux 6.1).
@@ -141,7 +141,7 @@ pub fn direct_alignment(file: &File) -> Result<Option<Alignment>, Unsupported> {
         .map_err(|cause| Unsupported::new(format!("statx of STATX_DIOALIGN: {cause}")))
 }
 
-/// Opens an existing file with O_DIRECT, to be read, and to be written if `write` says so.
+/// Opens an existing file with O_DIRECT for reading, and for writing too if `write` is set.
 ///
 /// # Errors
 /// When the file system refuses.
@@ -150,10 +150,10 @@ pub fn open_direct(path: &Path, write: bool) -> Result<File, SystemError> {
         .map_err(|cause| SystemError::new("open with O_DIRECT", path.display().to_string(), cause))
 }
 
-/// Whether the kernel has a file open with O_DIRECT, by F_GETFL.
+/// Whether a file is open with O_DIRECT, by F_GETFL.
 ///
 /// # Errors
-/// When it does not say.
+/// When the kernel does not say.
 pub fn is_direct(file: &File) -> Result<bool, SystemError> {
     os::is_direct(file).map_err(|cause| SystemError::new("fcntl F_GETFL", "the file", cause))
 }

@@ -14,37 +14,37 @@ const MOUNTSTATS: &str = "/proc/self/mountstats";
 pub struct NfsMount {
     /// What is mounted, e.g. `server:/export`.
     pub source: String,
-    /// Where.
+    /// Where it is mounted.
     pub mount_point: PathBuf,
-    /// The options in use, with commas: also those that the kernel and the server agreed on.
+    /// The options in effect, separated by commas, including those that the client and the server negotiated.
     pub options: String,
     /// The operations by their names in the protocol, e.g. `READ`.
     pub operations: BTreeMap<String, Operation>,
 }
 
-/// How often an operation was asked for, by whatever program.
+/// How often an operation was requested, by any program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Operation {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// How often they were sent: more often than they were called if the server was late.
+    /// How often they were sent; more than `calls` if the server was late.
     pub transmissions: u64,
-    /// Calls that were given up for a while.
+    /// Calls that timed out.
     pub timeouts: u64,
-    /// Bytes sent, with the heads of the calls.
+    /// Bytes sent, including RPC headers.
     pub sent_bytes: u64,
-    /// Bytes received, with the heads of the replies.
+    /// Bytes received, including RPC headers.
     pub received_bytes: u64,
-    /// Time before they were sent, in ms.
+    /// Total time before the calls were sent, in ms.
     pub queued_ms: u64,
-    /// Time between sending and the reply, in ms.
+    /// Total time between sending and the reply, in ms.
     pub round_trip_ms: u64,
-    /// Time in all, in ms.
+    /// Total time from call to completion, in ms.
     pub total_ms: u64,
 }
 
 impl Operation {
-    /// What was added since an earlier count; nothing where a mount made anew counts from 0 again.
+    /// The difference from an earlier count; empty where a new mount counts from 0 again.
     #[must_use]
     pub fn since(self, before: Operation) -> Operation {
         let less = u64::saturating_sub;
@@ -62,10 +62,10 @@ impl Operation {
 }
 
 impl NfsMount {
-    /// The mount at this place.
+    /// The NFS mount at this place.
     ///
     /// # Errors
-    /// When none of NFS is there, or the kernel does not tell.
+    /// When no NFS file system is mounted there, or the kernel does not report it.
     pub fn at(mount_point: &Path) -> Result<Self, Unsupported> {
         let text = fs::read_to_string(MOUNTSTATS)
             .map_err(|cause| Unsupported::new(format!("reading {MOUNTSTATS}: {cause}")))?;
@@ -87,13 +87,13 @@ impl NfsMount {
             .map_or(self.source.as_str(), |(server, _)| server)
     }
 
-    /// What was asked for so far of an operation.
+    /// The counts of an operation so far.
     pub fn operation(&self, name: &str) -> Operation {
         self.operations.get(name).copied().unwrap_or_default()
     }
 }
 
-/// The last mount at this place, which hides those before.
+/// Finds the last mount at this place, which hides those before it.
 fn parse(text: &str, mount_point: &Path) -> Option<NfsMount> {
     let mut found = None;
     let mut lines = text.lines().peekable();
@@ -119,7 +119,7 @@ fn parse(text: &str, mount_point: &Path) -> Option<NfsMount> {
     found
 }
 
-/// `device server:/export mounted on /mnt with fstype nfs4 statvers=1.1`.
+/// Parses a header line: `device server:/export mounted on /mnt with fstype nfs4 statvers=1.1`.
 fn headed(line: &str) -> Option<NfsMount> {
     let (source, rest) = line.strip_prefix("device ")?.split_once(" mounted on ")?;
     let (mount_point, kind) = rest.split_once(" with fstype ")?;
@@ -131,7 +131,7 @@ fn headed(line: &str) -> Option<NfsMount> {
     })
 }
 
-/// `READ: 3 4 1 480 12684 0 3 3 0`; the last, the number of errors, older kernels do not have.
+/// Parses a line of counts, `READ: 3 4 1 480 12684 0 3 3 0`. Older kernels lack the last, the number of errors.
 fn counted(line: &str) -> Option<(&str, Operation)> {
     let (name, numbers) = line.split_once(':')?;
     let numbers: Vec<u64> = numbers

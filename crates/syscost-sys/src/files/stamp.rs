@@ -1,18 +1,18 @@
 //! Content that says where it belongs: each eight bytes hold their own position, mixed with a seed, so that bytes of another
-//! place, of another file or of nobody are recognised. It does not compress, and no two blocks are alike.
+//! place or another file, or ones never written, are recognised. It does not compress, and no two blocks are alike.
 
-/// Bytes of a stamp. Positions and lengths are multiples of it.
+/// Bytes per stamp. Positions and lengths are multiples of it.
 pub const BYTES: usize = 8;
 
 /// Content that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the content at byte {position} is {found:#018x}, not {expected:#018x} as it was written")]
 pub struct Wrong {
-    /// Where in the file.
+    /// Position in the file, in bytes.
     pub position: u64,
-    /// What was written there.
+    /// The stamp that was written there.
     pub expected: u64,
-    /// What was read.
+    /// The stamp that was read.
     pub found: u64,
 }
 
@@ -27,7 +27,7 @@ pub fn fill(bytes: &mut [u8], offset: u64, seed: u64) {
 /// Compares `bytes`, which were read from `offset`, with what [`fill`] wrote there.
 ///
 /// # Errors
-/// Where they differ first.
+/// With the first place where they differ.
 pub fn check(bytes: &[u8], offset: u64, seed: u64) -> Result<(), Wrong> {
     for (number, stamp) in bytes.chunks(BYTES).enumerate() {
         let position = offset + (number * BYTES) as u64;
@@ -45,7 +45,7 @@ pub fn check(bytes: &[u8], offset: u64, seed: u64) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection, so that no two positions have one stamp.
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection, so that no two positions have the same stamp.
 fn value(position: u64, seed: u64) -> u64 {
     let mut z = position ^ seed;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_nobodys_content() {
+    fn zeros_are_the_content_of_no_file() {
         assert!(check(&[0; 512], 512, 99).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Integer and floating operations, one at a time or as many as the core can overlap.
+//! Integer and floating-point operations, one at a time or as many as the core can overlap.
 
 use super::{Checksum, Closed, Code, Kernel, machine};
 use crate::Unsupported;
@@ -6,14 +6,14 @@ use crate::Unsupported;
 /// An operation of the arithmetic unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Register plus register; never an immediate, which some cores add while renaming.
+    /// Register plus register; never an immediate, which some cores handle at register renaming.
     Add,
     /// Register times register.
     Multiply,
     /// Quotient. Integers: a small dividend (15 bits) and a quotient of 8 bits. Floating point: 10/3 divided
     /// by a number with a full mantissa.
     Divide,
-    /// Integer quotient of a dividend that fills the type, half as many bits long.
+    /// Integer quotient with half as many bits as the dividend, which fills the type.
     DivideLong,
     /// Integer remainder, of operands as [`Operation::Divide`].
     Remainder,
@@ -25,7 +25,7 @@ pub enum Operation {
     Xor,
     /// Arithmetic shift to the right by one bit.
     Shift,
-    /// Fused multiply and add, the chain going through the multiplicand (as a polynomial's evaluation does).
+    /// Fused multiply-add, the chain going through the multiplicand (as in the evaluation of a polynomial).
     FusedMultiplyAdd,
     /// Square root of a number with a full mantissa.
     SquareRoot,
@@ -44,17 +44,17 @@ pub enum Kind {
     F64,
 }
 
-/// What of an operation is measured.
+/// Which property of an operation is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Each operation needs the result before it: time until a result can be used.
+    /// Each operation needs the result of the one before it: the time until a result can be used.
     Latency,
-    /// Operations are independent: time between two of them.
+    /// Operations are independent: the average time from one to the next.
     Throughput,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 11] = [
         Self::Add,
         Self::Multiply,
@@ -69,7 +69,7 @@ impl Operation {
         Self::SquareRoot,
     ];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -86,9 +86,9 @@ impl Operation {
         }
     }
 
-    /// Core cycles (latency, throughput) somewhat below the least on published tables of x86-64 and aarch64
-    /// cores: an addition takes 1 and 8 of them start in a cycle, other operations take at least 2 and 6 of
-    /// them start in a cycle, the fastest integer division takes 4 and floating division 6.
+    /// Core cycles (latency, throughput) somewhat below the lowest in published tables of x86-64 and aarch64
+    /// cores: an addition takes 1 cycle and 8 of them start in a cycle, other operations take at least 2 and 6 of
+    /// them start in a cycle, the fastest integer division takes 4 and floating-point division 6.
     const fn floor_cycles(self, kind: Kind, shape: Shape) -> f64 {
         let (latency, throughput) = match (self, kind) {
             (Self::Add | Self::And | Self::Xor | Self::Shift, Kind::I32 | Kind::I64) => (0.8, 0.1),
@@ -110,10 +110,10 @@ impl Operation {
 }
 
 impl Kind {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 4] = [Self::I32, Self::I64, Self::F32, Self::F64];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::I32 => "i32",
@@ -132,10 +132,10 @@ impl Kind {
 }
 
 impl Shape {
-    /// Both.
+    /// Both shapes.
     pub const ALL: [Self; 2] = [Self::Latency, Self::Throughput];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Latency => "latency",
@@ -144,11 +144,11 @@ impl Shape {
     }
 }
 
-/// The kernel of an arithmetic operation.
+/// Returns the kernel of an arithmetic operation.
 ///
 /// Where the chain of a latency kernel cannot consist of the operation alone, [`Kernel::instructions`] says
-/// what else is on it: remainders and square roots have one addition or exclusive or, integer quotients a
-/// register move that most cores rename away.
+/// what else the chain contains: remainders and square roots have one addition or exclusive or, integer quotients a
+/// register move that most cores eliminate by renaming.
 ///
 /// # Errors
 /// The processor has no such instruction.
@@ -189,7 +189,7 @@ pub fn dependent_adds(adds: u64) -> Result<Kernel, Unsupported> {
     ))
 }
 
-/// Operands (start or dividend, second operand or divisor, correction) and the checksum that follows.
+/// The operands (start or dividend, second operand or divisor, correction) and the checksum they lead to.
 fn integer_operands(
     operation: Operation,
     kind: Kind,
@@ -258,13 +258,13 @@ fn integer_operands(
     }
 }
 
-/// What the floating operands need to know of their type, as bit patterns.
+/// What the choice of floating-point operands depends on, for one type. Values are bit patterns.
 struct Float {
-    /// The pattern of a value.
+    /// The bit pattern of a value.
     bits: fn(f64) -> u64,
     quotient: fn(u64, u64) -> u64,
     root: fn(u64) -> u64,
-    /// Where adding 1 stops having an effect.
+    /// The value at which adding 1 stops having an effect.
     limit: u64,
 }
 
@@ -282,7 +282,7 @@ const F32: Float = Float {
     limit: 1 << 24,
 };
 
-/// Operands and the checksum that follows; a constant result's checksum is its bit pattern.
+/// The operands and the checksum they lead to. The checksum of a constant result is its bit pattern.
 fn float_operands(
     operation: Operation,
     shape: Shape,
@@ -297,7 +297,7 @@ fn float_operands(
         }
         Operation::Divide => {
             let dividend = bits(10.0 / 3.0);
-            // Dividing by the quotient again gives the divisor back, but for rounding: take a pair that does.
+            // Dividing by the quotient gives the divisor back except for rounding: find a pair where it does exactly.
             let mut divisor = bits(1.772_453_850_905_516);
             let mut partner = (float.quotient)(dividend, divisor);
             while (float.quotient)(dividend, partner) != divisor {
@@ -309,7 +309,7 @@ fn float_operands(
         Operation::SquareRoot => {
             let square = bits(std::f64::consts::E);
             let root = (float.root)(square);
-            // In a chain the exclusive or with the third word makes the square of the root again.
+            // In a chain, the exclusive or with the third word turns the root back into the square.
             let result = if shape == Shape::Latency {
                 square
             } else {
@@ -317,7 +317,7 @@ fn float_operands(
             };
             ([square, square, square ^ root], Checksum::PerTurn(result))
         }
-        // Add, and fused multiply-add with a factor of 1: counting.
+        // Add, and fused multiply-add with a factor of 1, count.
         _ => {
             let chains = code.chains;
             let steps_per_turn = code.operations / chains;

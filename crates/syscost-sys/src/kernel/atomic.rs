@@ -1,4 +1,4 @@
-//! Atomic operations of one thread on a cache line that nobody else wants.
+//! Atomic operations of one thread on a cache line that no other core uses.
 
 use super::{Checksum, Kernel, machine};
 use crate::Unsupported;
@@ -8,17 +8,17 @@ use crate::Unsupported;
 pub enum Atomic {
     /// Sequentially consistent load.
     Load,
-    /// Relaxed store: the machine's plain one.
+    /// Relaxed store: the machine's plain store.
     Store,
     /// Sequentially consistent store.
     StoreSequential,
-    /// Add, and get the value before it.
+    /// Add, returning the value before it.
     FetchAdd,
     /// Exchange.
     Exchange,
     /// Compare and exchange that finds what it expects; each expects what the one before it wrote.
     CompareExchange,
-    /// Compare and exchange that finds something else and writes nothing.
+    /// Compare and exchange that finds another value and writes nothing.
     CompareExchangeFailure,
     /// Full fence with nothing to order (`mfence`, `dmb ish`).
     Fence,
@@ -27,7 +27,7 @@ pub enum Atomic {
 }
 
 impl Atomic {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 9] = [
         Self::Load,
         Self::Store,
@@ -40,7 +40,7 @@ impl Atomic {
         Self::FenceByLock,
     ];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -56,10 +56,10 @@ impl Atomic {
     }
 }
 
-/// What the cell holds where the kernel only reads it.
+/// The cell's value where the kernel only reads it.
 const FOUND: u64 = 3;
 
-/// The kernel of an atomic operation.
+/// Returns the kernel of an atomic operation.
 ///
 /// # Errors
 /// The processor has no such operation.
@@ -68,7 +68,7 @@ pub fn atomic(atomic: Atomic) -> Result<Kernel, Unsupported> {
     let per_turn = match atomic {
         Atomic::Load | Atomic::CompareExchangeFailure => FOUND,
         Atomic::FetchAdd | Atomic::CompareExchange => code.operations,
-        // The last value stored is the number of the turn; a fence leaves only a count.
+        // The last value stored is the number of the turn; a fence only leaves a count.
         _ => 1,
     };
     let floor_cycles = match atomic {

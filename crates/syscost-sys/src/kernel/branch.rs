@@ -1,4 +1,4 @@
-//! Branches, of which the predictor knows the outcome or cannot know it.
+//! Branches whose outcome the predictor either knows or cannot know.
 
 use super::table::{TABLE_BYTES, memory_with, random_words};
 use super::{Checksum, Code, Kernel, Targets, machine};
@@ -11,27 +11,27 @@ pub enum Branch {
     Taken,
     /// A conditional branch that is never taken.
     NotTaken,
-    /// A conditional branch on the next bit of a table, with one shift to get the bit and an addition under
-    /// the branch. The instructions are the same whatever the table holds, so what a wrong prediction
+    /// A conditional branch on the next bit of a table, with one shift to get the bit and an addition that
+    /// a taken branch skips. The instructions are the same whatever the table holds, so what a wrong prediction
     /// costs is `(time with Random - time with Alternating) / 0.5`.
     OnBit(Directions),
     /// A branch through a register that always leads to the same place.
     Indirect,
-    /// A branch through a register to one of [`TARGETS`](super::TARGETS) places by a table, and a direct
+    /// A branch through a register to one of [`TARGETS`](super::TARGETS) places, chosen by a table, and a direct
     /// branch back. A wrong prediction costs `(time with Random - time with Same) / (15/16)`.
     IndirectByTable(Targets),
 }
 
-/// What the bits of a table of directions are: a one falls through, a zero jumps.
+/// The bits of a table of directions: on a one the branch falls through, on a zero it jumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directions {
-    /// Every branch jumps.
+    /// Every branch is taken.
     Taken,
-    /// No branch jumps.
+    /// No branch is taken.
     NotTaken,
-    /// Every second branch jumps: predicted, and as many jump as by chance.
+    /// Every second branch is taken: predictable, and as many are taken as with random directions.
     Alternating,
-    /// By chance, from this seed: predicted one time in two.
+    /// Random, from this seed: predicted correctly half of the time.
     Random(u64),
 }
 
@@ -47,13 +47,13 @@ impl Directions {
     }
 }
 
-/// The kernel of a branch; one operation is one branch with what [`Branch`] says it needs.
+/// Returns the kernel of a branch; one operation is one branch with what [`Branch`] says it needs.
 ///
 /// # Errors
 /// No kernel has been written for this processor.
 pub fn branch(branch: Branch) -> Result<Kernel, Unsupported> {
     let code = machine::branch(branch)?;
-    // A core takes at most two branches in a cycle and passes a few more that are not taken.
+    // A core executes at most two taken branches per cycle and a few more that are not taken.
     let floor_cycles = 0.2;
     Ok(match branch {
         Branch::Taken | Branch::NotTaken | Branch::Indirect => {
@@ -76,7 +76,7 @@ pub fn branch(branch: Branch) -> Result<Kernel, Unsupported> {
     })
 }
 
-/// A kernel that chooses among targets: target `k` adds `k + 1` to the checksum.
+/// Returns a kernel that chooses among targets: target `k` adds `k + 1` to the checksum.
 pub(super) fn by_table(code: Code, targets: Targets, floor_cycles: f64) -> Kernel {
     let table = targets.table();
     let sums = table

@@ -6,7 +6,7 @@ use super::table::{memory_with, random_words};
 use super::{Checksum, Kernel, Targets, machine};
 use crate::Unsupported;
 
-/// The most integer arguments of [`Call::Integer`]; the last ones are past the registers on some machines.
+/// The largest number of integer arguments of [`Call::Integer`]; on some machines the last ones do not fit into registers.
 pub const MAX_ARGUMENTS: u64 = 8;
 
 /// The deepest [`Call::Recursion`].
@@ -18,15 +18,15 @@ pub const MAX_DEPTH_BY_CHANCE: u64 = 64;
 /// A kind of call. Preparing the arguments and using the result are part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
-    /// This many (0 to [`MAX_ARGUMENTS`]) 64-bit integers; returns the last, or 1.
+    /// Takes this many (0 to [`MAX_ARGUMENTS`]) 64-bit integers; returns the last, or 1.
     Integer(u64),
-    /// One 64-bit floating argument from memory; returns twice that.
+    /// Takes one 64-bit floating-point argument from memory; returns twice that.
     Double,
-    /// Eight 64-bit floating arguments from memory; returns the last.
+    /// Takes eight 64-bit floating-point arguments from memory; returns the last.
     EightDoubles,
-    /// A structure of 16 bytes by value, in two registers; returns the sum of its fields.
+    /// Takes a structure of 16 bytes by value, in two registers; returns the sum of its fields.
     StructArgument16,
-    /// A structure of 64 bytes by value, copied to memory for the callee; returns the sum of two fields.
+    /// Takes a structure of 64 bytes by value, copied to memory for the callee; returns the sum of two fields.
     StructArgument64,
     /// Returns a structure of 16 bytes in two registers.
     StructReturn16,
@@ -36,26 +36,26 @@ pub enum Call {
     Pointer,
     /// Through a table of [`TARGETS`](super::TARGETS) pointers, chosen by a table of bytes.
     PointerByTable(Targets),
-    /// To another library's procedure, by a stub that jumps through a slot, as linkers make it.
+    /// Calls another library's procedure, by a stub that jumps through a slot, as linkers make it.
     LinkageStub,
-    /// Virtual: from the object to its table of methods, to the method, which reads a field.
+    /// A virtual call: from the object to its table of methods, to the method, which reads a field.
     Virtual,
-    /// A procedure that calls itself until this depth (1 to [`MAX_DEPTH`]); one operation is one level, down
-    /// and up again. All returns but the outermost lead to the same place, so that a core which has run out of
-    /// remembered return addresses can still guess right.
+    /// A procedure that calls itself down to this depth (1 to [`MAX_DEPTH`]); one operation is one level, down
+    /// and up again. All returns but the outermost lead to the same place, so that a core whose return stack has
+    /// overflowed can still predict them.
     Recursion(u64),
-    /// As [`Call::Recursion`], but each level chooses by chance between two places to call from. The choice is
-    /// a branch wrongly predicted one time in two at any depth; past the depth that the core's return stack
-    /// holds, the returns are so too, and the difference is what such a return costs.
+    /// As [`Call::Recursion`], but each level chooses at random between two places to call from. The choice is
+    /// a branch mispredicted half of the time at any depth; beyond the depth that the core's return stack
+    /// holds, the returns are mispredicted too, and the difference is what such a return costs.
     RecursionByChance {
-        /// Levels, 1 to [`MAX_DEPTH_BY_CHANCE`].
+        /// Number of levels, 1 to [`MAX_DEPTH_BY_CHANCE`].
         depth: u64,
-        /// Seed of the choices.
+        /// Seed of the random choices.
         seed: u64,
     },
 }
 
-/// The kernel of a call; one operation is a call with its return.
+/// Returns the kernel of a call; one operation is a call with its return.
 ///
 /// # Errors
 /// More arguments or a greater depth than there is a kernel for, or none written for this processor.
@@ -71,7 +71,7 @@ pub fn call(call: Call) -> Result<Kernel, Unsupported> {
         _ => {}
     }
     let mut code = machine::call(call)?;
-    // A call and its return are two taken branches, of which no core passes more than two in a cycle.
+    // A call and its return are two taken branches; no core executes more than two per cycle.
     let floor_cycles = 0.8;
     Ok(match call {
         Call::PointerByTable(targets) => by_table(code, targets, floor_cycles),
@@ -116,7 +116,7 @@ fn within(depth: u64, limit: u64) -> Result<(), Unsupported> {
     )))
 }
 
-/// What the kernel finds in its memory, and what one call adds to the checksum.
+/// The kernel's memory, and what one call adds to the checksum.
 fn operands(call: Call) -> ([u64; 8], u64) {
     let doubles = |from: f64| std::array::from_fn(|index| (from + index as f64).to_bits());
     match call {
@@ -125,13 +125,13 @@ fn operands(call: Call) -> ([u64; 8], u64) {
         Call::Double => (doubles(1.5), 3),
         Call::EightDoubles => (doubles(1.0), 8),
         Call::StructArgument16 => ([5, 6, 0, 0, 0, 0, 0, 0], 11),
-        // The first field and the last.
+        // The sum of the first and the last field.
         Call::StructArgument64 => ([1, 2, 3, 4, 5, 6, 7, 8], 9),
-        // The callee gives 1 and 2.
+        // The callee returns 1 and 2.
         Call::StructReturn16 => ([0; 8], 3),
         // The callee fills every field with this.
         Call::StructReturn64 => ([7; 8], 7),
-        // The object's field; its first word is for the pointer to the methods.
+        // The object's field; its first word holds the pointer to the methods.
         Call::Virtual => ([0, 4, 0, 0, 0, 0, 0, 0], 4),
         _ => ([0; 8], 1),
     }

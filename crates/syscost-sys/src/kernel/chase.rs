@@ -1,4 +1,4 @@
-//! Pointer chases: the address of each load is what the load before it found, so that nothing can be had ahead of time.
+//! Pointer chases: each load gets its address from the load before it, so that nothing can be fetched ahead of time.
 
 mod route;
 #[cfg(test)]
@@ -12,34 +12,34 @@ use crate::Unsupported;
 use crate::memory::Memory;
 
 use route::Sequence;
-pub use route::{LINE, Order, Route, most_alike};
+pub use route::{LINE, Order, Route, max_share_alike};
 
-/// Parts in which a cycle is walked at once: this many misses most processors have under way.
+/// Number of parts in which a cycle is walked simultaneously: most processors can have this many misses outstanding.
 const PARTS: usize = 16;
 
-/// Steps that are looked at to tell an order, two at each of this many places.
+/// Maximum number of steps that are examined to find an order, two at each place.
 const SOME_STEPS: usize = 4096;
 
 /// Steps that stay within this many bytes are on one page, whatever the pages are.
 const NEAR: usize = 4096;
 
-/// What is on a line of a chase.
+/// The content of one line of a chase.
 #[repr(C)]
 struct Node {
-    /// Where the next one is.
+    /// Address of the next line.
     next: *const Node,
-    /// Its place on the cycle, from 0.
+    /// The line's position on the cycle, from 0.
     position: u64,
 }
 
-/// One cycle through memory, and chains that go round on it: one load a step, whose address is what the load before found.
+/// One cycle through memory and the chains that follow it. A step is one load, whose address is the result of the load before.
 ///
-/// One to twelve chains are each in a register of its own. 16, 24 or 32 are in a table instead, from and to which each step also moves its
-/// place: nothing beside a miss, but a few cycles that a chain in a nearer cache would notice. Chains begin evenly spaced on the
-/// cycle. Runs go on where the one before stopped.
+/// One to twelve chains each have a register. 16, 24 or 32 chains are kept in a table instead, from which each step loads its position and
+/// to which it stores it: negligible beside a miss, but a few cycles that a chain in a nearer cache would notice. Chains begin evenly spaced on the
+/// cycle. Each run continues where the one before stopped.
 ///
-/// What proves the steps: every line carries its position on the cycle, and the checksum is the sum of the positions that the chains
-/// arrived at. [`Chase::visited`] tells what the cycle consists of.
+/// What proves the steps: every line holds its position on the cycle, and the checksum is the sum of the positions that the chains
+/// reached. [`Chase::visited`] checks the cycle itself.
 #[derive(Debug)]
 pub struct Chase {
     memory: Memory,
@@ -50,11 +50,11 @@ pub struct Chase {
     chains: usize,
     /// The position where the first chain begins.
     first: usize,
-    /// The place of each chain.
+    /// The current address of each chain.
     table: Box<[Line]>,
     /// Steps that each chain has made.
     steps: Cell<u64>,
-    /// At what distance from each other, in bytes, the last walk counted lines, and how many there were.
+    /// Result of the last walk: the distance in bytes by which lines were counted as different, and their number.
     walked: Cell<Option<(usize, usize)>>,
 }
 
@@ -62,7 +62,7 @@ impl Chase {
     /// Lays a cycle along this route into the memory, for this many chains.
     ///
     /// # Errors
-    /// `Unsupported` when nobody has written it for this processor or for this many chains, or when
+    /// `Unsupported` when there is no kernel for this processor or for this many chains, or when
     /// the memory is too small for the route.
     pub fn new(memory: Memory, route: Route, chains: usize) -> Result<Self, Unsupported> {
         let code = machine::chase(chains)?;
@@ -91,7 +91,7 @@ impl Chase {
         Ok(chase)
     }
 
-    /// The same cycle with another number of chains, the first of which begins at this position.
+    /// Changes the number of chains on the same cycle; the first begins at this position.
     ///
     /// # Errors
     /// As [`Chase::new`].
@@ -116,39 +116,39 @@ impl Chase {
         self.chains
     }
 
-    /// How many of the loads that a turn of one chain executes stand one after the other and each load from the address that the one before
-    /// gave: read from the code that is run.
+    /// How many loads in a row, in the machine code of one turn of one chain, each load from the address that the one before
+    /// returned: counted in the code that is run.
     pub fn loads_in_a_row(&self) -> usize {
         machine::loads_in_a_row(self.entry)
     }
 
-    /// Its route.
+    /// The route of the cycle.
     pub fn route(&self) -> Route {
         self.route
     }
 
-    /// The memory it goes through.
+    /// The memory that the cycle lies in.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// That memory, for something else.
+    /// Releases that memory for another use.
     pub fn into_memory(self) -> Memory {
         self.memory
     }
 
-    /// Walks once around the cycle and counts the different lines it came by: [`Chase::lines`] if it is what it should be.
+    /// Walks once around the cycle and counts the different lines on it: equal to [`Chase::lines`] if the cycle is correct.
     pub fn visited(&self) -> usize {
-        self.visited_apart(self.route.least_distance())
+        self.visited_apart(self.route.min_distance())
     }
 
-    /// The same of which only those count that are in different pieces of this many bytes, e.g. pages.
+    /// As [`Chase::visited`], but counts pieces of this many bytes (e.g. pages) instead of lines.
     ///
-    /// It is walked in parts, all at once. A part that does not end where the next one begins counts for nothing.
+    /// The cycle is walked in parts, all interleaved. A part that does not end where the next one begins is not counted.
     pub fn visited_apart(&self, bytes: usize) -> usize {
         let lines = self.lines();
         let parts = PARTS.min(lines);
-        // Divisions would take longer than the walk.
+        // Divisions in the loop would take longer than the walk itself.
         let begins: Vec<usize> = (0..=parts).map(|part| part * lines / parts).collect();
         let piece = Piece::of(bytes);
         let first = self.memory.start().addr();
@@ -179,7 +179,7 @@ impl Chase {
         visited
     }
 
-    /// [`Chase::visited_apart`] as it was last found: lines are written once, when they are laid.
+    /// The last result of [`Chase::visited_apart`], which stays valid: lines are only written when the cycle is laid.
     pub fn known_visited_apart(&self, bytes: usize) -> usize {
         match self.walked.get() {
             Some((apart, visited)) if apart == bytes => visited,
@@ -187,29 +187,29 @@ impl Chase {
         }
     }
 
-    /// Loads a line of each page of 4 KiB, in the order of the cycle: afterwards the translation of each page has been looked up, which takes
-    /// chains many milliseconds of a long cycle. They are the lines that the chains come to last.
+    /// Loads a line of each page of 4 KiB, in the order of the cycle, so that the translation of each page has been looked up; chains on
+    /// a long cycle would take many milliseconds for that. The lines are those that the chains reach last.
     pub fn touch_pages(&self) {
         let lines = self.lines();
         let last = self.start(0) + lines / self.chains;
         for position in self.sequence.one_of_each_page(&self.route, last) {
-            // SAFETY: a node within this memory, which nobody writes meanwhile.
+            // SAFETY: a node within this memory, which nothing writes meanwhile.
             let node = unsafe { self.node(position % lines).read_volatile() };
             black_box(node.position);
         }
     }
 
-    /// The share of the cycle's steps, of thousands from all over it, that lead this many bytes upwards.
+    /// The share of the cycle's steps, of thousands sampled all over it, that lead this many bytes upwards.
     pub fn share_of_steps(&self, bytes: usize) -> f64 {
         self.share_of(|at, next| next.wrapping_sub(at) == bytes)
     }
 
-    /// The share of those steps that lead this many bytes up- or downwards.
+    /// The share of those sampled steps that lead this many bytes up- or downwards.
     pub fn share_of_steps_apart(&self, bytes: usize) -> f64 {
         self.share_of(|at, next| next.abs_diff(at) == bytes)
     }
 
-    /// The share of those steps that stay on a page of 4 KiB.
+    /// The share of those sampled steps that stay on a page of 4 KiB.
     pub fn share_within_a_page(&self) -> f64 {
         self.share_of(|at, next| at / NEAR == next / NEAR)
     }
@@ -220,7 +220,7 @@ impl Chase {
         count.count() as f64 / steps.count() as f64
     }
 
-    /// The share of those steps that lead equally far in the same direction, of the distance that is most frequent.
+    /// The share of those sampled steps that have the most frequent distance and direction.
     pub fn share_of_most_frequent_step(&self) -> f64 {
         let steps = self.steps_of_all();
         share_of_most_frequent(
@@ -230,7 +230,7 @@ impl Chase {
         )
     }
 
-    /// From where to where thousands of steps lead, two at each of places that are evenly spaced on the cycle: an order of pairs alternates.
+    /// Origin and destination of thousands of steps, two at each of many places evenly spaced on the cycle, since an order of pairs alternates.
     fn steps_of_all(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
         let places = (self.lines().min(SOME_STEPS) / 2).max(1);
         (0..places).flat_map(move |number| {
@@ -265,7 +265,7 @@ impl Chase {
         unsafe { self.node(position).write(content) };
     }
 
-    /// Puts the chains where they begin.
+    /// Sets the chains to where they begin.
     fn begin(&mut self) {
         self.table = (0..self.chains.div_ceil(WORDS_PER_LINE))
             .map(|_| Line::default())
@@ -282,7 +282,7 @@ impl Chase {
         (self.first + chain * self.lines() / self.chains) % self.lines()
     }
 
-    /// Where the line of this position is.
+    /// Address of the line at this position.
     fn node(&self, position: usize) -> *mut Node {
         let offset = self.sequence.offset(&self.route, position);
         debug_assert!(offset + size_of::<Node>() <= self.memory.bytes());
@@ -290,7 +290,7 @@ impl Chase {
     }
 }
 
-/// A length that many addresses are divided by.
+/// A length by which many offsets are divided.
 #[derive(Clone, Copy)]
 enum Piece {
     PowerOfTwo(u32),
@@ -305,7 +305,7 @@ impl Piece {
         }
     }
 
-    /// In which piece this offset lies.
+    /// The number of the piece in which this offset lies.
     fn number(self, offset: usize) -> usize {
         match self {
             Self::PowerOfTwo(bits) => offset >> bits,
@@ -319,7 +319,7 @@ impl Work for Chase {
         self.operations_per_turn
     }
 
-    /// No core made so far loads an address that it has just loaded in less than three cycles, nor more than four at a time.
+    /// No core made so far takes less than three cycles before it can load from an address that it has just loaded, or loads more than four addresses per cycle.
     fn floor_cycles(&self) -> f64 {
         (2.0 / self.chains as f64).max(0.2)
     }
@@ -329,7 +329,7 @@ impl Work for Chase {
         let steps = turns * (self.operations_per_turn / self.chains as u64);
         self.steps.set(self.steps.get().wrapping_add(steps));
         let table = self.table.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: the entry is that of a chase of this many chains as the table has places; these
+        // SAFETY: the entry is that of a chase whose number of chains equals the number of addresses in the table; these
         // are nodes that `link` made, which lead only to each other. The table consists of `Cell`s,
         // so it may be written through a shared borrow; nothing else uses it meanwhile because
         // `Chase` is not `Sync`.
@@ -345,7 +345,7 @@ impl Work for Chase {
     }
 }
 
-/// Why there is no chase of this many chains.
+/// The reason why there is no chase of this many chains.
 pub(super) fn no_such_chains(chains: usize) -> Unsupported {
     Unsupported::new(format!(
         "a chase has 1 to 12, 16, 24 or 32 chains and no more than lines, not {chains}"

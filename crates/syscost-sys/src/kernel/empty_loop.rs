@@ -17,10 +17,10 @@ pub enum LoopShape {
 }
 
 impl LoopShape {
-    /// All of them.
+    /// All shapes.
     pub const ALL: [Self; 4] = [Self::CountDown, Self::CountUp, Self::Nop, Self::Memory];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CountDown => "count_down",
@@ -31,12 +31,12 @@ impl LoopShape {
     }
 }
 
-/// The kernel of an empty loop.
+/// Returns the kernel of an empty loop.
 ///
 /// # Errors
 /// No kernel has been written for this processor.
 pub fn empty_loop(shape: LoopShape) -> Result<Kernel, Unsupported> {
-    // A register's count is a chain of one addition a cycle; a counter in memory can be renamed to that.
+    // A register's count is a chain of one addition per cycle; a counter in memory can be renamed to that.
     Ok(Kernel::new(
         machine::empty_loop(shape)?,
         &[],

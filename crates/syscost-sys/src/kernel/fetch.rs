@@ -1,4 +1,4 @@
-//! Code that is gone through from its beginning to its end, of any size.
+//! Code of any size that is executed from its beginning to its end.
 
 use super::written::{Turn, Written};
 use super::{Work, machine};
@@ -8,17 +8,17 @@ use crate::memory::Memory;
 /// What most of the code consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filler {
-    /// Instructions that do nothing, of 8 bytes where the processor has such long ones (x86-64) and of 4 where it has not.
+    /// Instructions that do nothing, of 8 bytes where the processor has such long ones (x86-64) and of 4 elsewhere.
     Nop,
-    /// Additions of one, of 4 bytes each, to seven registers in turn.
+    /// Additions of one, of 4 bytes each, to seven registers in rotation.
     Add,
 }
 
 impl Filler {
-    /// Both.
+    /// Both fillers.
     pub const ALL: [Self; 2] = [Self::Nop, Self::Add];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nop => "nop",
@@ -26,7 +26,7 @@ impl Filler {
         }
     }
 
-    /// Additions of one in a block.
+    /// Number of additions of one in a block.
     pub const fn additions(self) -> u64 {
         match self {
             Self::Nop => 0,
@@ -34,7 +34,7 @@ impl Filler {
         }
     }
 
-    /// Bytes of one of them.
+    /// Bytes of one filler instruction.
     pub const fn instruction_bytes(self) -> usize {
         match self {
             Self::Nop => machine::NOP_BYTES,
@@ -49,8 +49,8 @@ const ADDITION: usize = 4;
 /// This many bytes of code without a branch, in blocks of [`Fetch::BLOCK`] bytes, written at run
 /// time. One operation is one block.
 ///
-/// What proves the blocks: each adds its number, from 1 on, so that few blocks gone through more often do not come to the same sum as many.
-/// The additions of one are in it, too.
+/// What proves the blocks: each adds its number, from 1 on, so that a few blocks executed repeatedly do not give the same sum as many.
+/// The additions of one are included in the sum.
 #[derive(Debug)]
 pub struct Fetch {
     code: Written,
@@ -59,26 +59,26 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Bytes of a block.
+    /// Bytes per block.
     pub const BLOCK: usize = 1024;
 
     /// Bytes at the beginning of a block that add its number.
     pub const HEAD: usize = 8;
 
-    /// The most bytes: no branch back reaches farther than twice as many on aarch64.
-    pub const MOST: usize = 64 << 20;
+    /// Largest size in bytes: on aarch64 a branch back reaches no farther than twice this.
+    pub const MAX_BYTES: usize = 64 << 20;
 
     /// Writes the code.
     ///
     /// # Errors
-    /// No whole number of blocks or more bytes than [`Fetch::MOST`], a processor for which there is no such code, or a system that
-    /// lets nobody write code or has no room for it.
+    /// When `bytes` is not a multiple of a block or exceeds [`Fetch::MAX_BYTES`], the processor is not supported, or the system
+    /// does not permit writing code or has no room for it.
     pub fn write(filler: Filler, bytes: usize) -> Result<Self, Unsupported> {
-        if !(1..=Self::MOST).contains(&bytes) || !bytes.is_multiple_of(Self::BLOCK) {
+        if !(1..=Self::MAX_BYTES).contains(&bytes) || !bytes.is_multiple_of(Self::BLOCK) {
             return Err(Unsupported::new(format!(
                 "{bytes} bytes of code: choose a multiple of {}, at most {}",
                 Self::BLOCK,
-                Self::MOST
+                Self::MAX_BYTES
             )));
         }
         let blocks = bytes / Self::BLOCK;
@@ -89,7 +89,7 @@ impl Fetch {
         })
     }
 
-    /// What one turn adds up to with this many blocks.
+    /// The sum that one turn over this many blocks returns.
     pub const fn sum(filler: Filler, blocks: u64) -> u64 {
         blocks * (blocks + 1) / 2 + blocks * filler.additions()
     }
@@ -99,10 +99,10 @@ impl Fetch {
         self.code.memory()
     }
 
-    /// What a turn executes, read back from the bytes that are run.
+    /// What one turn executes, decoded from the bytes that are run.
     ///
     /// # Errors
-    /// An instruction that no such code has.
+    /// When the code contains an instruction that is not expected there.
     pub fn turn(&self) -> Result<Turn, Unsupported> {
         self.code.turn()
     }
@@ -114,7 +114,7 @@ impl Work for Fetch {
     }
 
     fn floor_cycles(&self) -> f64 {
-        // No core gets through more than sixteen instructions in a cycle.
+        // No core executes more than sixteen instructions per cycle.
         Self::BLOCK as f64 / (16 * self.filler.instruction_bytes()) as f64
     }
 
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn every_block_adds_its_number_and_its_additions_once_a_turn() {
         for filler in Filler::ALL {
-            // Beyond what a conditional branch of aarch64 reaches, too, and beyond what one of its additions holds.
+            // Also beyond what a conditional branch of aarch64 reaches, and beyond what one of its additions holds.
             for blocks in [1, 2, 100, 5000] {
                 let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
                     Ok(fetch) => fetch,
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_tell_what_a_turn_consists_of() {
+    fn the_bytes_show_what_a_turn_consists_of() {
         for filler in Filler::ALL {
             for blocks in [1, 2, 100, 5000] {
                 let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_number_of_blocks_is_refused() {
-        for bytes in [0, 1, Fetch::BLOCK + 4, Fetch::MOST + Fetch::BLOCK] {
+        for bytes in [0, 1, Fetch::BLOCK + 4, Fetch::MAX_BYTES + Fetch::BLOCK] {
             let reason = Fetch::write(Filler::Nop, bytes)
                 .expect_err("refused")
                 .to_string();

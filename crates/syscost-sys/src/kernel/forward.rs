@@ -3,7 +3,7 @@
 use super::{Checksum, Kernel, machine};
 use crate::Unsupported;
 
-/// How a load stands to the store before it.
+/// How a load relates to the store before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forward {
     /// The same eight bytes, within a cache line.
@@ -19,7 +19,7 @@ pub enum Forward {
 }
 
 impl Forward {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 5] = [
         Self::Same,
         Self::Narrower,
@@ -28,7 +28,7 @@ impl Forward {
         Self::AcrossLines,
     ];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -39,8 +39,8 @@ impl Forward {
         }
     }
 
-    /// What arrives at the end of the chain beside the number of operations, in the upper half: 1 is in the number at first, 2 in memory, and 3 in
-    /// the second store of two, so it tells which kernel ran. Bit 40 is what the store left on the next line.
+    /// The part of the final value that does not count operations, which shows which kernel ran. Its upper half is 1 if it comes from the initial value, 2 from memory, and 3 from
+    /// the second of two stores. Bit 40 is what the store left on the next line.
     pub const fn arrives(self) -> u64 {
         match self {
             Self::Same => 1 << 32,
@@ -52,13 +52,13 @@ impl Forward {
     }
 }
 
-/// The kernel of a chain through memory: store a number, load it, add one. One operation is all three.
+/// The kernel of a chain through memory: store a value, load it, add one. One operation is all three.
 ///
 /// # Errors
 /// No kernel has been written for this processor.
 pub fn forward(forward: Forward) -> Result<Kernel, Unsupported> {
     let code = machine::forward(forward)?;
-    // The addition alone takes a cycle; a core that renames memory adds nothing to it.
+    // The addition alone takes one cycle; a core that renames memory adds nothing to it.
     let floor_cycles = 0.8;
     let checksum = Checksum::Begun {
         once: forward.arrives(),

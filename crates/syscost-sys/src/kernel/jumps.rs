@@ -7,17 +7,17 @@ use crate::Unsupported;
 /// What a block of code does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
-    /// Counts, then jumps to the next block; what lies between would trap.
+    /// Counts, then jumps to the next block; the bytes in between would trap.
     Jumps,
-    /// Counts, then does nothing until the next block begins: the same bytes without a branch.
+    /// Counts, then executes no-ops until the next block begins: the same length without a branch.
     Straight,
 }
 
 impl Path {
-    /// Both.
+    /// Both paths.
     pub const ALL: [Self; 2] = [Self::Jumps, Self::Straight];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Jumps => "jumps",
@@ -36,20 +36,20 @@ pub struct Jumps {
 }
 
 impl Jumps {
-    /// Bytes from block to block.
+    /// Bytes from one block to the next.
     pub const SPACING: usize = 16;
 
-    /// The most blocks.
-    pub const MOST: usize = 1 << 15;
+    /// Largest number of blocks.
+    pub const MAX_BLOCKS: usize = 1 << 15;
 
     /// Writes the code.
     ///
     /// # Errors
-    /// More blocks than [`Jumps::MOST`] or none, a processor for which there is no such code, or a system that lets nobody write
+    /// When there are no blocks or more than [`Jumps::MAX_BLOCKS`], the processor is not supported, or the system does not permit writing
     /// code.
     pub fn write(path: Path, blocks: usize) -> Result<Self, Unsupported> {
-        if !(1..=Self::MOST).contains(&blocks) {
-            let reason = format!("{blocks} blocks of code: choose 1 to {}", Self::MOST);
+        if !(1..=Self::MAX_BLOCKS).contains(&blocks) {
+            let reason = format!("{blocks} blocks of code: choose 1 to {}", Self::MAX_BLOCKS);
             return Err(Unsupported::new(reason));
         }
         Ok(Self {
@@ -59,10 +59,10 @@ impl Jumps {
         })
     }
 
-    /// What a turn executes, read back from the bytes that are run.
+    /// What one turn executes, decoded from the bytes that are run.
     ///
     /// # Errors
-    /// An instruction that no such code has.
+    /// When the code contains an instruction that is not expected there.
     pub fn turn(&self) -> Result<Turn, Unsupported> {
         self.code.turn()
     }
@@ -75,9 +75,9 @@ impl Work for Jumps {
 
     fn floor_cycles(&self) -> f64 {
         match self.path {
-            // No core takes more than two branches in a cycle.
+            // No core takes more than two branches per cycle.
             Path::Jumps => 0.4,
-            // A block is three instructions or four.
+            // A block has three or four instructions.
             Path::Straight => 0.2,
         }
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn too_many_or_none_are_refused() {
-        for blocks in [0, Jumps::MOST + 1] {
+        for blocks in [0, Jumps::MAX_BLOCKS + 1] {
             let reason = Jumps::write(Path::Jumps, blocks)
                 .expect_err("refused")
                 .to_string();

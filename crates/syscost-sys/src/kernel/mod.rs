@@ -1,14 +1,14 @@
 //! Kernels: the measured instructions themselves, written in assembly so that no compiler can fold,
 //! reorder or vectorise them.
 //!
-//! A [`Kernel`] runs a loop of exactly as many turns as it is told; each turn holds
-//! [`Kernel::operations_per_turn`] operations, so many that the loop's own instructions cost less than
-//! 1 % (the exceptions say so). It returns a checksum which the executed instructions computed, and
-//! [`Kernel::expected`] tells by another way, in Rust, what that must be: the evidence that every
+//! A [`Kernel`] runs a loop of exactly the requested number of turns; each turn holds
+//! [`Kernel::operations_per_turn`] operations, enough that the loop's own instructions cost less than
+//! 1 % (the exceptions say so). It returns a checksum that the executed instructions computed, and
+//! [`Kernel::expected`] computes in another way, in Rust, what that must be: the evidence that every
 //! operation happened.
 //!
-//! Every function here exists on every target; where the processor has no such instruction, or nobody has
-//! written the kernel yet, it returns [`Unsupported`](crate::Unsupported) with the reason.
+//! Every function here exists on every target; where the processor has no such instruction, or no
+//! kernel has been written yet, it returns [`Unsupported`](crate::Unsupported) with the reason.
 #![allow(unsafe_code)] // entering assembly is the purpose of this module
 #![cfg_attr(
     not(any(target_arch = "x86_64", target_arch = "aarch64")),
@@ -47,7 +47,7 @@ pub use arithmetic::{Kind, Operation, Shape, arithmetic, dependent_adds};
 pub use atomic::{Atomic, atomic};
 pub use branch::{Branch, Directions, branch};
 pub use call::{Call, MAX_ARGUMENTS, MAX_DEPTH, MAX_DEPTH_BY_CHANCE, call};
-pub use chase::{Chase, LINE, Order, Route, most_alike};
+pub use chase::{Chase, LINE, Order, Route, max_share_alike};
 pub use empty_loop::{LoopShape, empty_loop};
 pub use fetch::{Fetch, Filler};
 pub use forward::{Forward, forward};
@@ -63,7 +63,7 @@ pub use written::Turn;
 /// It owns the memory that its instructions work on and is therefore for one thread at a time.
 #[derive(Debug)]
 pub struct Kernel {
-    /// The instructions of one operation, in the processor's own terms, for a reader.
+    /// The instructions of one operation, in the processor's own terms, for display.
     pub instructions: &'static str,
     /// Operations in one turn of the loop.
     pub operations_per_turn: u64,
@@ -73,12 +73,12 @@ pub struct Kernel {
     entry: machine::Entry,
     data: Box<[Line]>,
     checksum: Checksum,
-    /// Turns executed so far: a kernel with a table goes on where it stopped, so that short runs do not
+    /// Turns executed so far: a kernel with a table continues where it stopped, so that short runs do not
     /// walk the table's beginning again and again until the predictor knows it.
     position: Cell<u64>,
 }
 
-/// Measured instructions that prove what they did: they return a checksum which is known beforehand by another way.
+/// Measured instructions that prove what they did: they return a checksum which is known beforehand from another computation.
 pub trait Work {
     /// Operations in one turn.
     fn operations_per_turn(&self) -> u64;
@@ -86,7 +86,7 @@ pub trait Work {
     /// As [`Kernel::floor_cycles`].
     fn floor_cycles(&self) -> f64;
 
-    /// Bytes that one operation moves, if that is what it is for.
+    /// Bytes that one operation moves, if moving data is its purpose.
     fn bytes_per_operation(&self) -> Option<u64> {
         None
     }
@@ -97,7 +97,7 @@ pub trait Work {
     /// The checksum that the next `run(turns)` has to return.
     fn expected(&self, turns: u64) -> u64;
 
-    /// Looks at what the last run left in memory, where the checksum does not tell. Not timed.
+    /// Checks what the last run left in memory, where the checksum does not cover it. Not timed.
     ///
     /// # Errors
     /// What was found instead.
@@ -125,37 +125,37 @@ impl Work for Kernel {
     }
 }
 
-/// A cache line of the kernel's own memory; assembly writes into it.
+/// A cache line of the kernel's own memory; assembly code writes into it.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 struct Line([Cell<u64>; WORDS_PER_LINE]);
 
 const WORDS_PER_LINE: usize = 8;
 
-/// The share that the distance which is most frequent has in these.
+/// The share of the most frequent distance among these.
 fn share_of_most_frequent(mut distances: Vec<u64>) -> f64 {
     distances.sort_unstable();
     let alike = distances.chunk_by(|a, b| a == b).map(<[u64]>::len);
     alike.max().unwrap_or(0) as f64 / distances.len() as f64
 }
 
-/// What a kernel must return.
+/// The checksum that a kernel must return.
 #[derive(Debug, Clone)]
 enum Checksum {
     /// The same amount for every turn.
     PerTurn(u64),
-    /// The same, and so much once if there is a turn at all.
+    /// The same amount for every turn, and `once` in addition if there is any turn.
     Begun { once: u64, per_turn: u64 },
     /// A closed form of the number of turns.
     Closed(Closed),
-    /// One amount for each turn, from a table that is walked again and again.
+    /// One amount for each turn, from a table that is walked cyclically.
     Table(Box<[u64]>),
 }
 
 /// Closed forms of checksums.
 #[derive(Debug, Clone, Copy)]
 enum Closed {
-    /// `chains` counters, each one more per step and stopping at `limit` or wrapping at `bits`.
+    /// `chains` counters, each incremented once per step and saturating at `limit` or wrapping at `bits`.
     Counters {
         chains: u64,
         steps_per_turn: u64,
@@ -171,13 +171,13 @@ enum Closed {
     },
 }
 
-/// Assembly of this machine: what an architecture's module gives for a kernel.
+/// The machine code of a kernel, as an architecture's module provides it.
 #[derive(Debug, Clone, Copy)]
 struct Code {
     entry: machine::Entry,
     /// Operations in one turn.
     operations: u64,
-    /// Independent chains among which these are shared evenly.
+    /// Independent chains, among which the operations are shared evenly.
     chains: u64,
     /// As [`Kernel::instructions`].
     instructions: &'static str,
@@ -210,7 +210,7 @@ impl Kernel {
         let position = self.position.get();
         self.position.set(position.wrapping_add(turns));
         let data = self.data.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: the entry is one of this module's own kernels, made for the memory laid out by the
+        // SAFETY: the entry is one of this module's own kernels, written for the memory laid out by the
         // function that made `self`; that memory consists of `Cell`s, so it may be written through a shared
         // borrow, and nothing else uses it meanwhile because `Kernel` is not `Sync`. The kernels keep to
         // their platform-independent calling convention.
@@ -264,7 +264,7 @@ impl Closed {
     }
 }
 
-/// `base` to the power of `exponent`, wrapping at 64 bits (`wrapping_pow` takes only 32 bits of exponent).
+/// `base` to the power of `exponent`, modulo 2^64 (`wrapping_pow` takes only 32 bits of exponent).
 fn power(mut base: u64, mut exponent: u64) -> u64 {
     let mut product: u64 = 1;
     while exponent > 0 {
@@ -277,5 +277,5 @@ fn power(mut base: u64, mut exponent: u64) -> u64 {
     product
 }
 
-/// Words at the start of every kernel's memory that are not a table: operands, or space to work in.
+/// Words at the start of every kernel's memory that are not a table: operands, or working space.
 const SCRATCH_WORDS: usize = 24;

@@ -1,10 +1,10 @@
 //! Streams: going through memory line by line, reading, writing or both.
 //!
-//! What proves them: a stream that only reads adds up every word it loads in the first pass of a run, and the sum is known from when the
+//! What proves them: a stream that only reads sums every word it loads in the first pass of a run, and the sum is known from when the
 //! memory was filled; in further passes over the same small array it only loads, since adding would take longer than loading from the
-//! nearest cache, and returns how far its pointer went. That each of these loads is there is told by the fewest cycles that they can take, and
-//! by tests that count them in the machine code. One that writes returns how far its destination's pointer went, and [`Work::check`] looks at
-//! words, chosen by chance before each run, that were spoiled before it. What is written without reading also tells passes apart.
+//! nearest cache, and returns how far its pointer advanced. That each of these loads happens is shown by the minimum number of cycles that they take, and
+//! by tests that count them in the machine code. A stream that writes returns how far its destination's pointer advanced, and [`Work::check`] looks at
+//! randomly chosen words that were overwritten with wrong values before the run. A stream that writes without reading also writes another value in each pass.
 
 mod arrays;
 mod course;
@@ -27,27 +27,27 @@ pub use engine::supports;
 use engine::{Engine, engine};
 pub use operation::Stream;
 
-/// By what [`Stream::Scale`] and [`Stream::Triad`] multiply.
+/// The factor by which [`Stream::Scale`] and [`Stream::Triad`] multiply.
 const FACTOR: f64 = 3.0;
 
-/// What the first pass of a stream writes that only writes; each later one writes one more.
+/// The value that a write-only stream stores in its first pass; each later pass stores one more.
 const WRITTEN: u64 = 0x5157_0000_0000_0000;
 
-/// An array that is a smaller share of the memory than this is one for a cache, and says nothing of where the others stopped.
+/// An array smaller than the memory divided by this is meant for a cache, and does not change where the next long stream begins.
 const SMALL_SHARE: usize = 8;
 
-/// What a stream's machine code is given.
+/// Arguments of a stream's machine code.
 #[repr(C)]
 pub(super) struct Arguments {
     pub(super) destination: *mut u8,
     pub(super) sources: [*const u8; 3],
-    /// Blocks in a pass.
+    /// Blocks per pass.
     blocks: usize,
-    /// What the first pass writes.
+    /// The value that the first pass stores.
     written: u64,
     one: u64,
     factor: f64,
-    /// Bytes in a pass.
+    /// Bytes per pass.
     bytes: usize,
 }
 
@@ -56,19 +56,19 @@ pub(super) struct Arguments {
 pub struct Streaming {
     course: Course,
     engine: Engine,
-    /// The instructions for one vector, in the processor's own terms, for a reader.
+    /// The instructions for one vector, in the processor's own terms, for display.
     pub instructions: &'static str,
     floor_cycles: f64,
     arrays: Arrays,
-    /// What the sources' words add up to, part by part, if they are only read.
+    /// The sum of the sources' words in each part, if they are only read.
     sums: Vec<u64>,
-    /// Number of the first operation, and of the next one; each goes through the next part.
+    /// Number of the first operation, and of the next one; each operation goes through the next part.
     first: u64,
     done: Cell<u64>,
     looks: RefCell<Vec<Look>>,
-    /// How many words are looked at after each run.
+    /// How many words are checked after each run.
     looks_per_run: usize,
-    /// Words looked at so far.
+    /// Words checked so far.
     looked: Cell<u64>,
     chance: Cell<u64>,
 }
@@ -84,7 +84,7 @@ impl Streaming {
     /// A stream on this course, through these arrays.
     ///
     /// # Errors
-    /// `Unsupported` when this processor has not these instructions, or there is no such memory.
+    /// `Unsupported` when this processor lacks these instructions, or there is no such memory.
     pub fn new(simd: Simd, course: Course, mut arrays: Arrays) -> Result<Self, Unsupported> {
         let Course {
             stream,
@@ -117,51 +117,51 @@ impl Streaming {
         })
     }
 
-    /// The same that looks at this many words after each run, instead of four.
+    /// Checks this many words after each run, instead of four.
     #[must_use]
     pub fn looking_at(mut self, words: usize) -> Self {
         self.looks_per_run = words;
         self
     }
 
-    /// How it goes through its arrays.
+    /// The course that it takes through its arrays.
     pub fn course(&self) -> Course {
         self.course
     }
 
-    /// The set of vector instructions that its machine code is made of. `None` where the processor or the C library chooses.
+    /// The set of vector instructions that its machine code uses. `None` where the processor or the C library chooses.
     pub fn simd(&self) -> Option<Simd> {
         Simd::of(self.instructions)
     }
 
-    /// How many operations it did.
+    /// How many operations have been done.
     pub fn operations(&self) -> u64 {
         self.done.get() - self.first
     }
 
-    /// Number of the next operation, which tells where in its arrays it is.
+    /// Number of the next operation, which determines where in the arrays it works.
     pub fn next(&self) -> u64 {
         self.done.get()
     }
 
-    /// The memory it works on.
+    /// The memory that it works on.
     pub fn arrays(&self) -> &Arrays {
         &self.arrays
     }
 
-    /// Gives back the memory it worked on.
+    /// Returns the memory that it worked on.
     pub fn into_arrays(mut self) -> Arrays {
         let Course { array, part, .. } = self.course;
         let stopped = (self.done.get() % self.course.parts()) as usize * part;
         self.arrays.place = match array < self.arrays.largest() / SMALL_SHARE {
-            // All of it may lie in a cache now: the next one stays where it was, but not within this.
+            // All of the array may be in a cache now: the next stream stays where it was, but not within this array.
             true => self.arrays.place.max(array),
             false => stopped,
         };
         self.arrays
     }
 
-    /// How many words runs have been checked by so far.
+    /// How many words have been checked so far.
     pub fn looked(&self) -> u64 {
         self.looked.get()
     }
@@ -175,7 +175,7 @@ impl Streaming {
         self.summed().map(drop)
     }
 
-    /// The same; returns the checksum.
+    /// Runs this many turns with everything that proves them, and returns the checksum.
     ///
     /// # Errors
     /// As [`Streaming::proved`].
@@ -189,7 +189,7 @@ impl Streaming {
         self.check().map(|()| sum)
     }
 
-    /// Compares every word that was written so far, one by one: how many there are, and how many are what they must be.
+    /// Compares every word written so far with its expected value, and returns the numbers of words written and of words that are right.
     pub fn verify(&self) -> (u64, u64) {
         let parts = self.course.parts();
         let (words, done) = (self.course.part / 8, self.done.get());
@@ -209,7 +209,7 @@ impl Streaming {
         (written, right)
     }
 
-    /// Goes `passes` times through a part; `operation` is the number of the first operation that this is.
+    /// Goes `passes` times through a part; `operation` is the number of the first of these operations.
     #[inline]
     fn walk(&self, operation: u64, passes: u64) -> u64 {
         let parts = self.course.parts();
@@ -231,7 +231,7 @@ impl Streaming {
         match self.engine {
             Engine::Assembly(entry) => {
                 let arguments = &raw mut arguments;
-                // SAFETY: the entry is one of this module's own, made for these arguments. Sources and destination have at least
+                // SAFETY: the entry is one of this module's own, written for these arguments. Sources and destination have at least
                 // `bytes` from there on, which are a whole number of blocks; nothing else uses the destination meanwhile, because the
                 // arrays are owned and `Streaming` is not `Sync`.
                 unsafe { entry(passes, arguments.cast(), 0) }
@@ -266,7 +266,7 @@ impl Streaming {
         }
     }
 
-    /// What a pass of an operation writes, if it only writes.
+    /// The value that a pass of an operation stores, if the stream is write-only.
     fn written(&self, operation: u64, pass: u64) -> u64 {
         WRITTEN.wrapping_add(
             operation
@@ -275,7 +275,7 @@ impl Streaming {
         )
     }
 
-    /// What a word of the destination must be after this operation.
+    /// The value that a word of the destination must have after this operation.
     fn must_be(&self, index: usize, operation: u64) -> u64 {
         let words = self.course.array / 8;
         let number = |array: usize| f64::from_bits(word(array * words + index));
@@ -298,7 +298,7 @@ impl Streaming {
         }
     }
 
-    /// A word, by chance, of those that are read; `None` if none is.
+    /// A random word among those that are read; `None` if none is.
     pub fn some_source(&self) -> Option<*const u64> {
         let (bytes, _) = self.course.lengths();
         let number = self.below(bytes as u64 / 8) as usize;
@@ -309,7 +309,7 @@ impl Streaming {
         self.arrays.destination().cast::<u64>().wrapping_add(index)
     }
 
-    /// A number below this one, by chance (a step of a linear congruential generator; its upper bits).
+    /// A random number below this limit (a step of a linear congruential generator; its upper bits).
     fn below(&self, limit: u64) -> u64 {
         let next = self
             .chance
@@ -320,7 +320,7 @@ impl Streaming {
         (next >> 33) % limit.max(1)
     }
 
-    /// Spoils words that the next operations must write again.
+    /// Overwrites random words with wrong values, which the next operations must write again.
     fn spoil(&self, turns: u64) {
         let mut looks = self.looks.borrow_mut();
         looks.clear();
@@ -330,7 +330,7 @@ impl Streaming {
         let (parts, words) = (self.course.parts(), self.course.part / 8);
         let last = self.done.get() + turns - 1;
         for _ in 0..self.looks_per_run {
-            // What an operation wrote stays until the same part is gone through again.
+            // What an operation wrote stays until the same part is written again.
             let operation = last - self.below(turns.min(parts));
             let word = (operation % parts) as usize * words + self.below(words as u64) as usize;
             let expected = self.must_be(word, operation);
@@ -370,7 +370,7 @@ impl Work for Streaming {
         self.spoil(turns);
         let first = self.done.get();
         match (self.course.stream, self.sums.as_slice()) {
-            // The first pass adds up, the others tell how far they went.
+            // The first pass returns a sum, the others how far they went.
             (Stream::Read, [sum]) if turns > 0 => {
                 let others = turns.wrapping_mul(self.course.passes).wrapping_sub(1);
                 sum.wrapping_add(others.wrapping_mul(self.course.part as u64))

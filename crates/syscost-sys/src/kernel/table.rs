@@ -9,15 +9,15 @@ pub const TARGETS: usize = 16;
 /// within a second-level cache.
 pub(super) const TABLE_BYTES: usize = 1 << 18;
 
-/// Offset of the table in the kernel's memory, behind the words it works in.
+/// Offset of the table in the kernel's memory, after the working space.
 pub(super) const TABLE_OFFSET: usize = SCRATCH_WORDS * 8;
 
 /// Which target an indirect call or branch takes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Targets {
-    /// Always the same one: predicted.
+    /// Always the same one: predictable.
     Same,
-    /// Each time one of [`TARGETS`] by chance, from a table made from this seed: predicted 1 time in 16.
+    /// Each time a random one of [`TARGETS`], from a table made from this seed: predicted 1 time in 16.
     Random(u64),
 }
 
@@ -34,7 +34,7 @@ impl Targets {
     }
 }
 
-/// Words of independent fair bits, as many as a table holds.
+/// Words of independent random bits, as many as a table holds.
 pub(super) fn random_words(seed: u64) -> impl Iterator<Item = u64> {
     (1..=TABLE_BYTES as u64 / 8).map(move |step| random_word(seed, step))
 }
@@ -47,7 +47,7 @@ pub(super) fn random_word(seed: u64, number: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// A kernel's memory: space to work in, then the table.
+/// A kernel's memory: working space, then the table.
 pub(super) fn memory_with(table: impl IntoIterator<Item = u64>) -> Vec<u64> {
     std::iter::repeat_n(0, SCRATCH_WORDS).chain(table).collect()
 }

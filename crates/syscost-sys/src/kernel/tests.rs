@@ -1,9 +1,9 @@
-//! Every kernel of every kind: it computes what it must, and refuses only for a reason.
+//! Every kernel of every kind computes what it must, and is missing only for a reason.
 
 use super::*;
 use crate::Unsupported;
 
-/// All kernels, by name, with the reason of those that do not exist here.
+/// All kernels by name, or the reason why one does not exist here.
 fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
     let mut all = Vec::new();
     for shape in Shape::ALL {
@@ -169,7 +169,7 @@ fn calls_past_the_limits_are_refused_with_the_limit() {
     }
 }
 
-/// On the processors with kernels, what is missing is what the processor has not.
+/// On processors with kernels, one is missing only if the processor lacks the instructions.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 fn only_operations_without_an_instruction_are_unsupported() {

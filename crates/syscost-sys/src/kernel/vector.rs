@@ -1,4 +1,4 @@
-//! Vector operations on 64-bit floating numbers.
+//! Vector operations on 64-bit floating-point numbers.
 
 use super::{Checksum, Kernel, Shape, machine};
 use crate::Unsupported;
@@ -21,15 +21,15 @@ pub enum Simd {
 pub enum VectorOperation {
     /// Addition in every lane.
     Add,
-    /// Fused multiply and add in every lane.
+    /// Fused multiply-add in every lane.
     FusedMultiplyAdd,
 }
 
 impl Simd {
-    /// All of them.
+    /// All sets.
     pub const ALL: [Self; 4] = [Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sse2 => "sse2",
@@ -39,7 +39,7 @@ impl Simd {
         }
     }
 
-    /// What kernels call a register of it in the text of their instructions.
+    /// The name of its registers in the text of a kernel's instructions.
     const fn register(self) -> &'static str {
         match self {
             Self::Sse2 => "xmm",
@@ -49,7 +49,7 @@ impl Simd {
         }
     }
 
-    /// The set whose registers these instructions name.
+    /// Returns the set whose registers these instructions name.
     pub(super) fn of(instructions: &str) -> Option<Self> {
         let names = |simd: &Self| {
             let mut words = instructions.split([' ', ',', ';']);
@@ -58,7 +58,7 @@ impl Simd {
         Self::ALL.into_iter().find(names)
     }
 
-    /// 64-bit lanes of a register.
+    /// 64-bit lanes per register.
     pub const fn lanes(self) -> u64 {
         match self {
             Self::Sse2 | Self::Neon => 2,
@@ -69,10 +69,10 @@ impl Simd {
 }
 
 impl VectorOperation {
-    /// Both.
+    /// Both operations.
     pub const ALL: [Self; 2] = [Self::Add, Self::FusedMultiplyAdd];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -81,10 +81,10 @@ impl VectorOperation {
     }
 }
 
-/// The kernel of a vector operation on 64-bit floating numbers.
+/// Returns the kernel of a vector operation on 64-bit floating-point numbers.
 ///
 /// # Errors
-/// This processor has not these instructions (found out while running).
+/// This processor lacks these instructions (detected at run time).
 pub fn vector(simd: Simd, operation: VectorOperation, shape: Shape) -> Result<Kernel, Unsupported> {
     let code = machine::vector(simd, operation, shape)?;
     let one = 1_f64.to_bits();
@@ -101,14 +101,14 @@ pub fn vector(simd: Simd, operation: VectorOperation, shape: Shape) -> Result<Ke
 const CHAINS: u64 = 12;
 
 impl Kernel {
-    /// What one turn of twelve chains of fused operations comes to with a factor of 2 and an addend of 3, as expected and as these very
-    /// instructions make it: with a factor of 1, which lets them count, no product could be told from none. `simd` is `None` for scalars.
+    /// The result of one turn of twelve chains of fused operations with a factor of 2 and an addend of 3: as expected, and as these very
+    /// instructions compute it. The timed factor of 1, which makes them count, could not reveal a missing product. `simd` is `None` for scalars.
     pub fn products(&self, simd: Option<Simd>) -> [u64; 2] {
         let steps = self.operations_per_turn / CHAINS;
         let lane = match simd {
-            // The chain goes through the sum: each step adds the product of both.
+            // The chain goes through the sum: each step adds the product of the operands.
             Some(Simd::Neon) => 6 * steps,
-            // Through the product: a number is doubled, and 3 added.
+            // The chain goes through the product: each step doubles it and adds 3.
             _ => 3 * ((1 << steps) - 1),
         };
         let expected = CHAINS * simd.map_or(1, Simd::lanes) * lane;

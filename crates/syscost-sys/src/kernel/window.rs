@@ -8,29 +8,29 @@ use super::{Work, machine, share_of_most_frequent};
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
-/// Two lists in memory, each of which goes through its half by chance and around: where one is, only the loads before it tell.
+/// Two cyclic lists in memory, each in random order through its half. Only the loads before it show where a walk is.
 #[derive(Debug)]
 pub struct Walks {
-    /// Holds the nodes: a line with the address of the next one and its own number.
+    /// The nodes: each is a line with the address of the next one and its own number.
     memory: Memory,
     /// The numbers of the nodes in the order of each walk.
     order: [Vec<u32>; 2],
-    /// The addresses of the nodes that were reached.
+    /// The address of the node that each walk has reached.
     reached: [Cell<u64>; 2],
     /// Steps of each walk so far.
     steps: Cell<u64>,
-    /// What [`Walks::visited`] found.
+    /// The result of [`Walks::visited`].
     visited: OnceCell<[usize; 2]>,
 }
 
-/// Bytes of a node: the longest line there is, or two of them.
+/// Bytes per node: the longest cache line there is, or two of them.
 const NODE: usize = 128;
 
-/// Steps of each walk that are looked at to tell an order.
+/// Steps of each walk that are examined to find an order.
 const SOME_STEPS: usize = 2048;
 
 impl Walks {
-    /// Lists in so much memory; `below(n)` is a random number below n.
+    /// Lists in this many bytes of memory; `below(n)` is a random number below n.
     ///
     /// # Errors
     /// As [`Memory::fill`].
@@ -41,7 +41,7 @@ impl Walks {
     ) -> Result<Self, Unsupported> {
         let mut memory = Memory::fill(bytes, pages)?;
         let start = memory.start().expose_provenance() as u64;
-        // Not of the memory, which may be longer: whole pages.
+        // Half of the requested bytes, not of the memory, which is rounded up to whole pages.
         let half = bytes / NODE / 2;
         let order = [0, half].map(|first| {
             let mut order: Vec<u32> = (first..first + half).map(|node| node as u32).collect();
@@ -69,13 +69,13 @@ impl Walks {
         })
     }
 
-    /// The memory they go through.
+    /// The memory that the walks go through.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// Goes around each walk as its addresses lead, and counts the nodes it comes by: half of the memory's, if it is what it should be. Only once: they are
-    /// written when they are made.
+    /// Follows each walk once around and counts the different nodes on it: half of the memory's nodes if the list is correct. Computed only once, since nodes are
+    /// written only when they are created.
     pub fn visited(&self) -> [usize; 2] {
         let count = |walk: usize| {
             let begin = self.reached[walk].get();
@@ -90,17 +90,17 @@ impl Walks {
         *self.visited.get_or_init(|| [0, 1].map(count))
     }
 
-    /// How many bytes both go through.
+    /// How many bytes both walks go through together.
     pub fn bytes(&self) -> usize {
         2 * NODE * self.nodes()
     }
 
-    /// How many nodes there are for each walk.
+    /// Number of nodes of each walk.
     pub fn nodes(&self) -> usize {
         self.order[0].len()
     }
 
-    /// The share of both walks' next steps, thousands of each, that lead equally far in the same direction, of the distance that is most frequent.
+    /// Among the next few thousand steps of both walks, the share that has the most frequent distance and direction.
     pub fn share_of_most_frequent_step(&self) -> f64 {
         let mut distances: Vec<u64> = Vec::new();
         for reached in &self.reached {
@@ -114,9 +114,9 @@ impl Walks {
         share_of_most_frequent(distances)
     }
 
-    /// The address of the node that this one leads to.
+    /// Address of the node that follows this one.
     fn next(&self, node: u64) -> u64 {
-        // SAFETY: addresses of nodes lead to nodes only, in memory that is ours and that nobody writes to.
+        // SAFETY: addresses of nodes lead to nodes only, in memory that is ours and that nothing writes to.
         unsafe { std::ptr::with_exposed_provenance::<u64>(node as usize).read() }
     }
 
@@ -131,8 +131,8 @@ impl Walks {
     }
 }
 
-/// Steps of both walks in turn, with this many instructions that do nothing after each. One
-/// operation is one step with what follows it.
+/// Steps of both walks alternately, with this many instructions that do nothing after each. One
+/// operation is one step with the instructions after it.
 #[derive(Debug)]
 pub struct Window {
     code: Written,
@@ -140,22 +140,22 @@ pub struct Window {
     fillers: usize,
 }
 
-/// Steps of each walk in a turn of the loop: few, so that the caches of code hold the longest.
+/// Steps of each walk per turn of the loop: few, so that the instruction caches hold even the longest.
 const STEPS: usize = 2;
 
 impl Window {
-    /// The most instructions between two steps.
-    pub const MOST: usize = 1 << 12;
+    /// Maximum number of instructions between two steps.
+    pub const MAX_FILLERS: usize = 1 << 12;
 
     /// Writes the code.
     ///
     /// # Errors
-    /// More instructions than [`Window::MOST`], a processor for which there is no such code, or a system that lets nobody write code.
+    /// When there are more than [`Window::MAX_FILLERS`] instructions, the processor is not supported, or the system does not permit writing code.
     pub fn write(fillers: usize, walks: Rc<Walks>) -> Result<Self, Unsupported> {
-        if fillers > Self::MOST {
+        if fillers > Self::MAX_FILLERS {
             let reason = format!(
                 "{fillers} instructions between two loads: at most {}",
-                Self::MOST
+                Self::MAX_FILLERS
             );
             return Err(Unsupported::new(reason));
         }
@@ -166,16 +166,16 @@ impl Window {
         })
     }
 
-    /// The same code along other walks.
+    /// The same code on other walks.
     #[must_use]
     pub fn along(self, walks: Rc<Walks>) -> Self {
         Self { walks, ..self }
     }
 
-    /// What a turn executes, read back from the bytes that are run.
+    /// What one turn executes, decoded from the bytes that are run.
     ///
     /// # Errors
-    /// An instruction that no such code has.
+    /// When the code contains an instruction that is not expected there.
     pub fn turn(&self) -> Result<Turn, Unsupported> {
         self.code.turn()
     }
@@ -187,7 +187,7 @@ impl Work for Window {
     }
 
     fn floor_cycles(&self) -> f64 {
-        // No core gets through more than sixteen instructions in a cycle.
+        // No core executes more than sixteen instructions per cycle.
         (self.fillers + 1) as f64 / 16.0
     }
 
@@ -196,7 +196,7 @@ impl Work for Window {
         let walks = &*self.walks;
         walks.steps.set(walks.steps.get() + turns * STEPS as u64);
         let reached = walks.reached.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: `window` writes a kernel that follows the two addresses and leaves those it has reached; they are those of nodes,
+        // SAFETY: `window` writes a kernel that follows the two addresses and stores those it has reached; they are addresses of nodes,
         // which lead to nodes only, in memory that lives as long as the walks.
         unsafe { (self.code.entry())(turns, reached, 0) }
     }
@@ -233,7 +233,7 @@ mod tests {
             assert_eq!(turn.after_loads, Some((fillers, fillers)));
             assert_eq!(turn.loads as u64, window.operations_per_turn());
             assert_eq!((turn.jumps, turn.additions), (0, 0));
-            // Past the lists' ends, too.
+            // Also beyond the lists' ends.
             for turns in [0, 1, 5, half as u64] {
                 let expected = window.expected(turns);
                 assert_eq!(window.run(turns), expected, "{fillers} {turns}");
@@ -246,12 +246,12 @@ mod tests {
             assert_eq!(window.run(3), expected, "{fillers}, elsewhere");
             assert_eq!(walks.steps.get(), before);
         }
-        // Each walk meets all nodes of its half: the order is one cycle.
+        // Each walk visits all nodes of its half: the order is one cycle.
         assert_eq!(walks.visited(), [half; 2]);
         assert!(walks.share_of_most_frequent_step() < 0.1);
         let mut first = walks.order[0].clone();
         first.sort_unstable();
         assert!(first.into_iter().eq(0..half as u32));
-        assert!(Window::write(Window::MOST + 1, walks).is_err());
+        assert!(Window::write(Window::MAX_FILLERS + 1, walks).is_err());
     }
 }

@@ -7,7 +7,7 @@ use super::machine;
 use crate::memory::{Memory, Pages};
 use crate::{Unsupported, cold_code, os};
 
-/// Code in small pages of its own, which nobody can write to any more.
+/// Executable code in small pages of its own, no longer writable.
 #[derive(Debug)]
 pub(super) struct Written {
     memory: Memory,
@@ -20,7 +20,7 @@ impl Written {
     /// `Unsupported` where the system does not let a process write code, or has no room for it.
     pub(super) fn new(code: &[u8]) -> Result<Self, Unsupported> {
         let memory = Memory::reserve(code.len(), Pages::Small)?;
-        // SAFETY: the memory is at least so long, and nobody else knows it.
+        // SAFETY: the memory is at least as long, and nothing else refers to it.
         let copy = unsafe {
             ptr::copy_nonoverlapping(code.as_ptr(), memory.start(), code.len());
             slice::from_raw_parts(memory.start(), code.len())
@@ -36,27 +36,27 @@ impl Written {
         Ok(Self { memory })
     }
 
-    /// How the code is entered, which must keep to the calling convention of kernels.
+    /// The entry of the code, which must keep to the calling convention of kernels.
     #[inline]
     pub(super) fn entry(&self) -> machine::Entry {
-        // SAFETY: the memory begins with code; calling it is unsafe all the same.
+        // SAFETY: the memory begins with code; calling it remains unsafe.
         unsafe { transmute::<*mut u8, machine::Entry>(self.memory.start()) }
     }
 
-    /// The memory that it lies in, which can be read and executed only.
+    /// The memory that the code lies in, which can only be read and executed.
     pub(super) fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// What a turn of it executes, read back from the bytes that are run.
+    /// What one turn of the code executes, decoded from the bytes that are run.
     pub(super) fn turn(&self) -> Result<Turn, Unsupported> {
-        // SAFETY: the memory is ours, as long as that, and nobody can write to it.
+        // SAFETY: the memory is ours, of that length, and no longer writable.
         let code = unsafe { slice::from_raw_parts(self.memory.start(), self.memory.bytes()) };
         Turn::read(code)
     }
 }
 
-/// What an instruction of written code does, as its bytes say.
+/// The effect of an instruction of written code, according to its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Does {
     /// Nothing.
@@ -65,20 +65,20 @@ pub(super) enum Does {
     AddsOne,
     /// Adds the number of a block.
     AddsNumber,
-    /// Loads the address that it goes on from.
+    /// Loads the address for the next step.
     Loads,
-    /// Goes on this many bytes after its own beginning, as long as there are turns left.
+    /// Continues this many bytes after its own beginning, as long as there are turns left.
     Jumps(isize),
-    /// Something that prepares, counts turns or finishes.
+    /// Part of the prologue, the loop's counting or the epilogue.
     Else,
 }
 
-/// The instructions of one turn of written code, counted as a processor comes by them.
+/// The instructions executed in one turn of written code, counted by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// Bytes from its beginning to its end, without what counts turns.
+    /// Bytes from the turn's beginning to its end, without the instructions that count turns.
     pub span: usize,
-    /// Bytes of the instructions executed, without what counts turns.
+    /// Bytes of the instructions executed, without those that count turns.
     pub bytes: usize,
     /// Instructions that do nothing.
     pub nops: usize,
@@ -90,9 +90,9 @@ pub struct Turn {
     pub loads: usize,
     /// Jumps forward.
     pub jumps: usize,
-    /// All others, but for the jump back: [`Turn::COUNTING`] of them, if there is nothing beside what counts turns.
+    /// All other instructions except the jump back: [`Turn::COUNTING`] of them, if they only count turns.
     pub others: usize,
-    /// The fewest and the most instructions that do nothing after a load and before the next, or the turn's end.
+    /// Minimum and maximum number of no-ops between a load and the next one, or the turn's end.
     pub after_loads: Option<(usize, usize)>,
 }
 
@@ -100,7 +100,7 @@ impl Turn {
     /// Instructions that count turns.
     pub const COUNTING: usize = machine::COUNTING;
 
-    /// Goes through code from its beginning until it goes back, and on from there until it does again.
+    /// Follows the code from its beginning to its first jump back, and from there until it jumps back again.
     fn read(code: &[u8]) -> Result<Self, Unsupported> {
         let (_, top) = Self::until_back(code, 0)?;
         let (turn, again) = Self::until_back(code, top)?;
@@ -110,7 +110,7 @@ impl Turn {
         }
     }
 
-    /// What is executed from there until the first jump back, and where that leads.
+    /// What is executed from `begin` until the first jump back, and where that leads.
     fn until_back(code: &[u8], begin: usize) -> Result<(Self, usize), Unsupported> {
         let mut turn = Self::default();
         let mut at = begin;

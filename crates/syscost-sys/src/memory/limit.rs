@@ -3,22 +3,22 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Version 1 writes the largest multiple of a page where there is no limit.
+/// At least this much means no limit: version 1 writes the largest multiple of a page where there is none.
 const NO_LIMIT: u64 = 1 << 62;
 
-/// Memory that this process may still take without swapping or being killed, in bytes: what the machine has available, or what the limits
-/// of its control groups leave of it. `None` where nothing is told.
+/// Memory that this process may still take without swapping or being killed, in bytes: what the machine has available, or what its control
+/// groups' limits leave. `None` where nothing is known.
 pub fn available_bytes() -> Option<u64> {
     available_below(Path::new("/"))
 }
 
-/// Memory that the machine can give without swapping, in bytes, whatever this process may take of
-/// it: MemAvailable of proc_meminfo(5). `None` where the kernel does not say.
+/// Memory that the machine can give without swapping, in bytes, regardless of this process's limits:
+/// MemAvailable of proc_meminfo(5). `None` where the kernel does not say.
 pub fn machine_available_bytes() -> Option<u64> {
     machine_available_below(Path::new("/"))
 }
 
-/// The tightest limit on memory of this process's control groups and of those above them, of either
+/// The tightest limit on memory of this process's control groups and their ancestors, of either
 /// version, in bytes. `None` without one.
 pub fn group_limit_bytes() -> Option<u64> {
     group_limit_below(Path::new("/"))
@@ -61,7 +61,7 @@ fn number_in(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// The folders of a line of /proc/self/cgroup that may limit memory: the group's own and all above it.
+/// The folders of a line of /proc/self/cgroup that may limit memory: the group's own and those of all its ancestors.
 fn groups_of(line: &str) -> Vec<(String, Kind)> {
     let Some((controllers, path)) = line
         .split_once(':')
@@ -90,8 +90,8 @@ enum Kind {
 }
 
 impl Kind {
-    /// Its files of the limit and of what is used, and the field of memory.stat with the cache that
-    /// gives way first.
+    /// Its files of the limit and of the usage, and the field of memory.stat that counts the cache that
+    /// is reclaimed first.
     fn files(self) -> [&'static str; 3] {
         match self {
             Kind::Unified => ["memory.max", "memory.current", "inactive_file"],
@@ -103,7 +103,7 @@ impl Kind {
         }
     }
 
-    /// What the limit of this group leaves, if it has one. Its file cache gives way before the limit bites.
+    /// What the limit of this group leaves, if it has one. Its file cache is reclaimed before the limit takes effect.
     fn left(self, folder: &Path) -> Option<u64> {
         let [limit, used, cache] = self.files();
         let limit = number_in(&folder.join(limit))?;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn without_limits_the_machine_decides_and_without_that_nobody() {
+    fn without_limits_the_machine_decides() {
         let unlimited = tree(&[
             ("proc/self/cgroup", "5:memory:/x\n"),
             (

@@ -17,13 +17,13 @@ pub use nodes::nodes;
 pub use pages::Pages;
 pub use smaps::Resident;
 
-/// How long memory may take to be filled. In a virtual machine the host may have to find it first.
+/// How long filling memory may take. In a virtual machine the host may have to find it first.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-/// So few bytes are taken without asking: to read what is available takes a millisecond, as long as filling a quarter of this.
+/// Up to this many bytes are taken without a check: reading what is available takes a millisecond, as long as filling a quarter of this.
 const UNASKED: usize = 2 << 20;
 
-/// So much is filled between two looks at the clock, in bytes.
+/// Bytes that are filled between two looks at the clock.
 const STEP: usize = 32 << 20;
 
 /// Private anonymous memory of this process. Unmapped when it goes out of scope.
@@ -36,11 +36,11 @@ pub struct Memory {
     pages: Pages,
 }
 
-// SAFETY: the mapping belongs to nobody else, and may be used and unmapped by any one thread, wherever it was made.
+// SAFETY: the mapping is owned by this value alone, and may be used and unmapped by any one thread, wherever it was made.
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// This many bytes, rounded up to whole pages of this size, every page of them written by the
+    /// Allocates this many bytes, rounded up to whole pages of this size, every page of them written by the
     /// calling thread and confirmed to be resident in pages of this size.
     ///
     /// # Errors
@@ -50,10 +50,10 @@ impl Memory {
         Self::reserve(bytes, pages)?.filled()
     }
 
-    /// The same in small pages where the kernel gives no others, or not this many: [`Memory::pages`] tells.
+    /// As [`Memory::fill`], but in small pages where the kernel gives no others, or not enough of them: [`Memory::pages`] says which.
     ///
     /// # Errors
-    /// As [`Memory::fill`], but for that.
+    /// As [`Memory::fill`], except for a lack of such pages.
     pub fn fill_or_small(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
         if pages.bytes().is_ok() {
             let memory = Self::reserve(bytes, pages)?;
@@ -65,7 +65,7 @@ impl Memory {
         Self::fill(bytes, Pages::Small)
     }
 
-    /// The same with every page written and confirmed.
+    /// Writes every page of the memory and confirms that it is resident as requested.
     fn filled(self) -> Result<Self, Unsupported> {
         self.write_all()?;
         let resident = self.resident()?;
@@ -80,7 +80,7 @@ impl Memory {
         Ok(self)
     }
 
-    /// The same, of which nothing is touched yet: the kernel is only told which pages it is to have.
+    /// As [`Memory::fill`], but nothing is touched yet: the kernel only knows which pages are wanted.
     ///
     /// # Errors
     /// As [`Memory::fill`].
@@ -89,8 +89,8 @@ impl Memory {
         let bytes = bytes.next_multiple_of(page).max(page);
         enough_for(bytes)?;
         let small = Pages::Small.bytes()?;
-        // Whole huge pages need an aligned place; the kernel gives one to those it was asked for by name. A closed page on either side keeps
-        // it from joining this mapping with a neighbour, for it tells residence of whole mappings only.
+        // Whole huge pages need an aligned place; 1 GiB pages are aligned by the kernel. An inaccessible page on either side keeps
+        // it from merging this mapping with a neighbour, since it reports residence only for whole mappings.
         let (fence, spare) = match pages {
             Pages::Small => (small, 0),
             Pages::Huge => (small, page),
@@ -118,38 +118,38 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Where it begins: aligned to its pages.
+    /// Start of the memory, aligned to its pages.
     pub fn start(&self) -> *mut u8 {
         self.start
     }
 
-    /// How long it is, in bytes.
+    /// Length of the memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The pages it was asked in.
+    /// The kind of pages that was requested.
     pub fn pages(&self) -> Pages {
         self.pages
     }
 
-    /// Whether processes that are forked from now on get a copy of it. Without one a fork is faster, the more so the larger it is; such a child must neither
+    /// Sets whether processes that are forked from now on get a copy of it. Without one a fork is faster, the more so the larger the memory; such a child must neither
     /// touch nor drop it.
     ///
     /// # Errors
-    /// `Unsupported` where the kernel knows no such advice.
+    /// `Unsupported` where the kernel does not have this advice.
     pub fn copy_to_children(&self, copied: bool) -> Result<(), Unsupported> {
         os::advise_copying(self.start, self.bytes, copied)
             .map_err(|cause| Unsupported::new(format!("madvise for forks: {cause}")))
     }
 
-    /// Its content.
+    /// The content, as words.
     pub fn words(&mut self) -> &mut [u64] {
         // SAFETY: the mapping is ours alone, aligned to pages, and anonymous memory is initialised.
         unsafe { std::slice::from_raw_parts_mut(self.start.cast(), self.bytes / size_of::<u64>()) }
     }
 
-    /// How much of it is resident, and how much of that in pages as asked.
+    /// How much of it is resident, and how much of that in pages as requested.
     ///
     /// # Errors
     /// `Unsupported` where /proc/self/smaps cannot be read.
@@ -160,14 +160,14 @@ impl Memory {
         )
     }
 
-    /// Writes a word of every page, or of as many as can be in [`PATIENCE`].
+    /// Writes a word of every page, or of as many pages as [`PATIENCE`] permits.
     fn write_all(&self) -> Result<(), Unsupported> {
         let begun = Instant::now();
         let page = Pages::Small.bytes()?;
         for from in (0..self.bytes).step_by(STEP) {
             let length = STEP.min(self.bytes - from);
             let part = self.start.wrapping_add(from);
-            // As if every page were written, but in one call. Before Linux 5.14 they have to be written indeed.
+            // One call with the same effect. Before Linux 5.14 each page has to be written.
             if os::populate(part, length).is_err() {
                 for offset in (0..length).step_by(page) {
                     // SAFETY: within the mapping, which nothing else refers to.
@@ -193,11 +193,11 @@ impl Drop for Memory {
     }
 }
 
-/// Whether so much may be taken: no more than half of what is available, so that nobody else is pushed out. 2 MiB or less always may; whoever takes many such
-/// pieces asks for their sum.
+/// Checks whether this much memory may be taken: no more than half of what is available, so that other programs are not pushed out. Up to 2 MiB is always permitted; check the
+/// sum before taking many such pieces.
 ///
 /// # Errors
-/// `Unsupported` with both numbers when it may not.
+/// `Unsupported` with both numbers if not.
 pub fn enough_for(bytes: usize) -> Result<(), Unsupported> {
     if bytes <= UNASKED {
         return Ok(());
@@ -208,7 +208,7 @@ pub fn enough_for(bytes: usize) -> Result<(), Unsupported> {
     }
 }
 
-/// Whether so much is no more than half of what there is, in bytes; `there` says where.
+/// Checks whether this many bytes are no more than half of what is available; `there` says where.
 fn half_of(available: u64, bytes: usize, there: &str) -> Result<(), Unsupported> {
     if available / 2 >= bytes as u64 {
         return Ok(());
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_there_in_pages_that_it_tells() {
+    fn memory_reports_its_pages() {
         for pages in Pages::ALL {
             match Memory::fill_or_small(8 << 20, pages) {
                 Ok(memory) => {

@@ -1,14 +1,14 @@
-//! Memory of a certain node.
+//! Memory of a certain NUMA node.
 
 use std::fs;
 
 use super::{Memory, Pages, half_of};
 use crate::{Unsupported, cpu, os};
 
-/// This many pages are asked for their node.
+/// Number of pages whose node is checked.
 const ASKED: usize = 512;
 
-/// The nodes that have memory, by number; only node 0 on a kernel that knows none.
+/// The numbers of the nodes that have memory; only node 0 on a kernel without NUMA.
 pub fn nodes() -> Vec<u32> {
     let list = fs::read_to_string("/sys/devices/system/node/has_memory");
     let nodes = list.ok().and_then(|text| cpu::parse_list(&text).ok());
@@ -17,7 +17,7 @@ pub fn nodes() -> Vec<u32> {
         .unwrap_or_else(|| vec![0])
 }
 
-/// What a node's meminfo says may be taken there, in bytes: what is free, and files that nobody has used lately.
+/// What can be taken on a node according to its meminfo, in bytes: free memory, and the cache of inactive files.
 fn free_bytes(meminfo: &str) -> Option<u64> {
     let kib = |name: &str| -> Option<u64> {
         let value = meminfo
@@ -32,14 +32,14 @@ impl Memory {
     /// As [`Memory::fill`], with memory of this node only.
     ///
     /// # Errors
-    /// As there, and when there is no such node, it has less than twice as much free, or this process may not use it.
+    /// As [`Memory::fill`], and when there is no such node, it has less than twice as much free, or this process may not use it.
     pub fn fill_on(bytes: usize, pages: Pages, node: u32) -> Result<Self, Unsupported> {
         let memory = Self::reserve(bytes, pages)?;
         let meminfo = format!("/sys/devices/system/node/node{node}/meminfo");
         let free = fs::read_to_string(meminfo)
             .ok()
             .and_then(|text| free_bytes(&text));
-        // Pages of 1 GiB are set aside, and no part of what is free.
+        // Pages of 1 GiB are set aside, and not part of the free memory.
         if let Some(free) = free.filter(|_| pages != Pages::Gigantic) {
             half_of(free, memory.bytes, &format!("free on node {node}"))?;
         }
@@ -48,10 +48,10 @@ impl Memory {
         memory.filled()
     }
 
-    /// How many of some of its pages, evenly spread, were asked for their node, and how many of these are on this one.
+    /// How many of its pages, evenly spread, were checked for their node, and how many of these are on this one.
     ///
     /// # Errors
-    /// `Unsupported` when the kernel does not tell.
+    /// `Unsupported` when the kernel does not report it.
     pub fn pages_on(&self, node: u32) -> Result<(usize, usize), Unsupported> {
         let page = self.pages.bytes()?;
         let pages = self.bytes / page;

@@ -1,29 +1,29 @@
-//! Sizes of pages.
+//! Page sizes.
 
 use std::fs;
 use std::sync::OnceLock;
 
 use crate::{Unsupported, os};
 
-/// The pages that memory is asked in.
+/// The kind of pages that memory consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pages {
-    /// Those of the kernel's base size: 4 KiB almost everywhere, 16 or 64 KiB on some aarch64 machines.
+    /// Pages of the kernel's base size: 4 KiB almost everywhere, 16 or 64 KiB on some aarch64 machines.
     Small,
     /// Transparent huge pages: 2 MiB on x86-64.
     Huge,
-    /// Pages of 1 GiB, which somebody has to set aside beforehand.
+    /// Pages of 1 GiB, which the administrator has to set aside beforehand.
     Gigantic,
 }
 
 impl Pages {
-    /// The key of the parameter that names them.
+    /// The key of the case parameter that names them.
     pub const KEY: &str = "pages";
 
-    /// All, the smallest first.
+    /// All kinds, the smallest first.
     pub const ALL: [Pages; 3] = [Pages::Small, Pages::Huge, Pages::Gigantic];
 
-    /// Those this machine has: 1 GiB only where some are set aside.
+    /// The kinds that this machine has: 1 GiB only where some are set aside.
     pub fn here() -> Vec<Pages> {
         Self::ALL
             .into_iter()
@@ -35,7 +35,7 @@ impl Pages {
             .collect()
     }
 
-    /// The name in cases: their size on this machine (`4K`, `2M`, `1G`).
+    /// The name in cases: the pages' size on this machine (`4K`, `2M`, `1G`).
     pub fn name(self) -> &'static str {
         match self {
             Pages::Small => match os::page_size() {
@@ -52,12 +52,12 @@ impl Pages {
         }
     }
 
-    /// The one of this name.
+    /// The kind of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|pages| pages.name() == name)
     }
 
-    /// The size of one, in bytes.
+    /// The size of one page, in bytes.
     ///
     /// # Errors
     /// `Unsupported` where the kernel has no such pages.

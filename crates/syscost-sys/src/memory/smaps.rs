@@ -1,4 +1,4 @@
-//! What the kernel says is resident.
+//! How much memory is resident, according to the kernel.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -10,16 +10,16 @@ use crate::{SystemError, Unsupported};
 /// How much of a piece of memory is resident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Resident {
-    /// All that is, in bytes.
+    /// Resident memory, in bytes.
     pub bytes: usize,
-    /// What of it is in pages as they were asked for, in bytes.
+    /// Resident memory in pages of the requested kind, in bytes.
     pub in_pages_bytes: usize,
 }
 
-/// Read at once: about what is said of one mapping. The kernel walks all pages of those that it is asked for.
+/// Bytes per read: about the length of one mapping's entry. The kernel walks all pages of every mapping that is read.
 const AT_ONCE: usize = 1 << 10;
 
-/// What is resident of the mappings that begin within these addresses, by /proc/self/smaps. One piece may be in several of them.
+/// How much is resident of the mappings that begin within these addresses, by /proc/self/smaps. One [`Memory`](super::Memory) may consist of several of them.
 pub(super) fn resident(within: Range<usize>, pages: Pages) -> Result<Resident, Unsupported> {
     let path = "/proc/self/smaps";
     let resident = File::open(path)
@@ -27,7 +27,7 @@ pub(super) fn resident(within: Range<usize>, pages: Pages) -> Result<Resident, U
     Ok(resident.map_err(|cause| SystemError::new("read", path, cause))?)
 }
 
-/// The same of this text, which tells mappings from low addresses to high ones and is read no further than necessary.
+/// Parses this text, which lists mappings by ascending address and is read no further than necessary.
 fn of(smaps: impl BufRead, within: Range<usize>, pages: Pages) -> io::Result<Resident> {
     let (mut small, mut transparent, mut set_aside, mut is_ours) = (0, 0, 0, false);
     for line in smaps.lines() {
@@ -40,7 +40,7 @@ fn of(smaps: impl BufRead, within: Range<usize>, pages: Pages) -> io::Result<Res
             .strip_suffix(" kB")
             .and_then(|number| number.parse::<usize>().ok());
         match (key, kib) {
-            // Resident memory has the transparent huge pages in it, not those that were set aside.
+            // Resident memory includes transparent huge pages, but not those that were set aside.
             ("Rss", Some(kib)) if is_ours => small += kib << 10,
             ("AnonHugePages", Some(kib)) if is_ours => transparent += kib << 10,
             ("Private_Hugetlb", Some(kib)) if is_ours => set_aside += kib << 10,

@@ -1,43 +1,43 @@
-//! What looks at a core show while it is ours: the lowest ratio that many of them agree on.
+//! What looks at a core show while it is ours alone: the lowest ratio that many of them agree on.
 
 use super::Look;
 
-/// Looks that agree lie within this share of each other, beside what the clock's grain makes of it.
+/// Looks that agree lie within this share of each other, in addition to the effect of the clock's grain.
 const AGREE: f64 = 0.015;
 
-/// The share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of the looks did.
+/// Minimum share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of the looks did.
 const MIN_SHARE: f64 = 0.004;
 
-/// And this number of them at least.
+/// Minimum number of looks that must agree.
 const MIN_LOOKS: usize = 12;
 
-/// Modes within this share of each other are states of a core that is ours, of which the usual one counts:
+/// Modes within this factor of each other are states of a core that is ours, of which the usual one counts:
 /// a neighbour on the same core costs independent instructions a fifth or more. Zen 4 showed another one
-/// for some moments, 6 % lower than the one that it shows for hours (2026-11-22); believed in, it made
+/// for some moments, 6 % lower than the one that it shows for hours (2026-11-22); relied on, it made
 /// every look one of a shared core. Where both cores showed 9 % more than that, they were shared (2026-11-23).
 pub const SAME_STATE: f64 = 1.08;
 
 /// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
 const INTERRUPTED: f64 = 1.04;
 
-/// Nor does a look count whose chain takes so much longer than those of most: a core of our own is quick at
-/// what is independent, not slow at what is not. Dense modes of slow chains were seen under load of our
-/// own, at ratios a third below that of a core of our own (Zen 4).
+/// A look does not count either if its chain takes this much longer than most: a core of our own is quick at
+/// independent instructions, not slow at dependent ones. Dense modes of slow chains were seen under our own
+/// load, at ratios a third below that of a core of our own (Zen 4).
 const SLOW_CHAIN: f64 = 1.15;
 
-/// A ratio below this share of the mode is of an interrupted chain, and shows nothing.
+/// A ratio below this share of the mode comes from an interrupted chain, and shows nothing.
 const MIN_RATIO: f64 = 0.9;
 
-/// How far over the mode a look may be, at least, and by how many times the mode's own spread.
+/// How far above the mode a look may be: at least this share, and this many times the mode's own spread.
 const MIN_MARGIN: f64 = 0.02;
 const SPREADS: f64 = 3.0;
 
-/// What a look's ratio is on a core that works for nobody else.
+/// The ratio of looks at a core that does no other work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alone {
     /// The ratio of most looks.
     pub ratio: f64,
-    /// Up to this a look shows a core that is ours.
+    /// Largest ratio of a look that shows a core that is ours.
     pub limit: f64,
 }
 
@@ -49,7 +49,7 @@ impl Alone {
             .is_some_and(|ratio| (least..=self.limit).contains(&ratio))
     }
 
-    /// The same with a margin `times` as wide.
+    /// Returns the same with a margin `times` as wide.
     #[must_use]
     pub fn with_margin(self, times: f64) -> Self {
         Self {
@@ -59,9 +59,9 @@ impl Alone {
     }
 }
 
-/// Finds the mode of a core of our own in looks that were taken in a row: the lowest that is dense, or the
-/// densest that is hardly higher. `None` where none is. If the core was never ours meanwhile, this is the
-/// lowest of the shared modes; who knows what another core of the same model showed can tell. `grain` is
+/// Finds the mode of a core of our own in consecutive looks: the lowest that is dense, or the
+/// densest that is hardly higher. `None` where there is none. If the core was never ours meanwhile, this is the
+/// lowest of the shared modes, which only a comparison with another core of the same model can reveal. `grain` is
 /// the grid of the clock's readings, in ticks.
 pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     let grain = share_of_grain(looks, f64::from(grain));
@@ -84,7 +84,7 @@ pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     ratios.sort_unstable_by(f64::total_cmp);
     let least = MIN_LOOKS.max((MIN_SHARE * ratios.len() as f64) as usize);
     let within = |low: f64| ratios.partition_point(|ratio| *ratio <= low * (1.0 + agree));
-    // The lowest window that is dense, then on to where it is densest: its lower edge may be a tail, or a
+    // Start at the lowest dense window, then move on to where it is densest: its lower edge may be a tail, or a
     // rare state.
     let first = (0..ratios.len()).find(|&index| within(ratios[index]) - index >= least)?;
     let end = ratios.partition_point(|ratio| *ratio <= ratios[first] * SAME_STATE);
@@ -99,7 +99,7 @@ pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     })
 }
 
-/// By what share the clock's grain alone may raise a ratio: either burst may seem a step longer or shorter than it was.
+/// By what share the clock's grain alone may raise a ratio: either burst may seem one step longer or shorter than it was.
 fn share_of_grain(looks: &[Look], grain: f64) -> f64 {
     let typical = |burst: fn(&Look) -> u32| {
         let mut ticks: Vec<u32> = looks.iter().map(burst).collect();
@@ -115,7 +115,7 @@ fn share_of_grain(looks: &[Look], grain: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Looks of a core that is ours in a share of them, with ratios of 0.84 to 0.85, and else shared, 1.0 to 1.7.
+    /// Looks at a core of which this share shows a core that is ours, with ratios of 0.84 to 0.85, the rest a shared one, with 1.0 to 1.7.
     fn looks(count: usize, own_share: f64) -> Vec<Look> {
         let mut random = fastrand::Rng::with_seed(5);
         (0..count)
@@ -156,7 +156,7 @@ mod tests {
         assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
     }
 
-    /// The mode that is found if one look in twenty, in a row, is this one.
+    /// The mode that is found if one look in twenty, consecutively, is this one.
     fn found_beside(look: Look) -> Alone {
         let mut taken = looks(50_000, 0.5);
         taken[10_000..12_500].fill(look);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_makes_no_modes_of_its_own() {
-        // Zen 4: a clock of 26 ticks, bursts of 2010 and 4480.
+        // Zen 4: a clock with a grain of 26 ticks, bursts of 2010 and 4480 ticks.
         let mut random = fastrand::Rng::with_seed(9);
         let mut shown = |ticks: f64| {
             let start = 26.0 * random.f64();

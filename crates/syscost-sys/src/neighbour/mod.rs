@@ -1,12 +1,12 @@
-//! Whether a core works for somebody else at the same time.
+//! Whether a core does other work at the same time.
 //!
 //! A core with two hardware threads shares its front end between them. On a rented machine the second thread is another
-//! guest's: no counter of this machine tells, the frequency does not change, and everything takes 10 to 50 % longer. Two
-//! bursts tell it. Independent instructions pass half as fast while the core is shared ([`Look::throughput`]); a chain of
-//! dependent ones passes as fast as ever ([`Look::chain`]). Their ratio depends on no frequency, and the chain alone gives
+//! guest's: no counter of this machine shows it, the frequency does not change, and everything takes 10 to 50 % longer. Two
+//! bursts reveal it. Independent instructions run half as fast while the core is shared ([`Look::throughput`]); a chain of
+//! dependent ones runs as fast as ever ([`Look::chain`]). Their ratio does not depend on the frequency, and the chain alone gives
 //! the frequency.
 //!
-//! What the ratio is on a core that is ours is no constant: [`alone`] finds it in looks taken over some time.
+//! The ratio on a core that is ours is not a constant: [`alone`] finds it in looks taken over some time.
 
 mod alone;
 
@@ -15,19 +15,19 @@ pub use alone::{Alone, SAME_STATE, alone};
 use crate::arch::{self, Chain};
 use crate::clock::Clock;
 
-/// Turns of the burst of independent instructions, 240 each: a quarter of a microsecond at 4 GHz.
+/// Turns of the burst of independent instructions, 240 instructions each: a quarter of a microsecond at 4 GHz.
 const TURNS: u32 = 25;
 
-/// Core cycles of the dependent chain, about.
+/// Core cycles of the dependent chain, approximately.
 const CHAIN_CYCLES: u32 = 1200;
 
-/// A burst lasts at least as many grains of the clock: a coarser clock would not tell a shared core from one that is not.
+/// Minimum length of a burst, in grains of the clock: with a coarser clock a shared core could not be distinguished from one that is not.
 const MIN_GRAINS: f64 = 100.0;
 
-/// How long the burst of independent instructions lasts at least, roughly, in ns: 190 on a Zen 4 of 2.9 GHz, 270 on a Xeon of 4 GHz.
+/// Minimum length of the burst of independent instructions, roughly, in ns: 190 on a Zen 4 of 2.9 GHz, 270 on a Xeon of 4 GHz.
 const BURST_NS: f64 = 190.0;
 
-/// Takes looks at the core it runs on.
+/// Takes looks at the core that it runs on.
 #[derive(Clone, Copy)]
 pub struct Probe {
     clock: Clock,
@@ -39,24 +39,24 @@ pub struct Probe {
     grain: u32,
 }
 
-/// One look at a core: how long either burst took, in ticks of the clock.
+/// One look at a core: how long each of two bursts took, in ticks of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Independent instructions: longer while the core is shared.
+    /// Time of the independent instructions: longer while the core is shared.
     pub throughput: u32,
-    /// Dependent instructions: longer only at a lower frequency.
+    /// Time of the dependent instructions: longer only at a lower frequency.
     pub chain: u32,
 }
 
 impl Look {
-    /// The first over the second; `None` where the clock did not move.
+    /// The first time over the second; `None` where the clock did not move.
     pub fn ratio(&self) -> Option<f64> {
         (self.chain > 0).then(|| f64::from(self.throughput) / f64::from(self.chain))
     }
 }
 
 impl Probe {
-    /// A probe by this clock, whose readings lie `grain` ticks apart ([`Clock::grain_ticks`]; found once in a run, since probes of another length
+    /// A probe with this clock, whose readings lie `grain` ticks apart ([`Clock::grain_ticks`]; determined once per run, since probes of another length
     /// show another ratio). `None` where the target has no bursts.
     pub fn new(clock: Clock, grain: u32) -> Option<Self> {
         let chain = arch::multiply_chain().or_else(arch::add_chain)?;
@@ -78,7 +78,7 @@ impl Probe {
         Some(probe)
     }
 
-    /// The same probe on a core that seems `times` as slow: for tests of what a busy neighbour does.
+    /// The same probe on a core that seems slower by this factor: for tests of what a busy neighbour does.
     #[must_use]
     pub fn slowed(self, times: u32) -> Self {
         Self {
@@ -87,18 +87,18 @@ impl Probe {
         }
     }
 
-    /// The grid of the clock it goes by, in ticks.
+    /// The grain of its clock, in ticks.
     pub fn grain(&self) -> u32 {
         self.grain
     }
 
-    /// How many times as long as the shortest possible its bursts are, because of the clock.
+    /// By what factor its bursts are longer than the shortest possible, because of the clock.
     pub fn scale(&self) -> u32 {
         self.turns / TURNS
     }
 
-    /// A look with both bursts, 0.6 us by a fine clock. The chain comes first: while it waits for itself the core fetches ahead, and what follows a look may be about code
-    /// that is in no cache.
+    /// Takes a look with both bursts, 0.6 us with a fine clock. The chain comes first: while it waits for its results the core fetches ahead, and the code that follows a look may
+    /// be in no cache.
     #[inline]
     pub fn look(&self) -> Look {
         let chain = self.chain();
@@ -106,20 +106,20 @@ impl Probe {
         Look { throughput, chain }
     }
 
-    /// The burst of independent instructions alone, in ticks.
+    /// Times the burst of independent instructions alone, in ticks.
     #[inline]
     pub fn throughput(&self) -> u32 {
         self.time(self.independent, self.turns * self.slowdown)
     }
 
-    /// The burst of dependent instructions alone, in ticks.
+    /// Times the burst of dependent instructions alone, in ticks.
     #[inline]
     pub fn chain(&self) -> u32 {
         self.time(self.chain.run, self.chain_turns)
     }
 
-    /// What the clock's own reading adds to a chain, in ticks: what falls out of the difference between one and a chain
-    /// four times as long. Typical ones, since a look later on is no shortest of many either.
+    /// The overhead of reading the clock in the time of a chain, in ticks: what cancels in the difference between one chain and another
+    /// four times as long. Typical times are used, since a later look is not the shortest of many either.
     pub fn chain_overhead(&self) -> f64 {
         const PAIRS: usize = 301;
         const TIMES: u32 = 4;
@@ -129,7 +129,7 @@ impl Probe {
                 ticks.push(self.time(self.chain.run, times * self.chain_turns));
             }
         }
-        // A mean, since a coarse clock shows nothing between its steps; of the shorter half, which nothing held up.
+        // A mean, since a coarse clock shows nothing between its steps; of the shorter half, which was not delayed.
         let [short, long] = taken.map(|mut ticks| {
             ticks.sort_unstable();
             let middle = &ticks[PAIRS / 20..PAIRS / 2 + PAIRS / 20];
@@ -192,7 +192,7 @@ mod tests {
             println!("skipped: no chain of known latency on this target");
             return;
         };
-        // The frequency moves; one of some moments must show the same.
+        // The frequency changes; at one of these moments both must agree.
         let agrees = (0..50).any(|_| {
             let overhead = probe.chain_overhead();
             let shortest = (0..20).map(|_| probe.chain()).min();

@@ -10,24 +10,24 @@ use crate::{SystemError, os};
 pub struct Offloads {
     /// TCP segmentation offload: the interface cuts what is sent into segments.
     pub tso: bool,
-    /// Generic segmentation offload: the kernel does, right before the interface.
+    /// Generic segmentation offload: the kernel cuts it, right before the interface.
     pub gso: bool,
-    /// Generic receive offload: the kernel joins what is received, right behind the interface.
+    /// Generic receive offload: the kernel joins what is received, right after the interface.
     pub gro: bool,
-    /// Large receive offload: the interface joins it.
+    /// Large receive offload: the interface joins what is received.
     pub lro: bool,
     /// The interface computes the checksums of what is sent.
     pub tx_checksum: bool,
-    /// The interface verifies those of what is received.
+    /// The interface verifies the checksums of what is received.
     pub rx_checksum: bool,
 }
 
 impl Offloads {
-    /// Those of an interface of this task's network namespace: SIOCETHTOOL, for which nobody needs
-    /// a privilege.
+    /// The settings of an interface of this task's network namespace, by SIOCETHTOOL, which needs no
+    /// privilege.
     ///
     /// # Errors
-    /// When there is no such interface, its kernel does not tell, or outside Linux.
+    /// When there is no such interface, its kernel does not report them, or outside Linux.
     pub fn of(interface: &str) -> Result<Offloads, SystemError> {
         os::offloads(interface)
             .map_err(|cause| SystemError::new("ioctl SIOCETHTOOL", interface, cause))
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn loopback_leaves_checksums_and_segments_alone() {
         match Offloads::of("lo") {
-            // As every kernel makes it; its transmit checksum cannot be turned off.
+            // Every kernel creates `lo` like this; its transmit checksum cannot be turned off.
             Ok(offloads) => assert!(offloads.tx_checksum, "{offloads}"),
             Err(reason) => println!("skipped: {reason}"),
         }
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn an_interface_that_is_none_has_none() {
-        for nobody in ["nonesuch0", "a-name-that-is-longer-than-any", "", "l\0o"] {
-            let error = Offloads::of(nobody).unwrap_err().to_string();
+        for name in ["nonesuch0", "a-name-that-is-longer-than-any", "", "l\0o"] {
+            let error = Offloads::of(name).unwrap_err().to_string();
             assert!(error.contains("SIOCETHTOOL"), "{error}");
         }
     }

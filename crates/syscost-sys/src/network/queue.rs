@@ -7,19 +7,19 @@ use crate::{SystemError, os};
 /// The root queueing discipline (qdisc) of an interface, as `tc -s qdisc` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
-    /// Its kind, e.g. `fq_codel`, `tbf`.
+    /// Kind of the queue, e.g. `fq_codel`, `tbf`.
     pub kind: String,
-    /// How often it held a packet back because its rate was reached, since it was made: only
+    /// How often it held a packet back because its rate was reached, since it was created: only
     /// shapers count this.
     pub overlimits: u32,
 }
 
 impl Queue {
-    /// That of an interface of this task's network namespace: RTM_GETQDISC, for which nobody needs
-    /// a privilege. `None` where it has none.
+    /// The queue of an interface of this task's network namespace, by RTM_GETQDISC, which needs no
+    /// privilege. `None` where it has none.
     ///
     /// # Errors
-    /// When there is no such interface, the kernel does not tell, or outside Linux.
+    /// When there is no such interface, the kernel does not report it, or outside Linux.
     pub fn of(interface: &str) -> Result<Option<Queue>, SystemError> {
         let failed = |cause| SystemError::new("RTM_GETQDISC", interface, cause);
         let index = os::interface_index(interface).map_err(failed)?;
@@ -35,7 +35,7 @@ const TCA_KIND: u16 = 1;
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_QUEUE: u16 = 3;
 
-/// Set in an attribute's type where it holds further ones.
+/// Set in an attribute's type where it holds nested ones.
 const NLA_F_NESTED: u16 = 1 << 15;
 
 /// Bytes of `struct nlmsghdr`, of `struct tcmsg` and of `struct nlattr`.
@@ -78,9 +78,9 @@ fn find(attributes: &[u8], wanted: u16) -> Option<&[u8]> {
         .map(|(_, content)| content)
 }
 
-/// Netlink's parts one after the other, each at a multiple of four bytes: a head of this many
-/// bytes, which tells the length of the whole and the type, and the content. Ends where what is
-/// left is no part.
+/// Netlink's parts in sequence, each at a multiple of four bytes: a header of this many
+/// bytes, which holds the length of the whole and the type, and the content. Ends at the first
+/// incomplete part.
 fn parts(
     mut bytes: &[u8],
     head: usize,

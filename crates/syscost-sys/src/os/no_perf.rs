@@ -1,4 +1,4 @@
-//! Where there is no perf: a counter that cannot exist.
+//! For targets without perf: a counter that cannot exist.
 
 use std::io;
 

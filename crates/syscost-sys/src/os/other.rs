@@ -1,4 +1,4 @@
-//! Any system but Linux: the same functions, each saying that it is not written for this system.
+//! Any system but Linux: the same functions, each returning that it is not written for this system.
 
 use std::fs::File;
 use std::io;
@@ -66,7 +66,7 @@ pub(crate) fn parent_id() -> Option<u32> {
     None
 }
 
-/// Nothing: its default is not known here.
+/// Does nothing: the signal's default is not known here.
 pub(crate) fn ignore_file_size_signal() {}
 
 pub(crate) fn make_idle_timer() -> io::Result<()> {
@@ -145,7 +145,7 @@ pub(crate) fn share(_: usize) -> io::Result<*mut u8> {
 
 pub(crate) fn unshare(_: *mut u8, _: usize) {}
 
-/// What most systems have.
+/// The page size of most systems, in bytes.
 pub(crate) fn page_size() -> usize {
     4096
 }
@@ -248,9 +248,10 @@ pub(crate) fn remove_posix_queue(_: &std::ffi::CStr) -> io::Result<()> {
     refused()
 }
 
-/// No user has this number.
+/// No such flags here.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = 0;
 
+/// A number that no user has.
 pub(crate) fn user_id() -> u32 {
     u32::MAX
 }
@@ -309,7 +310,7 @@ impl Epoll {
     }
 }
 
-/// No call answers this here.
+/// No call returns this error here.
 pub(crate) const NO_BUFFERS: i32 = -1;
 
 pub(crate) fn allow_zero_copy(_: BorrowedFd<'_>) -> io::Result<()> {

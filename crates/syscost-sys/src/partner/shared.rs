@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{SystemError, os};
 
-/// A value that this process, its threads and processes forked from it see alike. Cloning makes another handle to the same
+/// A value that this process, its threads and processes forked from it share. Cloning makes another handle to the same
 /// value.
 ///
 /// A process forked from this one sees the value as long as it lives, even if this one has given up its handles.
@@ -17,7 +17,7 @@ pub struct Shared<T>(Arc<Mapping<T>>);
 struct Mapping<T>(*mut T);
 
 // SAFETY: a mapping is owned memory; it gives out shared references only, so what it holds must be Sync for others to use
-// it, and Send to be dropped by whoever drops the last handle.
+// it, and Send to be dropped by the owner of the last handle.
 unsafe impl<T: Send + Sync> Send for Mapping<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send + Sync> Sync for Mapping<T> {}
@@ -36,7 +36,7 @@ impl<T: Sync + Send + 'static> Shared<T> {
             .map_err(|cause| SystemError::new("mmap", format!("{bytes} shared bytes"), cause))?
             .cast::<T>();
         assert!(memory.is_aligned(), "pages are aligned for any type");
-        // SAFETY: fresh memory of this size, aligned, which nobody else knows yet.
+        // SAFETY: fresh memory of this size, aligned, which nothing else refers to yet.
         unsafe { memory.write(value) };
         Ok(Self(Arc::new(Mapping(memory))))
     }
@@ -52,7 +52,7 @@ impl<T> Deref for Shared<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: written by `new`, given back only with the last handle, and nobody has more than a shared reference.
+        // SAFETY: written by `new`, freed only with the last handle, and only shared references are given out.
         unsafe { &*self.0.0 }
     }
 }

@@ -1,11 +1,11 @@
-//! A value that one task puts down for others.
+//! A value that one task leaves for others.
 #![allow(unsafe_code)] // a value written once, read by others
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Room for one value, put there once. In memory that tasks share ([`Shared`](super::Shared)) it takes a partner's result to its maker.
+/// Room for one value, written once. In memory that tasks share ([`Shared`](super::Shared)) it passes a partner's result to its creator.
 ///
 /// The value must mean the same in every process: numbers and arrays of them, nothing that points at memory of the partner's own.
 #[derive(Debug)]
@@ -18,12 +18,12 @@ const EMPTY: u8 = 0;
 const TAKEN: u8 = 1;
 const FULL: u8 = 2;
 
-// SAFETY: written by whoever takes it first and read only when that has been done, so there is nothing to be used by two at once;
+// SAFETY: written by the task that takes it first and read only after that, so there are no concurrent accesses;
 // values are copied from task to task, as Send allows.
 unsafe impl<T: Send> Sync for Slot<T> {}
 
 impl<T> Default for Slot<T> {
-    /// An empty one.
+    /// An empty slot.
     fn default() -> Self {
         Self {
             state: AtomicU8::new(EMPTY),
@@ -33,13 +33,13 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T: Copy> Slot<T> {
-    /// Puts a value down, unless there is one already.
+    /// Stores a value, unless there is one already.
     pub fn put(&self, value: T) {
         let taken = self
             .state
             .compare_exchange(EMPTY, TAKEN, Ordering::Relaxed, Ordering::Relaxed);
         if taken.is_ok() {
-            // SAFETY: only one caller takes it, and nobody reads before it is full.
+            // SAFETY: only one caller takes it, and nothing reads it before it is full.
             unsafe { (*self.value.get()).write(value) };
             self.state.store(FULL, Ordering::Release);
         }
@@ -48,7 +48,7 @@ impl<T: Copy> Slot<T> {
     /// The value, if there is one.
     pub fn get(&self) -> Option<T> {
         let is_full = self.state.load(Ordering::Acquire) == FULL;
-        // SAFETY: full, so it was written before, and nobody writes again.
+        // SAFETY: full, so it was written before, and nothing writes to it again.
         is_full.then(|| unsafe { (*self.value.get()).assume_init() })
     }
 }

@@ -1,4 +1,4 @@
-//! Starting a partner, knowing that it is there and where, and ending it.
+//! Starting a partner, knowing where it runs, and ending it.
 
 use std::fmt;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use crate::counters::TaskId;
 use crate::{cpu, os, process};
 
-/// What two tasks are to each other.
+/// What kind of tasks two partners are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Between {
     /// Two processes, each with memory of its own.
@@ -20,7 +20,7 @@ pub enum Between {
 }
 
 impl Between {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Between; 2] = [Between::Processes, Between::Threads];
 
     /// The name in cases: `processes` or `threads`.
@@ -31,13 +31,13 @@ impl Between {
         }
     }
 
-    /// The one of this name.
+    /// The kind of this name.
     pub fn from_name(name: &str) -> Option<Between> {
         Self::ALL.into_iter().find(|between| between.name() == name)
     }
 }
 
-/// Why there is no partner, or what became of it.
+/// Why a partner could not be started, or how it failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PartnerError {
     /// It could not be started.
@@ -53,8 +53,8 @@ pub enum PartnerError {
 
 /// A task that works with the one that started it.
 ///
-/// A partner process is killed when this is dropped, and when its maker ends. A partner thread must be told to end by
-/// whatever it works with; it ends with the process at the latest.
+/// A partner process is killed when this is dropped, and when its creator ends. A partner thread must be ended through
+/// the objects that it works with; it ends with the process at the latest.
 #[derive(Debug)]
 pub struct Partner {
     task: TaskId,
@@ -64,15 +64,15 @@ pub struct Partner {
 
 #[derive(Debug)]
 enum Handle {
-    /// Waited for or not.
+    /// The child's process id, until it has been waited for.
     Process(Option<u32>),
     Thread(Option<JoinHandle<bool>>),
 }
 
-/// What a partner does, and why it failed.
+/// A partner's work; its error says why it failed.
 type Work = Box<dyn FnOnce() -> Result<(), String>>;
 
-/// What comes before, in the partner.
+/// The preparation of the work, which runs in the partner.
 type Prepare = Box<dyn FnOnce() -> Result<Work, String> + Send>;
 
 /// The first byte of a task's first report.
@@ -81,10 +81,10 @@ const READY: u8 = b'+';
 impl Partner {
     /// Starts `work` in another task that may use these processors, and returns when it is about to begin.
     ///
-    /// The maker should have no thread but partners when it makes a process.
+    /// When it starts a process, the caller should have no threads but partners.
     ///
     /// # Errors
-    /// When there can be no such task, or it may not use these processors.
+    /// When the task cannot be started, or it may not use these processors.
     pub fn start<E: fmt::Display>(
         between: Between,
         cpus: &[u32],
@@ -111,7 +111,7 @@ impl Partner {
         Self::start_boxed(between, cpus, Box::new(prepare))
     }
 
-    /// The same, compiled once for all work.
+    /// [`Partner::start_prepared`] without type parameters, so that it is compiled only once.
     fn start_boxed(
         between: Between,
         cpus: &[u32],
@@ -151,20 +151,20 @@ impl Partner {
         Ok(partner)
     }
 
-    /// Which task it is.
+    /// The partner's task id.
     pub fn task(&self) -> TaskId {
         self.task
     }
 
-    /// Stops a partner process where it is, for good; a thread goes on.
+    /// Stops a partner process permanently; a thread goes on.
     pub fn freeze(&self) {
         if let Handle::Process(Some(child)) = self.handle {
-            // Whoever cannot be stopped has ended.
+            // A process that cannot be stopped has ended.
             let _ = os::stop_process(child);
         }
     }
 
-    /// As dropping it, but closes nothing, which would be a call more of its maker: for an audit's
+    /// Ends the partner as dropping it does, but closes nothing, which would be another system call: for an audit's
     /// child, which is about to end.
     pub fn abandon(self) {
         self.end();
@@ -173,18 +173,18 @@ impl Partner {
 
     fn end(&self) {
         if let Handle::Process(Some(child)) = self.handle {
-            // One that has ended already is only waited for.
+            // A process that has ended already is only waited for.
             let _ = os::kill_process(child);
             let _ = os::wait_for(child);
         }
     }
 
-    /// Whether it has ended, well or badly, or is about to and has said why. Costs a system call.
+    /// Whether it has ended, successfully or not, or has reported its failure and is about to end. Costs a system call.
     pub fn has_ended(&self) -> bool {
         os::is_readable(self.reports.as_fd())
     }
 
-    /// Waits until it has ended by itself, and tells what went wrong with it.
+    /// Waits until the partner has ended by itself, and reports its failure.
     ///
     /// # Errors
     /// [`PartnerError::Failed`] with what its work returned, or how its process ended.
@@ -194,7 +194,7 @@ impl Partner {
                 let child = child.take().expect("only `join` takes it, once");
                 match os::wait_for(child) {
                     Ok(0) => Ok(()),
-                    // As a shell counts: 128 and the signal's number.
+                    // As in shells: 128 plus the signal's number.
                     Ok(code @ 129..=192) => {
                         Err(format!("its process was killed by signal {}", code - 128))
                     }
@@ -212,17 +212,17 @@ impl Partner {
         };
         ended.map_err(|how| {
             let mut said = String::new();
-            // Both ends of the pipe are here or gone; what was said before the end is all there is.
+            // No writer of the pipe is left, so this reads everything that was written before the end.
             let _ = self.reports.read_to_string(&mut said);
             PartnerError::Failed(if said.is_empty() { how } else { said })
         })
     }
 
-    /// Who it is, once it is ready.
+    /// Waits until the partner is ready, and returns its task id.
     fn greeting(&mut self) -> Result<TaskId, PartnerError> {
         let mut first = [0; 9];
-        let told = self.reports.read_exact(&mut first);
-        if told.is_ok() && first[0] == READY {
+        let result = self.reports.read_exact(&mut first);
+        if result.is_ok() && first[0] == READY {
             let number = |at: usize| {
                 u32::from_le_bytes([first[at], first[at + 1], first[at + 2], first[at + 3]])
             };
@@ -249,7 +249,7 @@ fn pinned(cpus: &[u32]) -> Result<(), String> {
     cpu::pin_to(cpus).map_err(|error| error.to_string())
 }
 
-/// The task's side: take its place, prepare, tell that it is ready, work, tell what went wrong. Returns whether all went well.
+/// The task's side: take its place, prepare, report that it is ready, work, report a failure. Returns whether all went well.
 fn run(
     mut report: PipeWriter,
     take_place: impl FnOnce() -> Result<(), String>,
@@ -267,13 +267,13 @@ fn run(
         caught(work)
     });
     if let Err(reason) = &result {
-        // Should nobody listen any more, the ending tells as much.
+        // If there is no reader any more, the way the task ends shows the failure.
         let _ = report.write_all(reason.as_bytes());
     }
     result.is_ok()
 }
 
-/// What it returns; a panic is a failure.
+/// The work's result; a panic is a failure.
 fn caught<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err("it panicked".to_owned()))
 }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_is_told() {
+    fn failures_are_reported() {
         each(|between| {
             let all = cpu::allowed().unwrap();
             let failing = Partner::start(between, &all, || Err("no luck"));

@@ -1,12 +1,12 @@
-//! The scheduler's class for work that waits for nobody.
+//! The scheduling class for batch work.
 
 use std::marker::PhantomData;
 
 use super::real_time::{Class, class};
 use crate::{SystemError, os};
 
-/// While it lives, the thread that entered and what it starts are of the class SCHED_BATCH: a task of it that is woken does not
-/// preempt the one that runs, which goes on until it sleeps.
+/// While it lives, the thread that entered and the tasks that it starts are of the class SCHED_BATCH: such a task, when woken, does not
+/// preempt the running one, which continues until it sleeps.
 #[derive(Debug)]
 pub struct Batch {
     before: Class,
@@ -21,7 +21,7 @@ impl Batch {
     pub fn enter() -> Result<Batch, SystemError> {
         let before = class()?;
         let enter = match before {
-            // One that could not be gone back to is not left.
+            // A class that could not be restored is not left.
             Class::Other(_) => Err(std::io::ErrorKind::InvalidInput.into()),
             _ => os::set_class(Class::Batch),
         };

@@ -17,11 +17,11 @@ pub use tree::{Owner, descendants, has_variable, kill_tree, killed_children, see
 
 use crate::{SystemError, Unsupported, os};
 
-/// Has the kernel kill the calling process when its parent's thread that made it ends, whatever
-/// ends it.
+/// Makes the kernel kill the calling process when the parent's thread that created it ends, for
+/// whatever reason.
 ///
-/// `expected_parent` is the parent's process id as the parent itself told it: if it has ended
-/// already, the kernel will not tell, so this fails and the caller leaves by itself.
+/// `expected_parent` is the process id that the parent reported for itself: if it has already
+/// ended, the kernel sends no signal, so this fails and the caller has to exit by itself.
 ///
 /// # Errors
 /// When the parent is another one by now, or the system refuses or lacks it (outside Linux).
@@ -42,7 +42,7 @@ pub fn die_with_parent(expected_parent: u32) -> Result<(), SystemError> {
     }
 }
 
-/// Waits about so long, by any call that is not refused: [`std::thread::sleep`] panics in a sandbox
+/// Waits for about this long, by any call that is not refused: [`std::thread::sleep`] panics in a sandbox
 /// without clock_nanosleep.
 pub fn pause(length: Duration) {
     let end = Instant::now() + length;
@@ -57,13 +57,13 @@ pub fn pause(length: Duration) {
     }
 }
 
-/// Lets a file that grows beyond its limit (`ulimit -f`) be an error of the write, as a full disk is, and not this process's end.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, as on a full disk, instead of ending this process.
 pub fn survive_file_size_limit() {
     os::ignore_file_size_signal();
 }
 
-/// Makes a POSIX timer that is never started, and goes when this process ends: a small object of the
-/// kernel's that no other process inherits.
+/// Creates a POSIX timer that is never started and exists until this process ends: a small kernel
+/// object that no other process inherits.
 ///
 /// # Errors
 /// When the system refuses (`ulimit -i`) or lacks it (outside Linux).
@@ -81,7 +81,7 @@ pub fn become_subreaper() -> Result<(), SystemError> {
     })
 }
 
-/// Takes the status of a child that has ended, without blocking, and tells whether there was one: for
+/// Takes the status of a child that has ended, without blocking, and returns whether there was one: for
 /// a subreaper's adopted orphans, which have no [`std::process::Child`].
 pub fn reap(pid: u32) -> bool {
     os::reap(pid)
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_parent_is_told() {
+    fn a_wrong_parent_is_reported() {
         let parent = os::parent_id().unwrap_or(0);
         // In a thread of its own nothing outlives the test: the setting belongs to the process, but
         // this process's parent is the test runner, with which it ends anyway.

@@ -7,11 +7,11 @@ use crate::{SystemError, os};
 /// How the scheduler treats a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// As everybody else (SCHED_OTHER).
+    /// The default class (SCHED_OTHER).
     Normal,
-    /// As everybody else, but preempting nobody when it wakes up (SCHED_BATCH).
+    /// Like the default class, but a task that wakes up preempts no other (SCHED_BATCH).
     Batch,
-    /// Before everybody else, until it sleeps (SCHED_FIFO), at this priority from 1 to 99.
+    /// Runs before all other tasks until it sleeps (SCHED_FIFO), at this priority from 1 to 99.
     Fifo(u8),
     /// Another policy, by its number.
     Other(i32),
@@ -31,22 +31,22 @@ impl fmt::Display for Class {
 /// The class of the calling thread.
 ///
 /// # Errors
-/// When the system does not tell.
+/// When the system does not report it.
 pub fn class() -> Result<Class, SystemError> {
     os::class().map_err(|cause| SystemError::new("sched_getscheduler", "of this thread", cause))
 }
 
-/// While it lives, the thread that entered is in class [`Class::Fifo`]; then it is in the normal one again.
+/// While it lives, the thread that entered is in class [`Class::Fifo`]; afterwards it is in the normal one again.
 ///
-/// A thread that runs on and on in this class keeps its processor from everybody else, so this process is ended by SIGXCPU when
-/// one of its real-time threads runs for a fifth of a second without a sleep. What it forks is in the normal class.
+/// A thread that never sleeps in this class keeps its processor from all other tasks, so this process is ended by SIGXCPU when
+/// one of its real-time threads runs for a fifth of a second without sleeping. What it forks is in the normal class.
 #[derive(Debug)]
 pub struct RealTime {
     limit: Option<u64>,
     _of_its_thread: std::marker::PhantomData<*const ()>,
 }
 
-/// Longest time without a sleep, in us.
+/// Longest time that a thread may run without sleeping, in us.
 const LONGEST_RUN_US: u64 = 200_000;
 
 impl RealTime {
@@ -64,7 +64,7 @@ impl RealTime {
             return Err(error("sched_setscheduler")(cause));
         }
         let limit = os::limit_real_time(Some(LONGEST_RUN_US)).map_err(error("setrlimit"))?;
-        // From here on the limit is given back, whatever happens.
+        // From here on the limit is restored in any case.
         let entered = RealTime {
             limit,
             _of_its_thread: std::marker::PhantomData,
@@ -87,9 +87,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_never_sleeps_is_ended() {
+    fn a_thread_that_never_sleeps_is_ended() {
         const SIGXCPU: i32 = 24;
-        // A child, so that only it is ended.
+        // Tried in a child, so that only the child is killed.
         let child = os::fork(&mut || match RealTime::enter(1) {
             Ok(_real_time) => loop {
                 std::hint::spin_loop();
@@ -108,7 +108,7 @@ mod tests {
             println!("skipped: no classes here");
             return;
         };
-        // Twice, so that it is what it will be again.
+        // Twice, so that the value returned is the one that will be restored.
         let limit = os::limit_real_time(None).and_then(|_| os::limit_real_time(None));
         let limit = limit.unwrap();
         match RealTime::enter(3) {

@@ -7,7 +7,7 @@ use crate::{SystemError, Unsupported};
 /// The seccomp mode of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seccomp {
-    /// No filter: system calls cost what they cost.
+    /// No filter: system calls have their usual cost.
     Off,
     /// Only read, write and exit are allowed.
     Strict,
@@ -19,7 +19,7 @@ pub enum Seccomp {
 /// The seccomp mode of this process.
 ///
 /// # Errors
-/// `Unsupported` where /proc/self/status does not tell (CONFIG_SECCOMP off, or outside Linux).
+/// `Unsupported` where /proc/self/status does not say (CONFIG_SECCOMP off, or outside Linux).
 pub fn seccomp_mode() -> Result<Seccomp, Unsupported> {
     match field(&read()?, "Seccomp").as_deref() {
         Some("0") => Ok(Seccomp::Off),
@@ -35,7 +35,7 @@ pub fn seccomp_mode() -> Result<Seccomp, Unsupported> {
 /// call.
 ///
 /// # Errors
-/// `Unsupported` where /proc/self/status does not tell (outside Linux).
+/// `Unsupported` where /proc/self/status does not say (outside Linux).
 pub fn is_traced() -> Result<bool, Unsupported> {
     field(&read()?, "TracerPid")
         .map(|pid| pid != "0")
@@ -45,7 +45,7 @@ pub fn is_traced() -> Result<bool, Unsupported> {
 /// Memory of this process that is resident, in bytes.
 ///
 /// # Errors
-/// `Unsupported` where /proc/self/status does not tell (outside Linux).
+/// `Unsupported` where /proc/self/status does not say (outside Linux).
 pub fn resident_bytes() -> Result<u64, Unsupported> {
     let size = field(&read()?, "VmRSS");
     size.and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok())

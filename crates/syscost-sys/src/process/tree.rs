@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::{SystemError, os};
 
-/// Whether /proc is there and shows this process: one of another pid namespace shows others by the same
+/// Whether /proc is mounted and shows this process: a /proc of another pid namespace shows other processes by the same
 /// numbers.
 pub fn sees_itself() -> bool {
     let shown = fs::read_link("/proc/self");
@@ -74,21 +74,21 @@ fn scan() -> BTreeMap<u32, Vec<u32>> {
     tree
 }
 
-/// What /proc tells of a process (proc_pid_stat(5)).
+/// What /proc says of a process (proc_pid_stat(5)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stat {
     state: char,
     parent: u32,
     /// Its process group.
     group: u32,
-    /// When it started, in ticks since the machine did: with the id it names a process for ever.
+    /// Start time, in ticks since boot: together with the id it identifies a process permanently.
     started: u64,
-    /// The signal that ended it, if one did. None either where the kernel does not tell who asks.
+    /// The signal that ended it, if any. Also `None` where the kernel does not reveal it to this process.
     ended_by: Option<i32>,
 }
 
 impl Stat {
-    /// Whether it runs, or may run again.
+    /// Whether the process runs, or may run again.
     fn is_alive(self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
@@ -98,7 +98,7 @@ fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The name may hold spaces and parentheses; the last parenthesis ends it.
+/// Parses the file. The name may hold spaces and parentheses; the last parenthesis ends it.
 fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text.rsplit_once(") ")?.1.split_ascii_whitespace();
     Some(Stat {
@@ -129,8 +129,8 @@ pub fn killed_children(pid: u32) -> Vec<(u32, i32)> {
     killed
 }
 
-/// By what processes are known that somebody started: their group, unless they left it, and the
-/// environment they were given.
+/// How processes that a certain process started are recognised: by their group, unless they left it, and by
+/// the environment that they were given.
 #[derive(Debug, Clone)]
 pub struct Owner {
     /// The process group.
@@ -140,8 +140,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The calling process's children that are the owner's, ascending: orphans that fell to a
-    /// [subreaper](super::become_subreaper) among them, others' children not. Who neither stayed in the
+    /// The calling process's children that are the owner's, ascending, including orphans adopted by a
+    /// [subreaper](super::become_subreaper), but no others. A process that neither stayed in the
     /// group nor kept the environment is not found.
     pub fn children(&self) -> Vec<u32> {
         if !sees_itself() {
@@ -163,7 +163,7 @@ impl Owner {
     }
 }
 
-/// Whether process `pid` began with this `NAME=value` in its environment; no if that cannot be read.
+/// Whether process `pid` was started with this `NAME=value` in its environment; false if that cannot be read.
 pub fn has_variable(pid: u32, variable: &str) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let mut variables = environment.split(|byte| *byte == 0);
@@ -177,11 +177,11 @@ pub fn has_variable(pid: u32, variable: &str) -> bool {
 /// An orphan is found only if the caller is a subreaper
 /// ([`become_subreaper`](super::become_subreaper)) or `pid` was still alive; so `kill_tree` is to
 /// be called before `pid` is waited for. `pid` must be a child of the calling process: only then
-/// can its id not become another's. Where /proc does not show this process, `pid` and its process
-/// group are all that is found.
+/// can its id not be reused. Where /proc does not show this process, only `pid` and its process
+/// group are found.
 ///
 /// # Errors
-/// When the system does not allow to kill one of them; the others are killed all the same.
+/// When the system does not permit killing one of them; the others are killed all the same.
 pub fn kill_tree(pid: u32) -> Result<Vec<u32>, SystemError> {
     let refusal = |pid, cause| SystemError::new("kill", format!("process {pid}"), cause);
     if !sees_itself() {
@@ -208,7 +208,7 @@ pub fn kill_tree(pid: u32) -> Result<Vec<u32>, SystemError> {
             .iter()
             .filter(|(target, _)| *target != pid || !descendants_alive)
         {
-            // Its parent may have waited for it since, and another process have its id by now.
+            // Its parent may have waited for it since, so that another process may have its id by now.
             let is_still = || stat(target).is_some_and(|now| now.started == then.started);
             match os::kill_found(target, is_still) {
                 Ok(()) => {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_child_is_told_with_its_signal_until_it_is_waited_for() {
+    fn a_killed_child_is_reported_with_its_signal_until_it_is_waited_for() {
         let start = |program: &str| Command::new(program).arg("1000").spawn();
         let (Ok(mut killed), Ok(mut ended)) = (start("sleep"), start("true")) else {
             println!("skipped: no sleep or true");
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn children_are_their_owners_by_group_or_environment_and_no_others() {
-        // A shell that has spoken has its group and its environment: where the system has no vfork (an
-        // emulator's), a child is known before it has either.
+        // A shell that has written its output has its group and its environment: where the system has no vfork (in an
+        // emulator), a child exists before it has either.
         let start = |environment: &str, group: Option<i32>| {
             let mut command = Command::new("sh");
             command.args(["-c", "echo ready; read end"]);

@@ -1,4 +1,4 @@
-//! System calls made by the instruction itself, with no C library between: nothing is cached,
+//! System calls made directly by the instruction, without the C library in between: nothing is cached,
 //! nothing is answered from the vDSO, `errno` is not touched.
 //!
 //! ```
@@ -19,7 +19,7 @@ pub use call::{syscall0, syscall1, syscall2, syscall3, syscall4, syscall5, sysca
 
 /// A system call: its name everywhere, its number where this target has it.
 ///
-/// `Sysno::STAT` is a constant on aarch64 too, but absent there: calling it answers -ENOSYS.
+/// `Sysno::STAT` is a constant on aarch64 too, but absent there: calling it returns -ENOSYS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Sysno {
     name: &'static str,
@@ -27,7 +27,7 @@ pub struct Sysno {
 }
 
 impl Sysno {
-    /// From the constant's name in libc (`SYS_getppid`).
+    /// Makes one from the name of libc's constant (`SYS_getppid`).
     const fn new(constant: &'static str, number: Option<i64>) -> Sysno {
         let name = constant.split_at("SYS_".len()).1;
         let number = match number {
@@ -37,7 +37,7 @@ impl Sysno {
         Sysno { name, number }
     }
 
-    /// The name, as the manual has it.
+    /// The name of the call, as in the manual.
     pub const fn name(self) -> &'static str {
         self.name
     }
@@ -65,7 +65,7 @@ impl Sysno {
         Self::ALL.iter().copied().find(|call| call.name == name)
     }
 
-    /// What goes into the number's register: a number no kernel has for an absent call.
+    /// The value for the number's register; for an absent call, a number that no kernel has.
     #[inline(always)]
     const fn register(self) -> usize {
         match self.number {

@@ -24,7 +24,7 @@ macro_rules! table {
                 pub const $old: Sysno = Sysno::new(stringify!($old_number), None);
             )*
 
-            /// Every call named here, those absent on this target too.
+            /// Every call named here, including those absent on this target.
             pub const ALL: &[Sysno] = &[$(Sysno::$common,)* $(Sysno::$old,)*];
         }
     };

@@ -6,17 +6,17 @@ use std::io::{self, BufWriter, Write};
 use super::{File, file, folder};
 use crate::{SystemError, memory, os};
 
-/// What must be left free, as a multiple of the file.
+/// How many times the size of the file must be free.
 const SPARE: u64 = 4;
 
-/// Written at once, in bytes: what is written together the page cache of some kernels keeps together, in larger pages.
+/// Bytes per write: the page cache of some kernels uses larger pages for what is written in larger pieces.
 const PAGE: usize = 4 << 10;
 
-/// A file of this many bytes in this user's folder, on its device already. Its content is random,
-/// so that no file system stores less of it.
+/// A file of this many bytes in this user's folder, already written to its device. Its content is random,
+/// so that no file system can store it in less space.
 ///
 /// # Errors
-/// When it cannot be written, or when the file system, or memory, where its pages are cached, has less than four times as much left.
+/// When it cannot be written, or when the file system, or the memory for its pages in the cache, has too little room.
 pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
     let folder = folder()?;
     let failed = |cause| SystemError::new("write", folder.display().to_string(), cause);
@@ -34,7 +34,7 @@ pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
 
 fn write(file: &File, bytes: u64) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(PAGE, fs::File::create(file.path())?);
-    // Marsaglia's xorshift: as good as random to whoever compresses.
+    // Marsaglia's xorshift, which is random enough to defeat compression.
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut left = bytes as usize;
     while left > 0 {

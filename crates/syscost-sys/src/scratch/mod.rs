@@ -1,8 +1,8 @@
-//! Named things that outlive their maker: files, queues, semaphores, directories. Each is recorded before it is made, removed
-//! when it is dropped, and, should its maker be killed, by whoever calls [`sweep`] next.
+//! Named objects that outlive their creator: files, queues, semaphores, directories. Each is recorded before it is created, removed
+//! when it is dropped, and, should its creator be killed, removed by the next process that calls [`sweep`].
 //!
-//! The records are files in a folder of this user's alone. One tells which process made the thing and what it is; only
-//! what is recorded there, by a process that is no more, is ever removed.
+//! The records are files in a folder that belongs to this user alone. Each says which process created what; only
+//! what a process that no longer exists recorded there is ever removed.
 
 mod filled;
 mod record;
@@ -23,17 +23,17 @@ pub use filled::filled;
 pub use record::sweep;
 pub use tree::{Tree, room_for, sweep_in, tree_in};
 
-/// What a process that is no more left behind.
+/// Something that a process which no longer exists left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leftover {
-    /// What it is, e.g. `tree /mnt/syscost-4711-2f`.
+    /// Description, e.g. `tree /mnt/syscost-4711-2f`.
     pub what: String,
     /// Why it could not be removed, if that was tried and failed.
     pub trouble: Option<String>,
 }
 
-/// What processes that are no more left behind: what is on record, and trees in these folders, on
-/// record or not. Removes it if `remove` says so.
+/// Finds what processes that no longer exist left behind: everything on record, and trees in these folders, on
+/// record or not. Removes it if `remove` is set.
 pub fn leftovers(folders: &[PathBuf], remove: bool) -> Vec<Leftover> {
     let mut found = record::leftovers(remove);
     for folder in folders {
@@ -46,21 +46,21 @@ pub fn leftovers(folders: &[PathBuf], remove: bool) -> Vec<Leftover> {
     found
 }
 
-/// A path for a file, fifo or socket that its user makes, and that is removed with this.
+/// A path for a file, fifo or socket that its user creates, and that is removed when this is dropped.
 #[derive(Debug)]
 pub struct File {
     record: Record,
     path: PathBuf,
 }
 
-/// A directory, made, and removed with this if it is empty: a cgroup.
+/// A directory that is created, and removed when this is dropped if it is empty: a cgroup.
 #[derive(Debug)]
 pub struct Directory {
     record: Record,
     path: PathBuf,
 }
 
-/// A name for a POSIX message queue that its user opens, and that is unlinked with this.
+/// A name for a POSIX message queue that its user opens, and that is unlinked when this is dropped.
 #[derive(Debug)]
 pub struct PosixQueue {
     record: Record,
@@ -81,10 +81,10 @@ pub struct Semaphores {
     id: i32,
 }
 
-/// A free path in this user's folder; its name ends in `.extension`.
+/// An unused path in this user's folder; its name ends in `.extension`.
 ///
 /// # Errors
-/// When there can be no such folder, or nothing can be written there.
+/// When the folder cannot be created, or nothing can be written there.
 pub fn file(extension: &str) -> Result<File, SystemError> {
     let (record, path) = Record::named(|name| {
         let path = folder()?.join(format!("{name}.{extension}"));
@@ -93,10 +93,10 @@ pub fn file(extension: &str) -> Result<File, SystemError> {
     Ok(File { record, path })
 }
 
-/// A new directory inside of `parent`.
+/// A new directory inside `parent`.
 ///
 /// # Errors
-/// When it cannot be recorded or made.
+/// When it cannot be recorded or created.
 pub fn directory_in(parent: &Path) -> Result<Directory, SystemError> {
     let (record, path) = Record::named(|name| {
         let path = parent.join(format!("syscost-{name}"));
@@ -107,7 +107,7 @@ pub fn directory_in(parent: &Path) -> Result<Directory, SystemError> {
     Ok(Directory { record, path })
 }
 
-/// A free name for a POSIX message queue.
+/// An unused name for a POSIX message queue.
 ///
 /// # Errors
 /// When it cannot be recorded.
@@ -140,40 +140,40 @@ pub fn semaphores(count: u16) -> Result<Semaphores, SystemError> {
 }
 
 impl File {
-    /// Where it is to be made.
+    /// The path at which the file is to be created.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl Directory {
-    /// Where it is.
+    /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl PosixQueue {
-    /// What to open it by.
+    /// The name by which the queue is opened.
     pub fn name(&self) -> &std::ffi::CStr {
         &self.name
     }
 
-    /// Removes the name at once; those who have the queue open keep it.
+    /// Removes the name immediately; processes that have the queue open keep it.
     pub fn unlink(self) {
         self.record.release();
     }
 }
 
 impl MessageQueue {
-    /// Its number, for msgsnd and msgrcv.
+    /// Id of the queue, for msgsnd and msgrcv.
     pub fn id(&self) -> i32 {
         self.id
     }
 }
 
 impl Semaphores {
-    /// Its number, for semop.
+    /// Id of the set, for semop.
     pub fn id(&self) -> i32 {
         self.id
     }
@@ -190,7 +190,7 @@ macro_rules! removed_when_dropped {
 }
 removed_when_dropped!(File, Directory, PosixQueue, MessageQueue, Semaphores);
 
-/// A thing found by a random key. One that is taken already is not touched: it is another's.
+/// An object with a random key. A key in use is skipped: that object is another process's.
 fn keyed(
     call: &'static str,
     thing: fn(i32) -> Thing,
@@ -214,18 +214,18 @@ fn keyed(
     }
 }
 
-/// A number that no other call returns, but by a rare chance.
+/// A random number, practically certain to be unique.
 fn random() -> u64 {
     let mut random = RandomState::new().build_hasher();
-    // Processes forked from one have its random state; their numbers differ all the same.
+    // Processes forked from one share its random state; their numbers must differ all the same.
     random.write_u32(std::process::id());
     random.finish()
 }
 
-/// How often a folder is made anew that a sweep of another run has just removed: each such sweep ends a worker, so twice in a row is rare.
+/// How often a folder is created again after a sweep of another run has removed it: each such sweep ends a worker, so two in a row are rare.
 const MAX_TRIES: u32 = 100;
 
-/// This user's folder, made if it is not there.
+/// This user's folder, created if necessary.
 fn folder() -> Result<PathBuf, SystemError> {
     folder_at(folder_path())
 }
@@ -240,7 +240,7 @@ fn folder_at(path: PathBuf) -> Result<PathBuf, SystemError> {
         }
         match fs::symlink_metadata(&path) {
             Ok(facts) if is_own_folder(&facts) => return Ok(path),
-            // In a folder that everybody may write to, somebody else may have been here first.
+            // In a folder that all users may write to, another one may have created it first.
             Ok(_) => {
                 let why = "it is another user's; remove it, or set TMPDIR";
                 return Err(failed(io::Error::other(why)));
@@ -257,7 +257,7 @@ fn folder_path() -> PathBuf {
     std::env::temp_dir().join(format!("syscost-{}", os::user_id()))
 }
 
-/// A true directory of this user's that nobody else may write to.
+/// Whether this is a real directory of this user's that no other user may write to.
 fn is_ours(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| is_own_folder(&facts))
 }

@@ -1,4 +1,4 @@
-//! What is on record: which process made what.
+//! Records: which process created what.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -11,23 +11,23 @@ use std::path::{Path, PathBuf};
 use super::{Leftover, MAX_TRIES, folder, folder_path, is_ours, random, tree};
 use crate::{SystemError, os};
 
-/// A thing with a name.
+/// A named object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Thing {
-    /// In this user's folder.
+    /// A file in this user's folder.
     File(PathBuf),
     Directory(PathBuf),
-    /// With all that is in it.
+    /// A folder with all its content.
     Tree(PathBuf),
     PosixQueue(CString),
-    /// By key.
+    /// A queue, by its key.
     MessageQueue(i32),
-    /// By key.
+    /// A set of semaphores, by its key.
     Semaphores(i32),
 }
 
 impl Thing {
-    /// One line: what it is, and its name.
+    /// The text of a record: the kind of the object, and its name.
     fn line(&self) -> Vec<u8> {
         let (kind, name) = match self {
             Thing::File(path) => ("file", path.as_os_str().as_bytes().to_vec()),
@@ -40,7 +40,7 @@ impl Thing {
         [kind.as_bytes(), b" ", &name].concat()
     }
 
-    /// Reads what [`Thing::line`] wrote. What we would not have written is none of ours.
+    /// Reads what [`Thing::line`] wrote. What it would not have written is not ours.
     fn parse(line: &[u8]) -> Option<Thing> {
         let at = line.iter().position(|byte| *byte == b' ')?;
         let (kind, name) = (&line[..at], &line[at + 1..]);
@@ -67,7 +67,7 @@ impl Thing {
         }
     }
 
-    /// Whether it is there; of what has no path only its maker could tell.
+    /// Whether it exists; true for objects without a path, whose existence only their creator could check.
     fn may_be_there(&self) -> bool {
         match self {
             Thing::File(path) | Thing::Directory(path) | Thing::Tree(path) => {
@@ -77,10 +77,10 @@ impl Thing {
         }
     }
 
-    /// Removes it; whether it was there.
+    /// Removes it; returns whether it existed.
     ///
     /// # Errors
-    /// When it is still there: a cgroup with processes in it.
+    /// When it still exists: a cgroup with processes in it.
     fn remove(&self) -> io::Result<bool> {
         let removed = match self {
             Thing::File(path) => fs::remove_file(path),
@@ -98,15 +98,15 @@ impl Thing {
     }
 }
 
-/// Where names of queues and semaphores mean something: boot and IPC namespace.
+/// Where the names of queues and semaphores are valid: boot and IPC namespace.
 fn world() -> io::Result<String> {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     let namespace = fs::read_link("/proc/self/ns/ipc")?;
     Ok(format!("{} {}", boot.trim(), namespace.display()))
 }
 
-/// A thing on record, locked while its maker or a copy of it lives: the kernel gives up a process's locks whatever ends it, and in whatever
-/// container it was.
+/// A recorded object, locked while its creator or a forked copy of it lives: the kernel releases a process's locks however it ends, and in whatever
+/// container it ran.
 #[derive(Debug)]
 pub(super) struct Record {
     path: PathBuf,
@@ -116,7 +116,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Records a thing before it is made. `thing` is given a name that no other process's thing has.
+    /// Records an object before it is created. `thing` is given a unique name.
     pub(super) fn named<T>(
         thing: impl FnOnce(&str) -> Result<(Thing, T), SystemError>,
     ) -> Result<(Record, T), SystemError> {
@@ -128,7 +128,7 @@ impl Record {
             )
         };
         let maker = std::process::id();
-        // Processes of two containers may have one number.
+        // Processes of two containers may have the same number.
         let name = format!("{maker}-{:x}", random());
         let (thing, also) = thing(&name)?;
         let text = [
@@ -148,7 +148,7 @@ impl Record {
         Ok((record, also))
     }
 
-    /// Removes the thing and its record, if this process made it: a copy in a forked one removes nothing.
+    /// Removes the object and its record, if this process created it: a copy in a forked process removes nothing.
     pub(super) fn release(&self) {
         if self.maker == std::process::id() {
             // What cannot be removed now stays on record for the next sweep.
@@ -158,9 +158,9 @@ impl Record {
         }
     }
 
-    /// Removes the record of a thing that was not made.
+    /// Removes the record of an object that was not created.
     pub(super) fn forget(&self) {
-        // Should it stay, the next sweep finds nothing to remove but the record.
+        // If it stays, the next sweep finds nothing to remove but the record.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -186,7 +186,7 @@ fn write_at(path: &Path, text: &[u8]) -> io::Result<fs::File> {
     let mut file = fs::File::create_new(path)?;
     let written = file.lock().and_then(|()| file.write_all(text));
     if written.is_err() {
-        // A full disk, or no locks here: nothing will be made, so nothing stays on record.
+        // A full disk, or locks are not supported: nothing will be created, so nothing stays on record.
         let _ = fs::remove_file(path);
     }
     written?;
@@ -196,17 +196,17 @@ fn write_at(path: &Path, text: &[u8]) -> io::Result<fs::File> {
     }
 }
 
-/// Removes what is on record of processes that are no more. Returns the things that were still there, in words.
+/// Removes what processes that no longer exist have on record. Returns descriptions of the objects that still existed.
 ///
-/// Cheap where nothing is on record.
+/// Cheap if nothing is on record.
 pub fn sweep() -> Vec<String> {
     let removed = leftovers(true).into_iter();
     let removed = removed.filter(|left| left.trouble.is_none());
     removed.map(|left| left.what).collect()
 }
 
-/// What is on record of processes that are no more, and still there. Removes it, and its records, if
-/// `remove` says so.
+/// The objects on record of processes that no longer exist, if they still exist. Removes them and their records, if
+/// `remove` is set.
 pub(super) fn leftovers(remove: bool) -> Vec<Leftover> {
     let folder = folder_path();
     if !is_ours(&folder) {
@@ -219,7 +219,7 @@ pub(super) fn leftovers(remove: bool) -> Vec<Leftover> {
         .collect();
     let mut found = Vec::new();
     for path in records {
-        // Locked until the record is gone, so that nobody else sweeps it meanwhile.
+        // Locked until the record is gone, so that no other process sweeps it meanwhile.
         let Ok((_lock, thing)) = orphaned(&path) else {
             continue;
         };
@@ -239,7 +239,7 @@ pub(super) fn leftovers(remove: bool) -> Vec<Leftover> {
         }));
     }
     if remove {
-        // The folder goes with its last record; one that others have filled meanwhile stays.
+        // The folder is removed with its last record; if others have added records meanwhile, it stays.
         let _ = fs::remove_dir(folder);
     }
     found
@@ -248,10 +248,10 @@ pub(super) fn leftovers(remove: bool) -> Vec<Leftover> {
 /// Longest record that is read, in bytes: two lines with a path.
 const MAX_RECORD: u64 = 16 << 10;
 
-/// A record whose maker is no more, locked, and the thing that is still to be removed: none in a record that was never finished, or of an
+/// A record whose creator no longer exists, locked, and the object that is still to be removed: `None` for a record that was never finished, or of an
 /// IPC namespace that this process cannot reach.
 fn orphaned(path: &Path) -> io::Result<(fs::File, Option<Thing>)> {
-    // A FIFO of the same name is not waited for, nor a link followed.
+    // The open neither blocks on a FIFO of that name nor follows a link.
     let mut options = fs::OpenOptions::new();
     let file = options
         .read(true)
@@ -262,7 +262,7 @@ fn orphaned(path: &Path) -> io::Result<(fs::File, Option<Thing>)> {
     }
     file.try_lock()?;
     if file.metadata()?.nlink() == 0 {
-        // Another sweep was first, and the name may be a new record's by now.
+        // Another sweep was first, and the name may belong to a new record by now.
         return Err(io::ErrorKind::NotFound.into());
     }
     let mut text = Vec::new();

@@ -10,16 +10,16 @@ use super::record::{Record, Thing};
 use super::{Leftover, is_ours};
 use crate::{SystemError, os};
 
-/// The file by which a folder of ours is known: locked while the folder's maker or a copy of it lives.
+/// The file that marks a folder as ours: locked while the folder's creator or a forked copy of it lives.
 const MARKER: &str = ".syscost-scratch";
 
-/// Its name before it is locked: a marker that nobody holds is always one of a process that is no more.
+/// The marker's name before it is locked, so that an unlocked marker always belongs to a process that no longer exists.
 const UNLOCKED_MARKER: &str = ".syscost-scratch-unlocked";
 
-/// What must be left free of a file system: a twentieth of it, or this many bytes if that is less.
+/// Maximum number of bytes that must stay free on a file system, if a twentieth of it is more.
 const MAX_RESERVE: u64 = 1 << 30;
 
-/// A folder of this user's alone, removed with everything in it when this is dropped, or by the next sweep.
+/// A folder that belongs to this user alone, removed with everything in it when this is dropped, or by the next sweep.
 #[derive(Debug)]
 pub struct Tree {
     record: Record,
@@ -27,16 +27,16 @@ pub struct Tree {
     _marker: File,
 }
 
-/// A new folder inside of `parent`, which nobody else may enter.
+/// A new folder inside `parent`, which no other user may enter.
 ///
 /// # Errors
-/// When it cannot be recorded or made.
+/// When it cannot be recorded or created.
 pub fn tree_in(parent: &Path) -> Result<Tree, SystemError> {
     let failed = |call: &'static str, on: &Path| {
         let on = on.display().to_string();
         move |cause| SystemError::new(call, on, cause)
     };
-    // Recorded by a name that means the same from any working folder.
+    // Recorded by a name that is valid from any working directory.
     let parent = fs::canonicalize(parent).map_err(failed("open", parent))?;
     let (record, path) = Record::named(|name| {
         let path = parent.join(format!("syscost-{name}"));
@@ -64,14 +64,14 @@ pub fn tree_in(parent: &Path) -> Result<Tree, SystemError> {
 fn mark(folder: &Path) -> io::Result<File> {
     let unlocked = folder.join(UNLOCKED_MARKER);
     let marker = File::create_new(&unlocked)?;
-    // Where there are no locks, only the record tells that the maker is no more.
+    // Where locks are not supported, only the record shows that the creator no longer exists.
     let _ = marker.try_lock();
     fs::rename(&unlocked, folder.join(MARKER))?;
     Ok(marker)
 }
 
 impl Tree {
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -79,7 +79,7 @@ impl Tree {
     /// Makes sure that this many bytes may be written into it, and the reserve is still left.
     ///
     /// # Errors
-    /// When there is less room, with how much there is.
+    /// When there is less room; the error says how much.
     pub fn room_for(&self, bytes: u64) -> Result<(), SystemError> {
         room_for(&self.path, bytes)
     }
@@ -95,9 +95,9 @@ impl Drop for Tree {
 /// twentieth of the file system, or 1 GiB if that is less.
 ///
 /// # Errors
-/// When there is less room, with how much there is.
+/// When there is less room; the error says how much.
 pub fn room_for(folder: &Path, bytes: u64) -> Result<(), SystemError> {
-    // Every scratch folder has another name: messages that name the directory can be read as one.
+    // Every scratch folder has another name: naming its parent instead keeps messages alike.
     let place = match is_ours(folder) {
         true => folder.parent().unwrap_or(folder),
         false => folder,
@@ -120,7 +120,7 @@ pub fn room_for(folder: &Path, bytes: u64) -> Result<(), SystemError> {
     }
 }
 
-/// Removes a folder and what is in it, if it is one of ours: it has the marker, or nothing yet. Links in it are removed, not followed.
+/// Removes a folder and its content, if it is one of ours: it has the marker, or is still empty. Links in it are removed, not followed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     if !is_ours(path) {
         return match fs::symlink_metadata(path) {
@@ -131,20 +131,20 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path.join(MARKER)) {
         Ok(_) => fs::remove_dir_all(path),
         Err(_) => {
-            // Its maker may have ended before it was locked.
+            // The creator may have ended before the marker was locked.
             let _ = fs::remove_file(path.join(UNLOCKED_MARKER));
             fs::remove_dir(path)
         }
     }
 }
 
-/// Removes the trees in a folder whose makers are no more, on record or not: records lie in the
-/// folder for temporary files, which a restart of the machine may empty.
+/// Removes the trees in a folder whose creators no longer exist, on record or not: records lie in the
+/// folder for temporary files, which may be emptied when the machine restarts.
 pub fn sweep_in(folder: &Path) -> Vec<Leftover> {
     strays(folder, true)
 }
 
-/// The trees in a folder whose makers are no more, by their markers. Removes them if `remove` says so.
+/// The trees in a folder whose creators no longer exist, found by their markers. Removes them if `remove` is set.
 pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries
@@ -154,7 +154,7 @@ pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
         .collect();
     paths.sort();
     let found = paths.into_iter().filter_map(|path| {
-        // Held until the tree is gone, so that nobody else removes it meanwhile.
+        // Held until the tree is gone, so that no other process removes it meanwhile.
         let _marker = abandoned(&path)?;
         let result = if remove { self::remove(&path) } else { Ok(()) };
         Some(Leftover {
@@ -165,7 +165,7 @@ pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
     found.collect()
 }
 
-/// The marker of a tree, locked, if nobody else holds it.
+/// The marker of a tree, locked, if no process holds it.
 fn abandoned(tree: &Path) -> Option<File> {
     let mut options = File::options();
     options.read(true).custom_flags(os::NEITHER_WAIT_NOR_FOLLOW);

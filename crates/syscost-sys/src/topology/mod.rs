@@ -25,7 +25,7 @@ pub struct Cpu {
     pub node: u32,
     /// The other processors of the same core, by number; empty without SMT.
     pub smt_siblings: Vec<u32>,
-    /// Its caches, the nearest first; empty where a hypervisor tells nothing.
+    /// Its caches, the nearest first; empty where a hypervisor does not report them.
     pub caches: Vec<Cache>,
 }
 
@@ -36,9 +36,9 @@ pub struct Cache {
     pub level: u32,
     /// What it holds.
     pub kind: CacheKind,
-    /// Its size in bytes; 0 where the system does not tell.
+    /// Its size in bytes; 0 where the system does not report it.
     pub size_bytes: u64,
-    /// The length of a line in bytes; 0 where the system does not tell.
+    /// The length of a line in bytes; 0 where the system does not report it.
     pub line_bytes: u32,
     /// The processors that share it, by number.
     pub shared_cpus: Vec<u32>,
@@ -51,7 +51,7 @@ pub enum CacheKind {
     Data,
     /// Instructions only.
     Instruction,
-    /// Both.
+    /// Data and instructions.
     Unified,
 }
 

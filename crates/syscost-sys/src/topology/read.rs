@@ -1,4 +1,4 @@
-//! Reading the tree.
+//! Reading the topology from sysfs.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::cpu::parse_list;
 use crate::{SystemError, Unsupported};
 
 impl Topology {
-    /// That of this machine, read once: it is hundreds of files on a large one.
+    /// The topology of this machine, read once: on a large one it is hundreds of files.
     ///
     /// # Errors
     /// As [`Topology::read`].
@@ -20,7 +20,7 @@ impl Topology {
             .map_err(Unsupported::clone)
     }
 
-    /// The same, of no CPUs where the system does not tell.
+    /// The topology of this machine, without CPUs where the system does not report it.
     pub fn known() -> &'static Topology {
         static NONE: Topology = Topology { cpus: Vec::new() };
         Self::here().unwrap_or(&NONE)
@@ -60,7 +60,7 @@ fn one(folder: &Path, cpu: u32, nodes: &[(u32, Vec<u32>)]) -> Result<Cpu, Unsupp
     })
 }
 
-/// Each memory node with its processors; none on a kernel without NUMA.
+/// Each memory node with its processors; empty on a kernel without NUMA.
 fn nodes(folder: &Path) -> Result<Vec<(u32, Vec<u32>)>, Unsupported> {
     numbered(folder, "node")
         .into_iter()
@@ -80,7 +80,7 @@ fn caches(folder: &Path) -> Result<Vec<Cache>, Unsupported> {
         caches.push(Cache {
             level: id(&folder.join("level"))?,
             kind,
-            // Some firmware leaves these two out, and the kernel then has no file.
+            // Some firmware omits these two, and the kernel then has no file.
             size_bytes: text(&folder.join("size"))
                 .ok()
                 .and_then(|size| bytes(&size))
@@ -115,7 +115,7 @@ fn list(path: &Path) -> Result<Vec<u32>, Unsupported> {
         .map_err(|error| Unsupported::new(format!("{}: {error}", path.display())))
 }
 
-/// A number; -1, which some firmware leaves for "there is only one", is 0.
+/// Reads a number; -1, which some firmware gives for "there is only one", counts as 0.
 fn id(path: &Path) -> Result<u32, Unsupported> {
     let text = text(path)?;
     let number: Result<i64, _> = text.parse();
@@ -125,7 +125,7 @@ fn id(path: &Path) -> Result<u32, Unsupported> {
     number.ok_or_else(|| Unsupported::new(format!("{}: {text:?} is no number", path.display())))
 }
 
-/// `48K`, `2048K`, `32M`.
+/// Parses `48K`, `2048K`, `32M`.
 fn bytes(text: &str) -> Option<u64> {
     let (digits, unit) = match text.strip_suffix('K') {
         Some(digits) => (digits, 1 << 10),

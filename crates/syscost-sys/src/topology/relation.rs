@@ -1,17 +1,17 @@
-//! How near two processors are.
+//! How close two processors are.
 
 use std::fmt;
 
 use super::{Cpu, Topology};
 
-/// How near two processors are, the nearest first.
+/// How close two processors are, the closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
-    /// They are one.
+    /// They are the same processor.
     SameCpu,
     /// Two threads of one core.
     SmtSibling,
-    /// Two cores that share their last cache.
+    /// Two cores that share their last-level cache.
     SameLastLevelCache,
     /// Two cores of one package that share no cache (or no cache is known).
     OtherCache,
@@ -20,7 +20,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// All of them, the nearest first.
+    /// All relations, the closest first.
     pub const ALL: [Relation; 5] = [
         Relation::SameCpu,
         Relation::SmtSibling,
@@ -48,7 +48,7 @@ impl fmt::Display for Relation {
 }
 
 impl Topology {
-    /// How near two processors are; `None` when one of them is not online.
+    /// How close two processors are; `None` when one of them is not online.
     pub fn relation(&self, a: u32, b: u32) -> Option<Relation> {
         let (a, b) = (self.cpu(a)?, self.cpu(b)?);
         Some(if a.cpu == b.cpu {
@@ -89,7 +89,7 @@ impl Topology {
         self.pairs(relation, usable).into_iter().next()
     }
 
-    /// `cpu` and the other usable processors in the order in which copies of some work spread over them: one of each core
+    /// `cpu` and the other usable processors in the order in which copies of a workload are spread over them: one of each core
     /// first, those that share `cpu`'s last cache before others of its package, cache by cache, then package by package; then
     /// the second threads of these cores in the same order, and so on.
     pub fn spread(&self, cpu: u32, usable: &[u32]) -> Vec<u32> {
@@ -125,7 +125,7 @@ impl Topology {
         order.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// The usable processors nearest to `cpu` in another core: same cache before other cache before
+    /// The usable processor nearest to `cpu` on another core: same cache before other cache before
     /// other socket. For a peer, a load, or a coordinator that must not share the measured core.
     pub fn nearest_other_core(&self, cpu: u32, usable: &[u32]) -> Option<u32> {
         let relation = |other: &Cpu| self.relation(cpu, other.cpu);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn every_relation_is_told_apart() {
+    fn every_relation_is_distinguished() {
         let server = server();
         for (a, b, relation) in [
             (0, 0, Relation::SameCpu),

@@ -14,7 +14,7 @@ use super::{CompareOutput, CpuList, ProfileName, cpu_list, parameter, seconds};
 Two environments, or two programs:
   syscost ab call --b-env GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2
   syscost ab syscall --a ./syscost-old --b ./syscost-new
-Without any of these options A and B are the same, and whatever is found to differ does so by chance.
+Without any of these options A and B are the same, and any difference found is due to chance.
 
 Each round of a benchmark is measured for A and B right after each other, A B in one round and B A in the next, so that the \
 machine's drift cancels. Neither run is kept in the history; --output-a and --output-b write their documents. The budget is \
@@ -23,7 +23,7 @@ pub struct AbArguments {
     /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
     /// Another syscost binary that measures A
@@ -38,10 +38,10 @@ pub struct AbArguments {
     /// Environment variable for measuring B
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub b_env: Vec<(String, Option<String>)>,
-    /// How much to take of each
+    /// How thoroughly to measure
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
-    /// Seconds that A and B may take together, if not twice the profile's own
+    /// Seconds that A and B may take together, instead of twice the profile's own
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
     /// CPU to measure on (the quietest if not given)

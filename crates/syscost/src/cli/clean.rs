@@ -10,11 +10,11 @@ use super::Format;
 #[derive(Debug, Args)]
 #[command(override_usage = "syscost clean [OPTIONS] [PATH]...")]
 #[command(after_help = "\
-A run removes what it made, and what killed runs left that are on record. `clean` does the latter without a run, and looks beside the records into the directories of runs that broke off, into the default directory, and into PATHS.
+A run removes what it made, and what killed runs left according to their records. `clean` does the latter without a run, and also searches the directories of interrupted runs, the default directory, and each PATH.
 
-It removes only folders with syscost's marker, of this user, whose makers are no more, and never follows a link.")]
+It removes only this user's folders with syscost's marker, made by processes that have ended, and never follows a link.")]
 pub struct CleanArguments {
-    /// Directories to look into as well, e.g. those that a lost run had by `--dir`
+    /// Directories to search as well, e.g. those given to a lost run by `--dir`
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Only list what would be removed

@@ -19,7 +19,7 @@ a side cannot show how far runs differ, and some costs differ from run to run: p
   syscost compare before.json a.json b.json c.json    three new runs, pooled
   syscost compare before.json after.json --base before2.json --fail-on worse:5%
 
-Exit codes: 0 done, 3 the gate of --fail-on failed, 1 it could not judge a single row, or nothing could be compared.")]
+Exit codes: 0 done, 3 the gate of --fail-on failed, 1 it could judge no row, or fewer than --min-judged asks for, or nothing could be compared.")]
 pub struct CompareArguments {
     /// The run to compare with
     #[arg(value_name = "BASE")]
@@ -41,7 +41,7 @@ pub struct CompareArguments {
 /// How a comparison is printed and judged.
 #[derive(Debug, Args)]
 pub struct CompareOutput {
-    /// What to print; if not given, what the ending of --output (.md, .json, .html) says, or else a table
+    /// What to print; if not given, what the extension of --output (.md, .json, .html) means, else a table
     #[arg(long, value_enum)]
     pub format: Option<CompareFormat>,
     /// Write the comparison to this file instead of standard output
@@ -51,8 +51,11 @@ pub struct CompareOutput {
     /// interval. Rows lost to noise, or measured beside a neighbour, do not fail the gate; if no other row is left, it cannot judge: exit with 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
-    /// Compare core cycles instead of times, and rates per core cycle: the core's frequency plays no part. Rows without a known
-    /// frequency, or of other units, are left out
+    /// Exit with 1 if the gate can judge fewer of the rows than this, e.g. `80%`: a gate that noise leaves three rows to judge proves little
+    #[arg(long, value_name = "PERCENT", value_parser = share, requires = "fail_on")]
+    pub min_judged: Option<f64>,
+    /// Compare core cycles instead of times, and rates per core cycle, so that the core's frequency plays no part. Rows without a known
+    /// frequency, or in other units, are left out
     #[arg(long)]
     pub cycles: bool,
     /// Show every row, not only those that changed
@@ -61,10 +64,10 @@ pub struct CompareOutput {
 }
 
 impl CompareOutput {
-    /// The form asked for, or the one that the output's ending tells.
+    /// Returns the requested format, or the one that the output file's extension means.
     ///
     /// # Errors
-    /// When the file's name says that something else is in it.
+    /// When the extension means another format.
     pub fn form(&self) -> Result<CompareFormat, Failed> {
         if let Some(format) = self.format {
             return Ok(format);
@@ -95,10 +98,10 @@ pub enum CompareFormat {
     Html,
 }
 
-/// What makes a comparison fail: a row that is worse by at least this share.
+/// Makes a comparison fail if a row is worse by at least this share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FailOn {
-    /// 0.05 for 5 %.
+    /// The share: 0.05 for 5 %.
     pub worse_by: f64,
 }
 
@@ -115,6 +118,15 @@ pub(crate) fn fail_on(text: &str) -> Result<FailOn, String> {
             worse_by: percent / 100.0,
         }),
         _ => Err(wrong()),
+    }
+}
+
+/// Parses a percentage as a share of 1.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err(format!("give a percentage from 0 to 100, not `{text}`")),
     }
 }
 
@@ -138,6 +150,10 @@ mod tests {
         ] {
             let error = fail_on(wrong).expect_err(wrong);
             assert!(error.contains("worse:5%"), "{error}");
+        }
+        assert_eq!((share("80%"), share("100")), (Ok(0.8), Ok(1.0)));
+        for wrong in ["", "%", "-1", "101%", "NaN"] {
+            assert!(share(wrong).is_err(), "{wrong}");
         }
     }
 }

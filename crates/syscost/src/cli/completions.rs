@@ -1,6 +1,7 @@
-//! Arguments of `completions`, and what shells complete beyond verbs and options: benchmarks, groups and kept runs.
+//! Arguments of `completions`, and what shells complete besides commands and options: benchmarks,
+//! groups and kept runs.
 //!
-//! The scripts ask the program itself, so what is completed is what this program and this data folder have.
+//! The scripts call the program itself, so they complete what this program and this data folder have.
 
 use clap::{Arg, Args, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -12,7 +13,7 @@ use super::Cli;
 
 pub use clap_complete::Shell;
 
-/// The variable by which a script asks for completions.
+/// The environment variable by which a script asks for completions.
 const VARIABLE: &str = "SYSCOST_COMPLETE";
 
 /// Arguments of `completions`.
@@ -31,12 +32,13 @@ pub struct CompletionsArguments {
     pub shell: Shell,
 }
 
-/// The command line with what its values may be: the names of benchmarks and of kept runs.
+/// The command line, with the possible values of its arguments: benchmarks and kept runs.
 fn command() -> Command {
     with_values(Cli::command())
 }
 
-/// The script that makes a shell ask `program`, a path or a name to be looked for, how `syscost` goes on.
+/// Returns the script by which a shell completes `syscost`; it calls `program`, a path or a name
+/// in PATH.
 ///
 /// # Errors
 /// When there is no script for this shell.
@@ -51,7 +53,7 @@ pub fn script(shell: Shell, program: &str) -> Result<String, String> {
     String::from_utf8(script).map_err(|cause| cause.to_string())
 }
 
-/// Answers a script's question and ends the program, if a script asks.
+/// Prints the completions and exits, if a completion script has called the program.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(command).var(VARIABLE).complete();
 }
@@ -62,7 +64,7 @@ fn with_values(command: Command) -> Command {
         .mut_subcommands(with_values)
 }
 
-/// Names of values stand for one kind of thing on all of the command line.
+/// Adds the possible values. A value name means the same kind of value in all commands.
 fn with_candidates(argument: Arg) -> Arg {
     let names = argument.get_value_names().unwrap_or_default();
     let name = names.first().map(|name| name.as_str().to_owned());
@@ -78,7 +80,7 @@ fn with_candidates(argument: Arg) -> Arg {
     }
 }
 
-/// Ids with their titles.
+/// Ids of benchmarks, with their titles.
 fn benchmarks() -> Vec<CompletionCandidate> {
     let candidate = |id: &str, title: &str| {
         CompletionCandidate::new(id.to_owned()).help(Some(title.to_owned().into()))
@@ -89,14 +91,14 @@ fn benchmarks() -> Vec<CompletionCandidate> {
         .collect()
 }
 
-/// Groups, then ids.
+/// Groups, then ids of benchmarks.
 fn selectors() -> Vec<CompletionCandidate> {
     let groups = CATALOGUE.visible_groups();
     let groups = groups.map(|group| CompletionCandidate::new(group.name));
     groups.chain(benchmarks()).collect()
 }
 
-/// `latest`, tags, and ids, newest first. A folder that cannot be read has none to offer.
+/// `latest`, tags, and ids, newest first; only `latest` if the folder cannot be read.
 fn runs() -> Vec<CompletionCandidate> {
     let names = Store::of_user().names().unwrap_or_default();
     let names = std::iter::once("latest".to_owned()).chain(names);

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
     after_help = "docs/export.md describes every form: its columns, units and an example of use."
 )]
 pub struct ExportArguments {
-    /// The runs: documents, `latest`, ids or tags; one only for openmetrics and bencher
+    /// The runs: documents, `latest`, ids or tags; only one for openmetrics and bencher
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
     /// The form

@@ -23,9 +23,9 @@ pub enum HistoryCommand {
     List,
     /// Follow a metric over time, or several at a glance
     Show {
-        /// A row such as `syscall.null{call=getppid}`, a benchmark, a group, or a pattern
-        #[arg(value_name = "NAME")]
-        name: String,
+        /// Rows: a group, a benchmark, a row such as `syscall.null{call=getppid}`, a pattern, or words such as `page fault`
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
         /// Which runs
         #[command(flatten)]
         scope: ScopeArguments,
@@ -91,7 +91,7 @@ pub struct PruneArguments {
     pub dry_run: bool,
 }
 
-/// The beginning of a day in the user's own zone, or a moment as documents have it.
+/// Parses a day, as its beginning in the user's time zone, or a timestamp as in run documents.
 fn moment(text: &str) -> Result<Timestamp, String> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Ok(moment);

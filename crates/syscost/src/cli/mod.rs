@@ -1,4 +1,4 @@
-//! The command line. Help, man page and completions all come from here.
+//! The command line: the source of help, man pages and completions.
 
 mod ab;
 mod clean;
@@ -65,7 +65,7 @@ Begin with:
 
 Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
 
-Exit codes: 0 done, 1 failure (also --fail-on without a row that it can judge), 2 bad usage (also a run, row or benchmark that is not there), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted.")]
+Exit codes: 0 done, 1 failure (also --fail-on with too few rows that it can judge), 2 bad usage (also a run, row, benchmark, CPU, journal or program that is not there), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted.")]
 pub struct Cli {
     /// When to write colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
@@ -78,7 +78,8 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The `--color` among these words, which must be known before they are understood: usage errors and help are coloured, too.
+/// Finds `--color` among these arguments before they are parsed, since usage errors and help are
+/// coloured, too.
 pub(crate) fn color_of(words: impl Iterator<Item = String>) -> Color {
     let mut words = words.take_while(|word| word != "--");
     let mut color = None;
@@ -95,7 +96,7 @@ pub(crate) fn color_of(words: impl Iterator<Item = String>) -> Color {
     color.unwrap_or(Color::Auto)
 }
 
-/// The verbs.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure, print a table, keep the run
@@ -122,7 +123,7 @@ pub enum Command {
     List(ListArguments),
     /// Explain a benchmark: what it measures and what it does not, how to read it, what proves it
     Explain(ExplainArguments),
-    /// Check whether this machine is fit to be measured, and what to do where not
+    /// Check whether this machine is fit to be measured, and what to do if not
     Doctor(DoctorArguments),
     /// Published experiments: repeat them here, beside their authors' figures and syscost's method
     Study(StudyArguments),
@@ -130,7 +131,7 @@ pub enum Command {
     Serve(ServeArguments),
     /// Measure operations of known cost, lies that must be refuted, and neighbours that must be seen
     Selftest(SelftestArguments),
-    /// Print the script by which a shell completes verbs, options, benchmarks and kept runs
+    /// Print the script by which a shell completes commands, options, benchmarks and kept runs
     Completions(CompletionsArguments),
 }
 
@@ -152,7 +153,7 @@ pub struct ListArguments {
     /// Only these groups, ids or patterns, or what is found by these words: `context switch`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
     /// What to print
@@ -171,7 +172,7 @@ pub struct ExplainArguments {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Show live how much of the time each core works for nobody else, until Ctrl-C or for this many seconds
+    /// Show live how much of the time each core is ours alone, until Ctrl-C or for this many seconds
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, value_parser = seconds, conflicts_with = "format")]
     pub watch: Option<Option<Duration>>,
     /// What to print
@@ -217,7 +218,7 @@ impl From<ProfileName> for Profile {
     }
 }
 
-/// CPU numbers, at least one.
+/// A non-empty list of CPU numbers.
 #[derive(Debug, Clone)]
 pub struct CpuList(pub Vec<u32>);
 
@@ -237,7 +238,7 @@ pub(crate) fn directory(text: &str) -> Result<Directory, String> {
     }
     if directory::is_reserved(label) {
         return Err(format!(
-            "rows call something else {label:?}, the server of --nfs or nothing remote; give another label: LABEL=PATH"
+            "rows use the label {label:?} for something else; give another one: LABEL=PATH"
         ));
     }
     let path = std::fs::canonicalize(path).map_err(|cause| format!("{path}: {cause}"))?;
@@ -246,7 +247,7 @@ pub(crate) fn directory(text: &str) -> Result<Directory, String> {
             label: label.to_owned(),
             path,
         }),
-        false => Err(format!("{} is no directory", path.display())),
+        false => Err(format!("{} is not a directory", path.display())),
     }
 }
 
@@ -257,7 +258,7 @@ pub(crate) fn congestion(text: &str) -> Result<String, String> {
     }
 }
 
-/// A parameter as selectors have it: `key=value`.
+/// Checks a parameter as selectors have it: `key=value`.
 pub(crate) fn parameter(text: &str) -> Result<String, String> {
     match text.split_once('=') {
         Some((key, value))
@@ -286,15 +287,15 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// A command and all that are beneath it.
+    /// A command and all its subcommands.
     fn all(command: &clap::Command) -> Vec<&clap::Command> {
-        let beneath = command.get_subcommands().flat_map(all);
-        std::iter::once(command).chain(beneath).collect()
+        let nested = command.get_subcommands().flat_map(all);
+        std::iter::once(command).chain(nested).collect()
     }
 
     #[test]
     fn usage_lines_for_errors_are_those_of_help() {
-        // They are written out where clap's own line for an error would show what may be left out as required.
+        // They are written out where clap's own line for an error would show optional arguments as required.
         let mut cli = Cli::command();
         cli.build();
         for command in all(&cli) {
@@ -304,9 +305,9 @@ mod tests {
                 assert!(command.get_overridden_usage().is_some(), "{name}");
             }
             let mut command = command.clone();
-            let told = command.render_usage().to_string();
+            let written_out = command.render_usage().to_string();
             command = command.override_usage(None::<&'static str>);
-            assert_eq!(told, command.render_usage().to_string());
+            assert_eq!(written_out, command.render_usage().to_string());
         }
     }
 
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_not_called_what_rows_call_something_else() {
+    fn reserved_labels_of_directories_are_refused() {
         for text in ["nfs=/", "remote=/", "nfs"] {
             let reason = directory(text).expect_err("it is taken");
             assert!(reason.contains("LABEL=PATH"), "{reason}");
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_colour_is_known_before_the_rest_is_understood() {
+    fn the_colour_is_known_before_the_rest_is_parsed() {
         let of = |words: &str| color_of(words.split(' ').map(str::to_owned));
         assert_eq!(of("syscost run --color never x"), Color::Never);
         assert_eq!(of("syscost --color=always nonsense"), Color::Always);

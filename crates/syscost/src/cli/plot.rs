@@ -17,16 +17,16 @@ pub struct PlotArguments {
     /// numbers every programmer should know
     #[arg(value_name = "SELECTOR|WORDS", required_unless_present = "cases")]
     pub names: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
     /// The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in the terminal
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What kind of chart; chosen by what the rows are if not given
+    /// Kind of chart; chosen to suit the rows if not given
     #[arg(long, value_enum)]
     pub kind: Option<PlotKind>,
-    /// What background it is for
+    /// Background that the chart is for
     #[arg(long, value_enum, default_value_t = PlotTheme::Light)]
     pub theme: PlotTheme,
     /// The chart's title; what its rows have in common if not given
@@ -34,7 +34,7 @@ pub struct PlotArguments {
     pub title: Option<String>,
 }
 
-/// What background a chart is for.
+/// The background that a chart is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlotTheme {
     /// Paper and light pages.
@@ -43,7 +43,7 @@ pub enum PlotTheme {
     Dark,
 }
 
-/// What kind of chart.
+/// The kind of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlotKind {
     /// A bar for each row, with its interval.
@@ -52,7 +52,7 @@ pub enum PlotKind {
     Ecdf,
     /// The density of each row's samples.
     Violin,
-    /// A line over a parameter of the case that is a number.
+    /// A line over a numeric parameter of the case.
     Curve,
     /// A cell for each pair of two parameters.
     Heatmap,

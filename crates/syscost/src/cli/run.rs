@@ -9,7 +9,7 @@ use syscost_harness::directory::Directory;
 use syscost_net::address::Endpoint;
 use syscost_net::nfs::Export;
 
-use super::compare::fail_on;
+use super::compare::{fail_on, share};
 use super::serve::endpoint;
 use super::{
     CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, parameter, seconds,
@@ -25,24 +25,24 @@ Selectors name a group, a benchmark, a row, or a pattern of them:
   syscost run 'syscall.null{call=getppid}'   one row
   syscost run 'memory.latency{size=256M}'    rows that have this parameter
   syscost run memory --case size=64K         all rows of a group that have it
-Each is taken by itself if all are such names, or programs of lmbench; otherwise they are words that are searched for, all together, as `syscost list` \
-does with the same words:
-  syscost run false sharing                  what is called so
+Each is taken by itself if all are such names, or programs of lmbench; otherwise they are words to search for, all together, as `syscost list` \
+does:
+  syscost run false sharing                  what has these words
   syscost run lat_ctx                        what lmbench's program measures
 Without a selector everything is measured; by the quick profile, the rows people look at first.
 
-A run that broke off is taken up again with --resume and the journal's path, which `run` names when it begins.")]
+An interrupted run is resumed with --resume and the path of its journal, which `run` prints when it begins.")]
 pub struct RunArguments {
     /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// How much to take: quick (seconds), standard (three minutes) or careful (many minutes)
+    /// How thoroughly to measure: quick (seconds), standard (three minutes) or careful (many minutes)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
-    /// Seconds the run may take, if not the profile's own; ends it even before its fewest rounds
+    /// Seconds the run may take, instead of the profile's own; ends it even before its minimum number of rounds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
     /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; if not given, the CPUs whose cores are ours
@@ -58,23 +58,23 @@ pub struct RunArguments {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. A task of
-    /// this class takes its CPU from everybody else, for moments
+    /// this class keeps all others off its CPU, for moments
     #[arg(long)]
     pub real_time: bool,
-    /// The machines that are measured against.
+    /// The far ends of the measurements.
     #[command(flatten)]
     pub far: FarEnds,
     /// Congestion control of all TCP connections, e.g. `cubic`; the default is the system's. The
     /// kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control
     #[arg(long, value_name = "NAME", value_parser = congestion)]
     pub congestion: Option<String>,
-    /// Directory in which file systems are measured, on any file system, also a remote one; its rows are called `dir=LABEL`,
-    /// or by the path. May be repeated: the directories stand side by side in the table. The default is ~/.cache/syscost, or
+    /// Directory in which file systems are measured, on any file system, even a remote one; its rows are called `dir=LABEL`,
+    /// or by the path. May be repeated: the table shows the directories side by side. The default is ~/.cache/syscost, or
     /// the same below XDG_CACHE_HOME. Only a scratch folder in it is written to, and removed
     #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
     pub dir: Vec<Directory>,
-    /// Empty the page cache of the whole machine where a file cannot be taken out of it alone (root only). Every other program
-    /// has to read its files anew
+    /// Empty the page cache of the whole machine where a single file cannot be evicted from it (root only). All other programs
+    /// have to read their files again
     #[arg(long)]
     pub allow_drop_caches: bool,
     /// Leave the raw samples out of the document
@@ -89,7 +89,7 @@ pub struct RunArguments {
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
-    /// Compare with this run: its document, `latest` or an id; prints the comparison behind the table (with --format json
+    /// Compare with this run: its document, `latest` or an id; prints the comparison after the table (with --format json
     /// only the comparison: the run's document is kept, and written with -o)
     #[arg(long, value_name = "BASE")]
     pub compare_with: Option<String>,
@@ -97,14 +97,17 @@ pub struct RunArguments {
     /// interval
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "compare_with")]
     pub fail_on: Option<FailOn>,
-    /// Exit with 3 if a row failed or a number was withheld, other than one that is there to be refuted
+    /// Exit with 1 if the gate can judge fewer of the rows than this, e.g. `80%`
+    #[arg(long, value_name = "PERCENT", value_parser = share, requires = "fail_on")]
+    pub min_judged: Option<f64>,
+    /// Exit with 3 if a row failed or a number was withheld, except in rows that are meant to be refuted
     #[arg(long)]
     pub strict: bool,
     /// Print every row; otherwise a run of everything ends with a summary
     #[arg(long)]
     pub all: bool,
     /// Show the figures of this run beside the numbers: a shipped reference (`syscost numbers --help` names them), a document,
-    /// an id or a tag. The summary shows the shipped one of the most similar machine if not given, tables none
+    /// an id or a tag. If not given, the summary shows the shipped one of the most similar machine, tables show none
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// Show the evidence of every row
@@ -112,7 +115,7 @@ pub struct RunArguments {
     pub verbose: bool,
 }
 
-/// Other machines that are measured against.
+/// Other machines, as far ends of the measurements.
 #[derive(Debug, Args)]
 pub struct FarEnds {
     /// Far end of the network measurements: a machine that runs `syscost serve`, whose token is in --token-file. Without one
@@ -122,8 +125,8 @@ pub struct FarEnds {
     /// File with the far end's token, which --peer needs
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub token_file: Option<PathBuf>,
-    /// NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are asked of
-    /// its port mapper; a folder is made in the export, and removed again
+    /// NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are looked up
+    /// with its port mapper; a folder is made in the export, and removed again
     #[arg(long, value_name = "nfs://HOST[:PORT[:MOUNTPORT]]/PATH", value_parser = export)]
     pub nfs: Option<Export>,
 }

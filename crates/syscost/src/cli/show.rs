@@ -14,7 +14,7 @@ pub struct ShowArguments {
     /// Only these groups, ids, rows or patterns, or what is found by these words: `page fault`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated, with a value of the same key for either
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
     /// The summary that a run of everything ends with, in place of the table

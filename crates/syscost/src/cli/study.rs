@@ -68,7 +68,7 @@ pub struct StudyRunArguments {
     /// The studies: ids, or TOML files; `all` for every published one
     #[arg(value_name = "STUDY", required = true)]
     pub studies: Vec<String>,
-    /// How much to take: quick, standard (up to a minute a study) or careful
+    /// How thoroughly to measure: quick, standard (up to a minute per study) or careful
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds the run may take
@@ -77,10 +77,10 @@ pub struct StudyRunArguments {
     /// Seed of every shuffle and padding, to repeat a run's order
     #[arg(long)]
     pub seed: Option<u64>,
-    /// The machines that are measured against.
+    /// The far ends of the measurements.
     #[command(flatten)]
     pub far: FarEnds,
-    /// Directory of what a study measures on files
+    /// Directory in which a study measures files
     #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
     pub dir: Option<Directory>,
     /// What to print on standard output

@@ -1,4 +1,4 @@
-//! `syscost ab`: two programs or environments, measured in turn and compared.
+//! `syscost ab`: compares two programs or environments, measured in turn.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::terminal::{note, say};
 use crate::{Failed, files, interrupt, selection};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     for output in [
         &arguments.output_a,
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         .into());
     }
     let interrupted = interrupt::catch()?;
-    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
+    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases)?;
     let rows = selection::planned(&selectors, arguments.profile.into())?;
     let options = Options {
         profile: arguments.profile.into(),
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     let code = super::compare::pair(&a, &b, &arguments.output)?;
     if interrupted.load(Ordering::Relaxed) {
         say!(
-            "interrupted before everything was measured; compared is what was measured until then"
+            "interrupted before everything was measured; only what was measured until then is compared"
         );
     } else if !(a.complete && b.complete) {
         note!("not everything was measured in the time given; raise --budget, or name fewer rows");

@@ -1,4 +1,4 @@
-//! `syscost clean`: remove what killed runs left behind.
+//! `syscost clean`: removes what killed runs left behind.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,28 +15,28 @@ use crate::cli::{CleanArguments, Format};
 use crate::error::exit;
 use crate::files;
 
-/// What was found, and what became of it.
+/// Something that was found, and whether it was removed.
 #[derive(Debug, Serialize)]
 struct Entry {
-    /// What it is, and where.
+    /// What it is, and where it is.
     what: String,
-    /// Whether it is gone.
+    /// Whether it was removed.
     removed: bool,
     /// Why it could not be removed.
     reason: Option<String>,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
     if let Some(path) = arguments.paths.iter().find(|path| !path.is_dir()) {
         let path = path.display();
-        return Err(Failed::Usage(format!("{path} is no directory")).into());
+        return Err(Failed::Usage(format!("{path} is not a directory")).into());
     }
     let default = directory::default().path;
     let mut folders = arguments.paths.clone();
     folders.extend(of_journals(&Store::of_user()));
     folders.push(default.clone());
-    // The same folder by another name would be listed twice.
+    // A folder with two names would be searched twice.
     let mut folders: Vec<PathBuf> = folders
         .into_iter()
         .filter_map(|folder| fs::canonicalize(folder).ok())
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
     folders.dedup();
     let found = leftovers(&folders, !arguments.dry_run);
     if !arguments.dry_run {
-        // It is made anew by the next run that needs it. One with anything in it stays.
+        // The next run that needs it creates it again. It stays if it is not empty.
         let _ = fs::remove_dir(default);
     }
     let is_failed = found.iter().any(|left| left.trouble.is_some());
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
     Ok(if is_failed { exit::FAILURE } else { exit::DONE })
 }
 
-/// The directories of runs that broke off.
+/// The directories of interrupted runs.
 fn of_journals(store: &Store) -> Vec<PathBuf> {
     let journals = files::unfinished(store).into_iter();
     let headers = journals.filter_map(|path| Journal::open(&path).ok());
@@ -95,17 +95,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_is_listed_with_what_became_of_it() {
+    fn everything_found_is_listed_with_what_became_of_it() {
         let left = |trouble: Option<&str>| Leftover {
             what: "tree /mnt/syscost-1-a".to_owned(),
             trouble: trouble.map(str::to_owned),
         };
         assert_eq!(text(&[], false), "nothing was left behind\n");
-        let told = |trouble, dry_run| text(&[entry(left(trouble), dry_run)], dry_run);
-        assert_eq!(told(None, true), "would remove tree /mnt/syscost-1-a\n");
-        assert_eq!(told(None, false), "removed tree /mnt/syscost-1-a\n");
+        let listed = |trouble, dry_run| text(&[entry(left(trouble), dry_run)], dry_run);
+        assert_eq!(listed(None, true), "would remove tree /mnt/syscost-1-a\n");
+        assert_eq!(listed(None, false), "removed tree /mnt/syscost-1-a\n");
         assert_eq!(
-            told(Some("Read-only file system"), false),
+            listed(Some("Read-only file system"), false),
             "cannot remove tree /mnt/syscost-1-a: Read-only file system\n"
         );
     }

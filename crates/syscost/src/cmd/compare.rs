@@ -1,4 +1,4 @@
-//! `syscost compare`: two sides of runs, row by row.
+//! `syscost compare`: compares two sets of runs row by row.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::{
     terminal::{self, say},
 };
 
-/// Compares two runs measured in turn; the exit code.
+/// Compares two runs that were measured in turn, and returns the exit code.
 pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput) -> Result<u8> {
     let comparison = match output.cycles {
         true => compare_pair_cycles(base, new),
@@ -27,7 +27,7 @@ pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput) -> Result<u8> 
     write_and_judge(&comparison, output)
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     let CompareArguments {
         base,
@@ -58,10 +58,10 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     write_and_judge(&comparison, output)
 }
 
-/// A reader that has gone passes no gate.
+/// Writes a comparison and judges it, even if the output pipe is closed.
 fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8> {
     let written = write(comparison, output);
-    let code = judge(comparison, output.fail_on)?;
+    let code = judge(comparison, output.fail_on, output.min_judged)?;
     unless_broken_pipe(written)?;
     Ok(code)
 }
@@ -71,7 +71,7 @@ fn side(names: &[&String]) -> Result<Vec<Run>> {
     names.iter().map(|name| kept::run(name)).collect()
 }
 
-/// A run pooled with itself would look twice as sure as it is.
+/// Refuses a run that is given twice: pooled with itself it would look more precise than it is.
 fn distinct<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), Failed> {
     let mut seen = BTreeSet::new();
     for run in runs {
@@ -102,7 +102,7 @@ fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
     }
 }
 
-/// The comparison as text for people.
+/// Renders the comparison as a table.
 pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> String {
     table(
         comparison,
@@ -116,11 +116,16 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
     )
 }
 
-/// The exit code a comparison asks for.
+/// Returns the exit code of a comparison.
 ///
 /// # Errors
-/// When there is nothing to judge: a gate must not pass because a name was misspelt, or all of it was beside a neighbour.
-pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<u8> {
+/// When a gate can judge no row, or less than the share `min_judged` of them: it must not pass
+/// because a name was misspelt, or because noise left nothing to judge.
+pub(super) fn judge(
+    comparison: &Comparison,
+    fail_on: Option<FailOn>,
+    min_judged: Option<f64>,
+) -> Result<u8> {
     let Some(fail_on) = fail_on else {
         return Ok(exit::DONE);
     };
@@ -165,6 +170,7 @@ pub(super) fn judge(comparison: &Comparison, fail_on: Option<FailOn>) -> Result<
         );
     }
     let Some(first) = worse.first() else {
+        judged.check(min_judged)?;
         return Ok(exit::DONE);
     };
     let verb = if worse.len() == 1 { "is" } else { "are" };
@@ -202,7 +208,26 @@ impl Judged {
         self.rows + self.without_interval + self.beside_a_neighbour + self.not_compared
     }
 
-    /// Which rows are not judged, and why; nothing if all are.
+    /// Checks that enough of the rows are judged.
+    ///
+    /// # Errors
+    /// When less than the share `min_share` of them is.
+    fn check(&self, min_share: Option<f64>) -> Result<()> {
+        let Some(min) = min_share else {
+            return Ok(());
+        };
+        if (self.rows as f64) < min * self.all() as f64 {
+            bail!(
+                "--fail-on judges only {} of {}, and --min-judged wants {:.0} %; measure again when the machine is quieter",
+                self.rows,
+                sentence::count(self.all(), "row"),
+                min * 100.0
+            );
+        }
+        Ok(())
+    }
+
+    /// Describes which rows are not judged, and why; empty if all are.
     fn left_out(&self) -> String {
         let parts = [
             (
@@ -229,7 +254,7 @@ impl Judged {
         parts.collect::<Vec<String>>().join(", ")
     }
 
-    /// Why it judges none, and what to do.
+    /// Explains why no row is judged, and what to do.
     fn why_none(&self, comparison: &Comparison) -> String {
         let to_noise = comparison.missing.iter().filter(|row| row.to_noise).count();
         let compared = comparison.rows.len();
@@ -252,7 +277,7 @@ impl Judged {
     }
 }
 
-/// ` and 2 more`, nothing of none.
+/// ` and 2 more`; empty if there are none.
 fn and_more(others: usize) -> String {
     match others {
         0 => String::new(),

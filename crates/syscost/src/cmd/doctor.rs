@@ -1,4 +1,4 @@
-//! `syscost doctor`: whether this machine is fit to be measured, and what to do where not.
+//! `syscost doctor`: checks whether this machine is fit to be measured, and says what to do if not.
 
 mod meter;
 mod text;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use syscost_harness::clock::RunClock;
 use syscost_harness::cores::{Cores, Heard, frequency_is_known, grain_of, known};
 use syscost_harness::doctor::{
-    Finding, Level, MOST_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
+    Finding, Level, MAX_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
 };
 use syscost_harness::{machine, noise};
 use syscost_results::Machine;
@@ -25,26 +25,26 @@ use crate::error::exit;
 
 use verdict::Verdict;
 
-/// How long the doctor listens for noise.
+/// Duration of the noise probe.
 const PROBE: Duration = Duration::from_secs(1);
 
-/// Codes of the findings that the doctor makes itself.
+/// Codes of the findings that are made here.
 const CLOCK: &str = "clock";
 const NOISE: &str = "noise";
 
-/// Everything the doctor found.
+/// Everything that was found.
 #[derive(Debug, Serialize)]
 struct Examination {
     machine: Machine,
     clock: Clock,
     noise: Vec<Noise>,
-    /// Of the machine, of this process, of each CPU and of the clock.
+    /// Findings about the machine, this process, each CPU and the clock.
     findings: Vec<Found>,
-    /// What follows from them.
+    /// The conclusion from the findings.
     verdict: Verdict,
 }
 
-/// A finding, with the CPU that it is about if it is about one.
+/// A finding, and the CPU that it concerns, if any.
 #[derive(Debug, Serialize)]
 struct Found {
     #[serde(flatten)]
@@ -59,7 +59,7 @@ impl From<Finding> for Found {
     }
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     if let Some(time) = arguments.watch {
         return watch::run(time);
@@ -105,7 +105,8 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// What looks at the cores show while they are ours, as heard now or by earlier runs.
+/// Finds what the probe shows on each core while it is ours alone, from this noise probe or from
+/// earlier runs.
 pub(super) fn cores_of(
     heard: &mut [Heard],
     machine: &Machine,
@@ -116,7 +117,7 @@ pub(super) fn cores_of(
     Cores::find(heard, frequency_is_known(clock), known)
 }
 
-/// What the noise probe lost of each CPU, whether each core is shared, and which checks the clock failed.
+/// The findings about the time lost on each CPU, shared cores, and failed checks of the clock.
 fn found(noise: &[Noise], clock: &Clock) -> Vec<Found> {
     let lost = noise.iter().map(|probe| Found {
         finding: noise_finding(probe),
@@ -142,7 +143,7 @@ fn found(noise: &[Noise], clock: &Clock) -> Vec<Found> {
 }
 
 fn noise_finding(probe: &Noise) -> Finding {
-    let (level, advice) = match probe.lost_percent > MOST_LOST_PERCENT {
+    let (level, advice) = match probe.lost_percent > MAX_LOST_PERCENT {
         true => (
             Level::Warning,
             "other programs, interrupts or the host take time: end other programs, or measure at a quieter time",
@@ -192,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_verdict_is_made_of_is_among_the_findings() {
+    fn the_verdict_is_made_of_the_findings() {
         let found = found(&[noise(0, 0.1, 99.0), noise(3, 40.0, 50.0)], &clock(false));
-        let told: Vec<(&str, Level, Option<u32>)> = found
+        let summary: Vec<(&str, Level, Option<u32>)> = found
             .iter()
             .map(|one| (one.finding.code, one.finding.level, one.cpu))
             .collect();
         assert_eq!(
-            told,
+            summary,
             [
                 ("noise", Level::Good, Some(0)),
                 ("noise", Level::Warning, Some(3)),

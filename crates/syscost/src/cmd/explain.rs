@@ -1,4 +1,5 @@
-//! `syscost explain`: what a benchmark measures, what not, how to read it, and what proves it.
+//! `syscost explain`: explains what a benchmark measures and what it does not, how to read it, and
+//! what proves it.
 
 mod values;
 
@@ -15,10 +16,10 @@ use crate::error::exit;
 use crate::terminal::{BOLD, DIM, RESET, note, text_width, wrapped, wrapped_item};
 use crate::{Failed, selection};
 
-/// How many others of those that words find are named.
+/// Maximum number of other matches that are named.
 const MAX_OTHERS: usize = 6;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     let words = arguments.words.join(" ");
     // A row's full name explains its benchmark.
@@ -46,7 +47,8 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Which of those that words find is meant first: what has them as a tag, or in its title.
+/// Returns the best match for the words: a benchmark with them as a tag, else one with them in its
+/// title, else the first.
 fn best(words: &str, found: &[&'static Benchmark]) -> Option<&'static Benchmark> {
     let tagged = found.iter().find(|one| one.tags.contains(&words));
     let small = words.to_lowercase();
@@ -55,7 +57,7 @@ fn best(words: &str, found: &[&'static Benchmark]) -> Option<&'static Benchmark>
     tagged.or_else(titled).or(found.first()).copied()
 }
 
-/// What else the words find.
+/// A note about what else the words find.
 fn note_of_match(words: &str, best: &str, others: &[&str]) -> String {
     let named = others.iter().take(MAX_OTHERS).copied();
     let named: Vec<&str> = named.collect();
@@ -133,7 +135,7 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
     Ok(out)
 }
 
-/// How what is measured differs from what programs of lmbench do, or nothing where none of them measures the like.
+/// Describes how the benchmark differs from similar programs of lmbench; empty if there are none.
 fn programs(benchmark: &Benchmark) -> String {
     let mut out = String::new();
     for program in benchmark
@@ -163,13 +165,13 @@ fn claims(case: &Case) -> String {
         .join("; ")
 }
 
-/// Paragraphs and lists, each wrapped.
+/// Wraps paragraphs and lists.
 fn paragraphs(text: &str) -> String {
     let blocks: Vec<String> = text.split("\n\n").map(block).collect();
     blocks.join("\n\n")
 }
 
-/// A paragraph, or the items of a list, each of which begins on a line of its own.
+/// Wraps a paragraph, or the items of a list, each of which begins on its own line.
 fn block(text: &str) -> String {
     let mut pieces: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -185,7 +187,7 @@ fn block(text: &str) -> String {
     wrapped.collect::<Vec<_>>().join("\n")
 }
 
-/// What an item of a list begins with.
+/// Start of a list item.
 const ITEM: &str = "- ";
 
 #[cfg(test)]
@@ -193,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_several_the_nearest_is_explained_and_the_others_are_named() {
+    fn the_best_of_several_matches_is_explained_and_the_others_are_named() {
         let found = |words: &str| {
             let found = selection::search(words);
             let found: Vec<&'static Benchmark> = found.iter().map(|one| one.benchmark).collect();

@@ -1,4 +1,4 @@
-//! `syscost export`.
+//! `syscost export`: writes runs in formats for other tools.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::files::{check_writable, write};
 use crate::terminal::note;
 use crate::{Failed, kept};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     let output = arguments.output.as_deref();
     if let Some(path) = output {
@@ -43,7 +43,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// The runs of these names, no run twice: its rows would count double in whatever reads them.
+/// Finds the runs of these names, and refuses one that is named twice: its rows would be counted
+/// twice.
 fn find(names: &[String]) -> Result<Vec<Run>> {
     let mut ids = BTreeSet::new();
     let mut runs = Vec::new();
@@ -51,7 +52,7 @@ fn find(names: &[String]) -> Result<Vec<Run>> {
         let run = kept::run(name)?;
         if !ids.insert(run.id.clone()) {
             let twice = format!(
-                "`{name}` is run {}, which was named already; name each run once",
+                "`{name}` is run {}, which was already named; name each run once",
                 run.id
             );
             return Err(Failed::Usage(twice).into());
@@ -61,7 +62,7 @@ fn find(names: &[String]) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// The run of a form that holds only one.
+/// Returns the only run, for a format that holds just one.
 fn only<'a>(runs: &[&'a Run], form: &str) -> Result<&'a Run, Failed> {
     match runs {
         [run] => Ok(run),
@@ -72,14 +73,17 @@ fn only<'a>(runs: &[&'a Run], form: &str) -> Result<&'a Run, Failed> {
     }
 }
 
-/// Writes the tables into a folder, which is made if it is not there.
+/// Writes the tables into a folder, which is created if it does not exist.
 fn parquet(runs: &[&Run], folder: Option<&Path>) -> Result<u8> {
     let Some(folder) = folder else {
         let homeless = "parquet is three files; name a folder for them: -o FOLDER";
         return Err(Failed::Usage(homeless.to_owned()).into());
     };
     if folder.exists() && !folder.is_dir() {
-        let occupied = format!("{} is no folder; name one for the tables", folder.display());
+        let occupied = format!(
+            "{} is not a folder; name one for the tables",
+            folder.display()
+        );
         return Err(Failed::Usage(occupied).into());
     }
     let files = to_parquet(runs)?;

@@ -1,4 +1,4 @@
-//! `syscost history`: the kept runs, and metrics over time.
+//! `syscost history`: shows the kept runs, and metrics over time.
 
 mod prune;
 
@@ -15,19 +15,19 @@ use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
 use crate::error::{Failed, exit};
-use crate::selection::{Choice, Kept, Selector, absent};
+use crate::selection::{Choice, Kept, absent, choose_of};
 use crate::terminal::{self, note};
 
-/// From this many documents on, first reading them takes long enough to say so.
+/// From this many documents on, indexing them takes long enough to show progress.
 const MANY: usize = 50;
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &HistoryArguments) -> Result<u8> {
     let store = Store::of_user();
     let format = arguments.format;
     match arguments.command.as_ref().unwrap_or(&HistoryCommand::List) {
         HistoryCommand::List => print_list(&open(&store)?, format)?,
-        HistoryCommand::Show { name, scope } => show(&open(&store)?, name, scope, format)?,
+        HistoryCommand::Show { names, scope } => show(&open(&store)?, names, scope, format)?,
         HistoryCommand::Changes { scope } => print_changes(&open(&store)?, scope, format)?,
         HistoryCommand::Tag { run, tag } => {
             let id = store.kept_id(run)?;
@@ -64,7 +64,7 @@ fn say(format: Format, document: &serde_json::Value, text: &str) -> Result<()> {
     }
 }
 
-/// The index, up to date; what is wrong in the folder is told once on standard error.
+/// Opens the index and updates it; problems in the folder are reported once, on standard error.
 pub(super) fn open(store: &Store) -> Result<Index> {
     let mut bar: Option<ProgressBar> = None;
     let index = Index::open(store, &mut |done, all| {
@@ -130,7 +130,7 @@ fn print_list(index: &Index, format: Format) -> Result<()> {
     super::print(&text)
 }
 
-/// The runs as the list shows them; machines of one host name are told apart.
+/// Returns the runs as the list shows them; machines with the same host name are distinguished.
 fn listed(runs: &[KeptRun]) -> Vec<ListedRun> {
     let is_shared = |run: &KeptRun| {
         let namesake =
@@ -170,16 +170,22 @@ fn follow(
     Ok(index.follow(&scope, wanted)?)
 }
 
-fn show(index: &Index, name: &str, scope: &ScopeArguments, format: Format) -> Result<()> {
-    let selector = Selector::parse(name)?;
-    let followed = follow(index, scope, &|row| selector.selects(row))?;
+fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format) -> Result<()> {
+    let mut choices = choose_of(std::iter::empty(), names)?;
+    choices.iter_mut().for_each(Choice::prefer_own);
+    let is_meant = |row: &str| choices.iter().any(|choice| choice.selects(row));
+    let followed = follow(index, scope, &is_meant)?;
     if followed.runs == 0 {
         return Err(Failed::Usage(
-            "no kept run is so new, or of that machine; see `syscost history`".to_owned(),
+            "no kept run is that recent, or of that machine; see `syscost history`".to_owned(),
         )
         .into());
     }
-    if followed.series.is_empty() {
+    let has_rows = |choice: &Choice| {
+        let mut names = followed.series.iter().map(|one| &one.series.name);
+        names.any(|name| choice.selects(name))
+    };
+    if let Some(lacking) = choices.iter().find(|choice| !has_rows(choice)) {
         let all = follow(index, scope, &|_| true)?;
         let names = all.series.iter().map(|one| one.series.name.as_str());
         let kept = Kept {
@@ -188,7 +194,7 @@ fn show(index: &Index, name: &str, scope: &ScopeArguments, format: Format) -> Re
             is_quick: false,
             look: "see `syscost list` and `syscost history`".to_owned(),
         };
-        let what = absent(&Choice::Named(selector), &kept);
+        let what = absent(lacking, &kept);
         return Err(Failed::Usage(what).into());
     }
     if let Format::Json = format {
@@ -229,7 +235,7 @@ fn series(followed: &Followed) -> Vec<Series> {
         .collect()
 }
 
-/// What a reader would miss: one line, or none.
+/// Says in one line what was left out; empty if nothing was.
 fn left_out(followed: &Followed) -> String {
     let mut parts = Vec::new();
     if followed.other_machines > 0 {

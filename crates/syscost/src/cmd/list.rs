@@ -1,4 +1,4 @@
-//! `syscost list`: every benchmark, and why one cannot run here.
+//! `syscost list`: lists every benchmark, and why one cannot run here.
 
 use std::fmt::Write;
 
@@ -21,20 +21,20 @@ struct Entry {
     tags: &'static [&'static str],
     group: &'static str,
     unit: Unit,
-    /// Names of the rows.
+    /// Names of all rows.
     cases: Vec<String>,
-    /// Names of those that are selected.
+    /// Names of the selected rows.
     selected: Vec<String>,
     /// `yes`, `partly` or `no`.
     support: &'static str,
     reason: Option<String>,
-    /// How many of them only careful runs measure, or who names them.
+    /// Number of rows that only careful runs measure, unless they are named.
     careful: usize,
     #[serde(skip)]
     shown: Shown,
 }
 
-/// What a line says of the selected rows.
+/// What the line says about the selected rows.
 #[derive(Debug)]
 struct Shown {
     careful: usize,
@@ -42,9 +42,9 @@ struct Shown {
     first_refusal: Option<String>,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
-    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
+    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases)?;
     let selected = selection::benchmarks(&selectors)?;
     let entries: Vec<Entry> = selected.iter().map(entry).collect();
     match arguments.format {
@@ -82,7 +82,7 @@ fn entry(selected: &Selected) -> Entry {
     }
 }
 
-/// Why this machine cannot do some of these cases.
+/// Reasons why this machine cannot measure some of these cases.
 fn refusals(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
     let refusals = cases.iter().filter_map(|case| {
         let reason = (benchmark.support)(case).err()?;
@@ -106,7 +106,7 @@ fn names(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
     names.collect()
 }
 
-/// How many rows are selected: `9 rows`, `2 of 9 rows`.
+/// The number of selected rows: `9 rows`, `2 of 9 rows`.
 fn rows(entry: &Entry) -> String {
     let all = entry.cases.len();
     match (entry.selected.len(), all) {
@@ -124,7 +124,7 @@ fn text(entries: &[Entry]) -> Result<String> {
         .unwrap_or(0);
     let longest = entries.iter().map(|entry| rows(entry).len()).max();
     let longest = longest.unwrap_or(0);
-    // As far in as titles begin.
+    // Aligned with the titles.
     let indent = " ".repeat(widest + longest + 4);
     let mut out = String::new();
     for entry in entries {

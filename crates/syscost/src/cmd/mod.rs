@@ -1,4 +1,4 @@
-//! One file per verb.
+//! The commands, one file each.
 
 pub(crate) mod ab;
 pub(crate) mod clean;
@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use anyhow::Result;
 use serde::Serialize;
 
-/// Writes text to standard output, with colours only where they can be seen.
+/// Writes text to standard output, without colours where they are not wanted.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -31,7 +31,8 @@ pub(crate) fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes what other programs read: not through the writer that takes colours off, since what looks like one there is data.
+/// Writes data for other programs to standard output. Nothing is stripped: what looks like a
+/// colour is data.
 fn print_data(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! `syscost numbers`: the latency numbers every programmer should know, of a run.
+//! `syscost numbers`: shows the latency numbers every programmer should know, of a run.
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
@@ -12,7 +12,7 @@ use crate::cli::{Format, NumbersArguments};
 use crate::error::exit;
 use crate::{kept, references, terminal};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &NumbersArguments) -> Result<u8> {
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;

@@ -1,4 +1,4 @@
-//! `syscost plot`: one chart, for papers and documents.
+//! `syscost plot`: draws one chart, for papers and documents.
 
 use anyhow::{Result, bail};
 use syscost_benches::CATALOGUE;
@@ -15,10 +15,10 @@ use crate::{
     terminal::{self, note},
 };
 
-/// What stands for the numbers every programmer should know.
+/// The name that means the numbers every programmer should know.
 const NUMBERS: &str = "numbers";
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     let Some(output) = &arguments.output else {
         let run = find(arguments)?;
@@ -43,27 +43,31 @@ pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// The run to draw, one that has these rows if it is to be the latest.
+/// Finds the run to draw; the latest one means the latest that has these rows.
 fn find(arguments: &PlotArguments) -> Result<Run> {
-    let names = with_parameters(&arguments.names, &arguments.cases);
-    kept::find(&arguments.run, |run| match is_of_numbers(arguments) {
-        true => {
+    if is_of_numbers(arguments) {
+        if !arguments.cases.is_empty() {
+            let words = "`numbers` is a fixed list; leave --case out";
+            return Err(Failed::Usage(words.to_owned()).into());
+        }
+        return kept::find(&arguments.run, |run| {
             let numbers = numbers(run, |id| CATALOGUE.find(id).is_some());
             (!numbers.are_many()).then(|| "has few of these numbers".to_owned())
-        }
-        false => kept::lacks_rows(run, &names),
-    })
+        });
+    }
+    let names = with_parameters(&arguments.names, &arguments.cases)?;
+    kept::find(&arguments.run, |run| kept::lacks_rows(run, &names))
 }
 
-/// Whether the numbers every programmer should know are to be drawn, not rows by their names.
+/// Whether to draw the numbers every programmer should know instead of rows by name.
 fn is_of_numbers(arguments: &PlotArguments) -> bool {
     arguments.names == [NUMBERS]
 }
 
-/// The picture that these arguments ask for, of a run.
+/// Draws the requested chart of a run as SVG.
 ///
 /// # Errors
-/// When no row is called so, or the rows make no such chart.
+/// When no row has such a name, or the rows do not suit the chart.
 pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
     let (chosen, labels) = chosen(run, arguments)?;
     let theme = match arguments.theme {
@@ -75,7 +79,7 @@ pub(crate) fn svg(run: &Run, arguments: &PlotArguments) -> Result<String> {
     Ok(text)
 }
 
-/// The same for the terminal.
+/// Draws the requested chart of a run for the terminal.
 fn characters(run: &Run, arguments: &PlotArguments) -> Result<String> {
     let (chosen, labels) = chosen(run, arguments)?;
     let options = TextOptions {
@@ -83,23 +87,19 @@ fn characters(run: &Run, arguments: &PlotArguments) -> Result<String> {
         color: true,
     };
     text(&chosen.chart, chosen.unit, &labels, options).ok_or_else(|| {
-        let words = "this kind of chart is a picture only; write one by -o FILE.svg";
+        let words = "this kind of chart can only be drawn as a picture; write one with -o FILE.svg";
         Failed::Usage(words.to_owned()).into()
     })
 }
 
-/// The chart that these arguments ask for, of a run, and the words around it.
+/// Returns the requested chart of a run, and its labels.
 fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
     let chosen = if is_of_numbers(arguments) {
-        if !arguments.cases.is_empty() {
-            let words = "`numbers` is a list of its own; leave --case out";
-            return Err(Failed::Usage(words.to_owned()).into());
-        }
         headline(run, arguments.kind)?
     } else {
-        let names = with_parameters(&arguments.names, &arguments.cases);
+        let names = with_parameters(&arguments.names, &arguments.cases)?;
         let rows = rows_of(run, &arguments.run, &names)?;
-        // The row or the kind must be named otherwise, or the run measured otherwise: the command line is to be changed.
+        // A usage error: other rows, another kind or another run must be given.
         choose(&rows, arguments.kind.map(Kind::from))
             .map_err(|error| Failed::Usage(error.to_string()))?
     };
@@ -123,7 +123,7 @@ fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
     Ok((chosen, labels))
 }
 
-/// The numbers every programmer should know, as bars.
+/// Charts the numbers every programmer should know as bars.
 fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
     if kind.is_some_and(|kind| kind != PlotKind::Bars) {
         return Err(
@@ -147,7 +147,7 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
         .collect();
     if bars.is_empty() {
         let reasons = NoChart::NoNumbers(
-            "this run measured none of the list; `syscost numbers` says why".to_owned(),
+            "this run has measured none of them; `syscost numbers` says why".to_owned(),
         );
         bail!(reasons);
     }
@@ -162,7 +162,7 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
 fn description(chart: &Chart) -> &'static str {
     match chart {
         Chart::Bars(_) => "medians with 95 % confidence intervals",
-        Chart::Ecdf(_) => "share of samples that are at most so much",
+        Chart::Ecdf(_) => "share of samples at or below each value",
         Chart::Violin(_) => "density of samples, with medians and 95 % confidence intervals",
         Chart::Curve { .. } => "medians with 95 % confidence intervals over a parameter",
         Chart::Heatmap { .. } => "medians by two parameters",
@@ -170,7 +170,7 @@ fn description(chart: &Chart) -> &'static str {
     }
 }
 
-/// Machine, date and program.
+/// The source line: machine, date and program.
 fn source(run: &Run) -> String {
     let machine = &run.machine;
     let day = run.started.get(..10).unwrap_or(&run.started);

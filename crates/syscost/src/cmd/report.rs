@@ -1,4 +1,4 @@
-//! `syscost report`: runs as a page to look at in a browser.
+//! `syscost report`: writes runs as a page to look at in a browser.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +13,10 @@ use syscost_store::{Scope, Store, fingerprint};
 
 use crate::cli::ReportArguments;
 use crate::error::exit;
-use crate::files;
 use crate::terminal::note;
+use crate::{files, kept};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     files::check_writable(&arguments.output)?;
     files::check_ending(&arguments.output, &["html", "htm"], "a page")?;
@@ -24,15 +24,15 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     let mut runs = arguments
         .runs
         .iter()
-        .map(|name| Ok(store.find(name)?.run))
+        .map(|name| kept::run(name))
         .collect::<Result<Vec<Run>>>()?;
-    // Of the machine as it is: anonymous runs would be of another one.
+    // Before runs are anonymised: afterwards the machine would be another one.
     let mut history = match (arguments.history, runs.last()) {
         (true, Some(last)) => history(&store, &runs, &last.machine)?,
         _ => Vec::new(),
     };
-    // Before studies are judged: what they quote of a row would name somebody. Claims and counts, which verdicts come
-    // from, stay as they are.
+    // Before studies are judged, since they quote rows. Claims and counts, on which verdicts are
+    // based, stay as they are.
     if arguments.anonymous {
         let renamed = Run::anonymize_together(&mut runs);
         for series in &mut history {
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// The rows of these runs over time, on this machine.
+/// Returns the rows of these runs over time, on this machine.
 fn history(store: &Store, runs: &[Run], machine: &Machine) -> Result<Vec<Series>> {
     let names: BTreeSet<&str> = runs
         .iter()
@@ -72,7 +72,7 @@ fn history(store: &Store, runs: &[Run], machine: &Machine) -> Result<Vec<Series>
         .collect())
 }
 
-/// What this program knows about these runs' rows.
+/// Returns what this program knows about these runs' rows.
 fn options(runs: &[&Run]) -> PageOptions {
     PageOptions {
         title: None,
@@ -81,7 +81,7 @@ fn options(runs: &[&Run]) -> PageOptions {
             .iter()
             .map(|run| numbers(run, |id| CATALOGUE.find(id).is_some()))
             .collect(),
-        // Several runs would be several sections of the same studies: the last is the news.
+        // Only of the last run: several runs would make several sections of the same studies.
         studies: runs
             .last()
             .map_or_else(Vec::new, |run| super::study::judged(run)),
@@ -90,7 +90,7 @@ fn options(runs: &[&Run]) -> PageOptions {
     }
 }
 
-/// Explanations of the benchmarks these runs have rows of. One that this version does not know has none.
+/// Explanations of the benchmarks that these runs have rows of, as far as this version knows them.
 fn explanations(runs: &[&Run]) -> BTreeMap<String, Explanation> {
     let ids = runs
         .iter()

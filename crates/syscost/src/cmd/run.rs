@@ -1,4 +1,4 @@
-//! `syscost run`: measure, print, keep.
+//! `syscost run`: measures, prints and keeps a run.
 
 pub(super) mod print;
 
@@ -24,22 +24,22 @@ use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
 use crate::progress::Progress;
 use crate::{
-    Failed, directories, files, interrupt, references, selection,
+    Failed, directories, files, interrupt, kept, references, selection,
     terminal::{self, note, say},
 };
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
     measured(arguments, &print::print)
 }
 
-/// How a finished run is shown: with the run it is compared with, and where it is saved.
+/// Shows a finished run, given its comparison with another, if any, and the path where it is saved.
 pub(super) type Show<'s> =
     &'s dyn Fn(&Run, Option<&Comparison>, &RunArguments, Option<&Path>) -> Result<()>;
 
-/// Measures and keeps a run, and shows it.
+/// Measures, keeps and shows a run.
 pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8> {
-    arguments.selectors = selection::with_parameters(&arguments.selectors, &arguments.cases);
+    arguments.selectors = selection::with_parameters(&arguments.selectors, &arguments.cases)?;
     if let Some(output) = &arguments.output {
         files::check_writable(output)?;
     }
@@ -48,7 +48,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     let base = arguments
         .compare_with
         .as_ref()
-        .map(|name| store.find(name))
+        .map(|name| kept::run(name))
         .transpose()?;
     let prints_document =
         arguments.format == Format::Json || arguments.output.as_deref() == Some(Path::new("-"));
@@ -75,23 +75,22 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         Some(_) => Vec::new(),
         None => selection::planned(&arguments.selectors, arguments.profile.into())?,
     };
-    let base_run = base.as_ref().map(|base| &base.run);
     let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
     let options = options(
         &arguments,
         &store,
-        base_run,
+        base.as_ref(),
         program,
         far_end.as_ref(),
         nfs.as_ref(),
     );
-    // The journal's own run is being taken up; others that broke off are worth a word.
+    // The run of --resume is being resumed; others that were interrupted are worth a note.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
         && let Some(journal) = files::unfinished(&store).first()
     {
         note!(
-            "{}an earlier run broke off; to take it up: syscost run --resume {}{}",
+            "{}an earlier run was interrupted; to resume it: syscost run --resume {}{}",
             terminal::DIM,
             journal.display(),
             terminal::RESET
@@ -108,25 +107,27 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         }
         None => Session::new(rows, &options, &mut progress, &interrupted)?,
     };
-    // Said before the first round: who does not want to wait for such a core ends the run now.
+    // Reported before the first round, so that users can end the run instead of waiting for a shared
+    // core.
     let mut early = session.warnings().iter();
     if let Some(warning) = early.find(|warning| warning.code == SHARED_CORE) {
-        progress.tell(&format!("{}. {}", warning.message, warning.advice));
+        progress.print_line(&format!("{}. {}", warning.message, warning.advice));
     }
     session.measure(&mut progress);
     progress.done();
     drop(far_end);
     drop(nfs);
-    // A comparison needs the samples, also of a document that will be without.
+    // A comparison needs the samples, even if the document is to be without them.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
-    let comparison = base.map(|base| compare(&[&base.run], &[&finished.run], &[]));
+    let comparison = base.map(|base| compare(&[&base], &[&finished.run], &[]));
     if arguments.no_samples {
         for row in &mut finished.run.measurements {
             row.samples = None;
         }
     }
     let saved = save(&store, &finished.run, &arguments);
-    // A run that cannot be saved is printed all the same: it is all the user gets. One that cannot be printed is kept and judged all the same.
+    // A run that cannot be saved is still printed: that is all the user gets. One that cannot be
+    // printed is still kept and judged.
     let printed = show(
         &finished.run,
         comparison.as_ref(),
@@ -146,9 +147,10 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     let code = close(finished, &arguments);
     let was_interrupted = interrupted.load(Ordering::Relaxed);
     let regression = match comparison {
-        // What says more than that there was nothing to judge: why there was not.
+        // Not where nothing was measured: the reason for that was printed, and the gate's own error
+        // would say less.
         Some(comparison) if !was_interrupted && code != exit::NOTHING => {
-            super::compare::judge(&comparison, arguments.fail_on)?
+            super::compare::judge(&comparison, arguments.fail_on, arguments.min_judged)?
         }
         Some(_) | None => exit::DONE,
     };
@@ -160,7 +162,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     })
 }
 
-/// The far end that a run was begun with, when it is taken up.
+/// Finds the far end that a resumed run began with.
 fn far_end_of(session: &Session<'_>) -> Result<Option<FarEnd>> {
     let again = session
         .peer()
@@ -177,8 +179,8 @@ fn options(
     nfs: Option<&NfsEnd>,
 ) -> Options {
     let allowed = cpu::allowed().unwrap_or_default();
-    // CPUs differ: what is to be compared is measured on the same one, where that is possible. A base that went where cores were free is compared with
-    // what does so.
+    // CPUs differ: runs to be compared are measured on the same one, where possible. A base that was
+    // measured on several CPUs, wherever cores were free, is compared with a run that does the same.
     let of_base = base
         .map(|base| base.config.cpus.clone())
         .filter(|cpus| cpus.len() == 1 && cpus.iter().all(|cpu| allowed.contains(cpu)));
@@ -202,9 +204,9 @@ fn options(
     }
 }
 
-/// This program; whether its workers may enter the real-time class, which congestion control they
-/// choose, whether batches are longer than usual, and which far end, NFS server and directories
-/// they are to measure, is part of what the run records.
+/// Returns this program with the environment of its workers, which the run records: whether they may
+/// enter the real-time class, which congestion control they use, whether batches are longer than
+/// usual, and which far end, NFS server and directories they measure.
 fn program(
     arguments: &RunArguments,
     rows: &[Row],
@@ -238,9 +240,9 @@ fn program(
     Ok(program.with_environment(environment))
 }
 
-/// Keeps the document where it was asked for and in the data folder; tells where it can be found. A
-/// run in which nothing was even tried is not kept there: it would be the latest, and hide one with
-/// numbers.
+/// Saves the document to the requested file and to the data folder, and returns where it can be
+/// found. A run in which nothing was even tried is not kept in the data folder: as the latest, it
+/// would hide one with numbers.
 fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<PathBuf>> {
     let text = serde_json::to_vec_pretty(run)?;
     let is_tried = |row: &Measurement| !matches!(row.status, Status::Skipped | Status::Unsupported);
@@ -274,10 +276,10 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
             false => "some rows had fewer rounds than wanted",
         };
         let path = journal.path().display();
-        note!("{what}; to go on: syscost run --resume {path}");
+        note!("{what}; to continue: syscost run --resume {path}");
     }
     let statuses = run.measurements.iter().map(|row| match row.status {
-        // As it should be.
+        // Withheld as intended.
         Status::Withheld if is_refuted_by_design(row) => Status::Ok,
         status => status,
     });
@@ -285,11 +287,11 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
     judge(&statuses, arguments.strict)
 }
 
-/// The exit code that rows of these statuses ask for.
+/// Returns the exit code of a run whose rows have these statuses.
 fn judge(rows: &[Status], is_strict: bool) -> u8 {
     let any = |wanted: &[Status]| rows.iter().any(|status| wanted.contains(status));
     let is_answered = rows.iter().any(|status| status.has_figures()) || any(&[Status::Withheld]);
-    // That this machine lacks something is an answer, too.
+    // That this machine does not support a row is a result, too.
     if !is_answered && any(&[Status::Failed, Status::Skipped]) {
         say!(
             "{}",
@@ -307,7 +309,7 @@ fn judge(rows: &[Status], is_strict: bool) -> u8 {
     }
 }
 
-/// Whether the catalogue has this row to be refuted.
+/// Whether the catalogue means this row to be refuted.
 fn is_refuted_by_design(row: &Measurement) -> bool {
     let benchmark = CATALOGUE.find(&row.id);
     let rows = benchmark.map(|benchmark| Catalogue::rows(std::iter::once(benchmark)));
@@ -321,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exit_code_tells_whether_anything_was_measured() {
+    fn the_exit_code_shows_whether_anything_was_measured() {
         use Status::{AboveRange, BelowResolution, Failed, Ok, Skipped, Unsupported, Withheld};
         for is_strict in [false, true] {
             assert_eq!(

@@ -1,4 +1,5 @@
-//! `syscost selftest`: operations of known cost, lies that must be refuted, and neighbours that must be seen.
+//! `syscost selftest`: measures operations of known cost, lies that must be refuted, and neighbours
+//! that must be seen.
 
 mod neighbour;
 mod outcome;
@@ -24,19 +25,19 @@ use crate::progress::Progress;
 use crate::selection;
 use crate::terminal::{BOLD, DIM, RESET, text_width};
 
-/// How far a known cost may be missed, relative.
+/// Maximum deviation from a known cost, relative.
 const TOLERANCE: f64 = 0.01;
 
-/// Relative to what it is on a core of its own: no neighbour makes an operation dearer than by this.
+/// Maximum increase of a cost by a neighbour, relative to the cost on a core that is not shared.
 const MAX_BY_NEIGHBOURS: f64 = 1.0;
 
-/// All of it.
+/// Time limit of the measurements.
 const BUDGET: Duration = Duration::from_secs(60);
 
-/// How long the hanging liar may hang, per case.
+/// Time limit of one case, which ends the liar that hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// What the self-test found.
+/// The results of the self-test.
 #[derive(Debug, Serialize)]
 struct Report {
     truths: Vec<TruthResult>,
@@ -53,7 +54,7 @@ impl Report {
         truths.chain(liars).chain(neighbours)
     }
 
-    /// Whether a known cost was met, so that the self-test shows anything.
+    /// Whether any known cost was met; otherwise the self-test shows nothing.
     fn has_met_a_truth(&self) -> bool {
         self.truths
             .iter()
@@ -61,7 +62,7 @@ impl Report {
     }
 }
 
-/// One operation of known cost.
+/// The result of an operation of known cost.
 #[derive(Debug, Serialize)]
 struct TruthResult {
     name: String,
@@ -71,12 +72,13 @@ struct TruthResult {
     ci95_low: Option<f64>,
     ci95_high: Option<f64>,
     bias_percent: Option<f64>,
-    /// Skipped if a neighbour on its core may be all there is to a miss, or no frequency was known to count cycles by.
+    /// Skipped if a neighbour on its core may be the only reason for a miss, or if no frequency was
+    /// known by which to count cycles.
     outcome: Outcome,
     reason: Option<String>,
 }
 
-/// One lie.
+/// The result of a lie.
 #[derive(Debug, Serialize)]
 struct LiarResult {
     name: String,
@@ -84,11 +86,11 @@ struct LiarResult {
     expected: Status,
     status: Status,
     reason: Option<String>,
-    /// Skipped if this machine lacks what its lie needs.
+    /// Skipped if this machine lacks what the lie needs.
     outcome: Outcome,
 }
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
     let run = measure()?;
     let find = |name: &str| run.measurements.iter().find(|row| row.name == name);
@@ -125,7 +127,7 @@ fn measure() -> Result<Run> {
     let interrupted = AtomicBool::new(false);
     let options = Options {
         profile: Profile::Quick,
-        // Enough for a machine that is busy with something else.
+        // Enough even for a busy machine.
         budget: Some(BUDGET),
         seed: None,
         cpus: None,
@@ -172,8 +174,8 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
     let is_met = row.status == Status::Ok && bias.is_some_and(|bias| bias.abs() <= TOLERANCE);
     let excuse = if is_met {
         None
-    } else if may_be_a_neighbours(row, cost, bias) {
-        Some("somebody else worked on the core; try again when it is quieter")
+    } else if may_be_due_to_a_neighbour(row, cost, bias) {
+        Some("another guest or program ran on the core; try again when it is quieter")
     } else if has_no_frequency(row, cost) {
         Some("no frequency was known to count core cycles by; try again when it is quieter")
     } else {
@@ -196,21 +198,22 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
     }
 }
 
-/// Whether a neighbour may be why a truth was missed: too few samples were taken on a core of its own, and the cost is too high, which is all that
-/// a neighbour can make of it.
-fn may_be_a_neighbours(row: &Measurement, cost: &Cost, bias: Option<f64>) -> bool {
+/// Whether a neighbour may be why a known cost was missed: too few samples were undisturbed, and the
+/// cost is too high, which is the only effect of a neighbour.
+fn may_be_due_to_a_neighbour(row: &Measurement, cost: &Cost, bias: Option<f64>) -> bool {
     let is_cost = !matches!(cost, Cost::Ratio(_));
     let is_shared = row.status == Status::Ok && row.flags.contains(&Flag::Disturbed);
     is_cost && is_shared && bias.is_some_and(|bias| (0.0..=MAX_BY_NEIGHBOURS).contains(&bias))
 }
 
-/// Whether the cost was measured in nanoseconds, but no sample knows its core's frequency: a neighbour was there all the time, or the frequency moved.
+/// Whether the cost was measured in nanoseconds, but no sample has a core frequency: a neighbour was
+/// there all the time, or the frequency changed.
 fn has_no_frequency(row: &Measurement, cost: &Cost) -> bool {
     let is_measured = row.status == Status::Ok && row.estimate.median.is_some();
     matches!(cost, Cost::CoreCycles(_)) && is_measured && row.core_cycles.is_none()
 }
 
-/// The liars that this machine has not what they need for.
+/// The liars whose requirements this machine does not meet.
 fn excused() -> Vec<&'static str> {
     let is_alone = cpu::allowed().is_ok_and(|cpus| cpus.len() < 2);
     let has_no_room = scratch::filled("room", FILE_BYTES).is_err();
@@ -221,7 +224,8 @@ fn excused() -> Vec<&'static str> {
         .collect()
 }
 
-/// Whether a liar came out as it must. One that is excused, because its lie cannot be told here, deceives nobody.
+/// Whether a liar has the expected status. One that is excused, because it cannot run here, may be
+/// unsupported instead.
 fn is_harmless(id: &str, status: Status, expected: Status, excused: &[&str]) -> bool {
     status == expected || (status == Status::Unsupported && excused.contains(&id))
 }
@@ -242,7 +246,7 @@ fn judge_liar(row: &Measurement, expected: Status, excused: &[&str]) -> LiarResu
     }
 }
 
-/// The report in lines of this width.
+/// Renders the report in lines of this width.
 fn text(report: &Report, width: usize) -> Result<String> {
     let mut out = String::new();
     writeln!(
@@ -270,7 +274,7 @@ fn text(report: &Report, width: usize) -> Result<String> {
         .filter(|outcome| *outcome == Outcome::Skip);
     let end = match (report.passed, skipped.count()) {
         (true, 0) => "all passed".to_owned(),
-        (true, skipped) => format!("passed, but for {skipped} skipped"),
+        (true, skipped) => format!("passed, {skipped} skipped"),
         (false, _) if !report.has_met_a_truth() => {
             "the self-test failed: no known cost was met".to_owned()
         }
@@ -280,7 +284,7 @@ fn text(report: &Report, width: usize) -> Result<String> {
     Ok(out)
 }
 
-/// What was measured of a known cost.
+/// Describes what was measured of a known cost.
 fn seen(truth: &TruthResult) -> String {
     let Some((measured, bias)) = truth.measured.zip(truth.bias_percent) else {
         return truth
@@ -349,15 +353,19 @@ mod tests {
     }
 
     #[test]
-    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_a_neighbours() {
+    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_due_to_a_neighbour() {
         let mut row = row();
         let cycles = Cost::CoreCycles(4.0);
-        assert!(may_be_a_neighbours(&row, &cycles, Some(0.4)));
+        assert!(may_be_due_to_a_neighbour(&row, &cycles, Some(0.4)));
         for bias in [None, Some(-0.5), Some(9.0)] {
-            assert!(!may_be_a_neighbours(&row, &cycles, bias), "{bias:?}");
+            assert!(!may_be_due_to_a_neighbour(&row, &cycles, bias), "{bias:?}");
         }
-        assert!(!may_be_a_neighbours(&row, &Cost::Ratio(1.0), Some(0.4)));
+        assert!(!may_be_due_to_a_neighbour(
+            &row,
+            &Cost::Ratio(1.0),
+            Some(0.4)
+        ));
         row.flags.clear();
-        assert!(!may_be_a_neighbours(&row, &cycles, Some(0.4)));
+        assert!(!may_be_due_to_a_neighbour(&row, &cycles, Some(0.4)));
     }
 }

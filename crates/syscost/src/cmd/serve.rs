@@ -1,4 +1,4 @@
-//! `syscost serve`: the far end of another machine's network measurements.
+//! `syscost serve`: serves as the far end of another machine's network measurements.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -21,10 +21,10 @@ use crate::peer::Facts;
 use crate::terminal::say;
 use crate::{interrupt, terminal};
 
-/// How long the cores are listened to before anybody is served.
+/// Duration of the noise probe before the server starts.
 const LISTEN: Duration = Duration::from_millis(200);
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
     let (token, is_new) = token(arguments.token_file.as_deref())?;
     let facts = Facts {
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
     let facts = serde_json::to_value(&facts)?;
     let server = Server::bind(&addresses, token.clone(), limits, facts)?;
     let server = match judge {
-        Some(judge) => server.looking_by(judge),
+        Some(judge) => server.with_judge(judge),
         None => server,
     };
     let mut text: String = server
@@ -57,16 +57,16 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<u8> {
     if is_new {
         text.push_str(&format!("token {}\n", token.reveal()));
     }
-    // It serves even if nothing reads its output: the token may come from a file.
+    // Serves even if the output cannot be read: the token may come from a file.
     unless_broken_pipe(super::print(&text))?;
     server.run(&stop, &|line| say!("{} {line}", now()));
     say!("{} ended", now());
     Ok(exit::DONE)
 }
 
-/// What judges cores for clients, once it is known what they show while nobody else uses them, so
-/// that a client knows in which of its operations the far end was disturbed. `None` where nobody can
-/// look.
+/// Returns what judges cores for clients, so that a client knows in which of its operations the far
+/// end was disturbed; `None` if cores cannot be probed here. Finds first what they show while they
+/// are ours.
 fn judge(machine: &Machine) -> Option<Judge> {
     let cpus = cpu::allowed().ok()?;
     let clock = RunClock::choose(&cpus).calibrate();
@@ -76,7 +76,7 @@ fn judge(machine: &Machine) -> Option<Judge> {
     Some(Judge::new(move |cpu| cores.is_ours(cpu, &probe)))
 }
 
-/// The token of the file, or a new one; whether to print it.
+/// Returns the token of the file, or a new one, and whether to print it.
 fn token(file: Option<&Path>) -> Result<(Token, bool)> {
     let Some(path) = file else {
         return Ok((Token::generate()?, true));
@@ -98,12 +98,12 @@ fn token(file: Option<&Path>) -> Result<(Token, bool)> {
     }
 }
 
-/// Where to listen.
+/// The addresses to listen on.
 fn addresses(arguments: &ServeArguments) -> Result<Vec<SocketAddr>> {
     if arguments.listen.is_empty() {
         let own = [[127, 0, 0, 1].into(), [0, 0, 0, 0, 0, 0, 0, 1].into()];
         let own = own.map(|ip| SocketAddr::new(ip, DEFAULT_PORT));
-        // A machine without IPv6 has only the other address.
+        // A machine without IPv6 has only the IPv4 address.
         let exists = |address: &SocketAddr| {
             address.is_ipv4() || TcpListener::bind((address.ip(), 0)).is_ok()
         };
@@ -119,7 +119,7 @@ fn addresses(arguments: &ServeArguments) -> Result<Vec<SocketAddr>> {
     Ok(found)
 }
 
-/// The time for the log, to the second.
+/// The current time for the log, to the second.
 fn now() -> impl std::fmt::Display {
     jiff::Timestamp::now()
         .strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-//! `syscost show`: the table or the summary of a kept run, as `run` printed it.
+//! `syscost show`: prints the table or the summary of a kept run, as `run` did.
 
 use anyhow::Result;
 use syscost_report::export::to_csv;
@@ -13,7 +13,7 @@ use crate::error::exit;
 use crate::selection::{self, rows_of, with_parameters};
 use crate::{Failed, kept, pager, references, terminal};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     if arguments.beside.is_some() && arguments.format != ShowFormat::Table {
         let words = "--beside shows figures beside those of a table; JSON and CSV have no place for them, so export or show the other run as well";
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;
     let (name, selectors) = meant(arguments);
-    let selectors = with_parameters(&selectors, &arguments.cases);
+    let selectors = with_parameters(&selectors, &arguments.cases)?;
     let lack = |run: &Run| match arguments.summary {
         true => (!has_many(run)).then(|| "has few of the summary's rows".to_owned()),
         false => kept::lacks_rows(run, &selectors),
@@ -57,8 +57,8 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// The run and the rows of it that are meant. Where no run is called what stands in its place, and that names or
-/// finds rows, these of the latest run are: `show syscall`, `show context switch`.
+/// Returns the run and the rows that are meant. If no run has the name given, and it names or finds
+/// rows, these rows of the latest run are meant: `show syscall`, `show context switch`.
 fn meant(arguments: &ShowArguments) -> (String, Vec<String>) {
     let name = &arguments.run;
     let rows = &arguments.selectors;

@@ -1,4 +1,4 @@
-//! `syscost study`: published experiments, repeated and judged.
+//! `syscost study`: repeats published experiments and judges them.
 
 mod check;
 mod counts;
@@ -20,7 +20,7 @@ use crate::cli::{
 use crate::error::exit;
 use crate::{Failed, kept, terminal};
 
-/// Runs the verb.
+/// Runs the command.
 pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
     match arguments.command {
         StudyCommand::List { format } => list(format),
@@ -43,21 +43,21 @@ pub(super) fn published() -> Vec<Study> {
         .collect()
 }
 
-/// Whether a study is called by its file.
+/// Whether this is the name of a study's file rather than its id.
 fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
-/// What a study is wanted for.
+/// What a study is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
-    /// To be read.
+    /// To be shown.
     Shown,
     /// To be measured: it must name a row.
     Measured,
 }
 
-/// The study of this id, or in this file, which must name nothing that does not exist.
+/// Finds the study with this id, or reads it from this file, which must name only what exists.
 fn find(name: &str, wanted: Wanted) -> Result<Study> {
     let known = published();
     let ids: Vec<String> = known.iter().map(|study| study.id.clone()).collect();
@@ -74,7 +74,7 @@ fn find(name: &str, wanted: Wanted) -> Result<Study> {
     })
 }
 
-/// The study of the user in this text.
+/// Reads a study of the user from this text.
 fn read(text: &str, published: &[String], wanted: Wanted) -> Result<Study, StudyError> {
     let (study, lines) = Study::parse_with_lines(text)?;
     check::check(&study, &lines, published, counts::Tried)?;
@@ -140,7 +140,8 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let (format, is_verbose) = (arguments.format, arguments.verbose);
-    // Which studies a run repeats is known of the published ones; with a file, all have to be named again.
+    // The published studies that a run repeats are known; if one is a file, all have to be named
+    // again.
     let names = arguments.studies.iter();
     let again: String = match names.clone().any(|name| is_file(name)) {
         true => names.map(|name| format!(" --study {name}")).collect(),
@@ -169,13 +170,14 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     )
 }
 
-/// What to measure for these studies: a study's `*`, of what the run decides, is a selector's as well.
-/// Where no row has such a name on this machine, e.g. none of a far end, the study goes without.
+/// Returns the selectors of the rows of these studies. A `*` in a study's name, for what the run
+/// decides, means the same in a selector. Names that match no row on this machine, such as rows of
+/// a far end, are left out.
 fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let rows: Vec<String> = Catalogue::rows(everything).iter().map(Row::name).collect();
     let is_here = |meant: &str| match meant.contains("path=remote") {
-        // Its rows are known as soon as the far end is.
+        // Its rows are only known once the far end is.
         true => has_peer,
         false => !meant.contains('*') || rows.iter().any(|name| means(meant, name)),
     };
@@ -186,10 +188,10 @@ fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
         .collect()
 }
 
-/// What a standard run of this many studies may take: published procedures repeat an operation much more
-/// often than a sample of syscost's does, so that a selection's time is too short for them.
+/// Returns the time limit of a standard run of this many studies: published procedures repeat an
+/// operation much more often than one of syscost's samples does, so the usual limit is too short.
 fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
-    /// Up to a minute, with the look at the machine beforehand.
+    /// Up to a minute, including the look at the machine beforehand.
     const STUDY: Duration = Duration::from_secs(57);
     let studies = u32::try_from(studies).unwrap_or(u32::MAX);
     let is_standard = matches!(arguments.profile, ProfileName::Standard);
@@ -221,6 +223,7 @@ fn as_run(
         time_limit: Duration::from_secs(10),
         compare_with: None,
         fail_on: None,
+        min_judged: None,
         strict: false,
         all: false,
         beside: None,
@@ -258,7 +261,8 @@ fn has_rows_of(run: &Run, study: &Study) -> bool {
     rows.any(|row| study.is_judged_by(&row.name))
 }
 
-/// Whether a run repeats a procedure of this study; rows of the catalogue alone are in most runs.
+/// Whether a run repeats a procedure of this study. Its rows of the catalogue do not count: most
+/// runs have them.
 fn has_procedures_of(run: &Run, study: &Study) -> bool {
     let mut procedures = study
         .quantities
@@ -267,7 +271,7 @@ fn has_procedures_of(run: &Run, study: &Study) -> bool {
     procedures.any(|name| run.measurements.iter().any(|row| means(name, &row.name)))
 }
 
-/// Those of these studies that a run repeats.
+/// Returns the studies that a run repeats.
 fn repeated_in(run: &Run, studies: Vec<Study>) -> Vec<Study> {
     let studies = studies.into_iter();
     studies
@@ -275,7 +279,7 @@ fn repeated_in(run: &Run, studies: Vec<Study>) -> Vec<Study> {
         .collect()
 }
 
-/// The published studies that a run repeats, judged by it.
+/// Returns the published studies that a run repeats, judged by it.
 pub(super) fn judged(run: &Run) -> Vec<JudgedStudy> {
     let studies = repeated_in(run, published());
     studies.iter().map(|study| judge(study, run)).collect()
@@ -303,7 +307,7 @@ mod tests {
     use crate::selection;
 
     #[test]
-    fn what_a_study_names_can_be_selected_in_any_directory() {
+    fn every_name_in_a_study_selects_rows() {
         let studies = published();
         let selected = selectors(&studies, false);
         let rows = selection::rows(&selected).expect("every name is one of the catalogue");

@@ -1,4 +1,5 @@
-//! What is said of names and words that mean no row, and of rows that kept runs do not have: the same for every verb.
+//! Messages about names and words that mean no row, and about rows that kept runs do not have: the
+//! same for all commands.
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
@@ -8,49 +9,46 @@ use syscost_results::Run;
 use super::selector::Parts;
 use super::similar::MIN_SIMILARITY;
 use super::wrong::Wrong;
-use super::{Choice, programs, words, wrong};
+use super::{Choice, names_of, programs, words, wrong};
 use crate::Failed;
 
-/// How alike a term must be to be suggested: of that many some are always a little alike.
+/// Minimum similarity of a suggested term. There are so many terms that some are always a little
+/// similar.
 const MIN_SIMILARITY_OF_TERMS: f64 = 0.9;
 
-/// Names of one message at most.
+/// Maximum number of names in a message.
 const MAX_NAMED: usize = 3;
 
-/// Rows among which some were looked for in vain.
+/// Kept rows that lack some that were asked for.
 pub(crate) struct Kept<'k> {
-    /// What has them: `run 20261125T222718.390Z-8adfa2`.
+    /// Where they are kept: `run 20261125T222718.390Z-8adfa2`.
     pub(crate) place: String,
     /// Their names.
     pub(crate) names: Vec<&'k str>,
-    /// Whether only what people look at first is among them.
+    /// Whether they are those of a quick run.
     pub(crate) is_quick: bool,
-    /// How to see which they are.
+    /// How to list them.
     pub(crate) look: String,
 }
 
 impl<'k> Kept<'k> {
-    /// The rows of a run, which was given as `given`.
+    /// The rows of a run. `given` is the name by which it was given.
     pub(super) fn of(run: &'k Run, given: &str) -> Self {
         Self {
             place: format!("run {}", run.id),
-            names: run
-                .measurements
-                .iter()
-                .map(|row| row.name.as_str())
-                .collect(),
+            names: names_of(run).collect(),
             is_quick: run.config.profile == Profile::Quick.name(),
             look: format!("`syscost show {given} -v` lists the rows it has"),
         }
     }
 
-    /// What these rows have in place of a parameter that none of them has.
+    /// Describes a parameter that none of these rows has.
     fn wrong(&self, parts: Option<&Parts>) -> Option<Wrong> {
         wrong::parameter(parts?, self.names.iter().copied())
     }
 }
 
-/// Why none of these rows is meant: there is no such row, or there is one and they lack it.
+/// Explains why none of the kept rows is meant: there is no such row, or they lack it.
 pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
     let (text, place) = (choice.text(), &kept.place);
     let parts = Parts::parse(text).ok().flatten();
@@ -108,12 +106,12 @@ fn some_of(labels: &[String]) -> String {
     }
 }
 
-/// Whether only a run with a far end has such rows.
+/// Whether this is the name of rows that only a run with a far end has.
 pub(super) fn is_remote(name: &str) -> bool {
     name.contains("path=remote")
 }
 
-/// The error for a name that is none, with the nearest that are.
+/// The error for an unknown name, with the nearest known ones.
 pub(crate) fn unknown(name: &str) -> Failed {
     if let Some(reason) = programs::uncovered(name) {
         return Failed::Usage(reason);
@@ -124,7 +122,7 @@ pub(crate) fn unknown(name: &str) -> Failed {
     })
 }
 
-/// What may have been meant by a name that is none.
+/// Suggests what an unknown name may have been meant to be.
 fn hint(name: &str) -> Option<String> {
     if is_remote(name) {
         let hint = "rows of path=remote need a far end: --peer HOST --token-file FILE";
@@ -142,7 +140,8 @@ fn hint(name: &str) -> Option<String> {
     (!near.is_empty()).then(|| format!("did you mean {}?", near.join(", ")))
 }
 
-/// The few groups, ids and terms that are spelled like this, the nearest first; names of rows as well if it is like one.
+/// Returns the groups, ids and terms with the most similar spelling, the nearest first; names of
+/// rows as well if it looks like one.
 fn nearest(name: &str) -> Vec<String> {
     let groups = CATALOGUE
         .visible_groups()
@@ -168,7 +167,7 @@ fn nearest(name: &str) -> Vec<String> {
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// How near a typed name is to a known one, 0 to 1: to the whole, or to the part behind the group.
+/// The similarity of a typed name to a known one, or to its part after the group, from 0 to 1.
 fn nearness(typed: &str, known: &str) -> f64 {
     let operation = known
         .split_once('.')
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_a_run_lacks_are_told_from_those_that_are_none() {
+    fn rows_that_a_run_lacks_are_distinguished_from_those_that_do_not_exist() {
         assert_eq!(
             said("syscall.null{call=getpid}", false),
             "in run x, syscall.null has no call=getpid; there are call=getppid; `syscost run 'syscall.null{call=getpid}'` measures it"

@@ -1,4 +1,4 @@
-//! Names, or words to search for.
+//! Decides which arguments are names, and which are words to search for.
 
 use syscost_report::sentence;
 
@@ -7,7 +7,7 @@ use super::words::{may_be_words, own_or_all};
 use super::{Found, Selector, search};
 use crate::Failed;
 
-/// Rows that are meant by name, or by words that say what they are.
+/// Rows that are meant by name, or by words that describe them.
 pub(crate) enum Choice {
     /// By name.
     Named(Selector),
@@ -15,13 +15,13 @@ pub(crate) enum Choice {
     Found {
         /// The words.
         text: String,
-        /// The benchmarks that have them.
+        /// The benchmarks that they find.
         found: Vec<Found>,
     },
 }
 
 impl Choice {
-    /// What these words find, if anything.
+    /// Searches for these words; `None` if they find nothing.
     fn of_words(text: &str) -> Option<Self> {
         let found = search(text);
         let text = text.to_owned();
@@ -36,14 +36,14 @@ impl Choice {
         }
     }
 
-    /// Words mean syscost's own benchmarks where they find any.
-    pub(super) fn prefer_own(&mut self) {
+    /// Restricts what words mean to syscost's own benchmarks, if they find any.
+    pub(crate) fn prefer_own(&mut self) {
         if let Choice::Found { found, .. } = self {
             *found = own_or_all(std::mem::take(found), |one| one.benchmark.id);
         }
     }
 
-    /// What was written.
+    /// The name or the words, as given.
     pub(crate) fn text(&self) -> &str {
         match self {
             Choice::Named(selector) => &selector.text,
@@ -51,7 +51,7 @@ impl Choice {
         }
     }
 
-    /// The words and what they find, if it is no name.
+    /// The words and what they find; `None` for a name.
     pub(super) fn found(&self) -> Option<(&str, &[Found])> {
         match self {
             Choice::Named(_) => None,
@@ -60,14 +60,16 @@ impl Choice {
     }
 }
 
-/// What is meant by these arguments, of which `is_name` tells the names.
+/// Returns what these arguments mean. `is_name` decides which of them are names.
 ///
-/// Each means itself if all of them are names, or programs of lmbench; otherwise they are words, which are searched for all together. What cannot be a word
-/// (`syscall.null`, `call.*`) is a name beside them. Where nothing has all words, each still means itself if all are names, programs or phrases in quotes: to
-/// measure whatever has one of the words would seldom be what is wanted.
+/// If all are names or programs of lmbench, each is taken by itself; otherwise they are words, to
+/// search for all together. What cannot be a word (`syscall.null`, `call.*`) is always a name. Where
+/// nothing has all words, each is still taken by itself if all are names, programs or phrases in
+/// quotes: to measure whatever has one of the words would rarely be what is wanted.
 ///
 /// # Errors
-/// What `neither` says of an argument that is no name and finds nothing; [`Failed::Usage`] where only single words find something.
+/// The error from `neither` for an argument that is not a name and finds nothing; [`Failed::Usage`]
+/// if only single words find something.
 pub(super) fn choose(
     arguments: &[String],
     is_name: impl Fn(&Selector) -> bool,
@@ -110,7 +112,7 @@ pub(super) fn choose(
     Ok(choices)
 }
 
-/// The error for words that only find something one by one.
+/// The error for words that find something one by one, but nothing together.
 fn none_together(text: &str, apart: &[Choice]) -> Failed {
     let each = apart.iter().map(|choice| match choice {
         Choice::Named(selector) => format!("`{}` is a name", selector.text),
@@ -192,7 +194,7 @@ mod tests {
             "{error}"
         );
         assert_eq!(refusal(&["lat_ctx", "lat_rand"]), error);
-        // Other things are called so as well.
+        // Other things have this name as well.
         assert!(!ids(&["disk"]).is_empty());
     }
 

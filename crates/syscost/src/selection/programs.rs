@@ -1,25 +1,25 @@
-//! The names of lmbench's programs among what people write.
+//! Names of lmbench's programs as arguments.
 
 use syscost_benches::{CATALOGUE, LMBENCH, Program};
 
-/// The program that is called so.
+/// Returns the program with this name.
 pub(crate) fn program(name: &str) -> Option<&'static Program> {
     LMBENCH.iter().find(|program| program.name == name)
 }
 
-/// Whether it can be nothing but a program: `lat_ctx` is no other word, as `cache` is.
+/// Whether the name can only mean a program: `lat_ctx`, but not `cache`.
 pub(super) fn is_plainly_program(name: &str) -> bool {
     name.contains('_') && program(name).is_some()
 }
 
-/// What is said of a program that no benchmark covers.
+/// Describes the program with this name if no benchmark covers it.
 pub(super) fn uncovered(name: &str) -> Option<String> {
     let program = program(name)?;
     let is_covered = CATALOGUE.tagged(program.name).next().is_some();
     (!is_covered).then(|| about(program))
 }
 
-/// A program, and how what is measured here differs.
+/// Describes how what is measured here differs from a program.
 pub(super) fn about(program: &Program) -> String {
     format!("`{}` of lmbench: {}", program.name, program.note)
 }

@@ -1,4 +1,4 @@
-//! What a person writes to mean rows.
+//! Selectors: what a user writes to name rows.
 
 use glob::Pattern;
 use syscost_benches::CATALOGUE;
@@ -7,24 +7,24 @@ use syscost_results::row_name;
 
 use crate::Failed;
 
-/// What a person writes to mean rows: a group, an id, the beginning of ids up to a dot, a row's name, a pattern of ids or names, or any of the first
-/// three with some of the case's parameters, in any order: `memory.latency{size=1G}`. A size or a time may be written in any
-/// way: `size=65536` and `size=64KiB` are `size=64K`.
+/// A group, an id, a prefix of ids up to a dot, a row's name, a pattern of ids or names, or any of
+/// the first three with some of the case's parameters, in any order: `memory.latency{size=1G}`. A
+/// size or a time may be written in any way: `size=65536` and `size=64KiB` are `size=64K`.
 pub(crate) struct Selector {
     pub(super) text: String,
     pattern: Pattern,
-    /// Ids and parameters, if it is not the name of a row.
+    /// Its ids and parameters, unless it is the name of a row.
     pub(super) parts: Option<Parts>,
 }
 
-/// Ids, and parameters that their rows must have.
+/// A group, id or pattern of ids, and the parameters that its rows must have.
 pub(super) struct Parts {
     pub(super) id: String,
     pattern: Pattern,
     pub(super) parameters: Vec<Parameter>,
 }
 
-/// A parameter with its value, or a pattern of that.
+/// A parameter with its value, or a pattern of both.
 pub(super) struct Parameter {
     pub(super) text: String,
     pattern: Pattern,
@@ -32,9 +32,9 @@ pub(super) struct Parameter {
 
 impl Selector {
     /// # Errors
-    /// [`Failed::Usage`] when it is no pattern.
+    /// [`Failed::Usage`] when it is not a valid pattern.
     pub(crate) fn parse(text: &str) -> Result<Self, Failed> {
-        // The whole name of a row means that row, not also those with parameters more.
+        // The full name of a row means only that row, not those with more parameters.
         if text.ends_with('}') {
             let rows = Catalogue::rows(CATALOGUE.benchmarks());
             let mut names = rows.iter().map(Row::name);
@@ -53,7 +53,7 @@ impl Selector {
         })
     }
 
-    /// Whether it means the row of this name: `id{case}`, or the id alone.
+    /// Whether it means the row with this name: `id{case}`, or only an id.
     pub(crate) fn selects(&self, name: &str) -> bool {
         begins(&self.text, id_of(name))
             || name == self.text
@@ -64,10 +64,10 @@ impl Selector {
 }
 
 impl Parts {
-    /// Those of `id{key=value,...}`; none of a name without parameters.
+    /// Parses `id{key=value,...}`; `None` for a name without parameters.
     ///
     /// # Errors
-    /// [`Failed::Usage`] when one of them is no pattern.
+    /// [`Failed::Usage`] when one of them is not a valid pattern.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, Failed> {
         let split = text.strip_suffix('}').and_then(|text| text.split_once('{'));
         let Some((id, case)) = split else {
@@ -86,19 +86,19 @@ impl Parts {
         }))
     }
 
-    /// Whether the row is of these ids.
+    /// Whether the row has one of these ids.
     pub(super) fn are_of(&self, name: &str) -> bool {
         begins(&self.id, id_of(name)) || self.pattern.matches(id_of(name))
     }
 
-    /// Whether all parameters that they name are the row's.
+    /// Whether the row has one of these ids and all parameters.
     fn select(&self, name: &str) -> bool {
         self.are_of(name) && self.parameters.iter().all(|one| one.is_of(name))
     }
 }
 
 impl Parameter {
-    /// Whether the row has it.
+    /// Whether the row has this parameter.
     pub(super) fn is_of(&self, name: &str) -> bool {
         row_name::parameters(name).any(|(key, value)| {
             self.pattern.matches(&format!("{key}={value}"))
@@ -115,23 +115,23 @@ impl Parameter {
     }
 }
 
-/// The pattern that a part of the selector is.
+/// Parses a part of the selector as a pattern.
 fn pattern(part: &str, selector: &str) -> Result<Pattern, Failed> {
     Pattern::new(part)
-        .map_err(|error| Failed::Usage(format!("`{selector}` is no pattern: {error}")))
+        .map_err(|error| Failed::Usage(format!("`{selector}` is not a valid pattern: {error}")))
 }
 
 fn id_of(name: &str) -> &str {
     name.split('{').next().unwrap_or(name)
 }
 
-/// Whether the id is this one or begins so: `net` and `net.tcp` mean all that do.
+/// Whether the id is `text` or begins with it, up to a dot: `net` and `net.tcp` mean all such ids.
 fn begins(text: &str, id: &str) -> bool {
     let rest = id.strip_prefix(text);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// Whether two names are of the same row, however their values are written.
+/// Whether two names mean the same row, however their values are written.
 fn is_same_row(one: &str, other: &str) -> bool {
     let (of_one, of_other) = (row_name::parameters(one), row_name::parameters(other));
     id_of(one) == id_of(other)
@@ -139,42 +139,4 @@ fn is_same_row(one: &str, other: &str) -> bool {
         && row_name::parameters(one)
             .zip(row_name::parameters(other))
             .all(|(a, b)| a.0 == b.0 && row_name::is_same(a.1, b.1))
-}
-
-/// These selectors, each with these parameters (`key=value`) as well; of one key's values, either. Without selectors, all rows.
-pub(crate) fn with_parameters(selectors: &[String], parameters: &[String]) -> Vec<String> {
-    if parameters.is_empty() {
-        return selectors.to_vec();
-    }
-    let mut found = match selectors {
-        [] => vec!["*".to_owned()],
-        some => some.to_vec(),
-    };
-    let mut keys: Vec<&str> = Vec::new();
-    for parameter in parameters {
-        let key = key_of(parameter);
-        if keys.contains(&key) {
-            continue;
-        }
-        keys.push(key);
-        found = found
-            .iter()
-            .flat_map(|selector| {
-                let values = parameters.iter().filter(|one| key_of(one) == key);
-                values.map(move |parameter| with_parameter(selector, parameter))
-            })
-            .collect();
-    }
-    found
-}
-
-fn key_of(parameter: &str) -> &str {
-    parameter.split('=').next().unwrap_or_default()
-}
-
-fn with_parameter(selector: &str, parameter: &str) -> String {
-    match selector.strip_suffix('}') {
-        Some(begin) => format!("{begin},{parameter}}}"),
-        None => format!("{selector}{{{parameter}}}"),
-    }
 }

@@ -1,4 +1,5 @@
-//! What people search for: words of a benchmark's id, title and tags, of what lists of numbers call it, and values of its rows.
+//! Search for benchmarks by words of their ids, titles and tags, of their labels in the summary and
+//! in `numbers`, and by values of their rows.
 
 mod word;
 
@@ -8,28 +9,35 @@ use syscost_results::{numbers, row_name, summary};
 
 use word::Word;
 
-/// How like a group's name a word must be to be taken for a misspelt one, by Jaro and Winkler.
-const NEARLY: f64 = 0.9;
+/// Minimum Jaro-Winkler similarity to a group's name of a word that is taken for a misspelt group.
+const MIN_SIMILARITY_OF_GROUPS: f64 = 0.9;
 
-/// Shorter words are abbreviations rather than misspelt.
-const SHORTEST: usize = 4;
+/// Minimum length of a misspelt word; shorter ones are abbreviations.
+const MIN_LETTERS: usize = 4;
 
-/// Values of rows that more benchmarks have say too little to search for them.
-const MOST_BY_VALUE: usize = 8;
+/// Maximum number of benchmarks that a value of rows may find; more common ones say too little.
+const MAX_BY_VALUE: usize = 8;
 
-/// A benchmark that words find.
+/// A benchmark that was found by words.
 pub(crate) struct Found {
     /// The benchmark.
     pub(crate) benchmark: &'static Benchmark,
-    /// Words that only values of its rows are: the rows that have them are meant.
+    /// The words that match only values of its rows: only rows with these values are meant.
     values: Vec<Word>,
 }
 
 impl Found {
-    /// Whether the row of this name is meant.
+    /// Whether the row with this name is meant.
     pub(super) fn selects(&self, name: &str) -> bool {
         let is_value = |word: &Word| row_name::parameters(name).any(|one| word.is_value(one.1));
         name.split('{').next() == Some(self.benchmark.id) && self.values.iter().all(is_value)
+    }
+
+    /// Returns the parameters of the row with this name whose values it was found by.
+    pub(super) fn values_in(&self, name: &str) -> Vec<String> {
+        let is_meant = |value: &str| self.values.iter().any(|word| word.is_value(value));
+        let meant = row_name::parameters(name).filter(|one| is_meant(one.1));
+        meant.map(|(key, value)| format!("{key}={value}")).collect()
     }
 
     /// Its id, with the values that its rows must have.
@@ -43,11 +51,14 @@ impl Found {
     }
 }
 
-/// The benchmarks that these words find, in the catalogue's order: syscost's own, and behind them the procedures of published experiments.
+/// Returns the benchmarks that these words find, in the catalogue's order: syscost's own, then the
+/// procedures of published experiments.
 ///
-/// Every word must occur in the id, the title, a tag, or a line of the summary or of `numbers`. Where no benchmark is found so, a word may also be a value of
-/// its rows, or say what its unit does (`fork latency`). Words are parted by blanks, hyphens and punctuation; capitals and underscores
-/// make no difference, nor whether a term is written as one word: `page fault`, `page-fault`, `pagefault`.
+/// Every word must occur in the id, the title, a tag, or a line of the summary or of `numbers`. If
+/// that finds no benchmark, a word may also be a value of its rows, or name the quantity of its unit
+/// (`fork latency`). Words are separated by spaces, hyphens and punctuation; case and underscores
+/// make no difference, nor whether a term is written as one word: `page fault`, `page-fault`,
+/// `pagefault`.
 pub(crate) fn search(text: &str) -> Vec<Found> {
     let words = words_of(text);
     if words.is_empty() || !may_be_words(text) || is_misspelt(&words) {
@@ -89,7 +100,7 @@ fn by_rows(words: Vec<Word>) -> Vec<Found> {
     let (by_value, by_unit): (Vec<Found>, Vec<Found>) =
         found.partition(|one| !one.values.is_empty());
     match by_unit.is_empty() {
-        true if by_value.len() > MOST_BY_VALUE => Vec::new(),
+        true if by_value.len() > MAX_BY_VALUE => Vec::new(),
         true => by_value,
         false => by_unit,
     }
@@ -99,19 +110,20 @@ fn all() -> impl Iterator<Item = &'static Benchmark> {
     CATALOGUE.benchmarks().chain(PROCEDURES)
 }
 
-/// Whether it is one word, nearly the name of a group, and only the beginning of words: what it finds would be that group and whatever names it.
+/// Whether this is a single word that is similar to the name of a group but not a whole word of any
+/// text: it would find that group and whatever mentions it.
 fn is_misspelt(words: &[Word]) -> bool {
     let [word] = words else {
         return false;
     };
-    let is_near = |name: &str| strsim::jaro_winkler(&word.text, name) > NEARLY;
-    word.text.len() >= SHORTEST
+    let is_near = |name: &str| strsim::jaro_winkler(&word.text, name) > MIN_SIMILARITY_OF_GROUPS;
+    word.text.len() >= MIN_LETTERS
         && CATALOGUE.visible_groups().any(|group| is_near(group.name))
         && !all().any(|benchmark| texts(benchmark).any(|text| word.is_whole_in(text)))
 }
 
-/// Those of the found benchmarks that are no procedures of published experiments, which repeat the faults of others; all of them if
-/// these are all. `id` is what identifies one.
+/// Leaves out the procedures of published experiments, which repeat the faults of others, unless
+/// nothing else was found. `id` returns the id of a benchmark.
 pub(crate) fn own_or_all<T>(found: Vec<T>, id: impl Fn(&T) -> &str) -> Vec<T> {
     let (procedures, own): (Vec<T>, Vec<T>) =
         found.into_iter().partition(|one| is_procedure(id(one)));
@@ -121,18 +133,19 @@ pub(crate) fn own_or_all<T>(found: Vec<T>, id: impl Fn(&T) -> &str) -> Vec<T> {
     }
 }
 
-/// Whether the benchmark of this id is the procedure of a published experiment, with what is wrong about it.
+/// Whether the benchmark with this id is the procedure of a published experiment, faults included.
 pub(crate) fn is_procedure(id: &str) -> bool {
     PROCEDURES.iter().any(|procedure| procedure.id == id)
 }
 
-/// Whether it can be searched for: not what only an id, a pattern or the name of a row has.
+/// Whether the text can be searched for: it has no characters that only ids, patterns and names of
+/// rows have.
 pub(super) fn may_be_words(text: &str) -> bool {
     let text = text.trim_end_matches(['.', '!', '?']);
     !text.contains(['.', '{', '}', '*', '?', '[', ']', '='])
 }
 
-/// Terms to suggest where somebody writes one nearly right: tags, and the words of titles.
+/// Terms to suggest for a misspelt one: tags, and words of titles.
 pub(super) fn terms() -> impl Iterator<Item = String> {
     CATALOGUE.benchmarks().flat_map(|benchmark| {
         let tags = benchmark.tags.iter().map(|tag| (*tag).to_owned());
@@ -142,7 +155,7 @@ pub(super) fn terms() -> impl Iterator<Item = String> {
     })
 }
 
-/// The parameters that have this value in some row, `key=value`.
+/// Returns the parameters with this value in any row, as `key=value`.
 pub(super) fn parameters_of(value: &str) -> Vec<String> {
     let word = Word::new(value);
     let mut found = Vec::new();
@@ -158,7 +171,7 @@ pub(super) fn parameters_of(value: &str) -> Vec<String> {
     found
 }
 
-/// A slash is part of a word: `GFLOP/s`.
+/// Splits a text into words. A slash is part of a word: `GFLOP/s`.
 fn words_of(text: &str) -> Vec<Word> {
     let words = text.split(|c: char| !c.is_alphanumeric() && !"_/".contains(c));
     let words = words.map(Word::new);
@@ -169,14 +182,14 @@ fn has(benchmark: &'static Benchmark, word: &Word) -> bool {
     texts(benchmark).any(|text| word.is_in(text))
 }
 
-/// What says what a benchmark is.
+/// The texts that describe a benchmark.
 fn texts(benchmark: &'static Benchmark) -> impl Iterator<Item = &'static str> {
     let own = [benchmark.id, benchmark.title].into_iter();
     let own = own.chain(benchmark.tags.iter().copied());
     own.chain(labels(benchmark))
 }
 
-/// What the summary and the numbers every programmer should know call its rows.
+/// The labels of its rows in the summary and in the numbers every programmer should know.
 fn labels(benchmark: &'static Benchmark) -> impl Iterator<Item = &'static str> {
     let all = summary::titles().chain(numbers::titles());
     all.filter(|(id, _)| *id == benchmark.id)
@@ -231,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn procedures_of_studies_are_found_behind_the_benchmarks() {
+    fn procedures_of_studies_are_found_after_the_benchmarks() {
         for (words, procedure) in [
             ("context switch", "study.switch_costs.process_switch"),
             ("system call", "study.whole_system.system_call"),
@@ -265,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_program_finds_what_has_it_and_no_more() {
+    fn the_name_of_a_program_finds_only_what_has_it() {
         assert_eq!(ids("lat_ctx"), ["switch.pipe", "switch.ring"]);
         assert_eq!(ids("lat_fs"), ["fs.metadata", "fs.small_file"]);
         assert_eq!(ids("bw_mem"), ["memory.bandwidth", "memory.peak_bandwidth"]);
@@ -273,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_by_nothing_nor_by_what_is_an_id() {
+    fn neither_an_empty_text_nor_an_id_finds_anything() {
         for text in [
             "",
             " - ",
@@ -313,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_quantity_is_that_of_a_unit() {
+    fn the_name_of_a_quantity_means_its_units() {
         let found = ids("fork latency");
         assert!(found.contains(&"task.fork"), "{found:?}");
         assert!(ids("mutex latency").contains(&"sync.mutex"));
@@ -324,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn nearly_the_name_of_a_group_is_none_and_finds_nothing() {
+    fn a_misspelt_group_finds_nothing() {
         for text in ["syscal", "memor", "switc", "signa"] {
             assert_eq!(ids(text), [""; 0], "{text}");
         }

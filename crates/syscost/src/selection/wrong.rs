@@ -1,4 +1,4 @@
-//! What is wrong with a selector that means no row, and what would be right.
+//! Explains what is wrong with a selector that means no row, and what would be right.
 
 use std::fmt;
 
@@ -7,18 +7,20 @@ use syscost_results::row_name;
 use super::selector::{Parameter, Parts};
 use super::similar::similar;
 
-/// Keys or values of one message at most.
+/// Maximum number of keys or values in a message.
 const MAX_LISTED: usize = 12;
 
-/// From this many sizes or times on, only those next to the wanted one are named.
+/// From this number of sizes or times on, only those next to the wanted one are named.
 const MANY_AMOUNTS: usize = 4;
 
 /// A parameter that no row has.
 pub(super) struct Wrong {
-    /// Which rows have it not: `memory.latency has no size=63K`.
+    /// What is missing: `memory.latency has no size=63K`.
     pub(super) lacks: String,
-    /// Those that there are: `nearest: 60K, 66K`; empty if there are none.
+    /// What exists instead: `nearest: 60K, 66K`; empty if nothing does.
     pub(super) instead: String,
+    /// Whether there is such a parameter, with other values.
+    pub(super) is_value: bool,
 }
 
 impl fmt::Display for Wrong {
@@ -30,9 +32,10 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// Which of the parameters no row has, and those that there are, if their id is one of these rows'.
+/// Finds the first parameter that no row has, and those that exist; `None` if there is none, or no
+/// row has such an id.
 ///
-/// Parameters are looked at one after the other, each among the rows that have those before it.
+/// Parameters are checked one after the other, each among the rows that have those before it.
 pub(super) fn parameter<'n>(
     parts: &Parts,
     names: impl IntoIterator<Item = &'n str>,
@@ -53,7 +56,13 @@ pub(super) fn parameter<'n>(
                 (true, id) => format!("{id} has no {lacking}"),
                 (false, id) => format!("{id}{{{}}} has no {lacking}", had.join(",")),
             };
-            return Some(Wrong { lacks, instead });
+            let key = parameter.key();
+            let mut keys = left.iter().flat_map(|name| row_name::parameters(name));
+            return Some(Wrong {
+                lacks,
+                instead,
+                is_value: keys.any(|one| one.0 == key),
+            });
         }
         left = fitting;
         had.push(&parameter.text);
@@ -61,7 +70,7 @@ pub(super) fn parameter<'n>(
     None
 }
 
-/// What all of these rows lack, behind `has no`, and what they have instead.
+/// Returns what these rows lack, to follow `has no`, and what they have instead.
 fn lacking(wanted: &Parameter, rows: &[&str]) -> (String, String) {
     let parameters = || rows.iter().flat_map(|name| row_name::parameters(name));
     let (key, value) = (wanted.key(), wanted.value());
@@ -90,13 +99,13 @@ fn distinct<'n>(values: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     found
 }
 
-/// What there is instead of this value: all there are if these are few, else the nearest of them.
+/// Lists what exists instead of this value: all values if they are few, else the nearest.
 fn instead(key: &str, mut values: Vec<&str>, wanted: &str) -> String {
-    let most = match amount(wanted) {
+    let max = match amount(wanted) {
         Some(_) => MANY_AMOUNTS - 1,
         None => MAX_LISTED,
     };
-    let near = match values.len() > most {
+    let near = match values.len() > max {
         true => nearest(&values, wanted),
         false => Vec::new(),
     };
@@ -113,7 +122,8 @@ fn instead(key: &str, mut values: Vec<&str>, wanted: &str) -> String {
     format!("there are {key}={}", list(&values, more))
 }
 
-/// The sizes or times next to this one, below and above; of other values those that are spelled like it.
+/// Returns the sizes or times next to this one, below and above; of other values, those with a
+/// similar spelling.
 fn nearest<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
     let Some(goal) = amount(wanted) else {
         return similar(wanted, values.iter().copied());
@@ -128,7 +138,7 @@ fn nearest<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
     around.iter().map(|(_, value)| *value).collect()
 }
 
-/// Of a size in bytes, of a time in nanoseconds.
+/// Parses a size, in bytes, or a time, in nanoseconds.
 fn amount(value: &str) -> Option<f64> {
     let amount = row_name::size(value).or_else(|| row_name::nanoseconds(value));
     amount.map(|amount| amount as f64)

@@ -19,7 +19,7 @@ fn a_disk_that_becomes_read_only_ends_no_run() {
         let program = Program::new();
         let mut child = start(&program, disk, "10");
         wait_for_tree(&mut child, disk);
-        // As after an error of the device: nothing can be written or removed any more.
+        // As after a device error: nothing can be written or removed any more.
         disk.remount("abort");
         let status = child.wait().expect("it ends");
         assert!(status.code().is_some(), "it ends by itself: {status}");
@@ -38,7 +38,7 @@ fn what_a_killed_run_left_is_gone_with_the_next_run() {
         let program = Program::new();
         kill_midway(&program, disk);
         assert!(!disk.content().is_empty(), "it was killed midway");
-        // Any run: the tree is on record.
+        // Any run will do: the tree is on record.
         let output = run(
             &program,
             &["timing.loop", "--no-save", "--profile", "quick"],
@@ -109,7 +109,7 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
         if program.journals().is_empty() {
             return println!("skipped: the run was complete");
         }
-        // The same place, but in memory now.
+        // The same path, but in memory now.
         let path = disk.path().display().to_string();
         tool::run(&["mount", "-t", "tmpfs", "tmpfs", &path]).expect("it can be mounted");
         let output = resume();
@@ -128,7 +128,7 @@ fn a_resumed_run_keeps_its_directories_and_is_refused_where_they_lie_on_somethin
     });
 }
 
-/// As a restart of the machine does with the folder for temporary files.
+/// Removes the records, as a reboot does with the directory for temporary files.
 fn remove_records(folder: &Path) {
     let folders = fs::read_dir(folder).expect("it can be read").flatten();
     for found in folders.filter(|found| found.file_name().to_string_lossy().starts_with("syscost-"))
@@ -157,9 +157,9 @@ fn start(program: &Program, disk: &Disk, budget: &str) -> Child {
         .expect("the binary starts")
 }
 
-/// Waits until the run has a tree with a file in it.
+/// Waits until the run has a tree that contains a file.
 fn wait_for_tree(child: &mut Child, disk: &Disk) {
-    // Beside its marker.
+    // Besides its marker.
     let has_file = || {
         let entries = |tree: &PathBuf| fs::read_dir(tree).map_or(0, Iterator::count);
         disk.content().iter().any(|tree| entries(tree) > 1)
@@ -171,7 +171,7 @@ fn wait_for_tree(child: &mut Child, disk: &Disk) {
     }
 }
 
-/// Kills a run while it has a tree on this disk, and waits until its workers are gone as well.
+/// Kills a run while it has a tree on this disk, and waits until its workers have ended too.
 fn kill_midway(program: &Program, disk: &Disk) {
     let others = disk.content().len();
     for _ in 0..20 {
@@ -179,7 +179,7 @@ fn kill_midway(program: &Program, disk: &Disk) {
         wait_for_tree(&mut child, disk);
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
-        // Its workers follow it; until then they may make or remove things.
+        // Its workers end after it; until then they may create or remove files.
         while !running_in(program.folder()).is_empty() {
             sleep(Duration::from_millis(2));
         }
@@ -190,7 +190,7 @@ fn kill_midway(program: &Program, disk: &Disk) {
     panic!("a run is killed while it has a tree");
 }
 
-/// Processes that have this folder for temporary files.
+/// Processes that use this directory for temporary files.
 fn running_in(folder: &Path) -> Vec<String> {
     let variable = format!("TMPDIR={}", folder.display());
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Names under which systems have it.
+/// Names of the browser on various systems.
 const NAMES: [&str; 4] = [
     "chromium",
     "chromium-browser",
@@ -22,7 +22,7 @@ pub(crate) struct Browser {
     from: BufReader<ChildStdout>,
     session: Option<String>,
     messages: u64,
-    /// What the page did that it must not: errors, and requests beyond its own file.
+    /// What the page must not do: errors, and requests other than for its own file.
     pub(crate) complaints: Vec<String>,
     own: String,
     _profile: TempDir,
@@ -36,7 +36,8 @@ impl Browser {
             version.is_ok_and(|output| output.status.success())
         })?;
         let profile = tempfile::tempdir().expect("a temporary folder");
-        // Chromium speaks on descriptors 3 and 4, which only a shell gives without unsafe code. Root may use no sandbox.
+        // Chromium uses descriptors 3 and 4, which only a shell provides without unsafe code. As
+        // root it needs to run without a sandbox.
         let mut child = Command::new("sh")
             .args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2", "sh", name])
             .args([
@@ -81,7 +82,7 @@ impl Browser {
         Some(browser)
     }
 
-    /// Opens a file at a width and in a colour scheme, and waits until it has loaded.
+    /// Opens a file with a window width and colour scheme, and waits until it has loaded.
     pub(crate) fn open(&mut self, file: &str, width: u32, scheme: &str) {
         self.own = format!("file://{file}");
         let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
@@ -93,7 +94,7 @@ impl Browser {
         while self.next()["method"] != "Page.loadEventFired" {}
     }
 
-    /// What an expression on the page comes to.
+    /// The value of an expression on the page.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let arguments =
             json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
@@ -122,7 +123,7 @@ impl Browser {
         }
     }
 
-    /// The next message; complaints are noted on the way.
+    /// The next message; complaints are collected on the way.
     fn next(&mut self) -> Value {
         let mut bytes = Vec::new();
         self.from
@@ -134,7 +135,7 @@ impl Browser {
         match message["method"].as_str() {
             Some("Runtime.exceptionThrown") => self.complaints.push(params.to_string()),
             Some("Runtime.consoleAPICalled") => self.complaints.push(params.to_string()),
-            // The browser's own log: what the policy blocked, what could not be loaded.
+            // A veth device leaves segments whole; by default a TUN device does not.
             Some("Log.entryAdded") => self.complaints.push(params["entry"].to_string()),
             Some("Network.requestWillBeSent") => {
                 let url = params["request"]["url"].as_str().unwrap_or_default();

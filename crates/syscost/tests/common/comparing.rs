@@ -1,4 +1,4 @@
-//! Runs to compare, made steady so that noise decides nothing.
+//! Runs to compare, made steady so that noise does not matter.
 
 use std::fs;
 
@@ -8,7 +8,8 @@ use super::Program;
 
 pub(crate) const ROW: &str = "syscall.null{call=getppid}";
 
-/// A program with a run `base.json` of null system calls, made steady so that its noise decides nothing.
+/// A program with a run `base.json` of null system calls, made steady so that its noise does not
+/// matter.
 pub(crate) fn program() -> (Program, Value) {
     let program = Program::new();
     let mut run = program.json(&[

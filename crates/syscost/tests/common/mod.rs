@@ -1,4 +1,4 @@
-//! Running the real binary in a data folder of its own.
+//! Runs the real binary with a separate data directory.
 #![allow(dead_code)] // each test file uses its part
 
 pub(crate) mod comparing;
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A data folder, and the binary that keeps its runs there.
+/// A data directory, and the binary that stores its runs there.
 pub(crate) struct Program {
     folder: TempDir,
 }
@@ -38,8 +38,8 @@ impl Program {
         self.command(arguments).output().expect("the binary starts")
     }
 
-    /// What this shell makes of a script in which `$syscost` is the binary, in the data folder; `None`, and said why, where there is no such
-    /// shell.
+    /// The output of a shell script in which `$syscost` is the binary, run in the data directory;
+    /// `None`, with a message, if there is no such shell.
     pub(crate) fn script(&self, shell: &[&str], text: &str) -> Option<Output> {
         let output = Command::new(shell[0])
             .args(&shell[1..])
@@ -73,7 +73,7 @@ impl Program {
     }
 }
 
-/// The row of this name.
+/// The row with this name.
 pub(crate) fn row<'a>(run: &'a Value, name: &str) -> &'a Value {
     rows(run)
         .iter()
@@ -88,8 +88,8 @@ pub(crate) fn rows(run: &Value) -> &Vec<Value> {
         .expect("measurements is an array")
 }
 
-/// Id and text of a small run document of one row, `a.b`, measured this many days after the
-/// beginning of 2026.
+/// Id and text of a small run document with one row, `a.b`, measured `day` days after the beginning
+/// of 2026.
 pub(crate) fn stamped(day: u32, median: f64) -> (String, Value) {
     let (month, day_of_month) = (1 + day / 31, 1 + day % 31);
     let id = format!("2026{month:02}{day_of_month:02}T120000Z-{day}");

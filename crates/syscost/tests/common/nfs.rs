@@ -1,5 +1,5 @@
-//! An NFS server in the test's own process: its files are in memory, and it needs neither privilege
-//! nor a port mapper.
+//! An NFS server in the test's own process, with its files in memory, which needs neither
+//! privileges nor a port mapper.
 
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -10,7 +10,7 @@ use nfs3_server::tcp::{NFSTcp, NFSTcpListener};
 use syscost_net::nfs::{Client, Export};
 use tokio::sync::oneshot;
 
-/// A server that exports `/`; it ends when dropped, and closes its connections.
+/// A server that exports `/`; when dropped it ends and closes its connections.
 pub(crate) struct NfsServer {
     pub(crate) address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -18,7 +18,8 @@ pub(crate) struct NfsServer {
 }
 
 impl NfsServer {
-    /// Starts one on a free port of the loopback interface, with a folder `data` in its export.
+    /// Starts a server on a free port of the loopback interface, with a directory `data` in its
+    /// export.
     pub(crate) fn start() -> Self {
         let (stop, stopped) = oneshot::channel();
         let (tell, port) = mpsc::channel();
@@ -64,7 +65,7 @@ impl NfsServer {
         names
     }
 
-    /// Ends it; its connections are closed.
+    /// Stops the server, which closes its connections.
     pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {

@@ -1,4 +1,4 @@
-//! `syscost serve` as a process of its own.
+//! `syscost serve` as a separate process.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,10 +14,10 @@ use syscost_net::{ClientError, Service, Session, Token, Wait};
 
 use crate::common::Program;
 
-/// How long a server may take for anything.
+/// Time limit for any action of a server.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Memory that a server has resident at most, whatever is asked of it: the bound of docs/serve.md.
+/// Maximum resident memory of a server, whatever is requested: the limit in docs/serve.md.
 const MAX_RESIDENT: u64 = 64 << 20;
 
 /// A server of the real binary, killed when dropped.
@@ -54,7 +54,7 @@ impl Server {
         Token::read(&self.token_file).expect("the server has written one")
     }
 
-    /// A session, once the server has noticed the end of earlier ones.
+    /// A session, opened once the server has noticed the end of earlier ones.
     pub(crate) fn session(&self) -> Session {
         let begun = Instant::now();
         loop {
@@ -77,7 +77,7 @@ impl Server {
             .expect("a number")
     }
 
-    /// Alive, small, and at the service of a good client.
+    /// Asserts that the server is alive, small, and serves a well-behaved client.
     pub(crate) fn is_well(&self, after: &str) {
         let mut session = self.session();
         let service = Service::StreamEcho {
@@ -103,14 +103,14 @@ impl Server {
         kill_process(Pid::from_child(&self.child), signal).expect("it is alive");
     }
 
-    /// Stops all of its threads by SIGSTOP.
+    /// Stops all of its threads with SIGSTOP.
     pub(crate) fn stop(&self) {
         self.signal(Signal::STOP);
         let stopped = waitpid(Some(Pid::from_child(&self.child)), WaitOptions::UNTRACED);
         stopped.expect("it stops");
     }
 
-    /// How it ended, and its log.
+    /// Its exit code and its log.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let mut log = String::new();
         let mut stderr = self.child.stderr.take().expect("a pipe");
@@ -126,7 +126,7 @@ impl Drop for Server {
     }
 }
 
-/// The rest of the line that begins with this.
+/// The rest of the line that begins with `beginning`.
 pub(crate) fn said(output: &mut impl BufRead, beginning: &str) -> String {
     let mut line = String::new();
     output.read_line(&mut line).expect("text");

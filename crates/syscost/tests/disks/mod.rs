@@ -1,8 +1,8 @@
-//! File systems of every kind, in a mount namespace of the test's own: whatever is mounted there
-//! goes with the test, however it ends, and nobody else sees it.
+//! File systems of every kind, in the test's own mount namespace: whatever is mounted there
+//! vanishes with the test, however it ends, and no other process sees it.
 //!
-//! Making one needs root (CAP_SYS_ADMIN), and loop devices for those that need a disk. Where this
-//! machine cannot, tests print `skipped: why`.
+//! Creating one requires root (CAP_SYS_ADMIN), and loop devices for those that need a disk. If this
+//! machine does not allow it, tests print `skipped: why`.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::tool::{Failure, require, run, unless_skipped};
 
-/// The variable that says that this machine mounts file systems on loop devices.
+/// The variable that says that this machine can mount file systems on loop devices.
 const GRANTED: &str = "SYSCOST_REQUIRE_MOUNTS";
 
 /// A kind of file system.
@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Xfs,
     Btrfs,
     Tmpfs,
-    /// Its upper layer is on the file system of the temporary folder.
+    /// Its upper layer is on the file system of the temporary directory.
     Overlay,
 }
 
@@ -36,7 +36,7 @@ impl Kind {
         Kind::Overlay,
     ];
 
-    /// What mountinfo calls it, which is also its label in these tests.
+    /// Its name in mountinfo, which is also its label in these tests.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Ext4 => "ext4",
@@ -51,13 +51,13 @@ impl Kind {
 /// A mounted file system, unmounted on drop.
 #[derive(Debug)]
 pub(crate) struct Disk {
-    /// Holds the mount point, and what is mounted.
+    /// Contains the mount point, and what is mounted.
     folder: TempDir,
 }
 
 impl Disk {
-    /// Mounts an empty file system of this kind and size. A disk of it is a sparse file, which has no
-    /// name any more once it is mounted; its loop device goes with the mount.
+    /// Mounts an empty file system of this kind and size. Its disk is a sparse file, which is
+    /// unlinked once mounted; the loop device vanishes with the mount.
     fn new(kind: Kind, bytes: u64, options: &str) -> Result<Disk, Failure> {
         let folder = tempfile::tempdir().map_err(|cause| Failure::of_call("mkdir", cause))?;
         let disk = Disk { folder };
@@ -107,13 +107,13 @@ impl Disk {
         self.folder.path().join("mounted")
     }
 
-    /// Mounts it anew, e.g. with `ro`.
+    /// Remounts it, e.g. with `ro`.
     pub(crate) fn remount(&self, options: &str) {
         let options = format!("remount,{options}");
         run(&["mount", "-o", &options, &text(&self.path())]).expect("it can be mounted anew");
     }
 
-    /// What is in its root, but what its maker put there.
+    /// The contents of its root, except what mkfs put there.
     pub(crate) fn content(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.path()).expect("it can be read").flatten();
         let paths = entries.map(|entry| entry.path());
@@ -123,13 +123,14 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // Nothing is mounted if mounting failed; what is in use goes with its last user.
+        // Nothing is mounted if mounting failed; a mount in use vanishes with its last user.
         let _ = run(&["umount", "--lazy", &text(&self.path())]);
     }
 }
 
-/// Runs `work` on a new file system of this kind and size, in a thread with a mount namespace of its
-/// own, whose processes see the file system. Prints `skipped: why` where there can be none.
+/// Runs `work` on a new file system of this kind and size, in a thread with its own mount
+/// namespace, whose child processes see the file system. Prints `skipped: why` if it cannot be
+/// made.
 pub(crate) fn on<T: Send>(
     kind: Kind,
     bytes: u64,
@@ -154,7 +155,7 @@ pub(crate) fn on_all<T: Send>(
     })
 }
 
-/// Runs `work` in a thread with a mount namespace of its own.
+/// Runs `work` in a thread with its own mount namespace.
 fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -168,16 +169,17 @@ fn apart<T: Send>(work: impl FnOnce() -> Option<T> + Send) -> Option<T> {
     })
 }
 
-/// Gives the calling thread a mount namespace of its own, from which nothing spreads.
+/// Gives the calling thread its own mount namespace, from which no mounts propagate.
 #[allow(unsafe_code)]
 fn enter_own_namespace() -> Result<(), Failure> {
-    // SAFETY: only mounts and the working folder are parted from other threads', no descriptors.
+    // SAFETY: only mounts and the working directory are separated from other threads', no
+    // descriptors.
     let parted = unsafe { unshare_unsafe(UnshareFlags::NEWNS) };
     parted.map_err(|cause| Failure::of_call("a mount namespace", cause.into()))?;
     run(&["mount", "--make-rprivate", "/"]).map(drop)
 }
 
-/// Both options, either of which may be empty.
+/// Both options, joined; either may be empty.
 fn join(one: &str, other: &str) -> String {
     [one, other]
         .into_iter()
@@ -205,7 +207,7 @@ fn a_mounted_file_system_is_seen_here_alone_and_leaves_nothing() {
         path
     });
     if let Some(path) = path {
-        assert!(!mounts().contains(&text(&path)), "nobody else sees it");
+        assert!(!mounts().contains(&text(&path)), "no other process sees it");
         assert!(!path.parent().expect("a folder").exists());
     }
 }

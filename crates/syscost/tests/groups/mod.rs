@@ -1,4 +1,4 @@
-//! Control groups of a test's own, with a limit.
+//! Control groups for a single test, with a limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use crate::tool::Failure;
 
-/// The variable that says that this machine lets us make control groups.
+/// The variable that says that this machine allows control groups to be created.
 pub(crate) const GRANTED: &str = "SYSCOST_REQUIRE_CGROUPS";
 
 /// Where control groups are mounted.
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// A limit as both versions of control groups have it: their controller, file and text.
+/// A limit in terms of both versions of control groups: controller, file and text.
 pub(crate) struct Limit {
     version_1: (&'static str, &'static str, String),
     version_2: (&'static str, &'static str, String),
 }
 
 impl Limit {
-    /// Of memory, page cache included.
+    /// Of memory, including the page cache.
     pub(crate) fn memory(bytes: u64) -> Self {
         Self {
             version_1: ("memory", "memory.limit_in_bytes", bytes.to_string()),
@@ -29,7 +29,7 @@ impl Limit {
         }
     }
 
-    /// Of reads from a block device.
+    /// Of reads per second from a block device.
     pub(crate) fn reads_per_second(device: (u32, u32), reads: u32) -> Self {
         let (major, minor) = device;
         Self {
@@ -47,7 +47,7 @@ impl Limit {
 pub(crate) struct Group(PathBuf);
 
 impl Group {
-    /// A new one with this limit.
+    /// Creates a control group with this limit.
     pub(crate) fn new(limit: &Limit) -> Result<Group, Failure> {
         let (controller, file, text) = &limit.version_1;
         let own = Path::new(ROOT).join(controller);
@@ -77,7 +77,7 @@ impl Group {
         Ok(group)
     }
 
-    /// The command in this group.
+    /// The command, to be run in this group.
     pub(crate) fn within(&self, command: &Command) -> Command {
         let mut shell = Command::new("sh");
         shell

@@ -1,5 +1,4 @@
-//! Limits that a control group sets are found again: of its page cache, and of reads from its
-//! device.
+//! Detects limits that a control group sets: of its page cache, and of reads from its device.
 
 use std::os::linux::fs::MetadataExt;
 use std::path::Path;
@@ -45,7 +44,7 @@ fn the_page_cache_of_a_memory_group_gives_way_at_its_limit() {
         return;
     };
     let program = Program::new();
-    // Beside the build, which lies on a disk; the folder for temporary files may be in memory.
+    // Next to the build, which is on a disk; the directory for temporary files may be in memory.
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let directory = format!("--dir=here={}", folder.path().display());
     let run = document(
@@ -93,7 +92,7 @@ fn reads_that_a_group_limits_reach_a_plateau() {
     });
 }
 
-/// A limit of reads from the device that this folder is on.
+/// A limit of reads from the device that this directory is on.
 fn limit_of(folder: &Path, reads: u32) -> Limit {
     let device = folder.metadata().expect("it is there").st_dev();
     Limit::reads_per_second((major(device), minor(device)), reads)

@@ -1,4 +1,4 @@
-//! A link does to packets what its shape says.
+//! A link treats packets as its shape says.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -77,7 +77,7 @@ fn a_link_of_100_megabits_passes_95_to_100_of_payload() {
     // A busy machine may delay its tasks: the best window shows the link's rate.
     let best = megabits.into_iter().fold(0.0, f64::max);
     assert!((95.0..=100.0).contains(&best), "{best} Mbit/s");
-    // The bytes came this way.
+    // The bytes came over this link.
     let received = link.received_bytes(Side::Far) - before;
     assert!(received as f64 > best * 1e6 / 8.0, "{received} B");
 }
@@ -138,7 +138,7 @@ fn a_plain_link_loses_nothing() {
     assert_eq!(udp_arrivals(&link, near, far, 1000), 1000);
 }
 
-/// Fragments that this end has made of too long packets.
+/// The number of fragments that this end has made of packets exceeding the MTU.
 fn fragments(link: &Link, side: Side) -> u64 {
     // Not /proc/net, which shows the namespace of the process.
     let read = || fs::read_to_string("/proc/thread-self/net/snmp");
@@ -173,7 +173,7 @@ fn the_mtu_is_the_longest_packet_that_is_not_fragmented() {
         let to = far.local_addr().expect("an address");
         let mut buffer = vec![0; 10_000];
         let before = fragments(&link, Side::Near);
-        // Headers of IP and UDP take 28 bytes.
+        // The IP and UDP headers take 28 bytes.
         for (length, expected) in [(mtu as usize - 28, 0), (mtu as usize - 27, 2)] {
             near.send_to(&buffer[..length], to).expect("it is sent");
             assert_eq!(far.recv(&mut buffer).expect("it arrives"), length);
@@ -213,15 +213,15 @@ fn a_link_that_is_cut_is_silent_until_it_is_restored() {
         ] {
             assert_eq!(udp_arrivals(&link, near, far, 50), 50);
             link.cut();
-            assert_eq!(udp_arrivals_to_nobody(&link, near, far), 0);
+            assert_eq!(udp_arrivals_on_cut_link(&link, near, far), 0);
             link.restore();
             assert_eq!(udp_arrivals(&link, near, far, 50), 50);
         }
     }
 }
 
-/// As `udp_arrivals` of one datagram, whether or not it can be sent.
-fn udp_arrivals_to_nobody(link: &Link, near: std::net::IpAddr, far: std::net::IpAddr) -> usize {
+/// Like `udp_arrivals`, for one datagram that may fail to be sent.
+fn udp_arrivals_on_cut_link(link: &Link, near: std::net::IpAddr, far: std::net::IpAddr) -> usize {
     let [near, far] = [udp(link, Side::Near, near), udp(link, Side::Far, far)];
     far.set_read_timeout(Some(Duration::from_millis(100)))
         .expect("a timeout");
@@ -245,7 +245,7 @@ fn a_panic_leaves_nothing() {
         panic!("as a test that fails");
     }));
     let Some((names, pid)) = made else {
-        // Skipped, or it failed where a link is required.
+        // Skipped, or it failed because a link is required.
         return panicked.unwrap_or_else(|panic| resume_unwind(panic));
     };
     assert!(panicked.is_err());

@@ -1,17 +1,17 @@
-//! A link for experiments by hand, as docs/testing-networks.md shows it.
+//! A link for experiments by hand, as shown in docs/testing-networks.md.
 
 use std::io;
 use std::time::Duration;
 
 use super::{Link, Shape, Side};
 
-/// The variable with the link's shape, as `mtu=9000 megabits=100 loss_percent=5 delay_ms=5`.
+/// The variable with the link's shape, such as `mtu=9000 megabits=100 loss_percent=5 delay_ms=5`.
 const VARIABLE: &str = "SYSCOST_LINK";
 
 /// The shape that this text describes.
 ///
 /// # Errors
-/// The part that describes nothing.
+/// The part that is not a valid setting.
 fn parse(text: &str) -> Result<Shape, String> {
     let mut shape = Shape::PLAIN;
     for part in text.split_whitespace() {

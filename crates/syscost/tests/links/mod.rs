@@ -1,8 +1,8 @@
-//! Links between two hosts that are network namespaces of this machine, each with the delay, rate,
-//! loss and MTU a test wants.
+//! Links between two hosts, which are network namespaces of this machine, with the delay, rate,
+//! loss and MTU that a test needs.
 //!
-//! Making one needs root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. Where this machine cannot,
-//! tests print `skipped: why`.
+//! Creating one requires root (CAP_NET_ADMIN and CAP_SYS_ADMIN) and iproute2. If this machine does
+//! not allow it, tests print `skipped: why`.
 
 mod figures;
 mod hold;
@@ -28,23 +28,23 @@ use self::relay::Relay;
 pub(crate) use self::running::Running;
 use crate::tool::{Failure, is_installed, require, unless_skipped};
 
-/// The variable that says that this machine makes links.
+/// The variable that says that this machine can create links.
 const GRANTED: &str = "SYSCOST_REQUIRE_LINKS";
 
-/// Name of the device at either end.
+/// Name of the device at both ends.
 pub(crate) const DEVICE: &str = "link0";
-/// The smallest MTU with which the kernel speaks IPv6.
+/// The smallest MTU with which the kernel supports IPv6.
 const MIN_MTU_IPV6: u32 = 1280;
-/// Links of this process so far.
+/// Number of links of this process so far.
 static COUNT: AtomicU8 = AtomicU8::new(0);
 /// Held by the test that measures: two tests at once would disturb each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// How often a time is taken that a busy machine may make longer, never shorter.
+/// How often a time is measured that a busy machine may lengthen but never shorten.
 const TRIES: usize = 6;
 
-/// Asserts that these times, taken anew as long as the shortest of one of them is too long, are
-/// those of a link of five milliseconds each way: 10.0 to 10.6 ms.
+/// Asserts that these times are those of a link with a delay of five milliseconds each way: 10.0 to
+/// 10.6 ms. They are measured again while the minimum of any of them is too long.
 pub(crate) fn assert_ten_milliseconds(mut times: impl FnMut() -> Vec<(&'static str, f64)>) {
     let mut shortest = BTreeMap::new();
     for _ in 0..TRIES {
@@ -64,9 +64,9 @@ pub(crate) fn assert_ten_milliseconds(mut times: impl FnMut() -> Vec<(&'static s
 /// An end of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
-    /// Where a test measures.
+    /// The end at which a test measures.
     Near,
-    /// Where it is answered.
+    /// The end that answers.
     Far,
 }
 
@@ -77,13 +77,14 @@ impl Side {
 /// What a link does to packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Bytes of the longest packet. Below 1280 there is no IPv6.
+    /// Maximum packet length in bytes. Below 1280 there is no IPv6.
     pub(crate) mtu: u32,
-    /// Megabits per second, in each direction, by a token bucket: Ethernet headers count.
+    /// Megabits per second, in each direction, limited by a token bucket that includes Ethernet
+    /// headers.
     pub(crate) megabits: Option<u32>,
-    /// How many of a hundred packets the far end drops when they arrive.
+    /// Percentage of packets that the far end drops on arrival.
     pub(crate) loss_percent: Option<u32>,
-    /// The delay of a packet, in either direction.
+    /// The delay of a packet, in each direction.
     pub(crate) delay: Option<Duration>,
 }
 
@@ -108,7 +109,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Makes a link; prints `skipped: why` and returns `None` where this machine cannot.
+    /// Creates a link; prints `skipped: why` and returns `None` if this machine does not allow it.
     pub(crate) fn new(shape: Shape) -> Option<Self> {
         unless_skipped(Self::try_new(shape), GRANTED)
     }
@@ -144,7 +145,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Addresses, MTU and rate of one end.
+    /// Sets the addresses, MTU and rate of one end.
     fn set_up(&self, side: Side) -> Result<(), Failure> {
         let end = self.end(side);
         let mtu = self.shape.mtu.to_string();
@@ -156,7 +157,7 @@ impl Link {
             let keep = format!("/proc/sys/net/ipv6/conf/{DEVICE}/keep_addr_on_down");
             let kept = end.within(|| fs::write(&keep, "1"));
             kept.map_err(|cause| Failure::of_call(&keep, cause))?;
-            // No other host can have the address: duplicates need not be looked for.
+            // No other host can have the address, so duplicate detection is unnecessary.
             let address = format!("{address}/64");
             end.ip(&["addr", "add", &address, "dev", DEVICE, "nodad"])?;
         }
@@ -172,12 +173,12 @@ impl Link {
 
     /// Makes the far end drop packets at random, except those of neighbour discovery.
     fn lose(&self, percent: u32) -> Result<(), Failure> {
-        // Without this a packet here may be up to 64 KiB of a stream.
+        // Without this, a packet here may contain up to 64 KiB of a stream.
         for side in Side::BOTH {
             self.end(side)
                 .ip(&["link", "set", DEVICE, "gso_max_segs", "1"])?;
         }
-        // Debian has nft; some systems have iptables in its place.
+        // Debian has nft; some systems have iptables instead.
         match require("nft") {
             Ok(()) => self.lose_by_nft(percent),
             Err(_) if is_installed("iptables") => self.lose_by_iptables(percent),
@@ -225,8 +226,7 @@ impl Link {
         &self.ends[side as usize]
     }
 
-    /// The IPv4 address of this end, the same in no two links of a process (until there are 256 of
-    /// them).
+    /// The IPv4 address of this end, different for all links of a process (up to 256 of them).
     pub(crate) fn address(&self, side: Side) -> IpAddr {
         Ipv4Addr::new(10, 77, self.number, host(side)).into()
     }
@@ -238,15 +238,15 @@ impl Link {
         (self.shape.mtu >= MIN_MTU_IPV6).then_some(address.into())
     }
 
-    /// A program that will run at this end, in the process that is started: `ip netns exec`
-    /// executes it.
+    /// A command that runs a program at this end, in the process that is started, through `ip netns
+    /// exec`.
     pub(crate) fn command(&self, side: Side, program: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", self.end(side).name(), program]);
         command
     }
 
-    /// Takes the far end down: the near one keeps its address and route, and receives nothing more.
+    /// Takes the far end down: the near one keeps its address and route, but receives nothing more.
     pub(crate) fn cut(&self) {
         self.set_far("down");
     }
@@ -265,7 +265,7 @@ impl Link {
     fn settle(&self) {
         let passes = |side| {
             let state = self.device(side)["operstate"].clone();
-            // A TUN device never knows.
+            // The state of a TUN device is never known.
             state == "UP" || state == "UNKNOWN"
         };
         while !Side::BOTH.into_iter().all(passes) {
@@ -289,7 +289,7 @@ impl Link {
         device["stats64"]["rx"]["bytes"].as_u64().expect("a count")
     }
 
-    /// What ip(8) reports on the device at this end.
+    /// What ip(8) reports about the device at this end.
     fn device(&self, side: Side) -> Value {
         let shown = self.end(side).ip(&["-s", "-j", "link", "show", DEVICE]);
         let text = shown.unwrap_or_else(|failure| panic!("{failure}"));
@@ -303,7 +303,7 @@ fn host(side: Side) -> u8 {
     side as u8 + 1
 }
 
-/// Waits until no other test of this process measures.
+/// Waits until no other test of this process is measuring.
 pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }

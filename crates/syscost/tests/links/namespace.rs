@@ -9,9 +9,9 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::tool::{Failure, require, run};
 
-/// Where ip(8) keeps them.
+/// The directory in which ip(8) keeps them.
 const FOLDER: &str = "/run/netns";
-/// The prefix of their names, before the process that made them.
+/// The prefix of their names, before the id of the process that made them.
 const PREFIX: &str = "syscost-link";
 
 /// A network namespace with a name, deleted on drop.
@@ -21,7 +21,8 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// Makes one. Its name holds this process and `label`, which must be unique in it.
+    /// Creates a namespace. Its name contains this process's id and `label`, which must be unique
+    /// in the process.
     pub(super) fn new(label: &str) -> Result<Self, Failure> {
         let name = format!("{PREFIX}-{}-{label}", std::process::id());
         run(&["ip", "netns", "add", &name])?;
@@ -52,8 +53,8 @@ impl Namespace {
         run(&[&["ip", "netns", "exec", &self.name], words].concat())
     }
 
-    /// Runs `work` in a separate thread that is in the namespace. A socket made there stays in the
-    /// namespace, in whichever thread it is used.
+    /// Runs `work` in a separate thread in the namespace. A socket created there stays in the
+    /// namespace, whichever thread uses it.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let path = self.path();
         thread::scope(|scope| {
@@ -86,7 +87,7 @@ pub(super) fn enter(path: &Path) -> std::io::Result<()> {
     )?)
 }
 
-/// Names of the namespaces that tests made, including those of other processes.
+/// Names of the namespaces created by tests, including those of other processes.
 pub(super) fn existing() -> Vec<String> {
     let entries = fs::read_dir(FOLDER).into_iter().flatten().flatten();
     entries
@@ -101,7 +102,7 @@ pub(super) fn sweep() {
         let owner = name[PREFIX.len()..].split('-').nth(1);
         let is_left = owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists());
         if is_left {
-            // Several processes may try.
+            // Several processes may try to delete it.
             let _ = run(&["ip", "netns", "del", &name]);
         }
     }

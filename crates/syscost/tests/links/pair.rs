@@ -1,5 +1,5 @@
 //! The real program at both ends of a link: `syscost serve` at the far end, `syscost run --peer` at
-//! the near one.
+//! the near end.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -73,7 +73,7 @@ impl Rows {
         format!("{}{{{}}}", self.id, self.case)
     }
 
-    /// Those that a run has; at least one.
+    /// The run's rows of this kind; at least one.
     pub(crate) fn of(self, run: &Value) -> Vec<&Value> {
         let rows = crate::common::rows(run).iter();
         let rows: Vec<&Value> = rows.filter(|row| row["id"] == self.id).collect();
@@ -81,17 +81,17 @@ impl Rows {
         rows
     }
 
-    /// Their medians, which they must have.
+    /// Their medians, which must exist.
     pub(crate) fn medians(self, run: &Value) -> Vec<f64> {
         self.numbers(run, |row| &row["estimate"]["median"])
     }
 
-    /// A detail of each.
+    /// A detail of each of them.
     pub(crate) fn details(self, run: &Value, name: &str) -> Vec<f64> {
         self.numbers(run, |row| &row["details"][name])
     }
 
-    /// What was observed of a claim that each makes.
+    /// What was observed for a claim that each of them makes.
     pub(crate) fn observed(self, run: &Value, claim: &str) -> Vec<Value> {
         let found = self.of(run).into_iter().map(|row| {
             let evidence = row["evidence"].as_array().expect("evidence");
@@ -123,15 +123,15 @@ pub(crate) struct Pair {
 pub(crate) struct Ended {
     /// What the program returned.
     pub(crate) status: ExitStatus,
-    /// What it printed, on either stream.
+    /// What it printed, on both streams.
     pub(crate) said: String,
     /// The document, if it wrote one.
     pub(crate) document: Option<Value>,
 }
 
 impl Pair {
-    /// Both ends; prints `skipped: why` and returns `None` where this build has no such rows, or
-    /// this machine no links.
+    /// Sets up both ends; prints `skipped: why` and returns `None` if this build has no such rows,
+    /// or if this machine cannot create links.
     pub(crate) fn new(shape: Shape) -> Option<Self> {
         let program = Program::new();
         if !has_rows(&program) {
@@ -153,7 +153,7 @@ impl Pair {
         })
     }
 
-    /// Where the far end listens.
+    /// The address at which the far end listens.
     pub(crate) fn address(&self) -> SocketAddr {
         (self.link.address(Side::Far), PORT).into()
     }
@@ -179,7 +179,7 @@ impl Pair {
         ended.document.expect("a document")
     }
 
-    /// Runs these rows with the token of this name to their end.
+    /// Runs these rows with the token of this name until the run ends.
     pub(crate) fn run(&self, rows: &[Rows], token: &str) -> Ended {
         let output = self.near(rows, token).output().expect("the program starts");
         let Output {
@@ -219,11 +219,11 @@ impl Pair {
 
     /// The command of a run.
     fn near(&self, rows: &[Rows], token: &str) -> Command {
-        // The document of an earlier run is not this one's.
+        // The document of an earlier run must not be taken for this one's.
         let document = self.document();
         let _ = fs::remove_file(&document);
         let address = self.address().to_string();
-        // bbr, the default of some systems, retransmits by the thousand on a plain pair.
+        // bbr, the default on some systems, retransmits thousands of segments on a plain pair.
         let options = ["run", "--peer", &address, "--congestion", "cubic"];
         let mut command = self.command(Side::Near, &options);
         command
@@ -271,7 +271,7 @@ impl Ended {
     }
 }
 
-/// Whether this build has the verb and the benchmarks.
+/// Whether this build has the command and the benchmarks.
 fn has_rows(program: &Program) -> bool {
     let serve = program.run(&["serve", "--help"]);
     let list = program.run(&["list", "net", "--format", "json"]);

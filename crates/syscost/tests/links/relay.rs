@@ -19,12 +19,12 @@ use rustix::thread::gettid;
 use super::namespace::enter;
 use crate::tool::Failure;
 
-/// Maximum packets under way in one direction; more are dropped, as a router would.
+/// Maximum number of packets in transit in one direction; more are dropped, as by a router.
 const MAX_QUEUED: usize = 8192;
-/// How long before a packet is due the relay stops sleeping: on the idle CPU of a guest a sleep
-/// ends up to 100 us late.
+/// How long before a packet is due the relay stops sleeping: on an idle CPU of a guest, a sleep may
+/// end up to 100 us late.
 const SPIN: Duration = Duration::from_micros(150);
-/// Longest packet that a device hands over.
+/// Maximum length of a packet that a device delivers.
 const MAX_PACKET: usize = 65_536;
 /// The ioctl that attaches an open file to a device: `TUNSETIFF` of linux/if_tun.h.
 const TUNSETIFF: rustix::ioctl::Opcode = opcode::write::<i32>(b'T', 202);
@@ -41,8 +41,8 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// Makes a device of this name in each of the namespaces and passes packets on after `delay`,
-    /// in either direction.
+    /// Creates a device with this name in each of the namespaces and forwards packets after
+    /// `delay`, in both directions.
     pub(super) fn new(
         namespaces: [PathBuf; 2],
         device: &str,
@@ -61,13 +61,13 @@ impl Relay {
             };
             sender.send(answer).expect("the link waits for its devices");
             if let Some(devices) = devices {
-                // With the highest priority. Without the privilege the delay is a little longer,
+                // With the highest priority. Without the privilege the delay is slightly longer,
                 // which its tests notice.
                 let _ = setpriority_process(Some(gettid()), -20);
                 relay(devices, delay, &stopped);
             }
         });
-        // Dropped on an error, too, which joins the thread.
+        // Also dropped on an error, which joins the thread.
         let relay = Self {
             stop,
             thread: Some(thread),
@@ -88,12 +88,12 @@ impl Drop for Relay {
     }
 }
 
-/// A device of this name in each namespace. The calling thread stays in the last.
+/// Opens a device with this name in each namespace. The calling thread stays in the last one.
 fn open_both(namespaces: &[PathBuf; 2], device: &str) -> io::Result<[File; 2]> {
     Ok([open(&namespaces[0], device)?, open(&namespaces[1], device)?])
 }
 
-/// A TUN device of this name in a namespace, which the calling thread enters.
+/// Opens a TUN device with this name in a namespace, which the calling thread enters.
 fn open(namespace: &Path, device: &str) -> io::Result<File> {
     enter(namespace)?;
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits();
@@ -114,7 +114,7 @@ struct Request {
     padding: [u8; 22],
 }
 
-/// Makes the device that this open file stands for.
+/// Creates the device that this open file represents.
 #[allow(unsafe_code)]
 fn attach(file: &File, device: &str) -> io::Result<()> {
     let mut request = Request {
@@ -123,7 +123,7 @@ fn attach(file: &File, device: &str) -> io::Result<()> {
         padding: [0; 22],
     };
     request.name[..device.len()].copy_from_slice(device.as_bytes());
-    // SAFETY: TUNSETIFF reads and writes one `struct ifreq`, for which `Request` has the room and
+    // SAFETY: TUNSETIFF reads and writes one `struct ifreq`, for which `Request` has the size and
     // the layout.
     unsafe {
         let update = Updater::<TUNSETIFF, Request>::new(&mut request);
@@ -132,10 +132,10 @@ fn attach(file: &File, device: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Packets that came in on one device, each with the time at which it leaves by the other.
+/// Packets received from one device, each with the time at which it leaves through the other.
 type Queue = VecDeque<(Instant, Vec<u8>)>;
 
-/// Passes packets on until `stop` can be read.
+/// Forwards packets until `stop` is readable.
 fn relay(devices: [File; 2], delay: Duration, stop: &OwnedFd) {
     let mut queues = [Queue::new(), Queue::new()];
     loop {
@@ -162,21 +162,21 @@ fn relay(devices: [File; 2], delay: Duration, stop: &OwnedFd) {
     }
 }
 
-/// The time until then, none if it has come.
+/// The remaining time, zero if it is over.
 fn until(due: Instant) -> Timespec {
     let left = due.saturating_duration_since(Instant::now());
     Timespec::try_from(left).expect("a delay is short")
 }
 
-/// Sends what is due.
+/// Sends the packets that are due.
 fn send_due(queue: &mut Queue, mut device: &File) {
     while let Some((_, packet)) = queue.pop_front_if(|(due, _)| *due <= Instant::now()) {
-        // A device that is down takes nothing: the packet is lost, as on a cable that is cut.
+        // A device that is down accepts nothing: the packet is lost, as on a cut cable.
         let _ = device.write(&packet);
     }
 }
 
-/// Takes in what a device has.
+/// Receives the packets that a device has.
 fn take_in(mut device: &File, queue: &mut Queue, delay: Duration) {
     let mut packet = [0; MAX_PACKET];
     loop {

@@ -38,17 +38,17 @@ impl Running {
         self.child.id()
     }
 
-    /// What it has printed so far, on either stream.
+    /// What it has printed so far, on both streams.
     pub(crate) fn output(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(&self.output).expect("its output")).into_owned()
     }
 
-    /// Whether it has not ended.
+    /// Whether it has not ended yet.
     pub(crate) fn is_alive(&mut self) -> bool {
         self.child.try_wait().expect("its state").is_none()
     }
 
-    /// Ends it by SIGKILL.
+    /// Ends it with SIGKILL.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("it can be killed");
         self.child.wait().expect("it can be waited for");
@@ -62,7 +62,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Only the process started here, by its id. It may have ended.
+        // Only the process started here, by its id. It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

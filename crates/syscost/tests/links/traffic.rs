@@ -1,4 +1,4 @@
-//! Traffic that checks a link's own delay, rate and loss. Sockets are made at an end of the link
+//! Traffic that checks a link's own delay, rate and loss. Sockets are created at an end of the link
 //! and used from anywhere.
 
 use std::io::{ErrorKind, Read, Write};
@@ -11,7 +11,7 @@ use rustix::net::sockopt::set_tcp_congestion;
 use super::{Link, Side};
 use crate::tool::Failure;
 
-/// How long an answer may take before the test gives up.
+/// How long to wait for an answer before the test gives up.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
 /// Length of the messages of a round trip.
 const MESSAGE: [u8; 32] = [7; 32];
@@ -91,12 +91,12 @@ fn round_trips(count: usize, mut once: impl FnMut()) -> Vec<f64> {
     std::iter::repeat_with(timed).take(count).collect()
 }
 
-/// Megabits of payload per second that arrive at the far end in each of some windows of a second,
+/// Megabits of payload per second that arrive at the far end in each of some one-second windows,
 /// after a warm-up window, while the near end sends as fast as possible with this congestion
 /// control.
 ///
 /// # Errors
-/// When the kernel lacks the congestion control.
+/// If the kernel lacks the congestion control.
 pub(super) fn tcp_megabits(
     link: &Link,
     far: IpAddr,
@@ -147,7 +147,7 @@ pub(super) fn udp_arrivals(link: &Link, near: IpAddr, far: IpAddr, count: usize)
     arrived
 }
 
-/// Datagrams that arrive before a silence.
+/// The number of datagrams that arrive before a silence.
 fn arrivals(far: &UdpSocket) -> usize {
     let mut message = MESSAGE;
     let mut count = 0;

@@ -1,7 +1,8 @@
-//! The tools that exports are for.
+//! The tools that exports are meant for.
 //!
-//! DuckDB and prometheus_client are Python packages: the tests take the `python3` on the PATH, and `promtool` from there too.
-//! Where one is missing its test says so and is skipped, unless SYSCOST_REQUIRE_TOOLS is set, as it is in CI.
+//! DuckDB and prometheus_client are Python packages: the tests use `python3` from the PATH, and
+//! `promtool` likewise. If one is missing its test says so and is skipped, unless
+//! SYSCOST_REQUIRE_TOOLS is set, as in CI.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a reader prints, as JSON; `None` if it is not installed.
+/// The output of a reader, parsed as JSON; `None` if it is not installed.
 pub(crate) fn python(script: &str, argument: &Path, input: &str, modules: &str) -> Option<Value> {
     if !starts("python3", &["-c", &format!("import {modules}")]) {
         return missing(&format!("python3 with {modules}"));
@@ -22,7 +23,7 @@ pub(crate) fn python(script: &str, argument: &Path, input: &str, modules: &str) 
     Some(serde_json::from_str(&fed(command, input)).expect("JSON"))
 }
 
-/// Whether a program is there and ends well.
+/// Whether a program is installed and succeeds.
 pub(crate) fn starts(program: &str, arguments: &[&str]) -> bool {
     Command::new(program)
         .args(arguments)
@@ -31,7 +32,7 @@ pub(crate) fn starts(program: &str, arguments: &[&str]) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// Says that a reader is missing; fails where it must not be.
+/// Says that a reader is missing; fails if it must not be.
 pub(crate) fn missing<T>(reader: &str) -> Option<T> {
     assert!(
         std::env::var_os("SYSCOST_REQUIRE_TOOLS").is_none(),
@@ -41,7 +42,7 @@ pub(crate) fn missing<T>(reader: &str) -> Option<T> {
     None
 }
 
-/// Runs a command with this input and gives its output; it must succeed.
+/// Runs a command with this input and returns its output; it must succeed.
 pub(crate) fn fed(mut command: Command, input: &str) -> String {
     let mut child = command
         .stdin(Stdio::piped())
@@ -50,7 +51,7 @@ pub(crate) fn fed(mut command: Command, input: &str) -> String {
         .spawn()
         .expect("the reader starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    // A reader that needs no input may be gone already.
+    // A reader that needs no input may have ended already.
     let _ = stdin.write_all(input.as_bytes());
     drop(stdin);
     let output = child.wait_with_output().expect("the reader ends");

@@ -1,9 +1,9 @@
-//! Whether a page can be read on any screen, and says whose numbers it shows.
+//! A page is readable on any screen, and says whose numbers it shows.
 
 use super::common::Program;
 use super::{RUN, browser, report};
 
-/// The fixture again under another id, with this row's interval twice as far from its median.
+/// The fixture under another id, with this row's interval twice as far from its median.
 fn other_run(program: &Program, name: &str) -> String {
     let document = std::fs::read_to_string(RUN).expect("the fixture");
     let mut run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
@@ -53,17 +53,17 @@ fn details_tell_the_interval_of_the_run_whose_statistics_they_tell() {
     let other = other_run(&program, name);
     let file = report(&program, &[RUN, other.as_str()]);
     browser.open(&file, 1400, "light");
-    let told = format!(
+    let script = format!(
         "(() => {{ const row = document.getElementById('row-{name}'); row.querySelector('.more').click();\
          return [row.rows[1].textContent, ...[...row.querySelectorAll('.ci')].map(mark => mark.title)]; }})()"
     );
-    let told: Vec<String> = serde_json::from_value(browser.evaluate(&told)).expect("texts");
-    assert_ne!(told[1], told[2]);
+    let texts: Vec<String> = serde_json::from_value(browser.evaluate(&script)).expect("texts");
+    assert_ne!(texts[1], texts[2]);
     assert!(
-        told[0].contains(&format!("95 % interval {}", told[2])),
-        "{told:?}"
+        texts[0].contains(&format!("95 % interval {}", texts[2])),
+        "{texts:?}"
     );
-    assert!(told[0].contains("margin of a change"), "{told:?}");
+    assert!(texts[0].contains("margin of a change"), "{texts:?}");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_filter_shows_what_it_finds_and_nothing_else() {
         first.starts_with("syscall"),
         "the first thing beneath the filter: {first}"
     );
-    // `fault` is no part of `default`, nor of any other word.
+    // `fault` must not match part of `default`, or of any other word.
     let (rows, _, _) = find("protection fault");
     assert!(rows.iter().all(|row| row.contains("fault")), "{rows:?}");
     let (rows, count, first) = find("no such thing");

@@ -1,4 +1,5 @@
-//! Programs that set a test bed up, and whether a failure is this machine's or a defect of the tests.
+//! Programs that set up a test bed, and whether a failure is due to this machine or a defect of the
+//! tests.
 
 use std::fmt;
 use std::io;
@@ -11,26 +12,26 @@ pub(crate) enum Failure {
     Missing {
         /// Its name.
         program: String,
-        /// The Debian package that has it.
+        /// The Debian package that contains it.
         package: &'static str,
     },
-    /// The kernel lacks something, or this process may not do it.
+    /// The kernel lacks a feature, or this process lacks a privilege.
     Refused {
-        /// What was tried.
+        /// What was attempted.
         tried: String,
         /// What the system said.
         cause: String,
     },
     /// Anything else: a defect of the tests.
     Broken {
-        /// What was tried.
+        /// What was attempted.
         tried: String,
         /// What the system said.
         cause: String,
     },
 }
 
-/// Messages of programs where a privilege or a part of the kernel is missing.
+/// Messages of programs if a privilege or a kernel feature is missing.
 const REFUSALS: [&str; 12] = [
     "Operation not permitted",
     "Permission denied",
@@ -47,7 +48,7 @@ const REFUSALS: [&str; 12] = [
 ];
 
 impl Failure {
-    /// The failure with this message of a program.
+    /// The failure for this error message of a program.
     fn of(tried: String, cause: &str) -> Self {
         let cause = cause.trim().to_owned();
         match REFUSALS.iter().any(|refusal| cause.contains(refusal)) {
@@ -56,7 +57,7 @@ impl Failure {
         }
     }
 
-    /// The failure with this error of a system call.
+    /// The failure for this error of a system call.
     pub(crate) fn of_call(tried: &str, cause: io::Error) -> Self {
         Self::of(tried.to_owned(), &cause.to_string())
     }
@@ -75,12 +76,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What was made; prints `skipped: why` and returns `None` where this machine cannot make it.
+/// The result; prints `skipped: why` and returns `None` if this machine cannot provide it.
 ///
 /// # Panics
-/// When it should have worked: the tests are wrong, a program is missing though
-/// SYSCOST_REQUIRE_TOOLS is set, or this machine refuses what the variable `granted` says it does
-/// not.
+/// If it should have worked: the tests are wrong, a program is missing although
+/// SYSCOST_REQUIRE_TOOLS is set, or this machine refuses what the variable `granted` says it
+/// allows.
 pub(crate) fn unless_skipped<T>(made: Result<T, Failure>, granted: &str) -> Option<T> {
     let failure = match made {
         Ok(made) => return Some(made),
@@ -129,7 +130,7 @@ pub(crate) fn require(program: &str) -> Result<(), Failure> {
     }
 }
 
-/// The failure of a missing program.
+/// The failure for a missing program.
 fn missing(program: &str) -> Failure {
     let package = match program {
         "ip" | "tc" => "iproute2",

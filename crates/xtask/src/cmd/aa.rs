@@ -1,5 +1,5 @@
-//! `cargo xtask aa`: how often a comparison of a machine with itself calls a row changed, and how often it finds a change
-//! that was put in.
+//! `cargo xtask aa`: how often a comparison of a machine with itself calls a row changed, and how often it finds an injected
+//! change.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use crate::program::{Program, read_run};
 
 /// At most one row in this many may be called better or worse when nothing changed.
 const GOAL: usize = 200;
-/// The slowdowns put in, as factors.
+/// The injected slowdowns, as factors.
 const SLOWDOWNS: [f64; 4] = [1.02, 1.05, 1.10, 1.20];
 
-/// The slowdown whose missed rows are listed.
+/// The slowdown for which missed rows are listed.
 const LISTED: f64 = 1.05;
 
 /// Arguments of `aa`.
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// Also shuffle the runs into new pairs this many times
     #[arg(long, default_value_t = 0)]
     shuffles: u64,
-    /// Runs at the end that are compared with none, but tell the base's spread
+    /// Runs at the end that only serve to estimate the base's spread
     #[arg(long, default_value_t = 0)]
     spread: usize,
 }
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     print!("{}", tally.table());
     ensure!(
         tally.all.rows >= GOAL,
-        "{} rows were compared: too few to tell that at most one in {GOAL} is called changed",
+        "{} rows were compared: too few to show that at most one in {GOAL} is called changed",
         tally.all.rows
     );
     ensure!(
@@ -108,7 +108,7 @@ fn measure(count: u32) -> Result<Vec<Run>> {
         .collect()
 }
 
-/// The runs of A and B by turns, which are the same program.
+/// Measures runs of A and B in turn, both with the same program.
 fn measure_pairs(count: u32) -> Result<Vec<Run>> {
     let program = Program::build()?;
     let mut runs = Vec::new();
@@ -119,33 +119,33 @@ fn measure_pairs(count: u32) -> Result<Vec<Run>> {
     Ok(runs)
 }
 
-/// What came out of all comparisons.
+/// The results of all comparisons.
 #[derive(Debug, Default)]
 struct Tally {
     comparisons: usize,
     /// Of all rows.
     all: Counts,
-    /// Of those that a host's scheduler is no part of, see [`is_of_the_host`].
+    /// Of the rows that do not depend on the host's scheduler, see [`is_of_the_host`].
     own: Counts,
-    /// How often a row was called better or worse though nothing changed, by name.
+    /// How often a row was called better or worse although nothing changed, by name.
     changed: BTreeMap<String, usize>,
-    /// How often it was not called worse though [`LISTED`] times as dear.
+    /// How often a row was not called worse although slowed by [`LISTED`], by name.
     missed: BTreeMap<String, usize>,
     time: Duration,
 }
 
-/// What came out for some rows.
+/// The results for some rows.
 #[derive(Debug, Default)]
 struct Counts {
     rows: usize,
     same: usize,
     changed: usize,
-    /// For each slowdown: rows called worse, and called better.
+    /// For each slowdown: rows called worse, and rows called better.
     found: [(usize, usize); SLOWDOWNS.len()],
 }
 
 impl Tally {
-    /// Compares a side with another in the same state, then again with each slowdown in one row at a time.
+    /// Compares a side with another one in the same state, then again with each slowdown in one row at a time.
     fn add(&mut self, new: &[&Run], compare: impl Fn(&[&Run]) -> Comparison) {
         let begin = Instant::now();
         let comparison = compare(new);
@@ -179,7 +179,7 @@ impl Tally {
         }
     }
 
-    /// Counts a row among those it belongs to.
+    /// Counts a row in the totals it belongs to.
     fn count(&mut self, row: &Row, count: impl Fn(&mut Counts)) {
         count(&mut self.all);
         if !is_of_the_host(&row.name) {
@@ -237,7 +237,8 @@ impl Tally {
     }
 }
 
-/// The verdict on a row if it were the only one that changed: its p-value stands among those of the other rows of `unchanged`.
+/// The verdict on a row as if it were the only one that changed: its p-value is judged among those of the other rows of
+/// `unchanged`.
 fn alone(row: &Row, unchanged: &Comparison) -> Change {
     let p = row.p_value.unwrap_or(1.0);
     let others = unchanged.rows.iter().filter(|other| other.name != row.name);
@@ -324,7 +325,7 @@ mod tests {
             missing: Vec::new(),
             spread: Vec::new(),
         };
-        // A hundred rows: one alone must be under 0.05 / 100.
+        // With a hundred rows, a single one must be below 0.05 / 100.
         assert_eq!(alone(&row("x.r7", 0.0004), &unchanged), Change::Worse);
         assert_eq!(
             alone(&row("x.r7", 0.0006), &unchanged),
@@ -349,7 +350,7 @@ mod tests {
             time: Duration::from_millis(500),
         };
         let text = tally.table();
-        for told in [
+        for part in [
             "better or worse",
             "0.50 %",
             "5 % slower, called worse",
@@ -359,7 +360,7 @@ mod tests {
             "not found though 5 % slower: 1 rows\n    3 x x.z",
             "2 comparisons, 0.250 s each",
         ] {
-            assert!(text.contains(told), "{told} not in\n{text}");
+            assert!(text.contains(part), "{part} not in\n{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask coverage`: how often the 95 % intervals hold the truth.
+//! `cargo xtask coverage`: how often the 95 % intervals contain the true value.
 
 use std::thread;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use syscost_results::stats::{interval, order};
 use crate::columns::{columns, line};
 use crate::program::{Program, measured};
 
-/// Coverage must lie here, in percent.
-const LEAST: f64 = 93.0;
-const MOST: f64 = 97.0;
+/// Minimum and maximum coverage, in percent.
+const MIN_COVERAGE: f64 = 93.0;
+const MAX_COVERAGE: f64 = 97.0;
 
-/// Numbers of rounds whose interval is Student's, which assumes a normal distribution.
+/// Numbers of rounds for which the interval is Student's, which assumes a normal distribution.
 const FEW: [u32; 3] = [3, 4, 5];
 
-/// In percent, the limits of their coverage: less is asked of them.
+/// Limits of the coverage for these, in percent: they need not be as accurate.
 const FEW_LIMITS: std::ops::RangeInclusive<f64> = 90.0..=99.0;
 
-/// In percent of real runs, how many must hold the grand median.
+/// Share of real runs, in percent, whose interval must contain the grand median.
 const GOAL: f64 = 90.0;
 
 /// Arguments of `coverage`.
@@ -80,7 +80,7 @@ fn plans() -> Vec<Plan> {
 }
 
 impl Plan {
-    /// The coverage in percent where it is known exactly: where there is nothing to stop for.
+    /// The coverage in percent if it is known exactly: if there is no stop rule.
     fn exact(&self) -> Option<f64> {
         match self.rule.looks[..] {
             [rounds] => interval::ranks(rounds as usize, 0.5).map(|ranks| 100.0 * ranks.coverage),
@@ -88,24 +88,27 @@ impl Plan {
         }
     }
 
-    /// Why a simulated coverage is not what it should be, if so.
+    /// Why a simulated coverage is wrong, if it is.
     ///
-    /// With the stop rule only the simulation can tell, so its own figure must lie within the limits. At a fixed number
-    /// of rounds the exact coverage must, and the figure must agree with it but for chance: six rounds cover 96.9 %, and
-    /// a sound simulation of them shows more than 97 % every third time.
+    /// With the stop rule only the simulation shows the coverage, so its own result must lie within
+    /// the limits. With a fixed number of rounds the exact coverage must, and the simulated one
+    /// must agree with it within chance: six rounds cover 96.9 %, so every third correct simulation
+    /// shows more than 97 %.
     fn complaint(&self, coverage: &Coverage) -> Option<String> {
         let share = 100.0 * coverage.share();
-        let wanted = |percent: &f64| (LEAST..=MOST).contains(percent);
+        let wanted = |percent: &f64| (MIN_COVERAGE..=MAX_COVERAGE).contains(percent);
         if self.rule.looks.iter().all(|look| FEW.contains(look)) {
-            let (least, most) = (FEW_LIMITS.start(), FEW_LIMITS.end());
+            let (min, max) = (FEW_LIMITS.start(), FEW_LIMITS.end());
             let is_outside = !FEW_LIMITS.contains(&share);
-            return is_outside.then(|| format!("{share:.2} % is outside {least} to {most} %"));
+            return is_outside.then(|| format!("{share:.2} % is outside {min} to {max} %"));
         }
         match self.exact() {
             None if wanted(&share) => None,
-            None => Some(format!("{share:.2} % is outside {LEAST} to {MOST} %")),
+            None => Some(format!(
+                "{share:.2} % is outside {MIN_COVERAGE} to {MAX_COVERAGE} %"
+            )),
             Some(exact) if !wanted(&exact) => Some(format!(
-                "exactly {exact:.2} % is outside {LEAST} to {MOST} %"
+                "exactly {exact:.2} % is outside {MIN_COVERAGE} to {MAX_COVERAGE} %"
             )),
             Some(exact)
                 if (share - exact).abs() > 4.0 * standard_error(exact, coverage.experiments) =>
@@ -117,7 +120,7 @@ impl Plan {
     }
 }
 
-/// Of a share in percent, found by this many experiments.
+/// The standard error of a share in percent, from this many experiments.
 fn standard_error(percent: f64, experiments: u32) -> f64 {
     (percent * (100.0 - percent) / f64::from(experiments)).sqrt()
 }
@@ -148,7 +151,7 @@ fn simulated(experiments: u32, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// For each noise, the coverage of each plan, with this many samples in a round.
+/// The coverage of each plan for each noise, with this many samples per round.
 fn simulate(samples: usize, experiments: u32, seed: u64) -> Vec<Vec<Coverage>> {
     let one = |noise| -> Vec<Coverage> {
         let simulation = Simulation::new(noise, samples, seed);
@@ -197,7 +200,7 @@ fn real(runs: u32, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The median of the runs' medians, and how many of the `(median, low, high)` hold it.
+/// The median of the runs' medians, and how many of the `(median, low, high)` contain it.
 fn holding(runs: &[(f64, f64, f64)]) -> Option<(f64, usize)> {
     let medians: Vec<f64> = runs.iter().map(|run| run.0).collect();
     let grand = order::median(&medians)?;
@@ -285,7 +288,7 @@ mod tests {
             complaint(stopping, 1941).as_deref(),
             Some("97.05 % is outside 93 to 97 %")
         );
-        // Six rounds: exactly 96.875 %, four standard errors are 1.556 %.
+        // Six rounds: exactly 96.875 %; four standard errors are 1.556 %.
         assert_eq!(complaint(&[6], 1960), None);
         assert_eq!(
             complaint(&[6], 1906).as_deref(),
@@ -295,7 +298,7 @@ mod tests {
             complaint(&[6], 1969).as_deref(),
             Some("98.45 % is not the exact 96.88 %")
         );
-        // Of few rounds less is asked.
+        // With few rounds the limits are wider.
         assert_eq!(complaint(&[3], 1801), None);
         assert_eq!(
             complaint(&[3], 1799).as_deref(),

@@ -1,5 +1,6 @@
-//! `cargo xtask new-bench GROUP.NAME`: a benchmark's file from a template, and its two lines in the group's list. In a folder within a group, as
-//! `net/tcp`, it is GROUP.FOLDER.NAME.
+//! `cargo xtask new-bench GROUP.NAME`: creates a benchmark's file from a template, and adds its two
+//! lines to the group's list. In a directory within a group, such as `net/tcp`, it is
+//! GROUP.FOLDER.NAME.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use clap::Args;
 
 use crate::workspace::{self, BENCHES};
 
-/// Lists up to this width stand on one line, as rustfmt has them.
+/// Lists up to this width are on one line, as rustfmt formats them.
 const LINE_LIST_WIDTH: usize = 60;
 
 /// Arguments of `new-bench`.
@@ -81,7 +82,7 @@ fn add(root: &Path, id: &str) -> Result<()> {
 
 /// The new benchmark's file. Until it is filled in, its row fails and `cargo xtask lint` says what is missing.
 fn template(id: &str, name: &str) -> String {
-    // Listed by the group, also from a folder within it.
+    // Listed by the group, even from a directory within it.
     let visible = match id.split('.').collect::<Vec<_>>()[..] {
         [group, _, _] => format!("in crate::{group}"),
         _ => "super".to_owned(),
@@ -105,7 +106,7 @@ use syscost_harness::prelude::*;
 pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
     id: "{id}",
     title: "{title}",
-    // What people search for beside the title: terms of the field in lower case, programs that measure the like.
+    // What people search for besides the title: terms of the field in lower case, programs that measure the same.
     tags: &[],
     // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
     expect: &[],
@@ -122,7 +123,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {{
     )
 }
 
-/// The name as it stands in code.
+/// The name as an identifier in code.
 fn raw(name: &str) -> String {
     match is_keyword(name) {
         true => format!("r#{name}"),
@@ -130,7 +131,7 @@ fn raw(name: &str) -> String {
     }
 }
 
-/// Keywords of the language that are likely names of operations.
+/// Keywords that are likely names of operations.
 fn is_keyword(name: &str) -> bool {
     [
         "abstract", "async", "await", "break", "do", "final", "gen", "loop", "move", "ref",
@@ -139,7 +140,8 @@ fn is_keyword(name: &str) -> bool {
     .contains(&name)
 }
 
-/// Adds `mod name;` where the alphabet wants it. In a folder within a group the module is visible to the group, which lists it.
+/// Adds `mod name;` in alphabetical order. In a directory within a group the module is visible to
+/// the group, which lists it.
 fn with_module(modules: &str, is_within: bool, name: &str) -> String {
     let key = |line: &str| {
         let line = line.strip_prefix("pub(super) ").unwrap_or(line);
@@ -158,7 +160,7 @@ fn with_module(modules: &str, is_within: bool, name: &str) -> String {
             at.unwrap_or(last + 1)
         }
         None => {
-            // The first one, below the comment that begins the file.
+            // The first module, below the comment at the beginning of the file.
             let comment = lines.iter().take_while(|line| line.starts_with("//!"));
             let at = comment.count();
             lines.insert(at, "");
@@ -272,7 +274,7 @@ mod tests {
         ];
         for name in names {
             add(root.path(), &format!("some.{name}")).unwrap();
-            // rustfmt follows the `mod` lines, so that this checks the new files as well.
+            // rustfmt follows the `mod` lines, so this checks the new files as well.
             let check = Command::new("rustfmt")
                 .args(["--edition", "2024", "--check"])
                 .arg(root.path().join(&list))

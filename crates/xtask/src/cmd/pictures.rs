@@ -1,4 +1,5 @@
-//! Draws the pictures of docs/images from the run in fixtures/runs, with the program's own verbs and a real browser.
+//! Draws the pictures of docs/images from the run in fixtures/runs, with the program's own commands
+//! and a real browser.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,9 @@ use crate::workspace;
 
 /// The run that is drawn.
 const RUN: &str = "fixtures/runs/quick.json";
-/// Where the pictures go.
+/// The directory of the pictures.
 const FOLDER: &str = "docs/images";
-/// Names under which systems have a browser that takes pictures without a window.
+/// Names of browsers that can take screenshots without a window.
 const BROWSERS: [&str; 4] = [
     "chromium",
     "chromium-browser",
@@ -22,7 +23,7 @@ const BROWSERS: [&str; 4] = [
     "google-chrome-stable",
 ];
 
-/// Significant digits of the samples that are kept.
+/// Significant digits kept of the samples.
 const DIGITS: i32 = 7;
 
 /// Arguments of `pictures`.
@@ -61,7 +62,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The document without what names its machine's owner, its samples as short as their precision allows.
+/// The document without what identifies its machine's owner, and with samples as short as their
+/// precision allows.
 fn thinned(path: &Path) -> Result<Vec<u8>> {
     let text = workspace::read(path)?;
     let mut run = document::read(text.as_bytes()).context("reading the run document")?;
@@ -86,7 +88,7 @@ fn rounded(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The program as `cargo run` builds it; which profile draws does not matter.
+/// Runs the program as built by `cargo run`; the build profile does not affect the pictures.
 fn syscost(arguments: &[&str]) -> Result<()> {
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args([
@@ -111,7 +113,7 @@ fn syscost(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// A picture of the page's upper part. The scheme is 0 for dark, 1 for light.
+/// A screenshot of the page's upper part. The scheme is 0 for dark, 1 for light.
 fn screenshot(page: &str, scheme: &str, file: &Path) -> Result<()> {
     let works = |name: &&str| {
         let version = Command::new(name).arg("--version").output();

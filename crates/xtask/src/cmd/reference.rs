@@ -1,4 +1,5 @@
-//! `cargo xtask reference RUN NAME`: a run document as a reference that ships with the program.
+//! `cargo xtask reference RUN NAME`: turns a run document into a reference that ships with the
+//! program.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use syscost_results::{Flag, Measurement, Run, Status, document};
 
 use crate::workspace;
 
-/// Details that renderers put beside a median.
+/// Details that renderers show next to a median.
 const DETAILS: [&str; 1] = ["switch_ns"];
 
 /// Arguments of `reference`.
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Why a run is no reference, if it is none.
+/// Why a run cannot be a reference, if so.
 fn unfit(run: &Run) -> Option<String> {
     let skipped = run
         .measurements
@@ -72,15 +73,16 @@ fn unfit(run: &Run) -> Option<String> {
     })
 }
 
-/// Whether a row says what is normal: a number from undisturbed samples, precise to 30 %.
-fn is_telling(row: &Measurement) -> bool {
+/// Whether a row is useful as a reference: a number from undisturbed samples, precise to 30 %.
+fn is_useful(row: &Measurement) -> bool {
     let is_precise = Grade::of(&row.estimate).is_some_and(|grade| grade < Grade::Vague);
     row.status == Status::Ok && is_precise && !row.flags.contains(&Flag::Disturbed)
 }
 
-/// The numbers and what tells machines apart; no samples, and nothing that names a machine's owner.
+/// The numbers and what distinguishes machines; no samples, and nothing that identifies a machine's
+/// owner.
 fn pruned(mut run: Run) -> Run {
-    run.measurements.retain(is_telling);
+    run.measurements.retain(is_useful);
     for row in &mut run.measurements {
         row.samples = None;
         row.histogram.clear();

@@ -1,4 +1,4 @@
-//! `cargo xtask spread`: the same quick run again and again, and how far its medians spread.
+//! `cargo xtask spread`: repeats the same quick run and reports how far its medians spread.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use syscost_results::{Run, Status};
 use crate::columns::{columns, line};
 use crate::program::Program;
 
-/// A row that varies by more than this share from run to run is not steady.
+/// A row whose variation from run to run exceeds this share is not steady.
 const STEADY: f64 = 0.05;
 
 /// Arguments of `spread`.
@@ -59,13 +59,14 @@ struct Spread {
     unit: &'static str,
     /// Median of the medians, in `unit`.
     median: f64,
-    /// Largest less smallest median, as a share of their median.
+    /// Largest minus smallest median, as a share of their median.
     range: f64,
     /// Standard deviation of the medians (n - 1), as a share of their mean.
     variation: f64,
 }
 
-/// The spread of every row that has a number in every run, steadiest first; and a line for each that has not.
+/// The spread of every row that has a number in every run, steadiest first; and a line for each row
+/// that has not.
 fn spreads(runs: &[Run]) -> (Vec<Spread>, Vec<String>) {
     let mut medians: BTreeMap<&str, (&'static str, Vec<f64>)> = BTreeMap::new();
     let mut reasons: BTreeMap<&str, String> = BTreeMap::new();
@@ -85,7 +86,7 @@ fn spreads(runs: &[Run]) -> (Vec<Spread>, Vec<String>) {
     for (name, (unit, medians)) in medians {
         let (low, high) = range(&medians);
         if medians.len() == runs.len() && low < 0.0 && high > 0.0 {
-            // A level such as a skew: a share of nearly nothing means nothing.
+            // A level such as a skew: a share of almost zero is meaningless.
             without.push(format!(
                 "{name}: around zero, from {low:.3} to {high:.3} {unit}"
             ));
@@ -104,7 +105,7 @@ fn spreads(runs: &[Run]) -> (Vec<Spread>, Vec<String>) {
     (spreads, without)
 }
 
-/// The smallest and the largest.
+/// The smallest and the largest value.
 fn range(values: &[f64]) -> (f64, f64) {
     let range = (f64::INFINITY, f64::NEG_INFINITY);
     values.iter().fold(range, |(low, high), &value| {
@@ -122,7 +123,7 @@ fn spread(name: &str, unit: &'static str, medians: &[f64]) -> Option<Spread> {
         .sum::<f64>()
         / (count - 1.0);
     let (low, high) = range(medians);
-    // A level such as a skew may be zero throughout: then nothing spreads.
+    // A level such as a skew may be zero throughout: then there is no spread.
     let share = |value: f64, of: f64| {
         if value == 0.0 {
             0.0
@@ -159,13 +160,13 @@ fn table(spreads: &[Spread]) -> String {
     columns(&lines)
 }
 
-/// What the variations of a group's rows are, each a share.
+/// The variations of a group's rows, each as a share.
 #[derive(Debug, Clone, PartialEq)]
 struct GroupSpread<'a> {
     group: &'a str,
     rows: usize,
     median: f64,
-    /// How many rows vary by [`STEADY`] or less.
+    /// Number of rows that vary by [`STEADY`] or less.
     steady: usize,
     /// The least steady row.
     worst: &'a Spread,
@@ -215,7 +216,7 @@ fn group_table(groups: &[GroupSpread]) -> String {
     columns(&lines)
 }
 
-/// The row in the middle of the sorted table; of two, the less steady.
+/// The row in the middle of the sorted table; of two, the less steady one.
 fn middle(spreads: &[Spread]) -> String {
     match spreads.get(spreads.len() / 2) {
         Some(row) => format!(
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_told_by_their_median_and_least_steady_row() {
+    fn groups_show_their_median_and_least_steady_row() {
         let row = |name: &str, variation| Spread {
             name: name.to_owned(),
             unit: "ns",
@@ -317,11 +318,11 @@ mod tests {
             row("b.x{c=2}", 0.4),
         ];
         let groups = by_group(&spreads);
-        let told: Vec<_> = groups
+        let found: Vec<_> = groups
             .iter()
             .map(|group| (group.group, group.rows, group.median, group.steady))
             .collect();
-        assert_eq!(told, [("a", 1, 0.02, 1), ("b", 3, 0.05, 2)]);
+        assert_eq!(found, [("a", 1, 0.02, 1), ("b", 3, 0.05, 2)]);
         assert!(
             group_table(&groups)
                 .ends_with("b         3            5.00 %            2  40.00 %  b.x{c=2}\n"),

@@ -1,9 +1,10 @@
-//! `cargo xtask steady`: whether a number depends on how one looks.
+//! `cargo xtask steady`: whether a number depends on how it is measured.
 //!
-//! Each trial measures all rows in two ways in turn, as `syscost ab` does: in batches half and twice as long, behind warm-ups
-//! of different length, and with half and twice the margin within which a core is our own. Asked for,
-//! the profiles are compared as well, which differ in all of that, as runs one after the other. Rows called changed depend on
-//! how one looks, but for one in twenty of them, which is chance.
+//! Each trial measures all rows in two ways in turn, as `syscost ab` does: in batches half and
+//! twice as long, after warm-ups of different lengths, and with half and twice the margin within
+//! which a core counts as our own. On request, the profiles, which differ in all of that, are also
+//! compared, as runs one after the other. Rows called changed depend on how they are measured,
+//! except for one in twenty of them, which is chance.
 
 use std::time::Duration;
 
@@ -18,14 +19,15 @@ use crate::columns::{columns, line};
 use crate::host::is_of_the_host;
 use crate::program::Program;
 
-/// What is tried, each with the factors of its two sides. The longest warm-up is 20 ms; a careful run's is 50.
+/// The trials, each with the factors of its two sides. The longest warm-up is 20 ms; a careful
+/// run's is 50 ms.
 const TRIALS: [(Trial, [f64; 2]); 3] = [
     (Trial::Batch, [0.5, 2.0]),
     (Trial::WarmUp, [0.5, 20.0]),
     (Trial::Margin, [0.5, 2.0]),
 ];
 
-/// Which profiles are compared.
+/// The profiles to compare.
 const PROFILES: [[Profile; 2]; 2] = [
     [Profile::Quick, Profile::Standard],
     [Profile::Standard, Profile::Careful],
@@ -70,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Each profile's run, compared with the next one's.
+/// Runs each profile and compares it with the next one.
 fn judged_profiles(program: &Program, selectors: &[&str]) -> Result<String> {
     let run = |profile: Profile| -> Result<Run> {
         eprintln!("a {} run", profile.name());
@@ -85,7 +87,7 @@ fn judged_profiles(program: &Program, selectors: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-/// What a comparison of two ways says: how many rows depend, and which.
+/// The result of comparing two ways: how many rows depend on the way, and which.
 fn judged([base, new]: &[String; 2], comparison: &Comparison) -> String {
     let (host, own): (Vec<&Row>, Vec<&Row>) = comparison
         .rows
@@ -127,7 +129,7 @@ fn depends(row: &Row) -> bool {
     matches!(row.verdict, Change::Worse | Change::Better)
 }
 
-/// How many of the rows depend, of those that a verdict was come to.
+/// How many of the rows depend on the way, of those with a verdict.
 fn counted(rows: &[&Row]) -> String {
     let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
     let unsure = count(&|row| row.verdict == Change::Inconclusive);
@@ -138,7 +140,7 @@ fn counted(rows: &[&Row]) -> String {
     )
 }
 
-/// Four figures.
+/// A number with four significant digits.
 fn short(value: f64) -> String {
     if value != 0.0 && !(0.01..1e5).contains(&value.abs()) {
         return format!("{value:.3e}");
@@ -153,8 +155,8 @@ mod tests {
     use crate::invariants::tests::{row, run};
     use syscost_results::measurement::RoundSamples;
 
-    /// What is told of twelve rounds in turn, the second side dearer by a factor.
-    fn told(factor: f64) -> String {
+    /// The report on twelve rounds in turn, with the second side slower by a factor.
+    fn report(factor: f64) -> String {
         let of = |factor: f64| {
             let mut measured = row("1");
             let rounds = (0..12).map(|round| RoundSamples {
@@ -179,11 +181,11 @@ mod tests {
 
     #[test]
     fn a_row_that_is_dearer_in_one_way_depends() {
-        let text = told(1.05);
+        let text = report(1.05);
         assert!(text.contains("short against long: 1 of 1 rows"), "{text}");
         assert!(text.contains("selftest.chain{adds=1}"), "{text}");
         assert!(text.contains("1.050"), "{text}");
-        let text = told(1.0001);
+        let text = report(1.0001);
         assert!(text.contains("short against long: 0 of 1 rows"), "{text}");
         assert!(!text.contains("selftest.chain"), "{text}");
     }

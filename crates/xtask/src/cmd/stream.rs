@@ -1,9 +1,11 @@
-//! `cargo xtask stream`: the STREAM benchmark, written anew to its published run rules, for `versus` to compare with.
+//! `cargo xtask stream`: the STREAM benchmark, reimplemented from its published run rules, for
+//! `versus` to compare with.
 //!
-//! The rules (McCalpin, "STREAM: Sustainable Memory Bandwidth in High Performance Computers", run rules): three arrays of 8-byte floating
-//! point numbers, each at least four times as large as all last-level caches together; copy, scale, add and triad in turn, ten times; the
-//! best time of each, the first round left out; bytes as the program counts them, two arrays for copy and scale, three for add and triad,
-//! nothing for what a write-allocate reads.
+//! The rules (McCalpin, "STREAM: Sustainable Memory Bandwidth in High Performance Computers", run
+//! rules): three arrays of 8-byte floating point numbers, each at least four times as large as all
+//! last-level caches together; copy, scale, add and triad in turn, ten times; the best time of
+//! each, without the first round; bytes as counted by the program, two arrays for copy and scale,
+//! three for add and triad, nothing for write-allocate reads.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -13,7 +15,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
-/// Rounds, the first of which is left out.
+/// Number of rounds, the first of which is ignored.
 const ROUNDS: usize = 10;
 
 const SCALAR: f64 = 3.0;
@@ -21,7 +23,7 @@ const SCALAR: f64 = 3.0;
 /// Arguments of `stream`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Only tell this kernel
+    /// Only report this kernel
     #[arg(long, value_enum)]
     kernel: Option<Kernel>,
     /// Size of each array in MiB
@@ -53,7 +55,7 @@ impl Kernel {
         }
     }
 
-    /// How many arrays it goes through.
+    /// The number of arrays that it accesses.
     fn arrays(self) -> u64 {
         match self {
             Kernel::Copy | Kernel::Scale => 2,
@@ -70,7 +72,7 @@ struct Part {
 }
 
 impl Part {
-    /// Written by the thread that will use it.
+    /// Initialized by the thread that will use it.
     fn new(length: usize) -> Self {
         Self {
             a: vec![1.0; length],
@@ -99,7 +101,7 @@ impl Part {
         black_box(self);
     }
 
-    /// Whether the arrays hold what this many rounds leave there.
+    /// Whether the arrays contain the expected result of this many rounds.
     fn is_right(&self) -> bool {
         let (mut a, mut b, mut c): (f64, f64, f64) = (1.0, 2.0, 0.5);
         for _ in 0..ROUNDS {

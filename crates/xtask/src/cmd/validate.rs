@@ -1,4 +1,5 @@
-//! `cargo xtask validate FILE…`: run documents against the schema, and what a schema cannot say.
+//! `cargo xtask validate FILE…`: checks run documents against the schema, and for what a schema
+//! cannot express.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +47,8 @@ fn report(file: &Path, complaints: &[String]) {
     }
 }
 
-/// What is wrong with a document: by the schema first, and where that is content, by the invariants.
+/// What is wrong with a document: according to the schema and, if that is satisfied, the
+/// invariants.
 fn complaints(text: &str) -> Result<Vec<String>> {
     let document: Value = match serde_json::from_str(text) {
         Ok(document) => document,

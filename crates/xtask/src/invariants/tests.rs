@@ -5,7 +5,7 @@ use syscost_benches::CATALOGUE;
 use syscost_results::run::{Clock, Config, Tool};
 use syscost_results::{Better, Evidence, Fact, Machine, Unit};
 
-/// A run whose rows are the self-test's, which every version of the catalogue has.
+/// A run of rows of the self-test, which every version of the catalogue has.
 pub(crate) fn run(rows: Vec<Measurement>) -> Run {
     Run {
         schema_version: SCHEMA_VERSION,
@@ -135,7 +135,7 @@ fn above_range() -> Measurement {
     row
 }
 
-/// A change of a row, and a part of the complaint it must cause.
+/// A change to a row, and a part of the complaint that it must cause.
 type Change = (fn(&mut Measurement), &'static str);
 
 /// The only complaint about a document in which one row was changed.

@@ -1,9 +1,9 @@
-//! Peers of the file-system rows, on the file system of the user's cache folder, as the rows are.
+//! Peers of the file-system rows, on the file system of the user's cache directory, like the rows.
 
 use super::read::{fio_bandwidth, fio_latency, fio_rate, ioping};
 use super::{Cpus, Peer};
 
-/// A command in a folder of its own beside the one that our rows are measured in.
+/// A command in a separate directory next to the one in which our rows are measured.
 macro_rules! in_a_folder {
     ($command:literal) => {
         concat!(
@@ -14,7 +14,7 @@ macro_rules! in_a_folder {
     };
 }
 
-/// Peers of their rows, in the order of the rows.
+/// The peers, in the order of their rows.
 pub(super) const FS: &[Peer] = &[
     Peer {
         row: "fs.read{dir=default,access=random,cache=direct,size=4K}",

@@ -1,9 +1,10 @@
-//! Peers of memory's bandwidth. Their rows name the widest vectors of the machine, so other machines may lack them.
+//! Peers of the memory bandwidth rows. These rows name the widest vectors of the machine, so other
+//! machines may lack them.
 
 use super::read::{likwid, mbw, stream, sysbench_memory};
 use super::{Cpus, Peer};
 
-/// A kernel of likwid-bench against the same of ours.
+/// A kernel of likwid-bench, compared with the same kernel of ours.
 const fn likwid_bench(row: &'static str, command: &'static str, differs: &'static str) -> Peer {
     Peer {
         row,
@@ -18,7 +19,7 @@ const fn likwid_bench(row: &'static str, command: &'static str, differs: &'stati
     }
 }
 
-/// STREAM, one kernel, arrays as long as ours.
+/// One kernel of STREAM, with arrays as long as ours.
 const fn own_stream(row: &'static str, command: &'static str, placement: Cpus) -> Peer {
     Peer {
         row,
@@ -33,7 +34,7 @@ const fn own_stream(row: &'static str, command: &'static str, placement: Cpus) -
     }
 }
 
-/// Peers of their rows, in the order of the rows.
+/// The peers, in the order of their rows.
 pub(super) const MEMORY: &[Peer] = &[
     likwid_bench(
         "memory.bandwidth{op=read,simd=avx512,size=24K,threads=1}",

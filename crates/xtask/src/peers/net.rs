@@ -3,7 +3,7 @@
 use super::read::{iperf3, ping, qperf_round_trip, sockperf};
 use super::{Cpus, Peer};
 
-/// A server that runs as long as its client does.
+/// A server that runs as long as its client.
 macro_rules! beside {
     ($server:literal, $client:literal) => {
         concat!(
@@ -14,7 +14,7 @@ macro_rules! beside {
     };
 }
 
-/// Peers of their rows, in the order of the rows.
+/// The peers, in the order of their rows.
 pub(super) const NET: &[Peer] = &[
     Peer {
         row: "net.tcp.round_trip{path=loopback,family=ipv4,cpus=same,wait=block,size=64}",

@@ -1,4 +1,4 @@
-//! Reads the figure of a peer from what it prints: nanoseconds per operation, or bytes per second where our row has them.
+//! Reads a peer's figure from its output: nanoseconds per operation, or bytes per second if our row has that unit.
 
 use serde_json::Value;
 
@@ -18,13 +18,13 @@ pub(super) fn perf_bench(output: &str) -> Option<f64> {
 /// `perf bench sched messaging` with this many loops, which it does not print: nanoseconds per message.
 pub(super) fn perf_messaging<const LOOPS: u32>(output: &str) -> Option<f64> {
     let groups = number_before(output, "groups ==")?;
-    // As many receivers; every sender sends to each.
+    // There are as many receivers; every sender sends to each.
     let senders = number_before(output, "sender and receiver")?;
     let seconds = number_after(output, "Total time:")?;
     Some(1e9 * seconds / (groups * senders * senders * f64::from(LOOPS)))
 }
 
-/// What hackbench says that it did.
+/// The numbers that hackbench prints about its work.
 struct Hackbench {
     messages: f64,
     bytes: f64,
@@ -32,7 +32,7 @@ struct Hackbench {
 }
 
 impl Hackbench {
-    /// Every sender of a group sends each of its messages to every receiver of the group; a group has as many of both.
+    /// Every sender of a group sends each of its messages to every receiver of the group; both are equally many.
     fn read(output: &str) -> Option<Self> {
         let groups = number_before(output, "groups using")?;
         let tasks = number_before(output, "tasks)")? / groups / 2.0;
@@ -59,7 +59,7 @@ pub(super) fn hackbench_bandwidth(output: &str) -> Option<f64> {
 
 /// stress-ng's table of one stressor: nanoseconds per bogo operation, by real time.
 ///
-/// The rate is told to more digits than the time, so it is the rate that is read.
+/// The rate is printed with more digits than the time, so the rate is read.
 pub(super) fn stress_ng(output: &str) -> Option<f64> {
     let row = output.lines().find_map(|line| {
         let (_, row) = line.split_once("metrc:")?;
@@ -119,13 +119,13 @@ pub(super) fn stream(output: &str) -> Option<f64> {
     number_before(output, "MB/s").map(|megabytes| megabytes * 1e6)
 }
 
-/// `sockperf ping-pong --full-rtt`: the median round trip in nanoseconds. What is no round trip but half of one is not read.
+/// `sockperf ping-pong --full-rtt`: the median round trip in nanoseconds. Half round trips are not accepted.
 pub(super) fn sockperf(output: &str) -> Option<f64> {
     let (_, percentiles) = output.split_once("Summary: Round trip is")?;
     number_after(percentiles, "percentile 50.000 =").map(|microseconds| microseconds * 1e3)
 }
 
-/// `qperf --unify_units` of a latency, which is half of a round trip: the round trip in nanoseconds.
+/// `qperf --unify_units` of a latency, which is half a round trip: the round trip in nanoseconds.
 pub(super) fn qperf_round_trip(output: &str) -> Option<f64> {
     let (_, latency) = output.split_once("latency")?;
     latency.contains(" ns").then_some(())?;
@@ -157,9 +157,9 @@ pub(super) fn ping(output: &str) -> Option<f64> {
     (!middle.is_empty()).then(|| 1e6 * sum / middle.len() as f64)
 }
 
-/// The reads of the only job, or group of jobs, of `fio --output-format=json`. None where one of them failed.
+/// The reads of the only job, or group of jobs, of `fio --output-format=json`; `None` if one of them failed.
 fn fio_reads(output: &str) -> Option<Value> {
-    // Notes may stand before the document.
+    // Notes may precede the document.
     let start = output.find("{\n")?;
     let mut documents = serde_json::Deserializer::from_str(&output[start..]).into_iter::<Value>();
     let mut document = documents.next()?.ok()?;
@@ -172,12 +172,12 @@ pub(super) fn fio_latency(output: &str) -> Option<f64> {
     fio_reads(output)?["clat_ns"]["percentile"]["50.000000"].as_f64()
 }
 
-/// The same: bytes that were read per second.
+/// `fio --output-format=json`: bytes read per second.
 pub(super) fn fio_bandwidth(output: &str) -> Option<f64> {
     fio_reads(output)?["bw_bytes"].as_f64()
 }
 
-/// The same: reads per second.
+/// `fio --output-format=json`: reads per second.
 pub(super) fn fio_rate(output: &str) -> Option<f64> {
     fio_reads(output)?["iops"].as_f64()
 }
@@ -192,13 +192,13 @@ pub(super) fn ioping(output: &str) -> Option<f64> {
     fields.get(5).copied()
 }
 
-/// The number that stands before these words.
+/// The number before these words.
 fn number_before(output: &str, words: &str) -> Option<f64> {
     let (before, _) = output.split_once(words)?;
     before.split_whitespace().next_back()?.parse().ok()
 }
 
-/// The number that stands after these words, whatever unit is joined to it.
+/// The number after these words, even if a unit is attached to it.
 fn number_after(output: &str, words: &str) -> Option<f64> {
     let (_, after) = output.split_once(words)?;
     let number = after.split_whitespace().next()?;
@@ -209,7 +209,7 @@ fn number_after(output: &str, words: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// The figure, which must be within rounding.
+    /// The figure must match within rounding.
     fn is(figure: Option<f64>, expected: f64) {
         let figure = figure.expect("a figure");
         assert!((figure / expected - 1.0).abs() < 1e-9, "{figure}");

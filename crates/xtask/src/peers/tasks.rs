@@ -6,7 +6,7 @@ use super::read::{
 };
 use super::{CYCLICTEST_WITHOUT_SLACK, Cpus, Peer};
 
-/// Peers of their rows, in the order of the rows.
+/// The peers, in the order of their rows.
 pub(super) const TASKS: &[Peer] = &[
     Peer {
         row: "task.fork{until=reaped}",

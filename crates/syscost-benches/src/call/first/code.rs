@@ -1,4 +1,4 @@
-//! A procedure of this program in a page of its own, whose code can be made cold.
+//! A procedure of this program in a page of its own, whose code can be evicted from the caches.
 #![allow(unsafe_code)] // mapping code and calling it
 
 use std::ffi::c_void;
@@ -34,7 +34,7 @@ fn file_position(address: usize) -> Result<u64, Failure> {
         .ok_or_else(|| Failure::Unsupported(format!("{MAPS} does not name this program's code")))
 }
 
-/// The same from one line: `start-end permissions offset device inode path`.
+/// Parses one line: `start-end permissions offset device inode path`.
 fn position_in(line: &str, address: u64) -> Option<u64> {
     let mut fields = line.split_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
@@ -61,7 +61,7 @@ impl Code {
         let file = File::open(EXE).map_err(|cause| Failure::of(&format!("open {EXE}"), cause))?;
         let access = ProtFlags::READ | ProtFlags::EXEC;
         let length = PAGES * page_size();
-        // SAFETY: a fresh private mapping, which nothing else knows of, of a file that is being executed.
+        // SAFETY: a fresh private mapping, which nothing else refers to, of a file that is being executed.
         let page = unsafe {
             mmap(
                 ptr::null_mut(),
@@ -74,7 +74,7 @@ impl Code {
         }
         .map_err(|cause| Failure::of(&format!("map {EXE} as code"), cause))?;
         let copy = page.wrapping_byte_add(within);
-        // SAFETY: its bytes are compared with those of `complement` before anybody calls it; they refer to no address.
+        // SAFETY: its bytes are compared with those of `complement` before it is called; they refer to no address.
         let procedure = unsafe { transmute::<*mut c_void, extern "C" fn(u64) -> u64>(copy) };
         let code = Self { page, procedure };
         // SAFETY: code is readable, and what follows the procedure in its page or the next is code too.
@@ -95,16 +95,16 @@ impl Code {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping is readable, nobody writes to it, and the procedure begins in the first of its pages.
+        // SAFETY: the mapping is readable, nothing writes to it, and the procedure begins in the first of its pages.
         unsafe { slice::from_raw_parts(self.procedure as *const u8, PROCEDURE_BYTES) }
     }
 
-    /// Drops the procedure from all caches.
+    /// Evicts the procedure from all caches.
     pub(super) fn evict(&self) -> Result<(), Failure> {
         Ok(evict(self.bytes())?)
     }
 
-    /// Takes the page out of the page table; it stays in the page cache.
+    /// Removes the page from the page table; it stays in the page cache.
     pub(super) fn unmap(&self) -> Result<(), Failure> {
         // SAFETY: a private file mapping that was never written: its pages come back from the file as they were.
         unsafe { madvise(self.page, PAGES * page_size(), Advice::LinuxDontNeed) }

@@ -1,4 +1,4 @@
-//! A file that grows, and is read again and again.
+//! A file that grows, and is read repeatedly.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,24 +11,24 @@ use syscost_sys::files::{self, Device, stamp};
 
 use crate::fs::space::Space;
 
-/// Written or read at once, in bytes.
+/// Bytes per read or write.
 const PART: usize = 1 << 20;
 
-/// Written back so often, in bytes: what is not written back yet cannot give way.
+/// Bytes after which the file is written back, since dirty pages cannot be evicted.
 const WRITE_BACK: u64 = 16 << 20;
 
-/// How often a file is re-read at most that is not kept.
+/// Maximum number of readings of a file that is not kept.
 const MAX_READINGS: u32 = 3;
 
-/// The share of a file that must have been fetched for the cache to have given way: a few pages
-/// always may.
+/// The share of a file that must have been fetched before it counts as not kept: a few pages
+/// may always be missing.
 const FETCHED: f64 = 0.01;
 
 /// Why a file cannot grow any further.
 pub(super) enum Halt {
     /// The time is up.
     Time,
-    /// The disk's room ends.
+    /// The file system has no more space.
     Room(String),
     /// Something failed.
     Failed(Failure),
@@ -40,18 +40,18 @@ impl From<Failure> for Halt {
     }
 }
 
-/// What re-reading one size showed.
+/// The result of re-reading one size.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reread {
     pub(super) bytes: u64,
-    /// Bytes per second.
+    /// Rate, in bytes per second.
     pub(super) rate: f64,
-    /// Bytes that reads returned, and those of them that were fetched from storage.
+    /// Bytes that reads returned, and how many of them were fetched from storage.
     pub(super) returned: u64,
     pub(super) fetched: u64,
-    /// Bytes that the device delivered, to anybody.
+    /// Bytes that the device delivered, to any program.
     pub(super) delivered: Option<u64>,
-    /// Pages in the page cache afterwards, by both witnesses.
+    /// Pages in the page cache afterwards, according to both witnesses.
     pub(super) resident: u64,
     pub(super) cached: Option<u64>,
 }
@@ -63,7 +63,7 @@ impl Reread {
     }
 }
 
-/// The file.
+/// A file that grows.
 pub(super) struct Grown<'s> {
     space: &'s Space,
     path: PathBuf,
@@ -75,12 +75,12 @@ pub(super) struct Grown<'s> {
     is_checked: bool,
     deadline: Instant,
     buffer: Vec<u8>,
-    /// How fast it was written, in bytes per second.
+    /// Rate at which it was written, in bytes per second.
     write_rate: f64,
 }
 
 impl<'s> Grown<'s> {
-    /// An empty one. What is read is compared with what was written if `is_checked`.
+    /// An empty file. What is read is compared with what was written if `is_checked`.
     pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
         let path = space.path().join("grown");
         let file = File::options()
@@ -91,7 +91,7 @@ impl<'s> Grown<'s> {
         let file =
             file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
         Ok(Self {
-            // One whose counters stand still says nothing.
+            // A device whose counters do not change says nothing.
             device: Device::of(&file).and_then(|device| {
                 device.moved()?;
                 Ok(device)
@@ -109,17 +109,17 @@ impl<'s> Grown<'s> {
         })
     }
 
-    /// It may grow and be read until then.
+    /// Sets the time until which the file may grow and be read.
     pub(super) fn until(&mut self, deadline: Instant) {
         self.deadline = deadline;
     }
 
-    /// How fast it was written and written back, in bytes per second.
+    /// Rate at which it was written and written back, in bytes per second.
     pub(super) fn write_rate(&self) -> f64 {
         self.write_rate
     }
 
-    /// The device's counters, with its name.
+    /// The source of the device's counters, including its name.
     pub(super) fn device(&self) -> Result<String, Unsupported> {
         self.device
             .as_ref()
@@ -127,7 +127,7 @@ impl<'s> Grown<'s> {
             .map_err(Clone::clone)
     }
 
-    /// Makes the file this long and reads it again once the cache has been offered all of it. If it
+    /// Makes the file this long and reads it again after the cache has seen all of it. If it
     /// was not kept it is read some more times: a kernel that gives memory back to its host takes
     /// some of it now and then, but not each time.
     pub(super) fn reread(&mut self, bytes: u64) -> Result<Reread, Halt> {
@@ -152,7 +152,7 @@ impl<'s> Grown<'s> {
         Ok(reread)
     }
 
-    /// Reads it from its beginning to its end, and looks what that took.
+    /// Reads the file from its beginning to its end, and determines the cost.
     fn read_again(&mut self) -> Result<Reread, Halt> {
         let (before, delivered) = (self.counted()?, self.delivered());
         let begun = Instant::now();
@@ -176,7 +176,7 @@ impl<'s> Grown<'s> {
         }
     }
 
-    /// Shortens it: what is behind would take memory, and be read ahead.
+    /// Shortens the file: the rest would take memory, and be read ahead.
     fn cut(&mut self, bytes: u64) -> Result<(), Failure> {
         self.bytes = bytes;
         self.file
@@ -184,7 +184,7 @@ impl<'s> Grown<'s> {
             .map_err(|cause| Failure::of("ftruncate", cause))
     }
 
-    /// Writes on until it has this many bytes, on its device already.
+    /// Extends the file to this many bytes and writes them back to its device.
     fn grow(&mut self, bytes: u64) -> Result<(), Halt> {
         self.space
             .room_for(bytes - self.bytes)
@@ -210,8 +210,8 @@ impl<'s> Grown<'s> {
         Ok(())
     }
 
-    /// Reads it from its beginning on, in order, or what there is time for; returns how
-    /// much.
+    /// Reads the file in order, as far as time permits; returns how
+    /// many bytes.
     fn read(&mut self) -> Result<u64, Failure> {
         for offset in (0..self.bytes).step_by(PART) {
             if Instant::now() > self.deadline {
@@ -229,12 +229,12 @@ impl<'s> Grown<'s> {
         Ok(self.bytes)
     }
 
-    /// What this task read so far.
+    /// What this task has read so far.
     fn counted(&self) -> Result<Io, Failure> {
         Ok(self.io.read()?)
     }
 
-    /// Bytes that the device delivered so far.
+    /// Bytes that the device has delivered so far.
     fn delivered(&self) -> Option<u64> {
         Some(self.device.as_ref().ok()?.moved().ok()?.read)
     }

@@ -1,15 +1,15 @@
-//! Which sizes of a file are tried.
+//! The sizes of a file that are tried.
 
 /// The smallest unit of a size, in bytes.
 const UNIT: u64 = 1 << 20;
 
-/// Sizes of an octave: 4, 5, 6 and 7 times a power of two.
+/// Sizes per octave: 4, 5, 6 and 7 times a power of two.
 const OCTAVE: u32 = 4;
 
-/// The first size tried, a number of [`size`]: 16 MiB.
+/// The first size tried, as a number for [`size`]: 16 MiB.
 const FIRST: u32 = 2 * OCTAVE;
 
-/// No file is larger: 1 PiB.
+/// The largest size, likewise: 1 PiB.
 const LAST: u32 = 28 * OCTAVE;
 
 /// Sizes are doubled while they are below this share of what memory is expected to hold.
@@ -25,14 +25,14 @@ fn size(number: u32) -> u64 {
 pub(super) struct Search {
     /// What memory is expected to hold, in bytes.
     expected: u64,
-    /// Numbers of the largest size that it kept and of the smallest that it did not.
+    /// Numbers of the largest size that the cache kept and of the smallest that it did not.
     kept: Option<u32>,
     lost: Option<u32>,
     next: Option<u32>,
 }
 
 impl Search {
-    /// One that expects the cache to hold so much.
+    /// A search that expects the cache to hold this many bytes.
     pub(super) fn new(expected: u64) -> Self {
         Self {
             expected,
@@ -42,13 +42,13 @@ impl Search {
         }
     }
 
-    /// The size to be tried next, in bytes; none if the two neighbours are known between which the
-    /// cache gives way.
+    /// The size to be tried next, in bytes; `None` if the limit is known to lie between two
+    /// neighbouring sizes.
     pub(super) fn next(&self) -> Option<u64> {
         self.next.map(size)
     }
 
-    /// Takes note of whether the cache kept that size.
+    /// Records whether the cache kept the last size.
     pub(super) fn note(&mut self, is_kept: bool) {
         match is_kept {
             true => self.kept = self.next,
@@ -85,7 +85,7 @@ impl Search {
 mod tests {
     use super::*;
 
-    /// The sizes tried in MiB with a cache of this many, and what was found.
+    /// The sizes that are tried with a cache of this many MiB, and the result, in MiB.
     fn found(expected: u64, cache: u64) -> (Vec<u64>, Option<u64>, Option<u64>) {
         let mut search = Search::new(expected << 20);
         let mut tried = Vec::new();

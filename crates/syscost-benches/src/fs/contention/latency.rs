@@ -1,12 +1,12 @@
-//! How long reads took, in bins that a process can hand on.
+//! Latencies of reads, in bins that a process can pass on.
 
-/// Bins of each power of two: a bin is a sixth wide or less.
+/// Bins per power of two, so that a bin is at most a fifth wide.
 const BINS: usize = 4;
 
-/// Powers of two, in ns: up to 2^40, twenty minutes.
+/// Number of powers of two, in ns: up to 2^40, twenty minutes.
 const POWERS: usize = 40;
 
-/// Times in bins, four for each power of two.
+/// A histogram of times with four bins per power of two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Latency([u32; BINS * POWERS]);
 
@@ -24,7 +24,7 @@ impl Latency {
         *bin = bin.saturating_add(1);
     }
 
-    /// Adds those of another.
+    /// Adds the times of another histogram.
     pub(super) fn add(&mut self, other: &Latency) {
         for (bin, more) in self.0.iter_mut().zip(other.0) {
             *bin = bin.saturating_add(more);

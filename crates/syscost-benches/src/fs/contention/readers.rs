@@ -18,14 +18,14 @@ use super::Windows;
 use super::latency::Latency;
 use crate::fs::space::Stamped;
 
-/// Bytes of a read.
+/// Bytes per read.
 pub(super) const BLOCK: usize = 4 << 10;
 
-/// Processes at most.
+/// Maximum number of processes.
 const MAX_PROCESSES: usize = 64;
 
-/// A window is long enough for each process to read so often, and for the rate of one to be that of
-/// the one before, within this share: a device that is held to a limit may work in bursts, of
+/// A window is long enough for each process to read this many times, and for its rate to be that of
+/// the window before, within this share: a device that is throttled may work in bursts, of
 /// 100 ms and more.
 const READS: f64 = 8.0;
 const ALIKE: f64 = 0.2;
@@ -33,37 +33,37 @@ const FIRST_WINDOW: Duration = Duration::from_millis(4);
 const MIN_WINDOW: Duration = Duration::from_millis(8);
 const MAX_WINDOW: Duration = Duration::from_millis(512);
 
-/// How often a process that waits at the barrier looks whether it is to stop.
+/// How often a process that waits at the barrier checks whether it has to stop.
 const BARRIER_LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 100_000_000,
 };
 
-/// How often the measuring task looks whether all have begun.
+/// How often the measuring task checks whether all have begun.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// What all processes share.
+/// The memory that all processes share.
 struct Board {
-    /// 0 until all may begin.
+    /// 0 until all processes may begin.
     barrier: AtomicU32,
     seats: [Seat; MAX_PROCESSES],
 }
 
-/// What a process has read so far; on cache lines of its own.
+/// The number of reads of a process so far; on cache lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
 struct Seat {
     reads: AtomicU64,
 }
 
-/// What a process did.
+/// The report of one process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Account {
     /// Its process id.
     pub(super) process: u32,
     /// Device and inode number of its file.
     pub(super) file: (u64, u64),
-    /// Reads at the place of the one before or next to it.
+    /// Reads at or next to the place of the one before.
     pub(super) near: u64,
     /// When its first read began, and when its last one ended, in ticks.
     pub(super) began: u64,
@@ -79,7 +79,7 @@ pub(super) struct Account {
     pub(super) latency: Latency,
 }
 
-/// Processes at work.
+/// The processes at work.
 pub(super) struct Readers {
     crew: Crew<Account>,
     board: Shared<Board>,
@@ -90,7 +90,7 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    /// Starts this many, each with the file of its number or the only one, releases them when all
+    /// Starts this many processes, each with the file of its number or the only one, releases them when all
     /// are ready, and returns when all are reading.
     pub(super) fn start(b: &mut Bencher, count: usize, files: &[Stamped]) -> Result<Self, Failure> {
         if count == 0 || count > MAX_PROCESSES {
@@ -130,7 +130,7 @@ impl Readers {
         }
     }
 
-    /// Doubles the window until it is long enough. None of these counts.
+    /// Doubles the window until it is long enough. None of these windows counts.
     fn find_window(&mut self) -> Result<(), Failure> {
         let wanted = READS * self.count as f64;
         let mut before = self.window()?;
@@ -147,7 +147,7 @@ impl Readers {
         Ok(())
     }
 
-    /// Lets all begin, and waits until each has read something.
+    /// Lets all processes begin, and waits until each has read something.
     fn release(&self) -> Result<(), Failure> {
         self.board.barrier.store(1, Ordering::Release);
         futex::wake(&self.board.barrier, Flags::empty(), u32::MAX >> 1)
@@ -159,7 +159,7 @@ impl Readers {
         Ok(())
     }
 
-    /// An error if one of them has failed, which has stopped all, or is gone.
+    /// Returns an error if a process has failed, which stops all of them, or has disappeared.
     fn check(&self) -> Result<(), Failure> {
         self.crew.stop().check()?;
         match self.crew.has_lost_one() {
@@ -168,7 +168,7 @@ impl Readers {
         }
     }
 
-    /// What each has read so far.
+    /// The number of reads of each process so far.
     fn reads(&self) -> Vec<u64> {
         let seats = &self.board.seats[..self.count];
         seats
@@ -177,7 +177,7 @@ impl Readers {
             .collect()
     }
 
-    /// Reads per second of all processes in another window.
+    /// Runs another window and returns the reads per second of all processes.
     pub(super) fn window(&mut self) -> Result<f64, Failure> {
         let (began, before) = (self.clock.start(), self.reads());
         pause(self.window);
@@ -210,23 +210,23 @@ impl Readers {
         Ok(all as f64 * 1e9 / self.clock.to_ns(ended - began))
     }
 
-    /// What was counted in all windows so far.
+    /// The counts of all windows so far.
     pub(super) fn counted(&self) -> Windows {
         self.windows.clone()
     }
 
-    /// What one of them that failed says itself, or else this failure.
+    /// The failure that a process reports itself, or else this one.
     pub(super) fn explain(self, failure: Failure) -> Failure {
         self.dismiss().err().unwrap_or(failure)
     }
 
-    /// Stops all, and returns what each did.
+    /// Stops all processes, and returns their reports.
     pub(super) fn dismiss(self) -> Result<Vec<Account>, Failure> {
         self.crew.dismiss()
     }
 }
 
-/// Sleeps until the barrier is open or all are to stop.
+/// Sleeps until the barrier is open or all processes have to stop.
 fn wait_at(barrier: &AtomicU32, stop: &Stop) -> Result<(), Failure> {
     while barrier.load(Ordering::Acquire) == 0 && !stop.is_set() {
         match futex::wait(barrier, Flags::empty(), 0, Some(&BARRIER_LOOK)) {
@@ -261,7 +261,7 @@ impl Reader {
         })
     }
 
-    /// Reads until it is to stop, and once more.
+    /// Reads until it has to stop, and once more.
     fn read_on(&mut self, seat: &Seat, stop: &Stop, clock: &Clock) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
@@ -325,7 +325,7 @@ mod tests {
 
     use super::*;
 
-    /// Readers that do this instead, of a crew of their own; `None` where there can be none.
+    /// A separate crew of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
         let cpus = cpu::allowed().ok()?;
         let board = Board {
@@ -361,7 +361,7 @@ mod tests {
     #[test]
     fn a_reader_that_was_killed_is_missed() {
         let die = |_: &Stop| -> Result<Account, Failure> {
-            // As by somebody else: nothing is said, and nobody is stopped.
+            // As another program might kill it: nothing is reported, and no other process is stopped.
             let own = rustix::process::getpid();
             rustix::process::kill_process(own, rustix::process::Signal::KILL)
                 .map_err(|cause| Failure::of("kill", cause))?;

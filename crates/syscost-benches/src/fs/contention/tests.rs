@@ -1,4 +1,4 @@
-//! What is claimed of processes that read, from accounts made by hand and by processes.
+//! Claims about processes that read, judged from reports made by hand and by real processes.
 
 use syscost_harness::bencher::Pass;
 use syscost_results::Verdict;
@@ -30,7 +30,7 @@ fn windows() -> Windows {
     }
 }
 
-/// What is refuted of these accounts.
+/// The claims that these reports refute.
 fn refuted(windows: &Windows, accounts: &[Account]) -> Vec<String> {
     let found = findings(Pass::Timed, &[], |b| {
         b.observe(|| Ok(1.0))?;
@@ -104,7 +104,7 @@ fn reads_that_are_cached_buffered_wrong_or_made_up_are_refuted() {
 }
 
 #[test]
-fn shares_tell_how_fair_it_was() {
+fn shares_show_how_fair_it_was() {
     let unfair = Windows {
         reads: vec![9, 1],
         ..windows()
@@ -121,7 +121,7 @@ fn shares_tell_how_fair_it_was() {
     assert_eq!(found.details["largest_share_percent"], 180.0);
 }
 
-/// What is refuted of the name of a row by accounts of these processes and files.
+/// How many claims about the name of a row are refuted by reports of these processes and files.
 fn refuted_of(file: &'static str, seen: &[(u32, u64)]) -> usize {
     let accounts: Vec<Account> = seen
         .iter()

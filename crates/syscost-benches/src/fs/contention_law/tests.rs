@@ -18,7 +18,7 @@ fn law_of(rate: impl Fn(f64) -> f64) -> Result<Derived, Failure> {
     compute(&Case::default(), &sources)
 }
 
-/// One process reaches 300 reads per second, many come near to 500.
+/// One process achieves 300 reads per second, many of them almost 500.
 #[test]
 fn a_device_with_a_limit_adds_its_inverse() {
     let derived = law_of(|n| 500.0 * n / (n + 2.0 / 3.0)).unwrap();

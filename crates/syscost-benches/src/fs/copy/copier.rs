@@ -1,4 +1,4 @@
-//! The ways to fill a file with another's content.
+//! The methods of filling a file with another's content.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
@@ -10,13 +10,13 @@ use rustix::io::{Errno, read, write};
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use syscost_harness::prelude::*;
 
-/// Read at once, in bytes: what `cp` does.
+/// Bytes per read: as `cp` does.
 const PART: usize = 128 << 10;
 
-/// Bytes that the pipe of `splice` holds: what an unprivileged process may have.
+/// Capacity of the pipe of `splice`, in bytes: the maximum for an unprivileged process.
 const PIPE: usize = 1 << 20;
 
-/// How the content comes into the target.
+/// How the content gets into the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     ReadWrite,
@@ -53,7 +53,7 @@ impl By {
         found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
-    /// What fails where it fails.
+    /// The call that fails if this method fails.
     fn call(self) -> &'static str {
         match self {
             Self::ReadWrite => "read and write",
@@ -62,7 +62,7 @@ impl By {
         }
     }
 
-    /// Expects the calls that it takes. The kernel may do less than it is asked for, up to a page
+    /// Expects the calls that the method takes. The kernel may do less than requested, down to a page
     /// at a time.
     pub(super) fn expect(self, b: &mut Bencher, bytes: u64) {
         let parts = |part: usize| bytes as f64 / part as f64;
@@ -80,7 +80,7 @@ impl By {
     }
 }
 
-/// Two files, and what it takes to fill the second.
+/// Two files, and what is needed to fill the second.
 pub(super) struct Copier {
     by: By,
     source: File,
@@ -91,7 +91,7 @@ pub(super) struct Copier {
 }
 
 impl Copier {
-    /// For a file of this many bytes and a new one.
+    /// A copier from a file of this many bytes to a new one.
     pub(super) fn new(by: By, source: &Path, target: &Path, bytes: u64) -> Result<Self, Failure> {
         let open = |path: &Path, options: &mut OpenOptions| {
             let failed = |cause| Failure::of(&format!("open {}", path.display()), cause);
@@ -116,7 +116,7 @@ impl Copier {
         self.by
     }
 
-    /// Bytes of the source.
+    /// Size of the source, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -125,13 +125,13 @@ impl Copier {
         &self.target
     }
 
-    /// Bytes of the target.
+    /// Size of the target, in bytes.
     pub(super) fn target_length(&self) -> Result<u64, Failure> {
         let facts = self.target.metadata();
         Ok(facts.map_err(|cause| Failure::of("fstat", cause))?.len())
     }
 
-    /// Bytes of the target's blocks, or of its pages where it is in memory.
+    /// Bytes in the target's blocks, or in its pages if it is in memory.
     pub(super) fn target_blocks(&self) -> Result<u64, Failure> {
         let facts = self.target.metadata();
         let facts = facts.map_err(|cause| Failure::of("fstat", cause))?;
@@ -147,7 +147,7 @@ impl Copier {
         Ok(())
     }
 
-    /// Tries it once. The page cache has the source after it, and its pages are there.
+    /// Tries the method once. Afterwards the source is in the page cache, and its pages are allocated.
     pub(super) fn probe(&mut self, filesystem: &str) -> Result<(), Failure> {
         self.begin_anew()?;
         match self.fill() {
@@ -195,7 +195,7 @@ impl Copier {
         }
     }
 
-    /// Until all of it is there, as much as comes at once from that position on.
+    /// Repeats a call from each position on until the content is complete.
     #[inline(always)]
     fn in_parts(
         &mut self,
@@ -243,7 +243,7 @@ impl Copier {
     }
 }
 
-/// Whether a file system says so that it cannot do this at all.
+/// Whether this error means that a file system cannot do it at all.
 fn is_refused(cause: Errno) -> bool {
     let refusals = [
         Errno::OPNOTSUPP,

@@ -16,7 +16,7 @@ use crate::fs::pool::{Effect, Operation};
 use crate::fs::space::Space;
 use crate::syscall::Bad;
 
-/// What links lead to.
+/// The target of links.
 const TARGET: &CStr = c"target";
 
 impl Made {
@@ -28,7 +28,7 @@ impl Made {
         }
     }
 
-    /// What evidence says of entries that are as they must be.
+    /// The claim in the evidence that entries are correct.
     const fn claim(self) -> &'static str {
         match self {
             Made::File => "of these that are empty files",
@@ -39,11 +39,11 @@ impl Made {
     }
 }
 
-/// Makes the entry of a name.
+/// Adds the entry of a name.
 pub(super) struct Adding {
     made: Made,
     sync: Sync,
-    /// Where the target of links is.
+    /// The directory that holds the target of links.
     parent: OwnedFd,
 }
 
@@ -54,7 +54,7 @@ impl Adding {
         Ok(Self { made, sync, parent })
     }
 
-    /// Whether an entry is what was to be made.
+    /// Whether an entry is what the operation should have made.
     fn is_right(&self, directory: &OwnedFd, name: &CStr, target: &Stat) -> Result<bool, Errno> {
         let entry = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let is_right = match self.made {

@@ -1,4 +1,4 @@
-//! Operations that keep a directory's one file: open, stat, chmod, rename.
+//! Operations that keep a directory's only file: open, stat, chmod, rename.
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -19,7 +19,7 @@ const STAT: &str = "newfstatat";
 /// A file in a directory of its own.
 struct Object {
     directory: OwnedFd,
-    /// Its name, and the other one of a rename.
+    /// Its name, and the other one that renames use.
     names: [CString; 2],
     inode: u64,
 }
@@ -138,7 +138,7 @@ fn rename_and_sync(b: &mut Bencher, space: &Space, object: &Object) -> Result<()
     )?;
     waits.after(done.get() as u64);
     claim_delivered(b, &waits);
-    // The audited copies of this process made an even number.
+    // The audited copies of this process made an even number of renames.
     claim_renamed(b, object, done.get())
 }
 
@@ -162,7 +162,7 @@ fn claim_modes(b: &mut Bencher, object: &Object) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that the file is where `done` renames have left it, and where one more takes it.
+/// Claims that the file has the name that `done` renames give it, and after one more the other name.
 fn claim_renamed(b: &mut Bencher, object: &Object, done: usize) -> Result<(), Failure> {
     for number in [done, done + 1] {
         if number > done {

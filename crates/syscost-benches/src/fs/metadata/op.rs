@@ -7,10 +7,10 @@ use syscost_harness::prelude::*;
 use crate::fs::entries::{CREATE, PRIVATE};
 use crate::syscall::Bad;
 
-/// How one that is there is opened.
+/// How an existing file is opened.
 pub(super) const OPEN: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC);
 
-/// What chmod sets in turn: nothing more, or that the group may read as well.
+/// The modes that chmod sets alternately: owner only, or readable by the group as well.
 pub(super) const MODES: [Mode; 2] = [PRIVATE, PRIVATE.union(Mode::RGRP)];
 
 const _: () = assert!(
@@ -23,9 +23,9 @@ const _: () = assert!(
 pub(super) enum Op {
     /// Adds an entry.
     Make(Made),
-    /// Removes one.
+    /// Removes an entry.
     Remove(Removed),
-    /// Leaves one file there, perhaps by another name.
+    /// Leaves the only file, perhaps under another name.
     Keep(Kept),
 }
 
@@ -45,7 +45,7 @@ pub(super) enum Removed {
     Directory,
 }
 
-/// What is done with a file that stays.
+/// What is done with the file that stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kept {
     Open,
@@ -68,10 +68,10 @@ impl Op {
         Op::Remove(Removed::Directory),
     ];
 
-    /// The one that people look at first.
+    /// The operation that people look at first.
     pub(super) const CREATE: Op = Op::Make(Made::File);
 
-    /// The parameter that names it.
+    /// The key of the parameter that names it.
     pub(super) const KEY: &str = "op";
 
     pub(super) const fn name(self) -> &'static str {
@@ -95,7 +95,7 @@ impl Op {
         found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
-    /// Whether the directory itself is another one afterwards.
+    /// Whether the operation changes its directory.
     pub(super) const fn changes_its_directory(self) -> bool {
         match self {
             Op::Make(_) | Op::Remove(_) | Op::Keep(Kept::Rename) => true,
@@ -117,7 +117,7 @@ impl Op {
         }
     }
 
-    /// Expects of its first call what makes it this operation.
+    /// Expects the arguments of its first call that make it this operation.
     pub(super) fn expect_arguments(self, b: &mut Bencher) {
         let is = |position, name, value| (position, name, Given::Always(value));
         let is_new = |position| (position, "name", Given::Different);
@@ -135,7 +135,7 @@ impl Op {
             Op::Keep(Kept::Open) => vec![is(2, "flags", opened(OPEN))],
             Op::Keep(Kept::Stat) => vec![is(3, "flags", 0)],
             Op::Keep(Kept::Chmod) => vec![(2, "mode", Given::InTurn(private, shared))],
-            // The new name of one call is the old one of the next.
+            // The new name in one call is the old one in the next.
             Op::Keep(Kept::Rename) => vec![
                 (1, "old name", Given::Apart(1)),
                 (3, "new name", Given::Apart(1)),
@@ -146,7 +146,7 @@ impl Op {
         }
     }
 
-    /// What an error of it comes to. Not every file system has links and modes.
+    /// The failure for one of its errors. Not every file system has links and modes.
     pub(super) fn refused(self, bad: Bad) -> Failure {
         let missing = match self {
             Op::Make(Made::Link) => "hard links",
@@ -167,7 +167,7 @@ impl Op {
     }
 }
 
-/// Flags of openat as the kernel gets them.
+/// Flags of openat as the kernel receives them.
 fn opened(flags: OFlags) -> u64 {
     (flags | OFlags::LARGEFILE).bits().into()
 }

@@ -1,4 +1,4 @@
-//! Operations that remove an entry: of an empty file, or of an empty directory.
+//! Operations that remove the entry of an empty file or directory.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! A call, and what its answer must be.
+//! A call, and the answer that it must get.
 
 use syscost_harness::prelude::*;
 use syscost_net::nfs::{Client, FILE, Folder, NfsError, Procedure};
@@ -10,7 +10,7 @@ const NFS: u32 = 100_003;
 /// Bytes of the file that is read.
 pub(super) const FILE_BYTES: usize = 1 << 20;
 
-/// Bytes of the file of which only attributes or the name are asked for.
+/// Bytes of the file of which only attributes or the name are requested.
 const PLAIN_BYTES: usize = 4 << 10;
 
 /// A procedure that is called.
@@ -20,7 +20,7 @@ pub(super) enum Call {
     Getattr,
     Lookup,
     Read {
-        /// How many bytes are asked for.
+        /// Number of bytes requested.
         bytes: u32,
     },
 }
@@ -50,7 +50,7 @@ impl Call {
         }
     }
 
-    /// Bytes of the file that it needs; `None` if it needs none.
+    /// Size of the file that it needs, in bytes; `None` if it needs none.
     pub(super) const fn file_bytes(self) -> Option<usize> {
         match self {
             Call::Null => None,
@@ -68,24 +68,24 @@ impl Call {
     }
 }
 
-/// A stamped file on the server, with what is known of it.
+/// A stamped file on the server.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) folder: Folder,
     bytes: usize,
     seed: u64,
-    /// Its number at the server.
+    /// Its file id on the server.
     id: u64,
     /// Where the next READ begins.
     offset: usize,
     /// READs whose content was compared.
     pub(super) checked: u64,
-    /// Whether all content is compared, and not only its ends.
+    /// Whether all content is compared, or only its ends.
     is_whole: bool,
 }
 
 impl Subject {
-    /// Writes a file of this many bytes.
+    /// Creates a file of this many bytes.
     pub(super) fn make(
         client: &mut Client,
         bytes: usize,
@@ -107,14 +107,14 @@ impl Subject {
         })
     }
 
-    /// Asks for its attributes.
+    /// Requests its attributes.
     #[inline]
     pub(super) fn getattr(&self, client: &mut Client) -> Result<(), Failure> {
         let is = client.getattr(self.folder.file()).map_err(failed)?;
         match is.id == self.id && is.bytes == self.bytes as u64 {
             true => Ok(()),
             false => Err(Failure::Refuted(format!(
-                "GETATTR tells of file {} with {} bytes, not of file {} with {}",
+                "GETATTR reports file {} with {} bytes, not file {} with {}",
                 is.id, is.bytes, self.id, self.bytes
             ))),
         }
@@ -166,7 +166,7 @@ impl Subject {
     }
 }
 
-/// Why a row has no number: a server that refuses, or is gone, costs one row.
+/// The failure of a row: a server that refuses, or is gone, costs one row.
 pub(super) fn failed(error: NfsError) -> Failure {
     Failure::Failed(error.to_string())
 }

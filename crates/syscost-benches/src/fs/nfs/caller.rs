@@ -1,4 +1,4 @@
-//! Calls one after the other over one connection, and what is known of them from others than the
+//! Calls one after another over one connection, and what is known of them from sources other than the
 //! client.
 
 use std::net::TcpStream;
@@ -12,10 +12,10 @@ use syscost_sys::memory::map_blocks_from;
 use super::call::{Call, Subject, failed};
 use crate::net::interface::Way;
 
-/// The kernel's own count of a connection.
+/// The kernel's own counters of a connection.
 const TCP_INFO: &str = "TCP_INFO";
 
-/// Most bytes of an answer beside its content: marks, verifiers, attributes.
+/// Maximum bytes of an answer besides its content: record marks, verifiers, attributes.
 const MAX_HEAD: f64 = 300.0;
 
 /// Bytes of a segment on Ethernet: the receiving call may wake up for each.
@@ -38,14 +38,14 @@ pub(super) fn measure(b: &mut Bencher, export: &Export, call: Call) -> Result<()
     caller.claim(b, export)
 }
 
-/// Tells the bencher how long a call takes, which depends on the path.
+/// Announces to the bencher how long a call takes, which depends on the path.
 fn announce(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure> {
     if b.is_timed() {
         return Ok(());
     }
     let laps = Laps::new(*b.clock());
     let mut caller = Caller::open(export, call, 0, false, laps)?;
-    // The first finds the connection's windows small.
+    // During the first call the connection's windows are still small.
     caller.turn()?;
     let begun = Instant::now();
     caller.turn()?;
@@ -55,8 +55,8 @@ fn announce(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure>
     Ok(())
 }
 
-/// Expects the calls and switches of one round trip: a record is sent at once, and of a reply the
-/// mark is received first, which tells how long the rest is.
+/// Expects the calls and switches of one round trip: a record is sent in one call, and of a reply the
+/// record mark is received first, which holds the length of the rest.
 fn expect(b: &mut Bencher, call: Call) {
     b.expect(together(Sysno::SENDTO, 1.0));
     b.expect(together(Sysno::RECVFROM, 2.0));
@@ -82,12 +82,12 @@ struct Caller {
     names: Vec<String>,
 }
 
-/// What is known of the connection at a moment.
+/// The state of the connection at a moment.
 #[derive(Debug, Clone)]
 struct Watched {
-    /// As the bytes themselves say.
+    /// According to the bytes themselves.
     traffic: Traffic,
-    /// As the kernel counts.
+    /// According to the kernel.
     kernel: Option<TcpSide>,
 }
 
@@ -147,7 +147,7 @@ impl Caller {
         }
     }
 
-    /// Claims what passed over the connection, as its bytes and the kernel tell.
+    /// Claims what passed over the connection, according to its bytes and the kernel.
     fn claim(&self, b: &mut Bencher, export: &Export) -> Result<(), Failure> {
         let Some(after) = &self.after else {
             return Err(Failure::Broken("has a team that never ended".into()));
@@ -221,7 +221,7 @@ impl Caller {
     }
 }
 
-/// The way to the server.
+/// The path to the server.
 fn way(socket: &TcpStream) -> Result<Way, Failure> {
     let failed = |error| Failure::of("read a socket's addresses", error);
     let own = socket.local_addr().map_err(failed)?;

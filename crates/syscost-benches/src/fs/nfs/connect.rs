@@ -14,7 +14,7 @@ use crate::net::far_end::PATIENCE;
 use crate::net::tcp::connect::new_socket;
 use crate::net::tcp::ports::Budget;
 
-/// The kernel's count of the connections that this machine began.
+/// The kernel's count of the connections that this machine opened.
 const OPENED: &str = "Tcp.ActiveOpens";
 
 pub(super) fn measure(b: &mut Bencher, server: SocketAddr) -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub(super) fn measure(b: &mut Bencher, server: SocketAddr) -> Result<(), Failure
     b.expect(calls(Sysno::CONNECT));
     // Where both ends are on this machine the handshake is over before the call would sleep.
     b.expect(at_most(Counter::VoluntarySwitches, 1.15));
-    // How the connection before is closed, outside of the time.
+    // Calls that close the connection before, outside the time.
     for call in [
         Sysno::GETPEERNAME,
         Sysno::SHUTDOWN,
@@ -55,12 +55,12 @@ pub(super) fn measure(b: &mut Bencher, server: SocketAddr) -> Result<(), Failure
     Ok(())
 }
 
-/// Opens one connection after the other.
+/// Opens one connection after another.
 struct Connector {
     server: SocketAddr,
     open: Option<TcpStream>,
     ports: Budget,
-    /// Connections whose other end was the server when they were closed.
+    /// Connections whose other end was the server, checked when they were closed.
     reached: u64,
 }
 
@@ -75,8 +75,8 @@ impl Connector {
         Ok(())
     }
 
-    /// Ends the connection that is open, and waits for the server to end it, too: it has no more
-    /// than one of them at a time.
+    /// Closes the open connection, and waits for the server to close it, too, so that it has only
+    /// one of them at a time.
     fn close(&mut self) -> Result<(), Failure> {
         let Some(connection) = self.open.take() else {
             return Ok(());
@@ -99,7 +99,7 @@ impl Connector {
     }
 }
 
-/// Claims that the kernel began at least these connections; other programs' are counted too.
+/// Claims that the kernel opened at least these connections; other programs' are counted too.
 fn claim_opened(b: &mut Bencher, before: Result<Counters, Unsupported>, made: u64) {
     const SOURCE: &str = "/proc/net/snmp";
     let bound = Bound::AtLeast(made as f64);

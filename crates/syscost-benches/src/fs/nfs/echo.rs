@@ -1,4 +1,4 @@
-//! The server's kernel answers an ICMP echo.
+//! An ICMP echo that the server's kernel answers.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::net::icmp::ping::{self, HEAD, Pinger};
 /// Content of an echo, in bytes.
 const BYTES: usize = 64;
 
-/// Whether this machine lets us send echoes to this address.
+/// Whether this machine permits sending echoes to this address.
 pub(super) fn support(server: IpAddr) -> Result<(), Unsupported> {
     ping::support(Family::of_address(server))
 }
@@ -21,7 +21,7 @@ pub(super) fn measure(b: &mut Bencher, server: IpAddr) -> Result<(), Failure> {
     b.expect(calls(Sysno::RECVFROM));
     // A lap reads the clock, which is a system call on some machines.
     b.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
-    // None where the kernel answers itself, two where packets of other programs wake a raw socket.
+    // None where the reply comes from this kernel, two where packets of other programs wake a raw socket.
     b.expect(at_most(Counter::Switches, 2.3));
     let length = Argument {
         position: 2,

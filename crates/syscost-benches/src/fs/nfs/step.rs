@@ -1,4 +1,4 @@
-//! How far up the ladder a row goes: each operation is a step of it.
+//! How far up the ladder a row goes: each operation is one step.
 
 use syscost_harness::prelude::*;
 
@@ -23,7 +23,7 @@ impl Step {
         Step::Read,
     ];
 
-    /// The key of the parameter that names it.
+    /// The key of the case parameter that names it.
     pub(super) const KEY: &str = "op";
 
     pub(super) const fn name(self) -> &'static str {
@@ -37,7 +37,7 @@ impl Step {
         }
     }
 
-    /// That of a case.
+    /// The step that a case names.
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|step| step.name() == name);

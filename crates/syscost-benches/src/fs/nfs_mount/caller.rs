@@ -1,4 +1,4 @@
-//! Operations one after the other, and what the kernel counted meanwhile.
+//! Operations one after another, and what the kernel counted meanwhile.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -13,16 +13,16 @@ use crate::net::setting::positive;
 
 const MOUNTSTATS: &str = "/proc/self/mountstats";
 
-/// Bytes of the file.
+/// Size of the file, in bytes.
 const FILE_BYTES: u64 = 1 << 20;
 
-/// What is agreed on when a file system is mounted.
+/// Options that are negotiated when a file system is mounted.
 const AGREED: [&str; 4] = ["vers", "proto", "sec", "rsize"];
 
-/// Calls above those of this program, as a share of them, that others may have made.
+/// Maximum share of additional calls that other programs may have made.
 const MAX_OTHERS: f64 = 0.05;
 
-/// What an operation asks of the server.
+/// The request that an operation sends to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Getattr,
@@ -55,7 +55,7 @@ impl Op {
         }
     }
 
-    /// The calls that it takes where the server returns at most this much in each.
+    /// The number of calls that it takes if the server returns at most this many bytes in each.
     fn calls(self, read_bytes: usize) -> u64 {
         self.bytes().div_ceil(read_bytes.max(1)).max(1) as u64
     }
@@ -87,21 +87,21 @@ fn expect(b: &mut Bencher, op: Op, calls: u64) {
         Op::Getattr => b.expect(together(Sysno::STATX, 1.0)),
         Op::Read { .. } => {
             b.expect(together(Sysno::PREAD64, 1.0));
-            // What the row's name says, not what was made of it.
+            // The size in the row's name, not the one derived from it.
             let named = b.case().number(SIZE);
             b.expect_argument(Sysno::PREAD64, length, Given::Always(named));
         }
     }
     // A lap reads the clock, which is a system call on some machines.
     b.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
-    // It sleeps until the reply is there; the kernel's threads for that may take its CPU as well.
+    // It sleeps until the reply arrives; the kernel threads that handle it may take its CPU as well.
     b.expect(at_most(Counter::Switches, 4.3 * calls as f64));
     if let Op::Read { .. } = op {
         b.expect(at_most(Counter::MinorFaults, 0.01));
     }
 }
 
-/// Claims what is mounted, from where and how, by both lists that the kernel has.
+/// Claims what is mounted, from where and how, according to both of the kernel's lists.
 fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
     let what = format!("server of the mount ({})", mount.server());
     b.claim_equal(
@@ -152,7 +152,7 @@ impl<'s> Caller<'s> {
         files::drop_cache(&written.open()?)?;
         let mut caller = Self {
             op,
-            // NFS does not tell of its alignment (statx), and asks for none.
+            // NFS does not report an alignment (statx), and requires none.
             file: files::open_direct(written.path(), false)?,
             written,
             buffer: Buffer::new(op.bytes(), ALIGNMENT),
@@ -170,7 +170,7 @@ impl<'s> Caller<'s> {
         Ok(caller)
     }
 
-    /// What the kernel has counted so far of this operation.
+    /// The kernel's counts of this operation so far.
     fn counted(&self) -> Result<Operation, Failure> {
         let mount = NfsMount::at(&self.filesystem.mount_point)?;
         Ok(mount.operation(self.op.name()))
@@ -187,7 +187,7 @@ impl<'s> Caller<'s> {
                 match facts.stx_size == FILE_BYTES {
                     true => Ok(()),
                     false => Err(Failure::Refuted(format!(
-                        "statx tells of {} bytes, not of {FILE_BYTES}",
+                        "statx reports {} bytes, not {FILE_BYTES}",
                         facts.stx_size
                     ))),
                 }
@@ -212,7 +212,7 @@ impl<'s> Caller<'s> {
         }
     }
 
-    /// Claims that the server was asked as often as operations were made.
+    /// Claims that the server received as many requests as operations were made.
     fn claim(&self, b: &mut Bencher, calls: u64) -> Result<(), Failure> {
         let counted = self.after.since(self.before);
         let made = counted.calls;

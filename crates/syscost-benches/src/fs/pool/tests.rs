@@ -7,7 +7,7 @@ use crate::fs::entries::create;
 use crate::fs::space::tests::on_disk;
 use crate::testing::{claims, findings};
 
-/// Measures on a disk, in both passes, and makes sure that nothing is refuted.
+/// Measures on a disk, in both passes, and checks that nothing is refuted.
 #[track_caller]
 pub(in crate::fs) fn measured_on_disk(
     measure: impl Fn(&mut Bencher, &Space) -> Result<(), Failure>,
@@ -24,14 +24,14 @@ pub(in crate::fs) fn measured_on_disk(
     }
 }
 
-/// Whether other tests, which fork this process and keep its CPU busy, may be what was counted.
+/// Whether the count may come from other tests, which fork this process and keep its CPU busy.
 fn is_of_the_whole_process(claim: &str) -> bool {
     ["minor page faults", "voluntary switches", "time of 2n"]
         .iter()
         .any(|beginning| claim.starts_with(beginning))
 }
 
-/// Makes an empty file, but for some that it leaves out.
+/// Creates an empty file, but leaves some out.
 struct Creates {
     left_out: fn(usize) -> bool,
 }
@@ -95,7 +95,7 @@ fn what_was_not_made_by_the_operations_is_noticed() {
     assert!(pool.renew().is_err());
 }
 
-/// Makes an empty file and syncs something, or nothing.
+/// Creates an empty file and syncs something, or nothing.
 struct Syncs {
     synced: Option<OwnedFd>,
 }

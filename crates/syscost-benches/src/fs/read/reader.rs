@@ -1,4 +1,4 @@
-//! Reads of a file block by block, each of which is counted and compared.
+//! Reads of a file block by block, each of which is counted and checked.
 
 use std::fs::File;
 
@@ -11,10 +11,10 @@ use crate::fs::access::Access;
 use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
-/// How much is read at once where a file is only to be brought into the page cache.
+/// Bytes per read where a file is only brought into the page cache.
 const THROUGH: usize = 64 << 10;
 
-/// As many calls are audited at most: with more blocks none of them reads one twice.
+/// Maximum number of audited calls: with more blocks than this, none is read twice.
 const AUDITED: usize = 32;
 
 /// Arguments of pread64.
@@ -27,22 +27,22 @@ const OFFSET: Argument = Argument {
     name: "offset",
 };
 
-/// Reads the blocks of a stamped file, as long as the case's `size` says.
+/// Reads the blocks of a stamped file, whose length is the case's `size`.
 pub(in crate::fs) struct Reader<'f> {
     written: &'f Stamped,
     file: &'f File,
     buffer: Buffer,
-    /// Where the blocks begin, in the order in which they are read.
+    /// Offsets of the blocks, in the order in which they are read.
     offsets: Vec<u64>,
     next: usize,
     reads: u64,
-    /// Whether content is compared: not where it is timed.
+    /// Whether content is checked: not in the timed pass.
     compares: bool,
 }
 
 impl<'f> Reader<'f> {
-    /// One that has `file` read, which was opened in whatever way; claims what its calls are given.
-    /// To be made before the measurement.
+    /// A reader of `file`, however it was opened; claims the arguments of its calls.
+    /// To be called before the measurement.
     pub(in crate::fs) fn of(
         b: &mut Bencher,
         kept: &'f Kept,
@@ -52,7 +52,7 @@ impl<'f> Reader<'f> {
         Self::of_part(b, kept, file, access, kept.file.bytes())
     }
 
-    /// The same of the first `bytes` bytes of the file only.
+    /// A reader of only the first `bytes` bytes of the file.
     pub(in crate::fs) fn of_part(
         b: &mut Bencher,
         kept: &'f Kept,
@@ -119,17 +119,17 @@ impl<'f> Reader<'f> {
         (0..self.offsets.len()).try_for_each(|_| self.read())
     }
 
-    /// How long a block is, in bytes.
+    /// Length of a block, in bytes.
     pub(in crate::fs) fn size(&self) -> u64 {
         self.buffer.len() as u64
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub(in crate::fs) fn blocks(&self) -> u64 {
         self.offsets.len() as u64
     }
 
-    /// How many bytes were read so far, in this process.
+    /// Number of bytes read so far, in this process.
     pub(in crate::fs) fn bytes(&self) -> u64 {
         self.reads * self.size()
     }
@@ -141,7 +141,7 @@ impl<'f> Reader<'f> {
     }
 }
 
-/// Reads and compares all of a file in order.
+/// Reads and checks all of a file in order.
 pub(in crate::fs) fn read_through(written: &Stamped, file: &File) -> Result<(), Failure> {
     let mut part = vec![0; THROUGH];
     let mut offset = 0;

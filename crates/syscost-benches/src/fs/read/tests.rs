@@ -1,4 +1,4 @@
-//! Reads that are what they claim, and reads that are not.
+//! Reads that are what they claim to be, and reads that are not.
 
 use syscost_harness::bencher::{Findings, Pass};
 use syscost_results::Verdict;
@@ -21,7 +21,7 @@ fn case(cache: &'static str, size: &'static str) -> Case {
     ])
 }
 
-/// What is found of a case; `None`, with the reason said, where it cannot be measured.
+/// The findings of a case; if it cannot be measured, prints the reason and returns `None`.
 fn found(
     case: &Case,
     pass: Pass,

@@ -1,5 +1,5 @@
-//! A ring whose reads are counted: how many are in flight at each wait, and that each brought what
-//! it was to bring.
+//! A ring whose reads are counted: how many are in flight at each wait, and that each returned the
+//! right content.
 #![allow(unsafe_code)] // reads into memory that the ring is given
 
 use std::fs::File;
@@ -16,42 +16,42 @@ use crate::fs::access::scattered;
 use crate::fs::named::{claim_size, claim_whole};
 use crate::fs::space::{ALIGNMENT, Kept, Stamped};
 
-/// Who counts reads: the kernel says how many it took, and which completed.
+/// The source of the counts: the kernel reports how many reads it accepted, and which completed.
 pub(super) const RING: &str = "io_uring";
 
-/// As many offsets are noted, of the first reads: fewer than a file has blocks.
+/// Number of offsets recorded, of the first reads: fewer than a file has blocks.
 const NOTED: usize = 64;
 
-/// Reads of a stamped file, of which always as many are in flight.
+/// Reads of a stamped file, a constant number of which are in flight.
 pub(super) struct Ring<'f> {
     ring: IoUring,
     written: &'f Stamped,
     file: &'f File,
-    /// A part for each read that may be in flight.
+    /// One part for each read that may be in flight.
     memory: Buffer,
     size: usize,
-    /// Where the next reads are from, again and again.
+    /// Offsets of the next reads, cyclically.
     offsets: Vec<u64>,
     next: usize,
-    /// The first ones that were handed over.
+    /// The offsets of the first reads submitted.
     noted: Vec<u64>,
-    /// From where each part of the memory is being read.
+    /// The offset from which each part of the memory is being read.
     parts: Vec<Option<u64>>,
     /// Parts into which nothing is being read.
     free: Vec<usize>,
     /// Completions that were just taken from the ring.
     done: Vec<(u64, i32)>,
-    /// Reads that the kernel took, and those that it completed as they should be.
+    /// Reads that the kernel accepted, and those that it completed correctly.
     submitted: u64,
     completed: u64,
-    /// In flight when the kernel was asked to wait, at least and at most.
+    /// Minimum and maximum number in flight when the kernel was asked to wait.
     at_waits: Option<(u64, u64)>,
-    /// Whether content is compared: not where it is timed.
+    /// Whether content is checked: not in the timed pass.
     compares: bool,
 }
 
 impl<'f> Ring<'f> {
-    /// One as deep as the case says.
+    /// A ring with the case's depth.
     pub(super) fn of(b: &mut Bencher, kept: &'f Kept, file: &'f File) -> Result<Self, Failure> {
         let (depth, size) = (b.case().number(DEPTH), b.case().number(SIZE));
         if depth == 0 || size == 0 {
@@ -85,22 +85,22 @@ impl<'f> Ring<'f> {
         })
     }
 
-    /// How many reads are to be in flight.
+    /// How many reads should be in flight.
     pub(super) fn depth(&self) -> u64 {
         self.parts.len() as u64
     }
 
-    /// How many reads have completed so far, in this process.
+    /// Number of completed reads so far, in this process.
     pub(super) fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// How many bytes were read so far, in this process.
+    /// Number of bytes read so far, in this process.
     pub(super) fn bytes(&self) -> u64 {
         self.completed * self.size as u64
     }
 
-    /// Hands as many reads over as are to be in flight, and waits for them all.
+    /// Submits as many reads as may be in flight, and waits for them all.
     pub(super) fn read_together(&mut self) -> Result<(), Failure> {
         self.fill()?;
         self.wait_for(self.parts.len())?;
@@ -114,9 +114,9 @@ impl<'f> Ring<'f> {
         }
     }
 
-    /// The mean time of `reads` reads or a few more while the others are in flight, in ns.
+    /// The mean time per read, in ns, over `reads` reads or a few more, while others are in flight.
     pub(super) fn window(&mut self, reads: u64, clock: &Clock) -> Result<f64, Failure> {
-        // The first ones were handed over together, so they do not count.
+        // The first ones were submitted together, so they do not count.
         let first = self.completed + self.depth();
         let mut begun = None;
         let ns = loop {
@@ -138,7 +138,7 @@ impl<'f> Ring<'f> {
         Ok(ns)
     }
 
-    /// Claims how many reads were in flight, and that all came back.
+    /// Claims how many reads were in flight, and that all completed.
     pub(super) fn claim(&self, b: &mut Bencher) {
         let (least, most) = self.at_waits.unwrap_or_default();
         let depth = b.case().number(DEPTH);
@@ -153,14 +153,14 @@ impl<'f> Ring<'f> {
         b.claim_equal("reads in flight at a wait, at most", depth, most, RING);
         let claim = "reads that completed with all their bytes";
         b.claim_equal(claim, self.submitted, self.completed, RING);
-        // That each read was from the offset handed over is seen in its content.
+        // The content shows that each read was from the submitted offset.
         let claim =
             "of the first reads, those neither next to the last one nor of a block read before";
         let (first, apart) = (self.noted.len(), apart(&self.noted, self.size as u64));
         b.claim_equal(claim, first, apart, "offsets handed over");
     }
 
-    /// Puts a read into the ring for each part of the memory that is free.
+    /// Puts a read into the ring for each free part of the memory.
     fn fill(&mut self) -> Result<(), Failure> {
         while let Some(part) = self.free.pop() {
             let offset = self.offsets[self.next];
@@ -173,7 +173,7 @@ impl<'f> Ring<'f> {
                 .offset(offset)
                 .build()
                 .user_data(part as u64);
-            // SAFETY: the part is as long as the read and no other read's; nobody looks at it until
+            // SAFETY: the part is as long as the read and belongs to no other read; nothing uses it until
             // the read has completed, and this is not dropped before.
             unsafe { self.ring.submission().push(&read) }
                 .map_err(|error| Failure::of("submit", error))?;
@@ -182,7 +182,7 @@ impl<'f> Ring<'f> {
         Ok(())
     }
 
-    /// Hands over what is in the ring, and waits until this many reads have completed.
+    /// Submits what is in the ring, and waits until this many reads have completed.
     fn wait_for(&mut self, count: usize) -> Result<(), Failure> {
         let taken = self
             .ring
@@ -192,20 +192,20 @@ impl<'f> Ring<'f> {
         Ok(())
     }
 
-    /// Notes how many reads the kernel had when it was last asked to wait.
+    /// Records how many reads were in flight when the kernel was last asked to wait.
     fn note_wait(&mut self) {
         let in_flight = self.submitted - self.completed;
         let (least, most) = self.at_waits.unwrap_or((in_flight, in_flight));
         self.at_waits = Some((least.min(in_flight), most.max(in_flight)));
     }
 
-    /// Takes what has completed from the ring.
+    /// Takes the completions from the ring.
     fn reap(&mut self) -> Result<(), Failure> {
         let completions = self.ring.completion();
         self.done.clear();
         let results = completions.map(|entry| (entry.user_data(), entry.result()));
         self.done.extend(results);
-        // All are taken, even behind one that failed: none of them will come again.
+        // All are taken, even after one that failed: none of them will come again.
         let mut first = Ok(());
         for index in 0..self.done.len() {
             let (part, result) = self.done[index];
@@ -214,8 +214,8 @@ impl<'f> Ring<'f> {
         first
     }
 
-    /// Takes the read that was made into this part, and looks whether it brought what it was to
-    /// bring.
+    /// Takes the read that was made into this part, and checks whether it returned the right
+    /// content.
     fn take(&mut self, part: usize, result: i32) -> Result<(), Failure> {
         let offset = self
             .parts
@@ -241,7 +241,7 @@ impl<'f> Ring<'f> {
         Ok(())
     }
 
-    /// Waits for what is in flight.
+    /// Waits for the reads that are in flight.
     fn drain(&mut self) -> Result<(), Failure> {
         while self.submitted > self.completed {
             self.wait_for(1)?;
@@ -251,7 +251,7 @@ impl<'f> Ring<'f> {
     }
 }
 
-/// How many of these offsets are of a block that is neither next to the one before nor was there
+/// How many of these offsets belong to a block that is neither next to the one before nor was read
 /// before.
 fn apart(offsets: &[u64], size: u64) -> usize {
     let is_apart = |index: &usize| {
@@ -266,10 +266,10 @@ fn apart(offsets: &[u64], size: u64) -> usize {
 
 impl Drop for Ring<'_> {
     fn drop(&mut self) {
-        // The kernel writes into the memory until every read has completed, well or not.
+        // The kernel writes into the memory until every read has completed, successfully or not.
         while self.parts.iter().any(Option::is_some) {
             if self.ring.submit_and_wait(1).is_err() {
-                // Then it is better never to give the memory back.
+                // Then it is safer never to free the memory.
                 std::mem::forget(std::mem::replace(&mut self.memory, Buffer::new(0, 1)));
                 return;
             }
@@ -298,7 +298,7 @@ mod tests {
         Case::new([place, (SIZE, "4K"), (DEPTH, depth)])
     }
 
-    /// Runs `measure` with a ring of this depth over a file; says why where there can be none.
+    /// Runs `measure` with a ring of this depth over a file; prints why if that is not possible.
     fn with_ring(
         depth: &'static str,
         measure: impl FnOnce(&mut Bencher, &mut Ring<'_>) -> Result<(), Failure>,
@@ -329,9 +329,9 @@ mod tests {
 
     #[test]
     fn reads_behind_one_that_failed_are_taken_too() {
-        // That the ring is dropped at the end, and does not wait for ever, is part of the test.
+        // The test includes that the ring is dropped at the end, without waiting forever.
         with_ring("4", |b, ring| {
-            // The second of four has nothing to read.
+            // The second of four reads is beyond the end.
             ring.offsets[1] = ring.written.bytes();
             let failure = ring.read_together().unwrap_err();
             assert!(failure.to_string().contains("gave 0"), "{failure}");
@@ -367,7 +367,7 @@ mod tests {
     fn a_shallower_queue_is_refuted() {
         let findings = with_ring("4", |b, ring| {
             b.observe(|| {
-                // One place is never filled.
+                // One slot is never filled.
                 let held = ring.free.pop();
                 ring.fill()?;
                 ring.wait_for(3)?;

@@ -37,7 +37,7 @@ fn a_mount_is_compared_with_the_same_row_of_the_local_directory() {
     assert_eq!(derived.evidence[0].verdict, Verdict::Confirmed);
     let alone = compute(&case, &rows[..1]);
     assert!(matches!(alone, Err(Failure::Unsupported(_))), "{alone:?}");
-    // Times of other units, or none.
+    // Times in other units, or none.
     let nothing = [source("fs.read", &local, 0.0), rows[1]];
     let refuted = compute(&case, &nothing).unwrap();
     assert_eq!(refuted.evidence[0].verdict, Verdict::Refuted);

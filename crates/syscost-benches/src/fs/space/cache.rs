@@ -1,4 +1,4 @@
-//! What of a file is in the page cache, by two witnesses.
+//! How much of a file is in the page cache, according to two witnesses.
 
 use std::fs::File;
 
@@ -8,30 +8,30 @@ use syscost_sys::files;
 
 use super::Space;
 
-/// How often a file is read until all of it is in the page cache: a kernel that gives memory back
+/// Maximum number of readings of a file until all of it is in the page cache: a kernel that gives memory back
 /// to its host may have taken some.
 const MAX_READINGS: u32 = 5;
 
-/// The page cache, as far as it holds a file.
+/// The page cache's content of one file.
 pub(in crate::fs) struct Cache<'f> {
     file: &'f File,
     /// Pages of the file.
     pages: u64,
-    /// Whether cachestat(2) has nothing to say: on overlayfs it always counts 0.
+    /// Whether cachestat(2) is useless: on overlayfs it always counts 0.
     is_overlay: bool,
 }
 
 /// Pages of a file in the page cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::fs) struct Resident {
-    /// By mincore(2).
+    /// According to mincore(2).
     mincore: u64,
-    /// By cachestat(2), where the kernel has it and it counts.
+    /// According to cachestat(2), where the kernel has it and it counts.
     cachestat: Option<u64>,
 }
 
 impl Resident {
-    /// By whichever witness counts more: mincore does not count pages that are still being read in.
+    /// The larger of both counts: mincore does not count pages that are still being read in.
     pub(in crate::fs) fn pages(self) -> u64 {
         self.mincore.max(self.cachestat.unwrap_or(0))
     }
@@ -45,17 +45,17 @@ impl Resident {
     }
 }
 
-/// The page cache emptied of a file again and again, and the most of it that was there afterwards.
+/// A file that is repeatedly evicted from the page cache, and the largest number of its pages left there afterwards.
 pub(in crate::fs) struct Emptied<'c> {
     cache: &'c Cache<'c>,
-    /// Whether it is looked each time. Emptying it makes sure of it; where reads are timed another
-    /// look would only take the time of one.
+    /// Whether the cache is checked each time. Emptying it includes a check; where reads are timed another
+    /// check would only reduce their number.
     looks: bool,
     seen: Resident,
 }
 
 impl Emptied<'_> {
-    /// Empties it once more.
+    /// Evicts the file once more.
     ///
     /// # Errors
     /// Refuted where pages stay.
@@ -67,14 +67,14 @@ impl Emptied<'_> {
         Ok(())
     }
 
-    /// Claims that nothing was there each time.
+    /// Claims that nothing was left each time.
     pub(in crate::fs) fn claim(&self, b: &mut Bencher, claim: &str) {
         self.cache.claim_seen(b, claim, 0, self.seen);
     }
 }
 
 impl<'f> Cache<'f> {
-    /// That of a file in this space.
+    /// The cache of a file in this space.
     pub(in crate::fs) fn of(space: &Space, file: &'f File) -> Result<Self, Failure> {
         let length = file
             .metadata()
@@ -87,7 +87,7 @@ impl<'f> Cache<'f> {
         })
     }
 
-    /// How many pages the file has.
+    /// Number of pages of the file.
     pub(in crate::fs) fn pages(&self) -> u64 {
         self.pages
     }
@@ -101,7 +101,7 @@ impl<'f> Cache<'f> {
         })
     }
 
-    /// Takes the file out of the cache, where it is written back already, and makes sure of it by
+    /// Evicts the file from the cache, if it is written back already, and verifies it with
     /// both witnesses.
     ///
     /// # Errors
@@ -115,7 +115,7 @@ impl<'f> Cache<'f> {
         }
     }
 
-    /// Empties it, as the first of several times.
+    /// Evicts the file, for the first of several times.
     pub(in crate::fs) fn emptied(&self, b: &Bencher) -> Result<Emptied<'_>, Failure> {
         self.empty()?;
         Ok(Emptied {
@@ -125,7 +125,7 @@ impl<'f> Cache<'f> {
         })
     }
 
-    /// Has `read` read the file, again where not all of it stayed in the cache, and claims that all
+    /// Makes `read` read the file, repeatedly if not all of it stayed in the cache, and claims that all
     /// of it is there.
     pub(in crate::fs) fn fill(
         &self,
@@ -152,7 +152,7 @@ impl<'f> Cache<'f> {
         Ok(())
     }
 
-    /// Claims how many were there when it was looked.
+    /// Claims how many pages were in the cache at an earlier moment.
     pub(in crate::fs) fn claim_seen(
         &self,
         b: &mut Bencher,
@@ -166,7 +166,7 @@ impl<'f> Cache<'f> {
         };
         b.claim_equal(claim, pages, seen.mincore, source);
         if let Some(counted) = seen.cachestat {
-            // Claims are looked up by their text: no two of a row are alike.
+            // Claims are looked up by their text, so no two of a row may be alike.
             let claim = format!("{claim}, by cachestat");
             b.claim_equal(&claim, pages, counted, "cachestat");
         }

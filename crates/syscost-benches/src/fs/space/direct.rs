@@ -1,4 +1,4 @@
-//! Reading past the page cache.
+//! Reading with direct I/O.
 
 use std::fs::File;
 
@@ -8,9 +8,9 @@ use syscost_sys::files::{self, Alignment, Buffer};
 
 use super::{ALIGNMENT, Cache, Kept};
 
-/// Makes sure that direct I/O of this many bytes, at multiples of them, is possible with a file that
-/// is open for it, and has several of them. What it asks for, where the kernel says; where it does
-/// not, one read is tried, which may leave its pages in the page cache.
+/// Checks that direct I/O of this many bytes, at multiples of them, is possible with a file that
+/// is open for it and is several times as long. Returns the required alignment, where the kernel reports it; where it does
+/// not, one read is tried, which may leave pages in the page cache.
 ///
 /// # Errors
 /// Unsupported where it is not possible.
@@ -30,7 +30,7 @@ pub(in crate::fs) fn allowed_direct(file: &File, size: u64) -> Result<Option<Ali
     }
 }
 
-/// Reads the second block of this size. Why it is refused, if it is for its size or its place.
+/// Reads the second block of this size. Returns the error, if it is about the size or the alignment.
 fn try_direct(file: &File, size: u64) -> Result<Option<String>, Failure> {
     let mut buffer = Buffer::new(size as usize, ALIGNMENT);
     match pread(file, &mut buffer[..], size) {
@@ -45,11 +45,11 @@ fn try_direct(file: &File, size: u64) -> Result<Option<String>, Failure> {
     }
 }
 
-/// A kept file that is open for direct I/O, none of whose pages was in the page cache then.
+/// A kept file that is open for direct I/O, and none of whose pages was in the page cache when it was opened.
 pub(in crate::fs) struct Direct<'k> {
     kept: &'k Kept,
     file: File,
-    /// The same file, by which its pages are looked for.
+    /// Another descriptor of the file, by which its pages in the cache are counted.
     buffered: File,
 }
 
@@ -57,7 +57,7 @@ impl<'k> Direct<'k> {
     /// Opens it for reads of this many bytes, at multiples of them.
     ///
     /// # Errors
-    /// Unsupported where it is in memory only, or its file system takes no such reads.
+    /// Unsupported where it exists only in memory, or its file system refuses such reads.
     pub(in crate::fs) fn open(kept: &'k Kept, size: u64) -> Result<Self, Failure> {
         kept.space.has_storage()?;
         let file = kept.file.open_direct()?;
@@ -71,12 +71,12 @@ impl<'k> Direct<'k> {
         })
     }
 
-    /// What is to be read.
+    /// The descriptor to read from.
     pub(in crate::fs) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Claims, once it was read, that it was read directly.
+    /// Claims, after reading, that the reads were direct.
     pub(in crate::fs) fn claim(&self, b: &mut Bencher) -> Result<(), Failure> {
         let cache = Cache::of(&self.kept.space, &self.buffered)?;
         self.kept.file.claim_direct(b, &self.file, &cache)
@@ -89,7 +89,7 @@ mod tests {
     use crate::fs::space::tests::on_disk;
 
     #[test]
-    fn a_read_tells_where_the_kernel_does_not_say() {
+    fn a_read_decides_where_the_kernel_does_not_say() {
         let Some(space) = on_disk() else {
             return println!("skipped: no disk");
         };
@@ -99,7 +99,7 @@ mod tests {
         };
         assert_eq!(try_direct(&file, 64 << 10), Ok(None));
         allowed_direct(&file, 64 << 10).expect("a multiple of any block");
-        // No device has blocks this short; a file system that reads through its cache takes them.
+        // No device has blocks this short; a file system that reads through its cache accepts them.
         if let Ok(Some(_)) = files::direct_alignment(&file) {
             let tried = try_direct(&file, 100).expect("it is refused for its size");
             assert!(tried.is_some_and(|reason| reason.contains("100 bytes")));

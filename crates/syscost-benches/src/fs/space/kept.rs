@@ -1,4 +1,4 @@
-//! A file that the cases of one worker use one after the other: a device should not be written to
+//! A file that the cases of one worker share: a device should not be written to
 //! more often than needed.
 
 use std::cell::RefCell;
@@ -18,11 +18,11 @@ pub(in crate::fs) struct Kept {
 }
 
 thread_local! {
-    /// Each with the label of its directory. Removed when the worker ends: by it, or by who waits for it.
+    /// The files with the labels of their directories. They are removed when the worker ends, by it or by the process that waits for it.
     static ALL: RefCell<Vec<(String, Rc<Kept>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A file of this many bytes in the directory of the case, which nobody changes.
+/// A file of this many bytes in the directory of the case, which is never changed.
 pub(in crate::fs) fn kept(b: &mut Bencher, bytes: u64) -> Result<Rc<Kept>, Failure> {
     let label = b.case().get(directory::KEY).to_owned();
     let known = ALL.with_borrow(|all| {

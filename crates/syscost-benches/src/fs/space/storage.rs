@@ -1,4 +1,4 @@
-//! What storage delivered, as the kernel counts it.
+//! What storage delivered, according to the kernel.
 
 use std::fs::File;
 use std::time::Duration;
@@ -12,30 +12,30 @@ const FETCHED: &str = "bytes fetched from storage per byte read";
 const DELIVERED: &str = "bytes that the device delivered per byte read";
 const STRAY: &str = "something else of this process was fetched, too";
 
-/// More than what was read is the program's own, which had been dropped from memory: the kernel
-/// reads far ahead of that.
+/// Maximum bytes fetched per byte read: more than that means that the program's own pages, which had been evicted, were fetched, and the kernel
+/// reads far ahead of these.
 const MAX_STRAY: f64 = 1.25;
 
-/// Of what was in the cache less than this share is fetched: the rest is the program's own.
+/// Minimum fetched share that refutes a claim that everything was cached: less may be the program's own pages.
 const MAX_OWN: f64 = 0.5;
 
-/// Counts from when it was made.
+/// Counts from its creation on.
 pub(in crate::fs) struct Storage {
     io: Result<IoReader, Unsupported>,
     source: &'static str,
-    /// Where the file system has one, and what it had done before.
+    /// The file system's device, if it has one, and its counts at the beginning.
     device: Option<(Device, Result<Moved, Unsupported>)>,
     fetched: u64,
 }
 
 impl Storage {
-    /// What the calling thread reads of this file from now on.
+    /// Counts what the calling thread reads of this file from now on.
     pub(in crate::fs) fn watch(file: &File) -> Result<Self, Failure> {
         Self::begin(file, IoReader::of_thread(), "/proc/thread-self/io")
     }
 
-    /// How many reads the device had in hand on average, if `passed` is how long it was; `None`
-    /// where the file system has none of its own, or nobody counts.
+    /// Average number of reads in flight at the device, over the time `passed`; `None`
+    /// where the file system has no device, or they are not counted.
     pub(in crate::fs) fn mean_in_hand(&self, passed: Duration) -> Result<Option<f64>, Failure> {
         let Some((device, Ok(before))) = &self.device else {
             return Ok(None);
@@ -44,7 +44,7 @@ impl Storage {
         Ok(Some(in_hand_ms as f64 / (1e3 * passed.as_secs_f64())))
     }
 
-    /// What any thread of this process does, with those that the kernel adds to it for io_uring.
+    /// Counts what all threads of this process do, including those that the kernel adds to it for io_uring.
     pub(in crate::fs) fn watch_process(file: &File) -> Result<Self, Failure> {
         Self::begin(file, IoReader::open(), "/proc/self/io")
     }
@@ -70,7 +70,7 @@ impl Storage {
         })
     }
 
-    /// Bytes fetched from storage since it was made; `None` where the kernel does not count them.
+    /// Bytes fetched from storage since its creation; `None` where the kernel does not count them.
     pub(in crate::fs) fn fetched(&self) -> Result<Option<u64>, Failure> {
         match &self.io {
             Ok(io) => Ok(Some(io.read()?.read_bytes - self.fetched)),
@@ -78,7 +78,7 @@ impl Storage {
         }
     }
 
-    /// Claims that every one of `read` bytes was fetched from storage, and perhaps more that the
+    /// Claims that all `read` bytes were fetched from storage, and possibly more that the
     /// kernel read ahead.
     pub(in crate::fs) fn claim_fetched_ahead(
         &self,
@@ -91,7 +91,7 @@ impl Storage {
         })
     }
 
-    /// Claims that every one of `read` bytes was fetched from storage, and nothing else.
+    /// Claims that all `read` bytes were fetched from storage, and nothing else.
     pub(in crate::fs) fn claim_fetched(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
         let is_on_device = self.device.is_some();
         self.claim(b, &all_fetched(), read, |per_byte| {
@@ -103,7 +103,7 @@ impl Storage {
                 .clone()
                 .and_then(|before| Ok((before, device.moved()?)));
             match counted {
-                // Others may read as well.
+                // Other programs may read as well.
                 Ok((before, after)) => {
                     let delivered = (after.read - before.read) as f64 / read.max(1) as f64;
                     b.claim_within(DELIVERED, expected, delivered, &device.source());
@@ -117,7 +117,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Claims that none of `read` bytes was.
+    /// Claims that none of `read` bytes was fetched from storage.
     pub(in crate::fs) fn claim_unused(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
         self.claim(b, "0", read, |per_byte| match per_byte {
             0.0 => (Verdict::Confirmed, None),
@@ -147,13 +147,13 @@ impl Storage {
     }
 }
 
-/// What [`judge`] confirms.
+/// The expectation that [`judge`] confirms.
 fn all_fetched() -> String {
     format!("1 to {MAX_STRAY}")
 }
 
-/// Claims that every one of `read` bytes was fetched from storage, and nothing else, by what `source`
-/// counted; `None` where the kernel does not count it.
+/// Claims that all `read` bytes were fetched from storage, and nothing else, according to `source`;
+/// `None` where the kernel does not count them.
 pub(in crate::fs) fn claim_all_fetched(
     b: &mut Bencher,
     fetched: Option<u64>,
@@ -173,8 +173,8 @@ pub(in crate::fs) fn claim_all_fetched(
     }
 }
 
-/// What this many fetched bytes per byte say of reads that all came from storage. Only of devices
-/// is it sure that the kernel counts them: of a file system that a program serves it does not.
+/// Judges this many fetched bytes per byte, for reads that should all have come from storage. The kernel certainly counts them only for
+/// devices: for a file system that a program serves it does not.
 fn judge(per_byte: f64, is_on_device: bool) -> (Verdict, Option<&'static str>) {
     match per_byte {
         1.0..=MAX_STRAY => (Verdict::Confirmed, None),

@@ -1,4 +1,4 @@
-//! Into the page cache.
+//! Writes into the page cache.
 
 use rustix::fs::OFlags;
 use syscost_harness::prelude::*;
@@ -9,7 +9,7 @@ use crate::fs::overwrite::{Blocks, Overwriter};
 use crate::fs::space::Space;
 use crate::fs::waits::{Charged, unwritten_pages};
 
-/// The share of the written bytes whose pages may become dirty anew without a doubt that all of
+/// Maximum share of the written bytes whose pages may become dirty again without casting doubt on the claim that all of
 /// them were dirty.
 const MAX_DIRTIED: f64 = 0.01;
 
@@ -27,7 +27,7 @@ pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<
 
 fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
     let mut writer = Overwriter::new(b, space, blocks, flags)?;
-    // One stamp makes a block another; where nothing is timed, each of its bytes says where it
+    // A single stamp makes a block different; in the evidence pass, each of its bytes shows where it
     // belongs.
     let staged = match b.is_timed() {
         true => stamp::BYTES,
@@ -37,7 +37,7 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
         writer.stage(staged);
         writer.write()?;
     }
-    // A block that random order leaves out is on further pages.
+    // A block that random order leaves out has pages, too.
     let all = Bound::AtLeast(writer.pages() as f64);
     let resident = files::resident_pages(writer.file())? as f64;
     b.claim_within(
@@ -72,7 +72,7 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     writer.claim_content(b, space)
 }
 
-/// A write to a clean page makes it dirty, and that is counted. Pages are clean where each write
+/// Claims that few pages became dirty: a write to a clean page makes it dirty, and that is counted. Pages are clean where each write
 /// goes to the device as well.
 fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
     let expected = Bound::AtMost(MAX_DIRTIED).fact();
@@ -98,7 +98,7 @@ mod tests {
     use crate::fs::access::Access;
     use crate::fs::space::tests::{on_disk, refuted};
 
-    /// The claims that are refuted where the file is opened like this.
+    /// The claims that are refuted if the file is opened like this.
     fn refuted_of(space: &Space, flags: OFlags) -> Vec<String> {
         let blocks = Blocks {
             file: 1 << 20,

@@ -1,4 +1,4 @@
-//! Past the page cache.
+//! Writes with direct I/O.
 
 use std::cell::RefCell;
 use std::fs;
@@ -13,15 +13,15 @@ use crate::fs::space::{Space, allowed_direct, claim_flag};
 use crate::fs::tail::time_tail;
 use crate::fs::waits::{self, Charged, MAX_SLEEPS, Waits};
 
-/// From this share of the written pages on they were written through the page cache.
+/// Minimum share of the written pages that must have become dirty for writes to count as buffered.
 const MIN_BUFFERED: f64 = 0.95;
 
-/// Bytes per write that the thread may be charged for what it does not write itself: a page of the file
-/// system's own becomes dirty now and then, by the times of the file for instance.
+/// Maximum bytes per write that the thread may be charged for without writing them itself: a page of the file
+/// system's metadata becomes dirty now and then, by the times of the file for instance.
 const MAX_METADATA: f64 = 256.0;
 
-/// Such bytes in all, whatever the number of writes: where a journal is busy, a few pages become dirty again even
-/// within a few writes. Of each write they are at most a quarter, so twice the bytes never pass.
+/// Maximum total of such bytes, whatever the number of writes: with a busy journal, a few pages become dirty again even
+/// within a few writes. They are at most a quarter of each write, so twice the bytes never pass.
 const MAX_METADATA_IN_ALL: f64 = 4.0 * 4096.0;
 
 pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<(), Failure> {
@@ -83,10 +83,10 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     writer.claim_content(b, space)
 }
 
-/// Some file systems accept O_DIRECT, write through the page cache all the same, and empty it
-/// again: of the file it then shows nothing. But pages became dirty, and the kernel does not say
-/// that such a file has direct I/O. Other programs make pages dirty as well, so both must speak
-/// against it.
+/// Some file systems accept O_DIRECT, write through the page cache nevertheless, and evict the pages
+/// again, so that the cache shows nothing. But pages became dirty, and the kernel does not report
+/// direct I/O for such a file. Other programs dirty pages as well, so both must
+/// contradict the claim.
 fn claim_not_buffered(
     b: &mut Bencher,
     alignment: Option<Alignment>,
@@ -110,7 +110,7 @@ fn claim_not_buffered(
     }
 }
 
-/// How many pages of files became dirty so far, by everybody.
+/// How many pages of files have become dirty so far, in the whole system.
 fn dirtied_pages() -> Result<u64, Unsupported> {
     const PATH: &str = "/proc/vmstat";
     let text = fs::read_to_string(PATH)
@@ -132,7 +132,7 @@ mod tests {
     use crate::fs::space::tests::{on_disk, refuted};
     use crate::testing::findings;
 
-    /// The claims that are refuted where the file is opened like this; `None` without direct I/O.
+    /// The claims that are refuted if the file is opened like this; `None` without direct I/O.
     fn refuted_of(flags: OFlags) -> Option<Vec<String>> {
         let blocks = Blocks {
             file: 1 << 20,

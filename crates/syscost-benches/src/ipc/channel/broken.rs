@@ -1,4 +1,4 @@
-//! A pipe that is broken in one way or another, at its fiftieth message: for tests.
+//! A pipe that breaks in one of several ways at its fiftieth message; for tests.
 
 use syscost_harness::prelude::*;
 

@@ -11,7 +11,7 @@ use super::Channel;
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-/// How a kind of socket comes to be.
+/// How sockets of a kind are created.
 pub(crate) trait Packets: Send + 'static {
     /// Two sockets connected to each other.
     fn open() -> Result<(OwnedFd, OwnedFd), Failure>;
@@ -28,7 +28,7 @@ impl<P: Packets> Channel for ByPacket<P> {
         let (own, partner) = P::open()?;
         let room = sockopt::socket_send_buffer_size(&own)
             .map_err(|error| Failure::of("ask for a socket's buffer size", error))?;
-        // The kernel's own data count as well.
+        // The kernel's own data structures count as well.
         if room < bytes + 1024 {
             return Err(Failure::Unsupported(format!(
                 "a message of {bytes} bytes does not fit into a socket's buffer of {room} (net.core.wmem_default)"
@@ -58,7 +58,7 @@ impl<P: Packets> Channel for ByPacket<P> {
     }
 
     fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
-        // With TRUNC a message too long for the buffer tells its whole length.
+        // With TRUNC a message too long for the buffer still returns its whole length.
         let (_, came) =
             retry_on_intr(|| recv(&self.socket, message.bytes_mut(), RecvFlags::TRUNC))?;
         Ok(came)

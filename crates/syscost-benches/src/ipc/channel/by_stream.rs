@@ -1,4 +1,4 @@
-//! Streams of bytes: write and read, until the whole message is through.
+//! Streams of bytes: write and read until the whole message has been transferred.
 
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,7 +10,7 @@ use super::{Channel, Ends};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-/// How a kind of stream comes to be.
+/// How streams of a kind are created.
 pub(crate) trait Stream: Send + 'static {
     /// How often a side may wait for each part of a message.
     const WAITS: f64 = 1.0;

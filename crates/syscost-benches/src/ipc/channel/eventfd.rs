@@ -56,7 +56,7 @@ impl Channel for EventFd {
     }
 
     fn hang_up(&mut self) {
-        // A number that nobody waits for. Should it fail, the time limit tells.
+        // A number that no message has. If this fails, the time limit ends the wait.
         let _ = write(&self.to, &u64::from(u32::MAX).to_ne_bytes());
     }
 }

@@ -19,7 +19,7 @@ impl Stream for Fifo {
             mknodat(CWD, file.path(), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
                 .map_err(failed)?;
             let end = |flags| open(file.path(), flags | OFlags::CLOEXEC, Mode::empty());
-            // Either end alone would wait for the other; this one waits for nobody.
+            // Opening either end alone would wait for the other; opening both does not block.
             let both = end(OFlags::RDWR).map_err(failed)?;
             let ends = (
                 end(OFlags::RDONLY).map_err(failed)?,

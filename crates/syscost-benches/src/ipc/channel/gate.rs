@@ -1,4 +1,4 @@
-//! A count in shared memory that one task moves on and another one waits for.
+//! A counter in shared memory that one task advances and another one waits for.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -10,41 +10,41 @@ use syscost_sys::raw::Sysno;
 
 use crate::syscall::Bad;
 
-/// On a line of its own, and the next one, which processors fetch along.
+/// Alone on two adjacent cache lines, which processors fetch together.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Gate {
     count: AtomicU32,
     asleep: AtomicBool,
-    /// What a sleeper sleeps on: it changes whenever there may be something new.
+    /// The futex word of sleepers: it changes whenever there may be something new.
     bell: AtomicU32,
     closed: AtomicBool,
 }
 
-/// What waits and wakes make.
+/// The system call that waits and wakes make.
 pub(super) const CALL: Sysno = Sysno::FUTEX;
 
 impl Gate {
-    /// The count.
+    /// The current count.
     #[inline(always)]
     pub(crate) fn get(&self) -> u32 {
         self.count.load(SeqCst)
     }
 
-    /// Moves the count, and wakes who sleeps. Wakes nobody if nobody sleeps: no system call then.
+    /// Advances the count, and wakes a sleeper. Without sleepers it makes no system call.
     #[inline(always)]
     pub(crate) fn set(&self, count: u32) {
         self.move_to(count);
         self.wake();
     }
 
-    /// Moves the count, and lets sleepers sleep.
+    /// Advances the count without waking sleepers.
     #[inline(always)]
     pub(super) fn move_to(&self, count: u32) {
         self.count.store(count, SeqCst);
     }
 
-    /// Wakes who sleeps.
+    /// Wakes a sleeper.
     #[inline(always)]
     pub(super) fn wake(&self) {
         if self.asleep.load(SeqCst) {
@@ -52,28 +52,28 @@ impl Gate {
         }
     }
 
-    /// Moves the count for one that spins.
+    /// Advances the count for a task that spins.
     #[inline(always)]
     pub(super) fn move_for_spinner(&self, count: u32) {
         self.count.store(count, Release);
     }
 
-    /// Lets whoever waits, now or later, know that there is nobody left to wait for.
+    /// Lets all waiters, now or later, know that there is nothing left to wait for.
     pub(crate) fn close(&self) {
         self.closed.store(true, SeqCst);
         self.ring();
     }
 
-    /// Sleeps until the count is another than `seen`.
+    /// Sleeps until the count differs from `seen`.
     #[inline(always)]
     pub(super) fn past(&self, seen: u32) -> Result<u32, Bad> {
         match self.past_within(seen, None)? {
             Some(count) => Ok(count),
-            None => Err(Bad::Answer), // Without a limit there is no end of time.
+            None => Err(Bad::Answer), // Without a limit it never times out.
         }
     }
 
-    /// Spins until the count is another than `seen`.
+    /// Spins until the count differs from `seen`.
     #[inline(always)]
     pub(super) fn spin_past(&self, seen: u32) -> Result<u32, Bad> {
         loop {
@@ -88,7 +88,7 @@ impl Gate {
         }
     }
 
-    /// As [`Gate::past`]; `None` after so much time.
+    /// As [`Gate::past`]; returns `None` after this time.
     pub(crate) fn past_within(
         &self,
         seen: u32,
@@ -120,7 +120,7 @@ impl Gate {
     fn ring(&self) {
         self.asleep.store(false, SeqCst);
         self.bell.fetch_add(1, SeqCst);
-        // It fails for addresses that are none; this one is.
+        // It fails only for invalid addresses; this one is valid.
         let _ = futex::wake(&self.bell, Flags::empty(), 1);
     }
 }

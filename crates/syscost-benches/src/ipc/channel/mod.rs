@@ -1,4 +1,4 @@
-//! Ways for two tasks to talk, each in a file of its own.
+//! Mechanisms by which two tasks communicate, each in its own file.
 
 #[cfg(test)]
 pub(super) mod broken;
@@ -31,14 +31,14 @@ pub(crate) use by_stream::ByStream;
 use super::message::Message;
 use crate::syscall::Bad;
 
-/// One task's end of a way to talk.
+/// One task's end of a channel.
 ///
-/// The partner's end goes with the partner, so that one who waits learns that the other has ended, if the kernel tells.
+/// The partner's end is closed with the partner, so that a waiting task learns that the other has ended, if the kernel reports it.
 pub(crate) trait Channel: Sized + Send + 'static {
-    /// Whether who waits gives up the CPU.
+    /// Whether a waiting task gives up the CPU.
     const SLEEPS: bool = true;
 
-    /// Whether this machine allows it, where only a trial tells.
+    /// Whether this machine permits it, where only a trial shows that.
     fn probe() -> Result<(), Failure> {
         Ok(())
     }
@@ -46,47 +46,47 @@ pub(crate) trait Channel: Sized + Send + 'static {
     /// How often a side may wait for each part of a message.
     const WAITS: f64 = 1.0;
 
-    /// Both ends of a new way for messages of this many bytes: the measuring task's and the partner's.
+    /// Both ends of a new channel for messages of this many bytes: the measuring task's and the partner's.
     fn open(bytes: usize) -> Result<(Self, Self), Failure>;
 
-    /// What this many messages cost in calls of both tasks, each message in this many parts at most.
+    /// The calls that this many messages take in both tasks, if each message is split into at most this many parts.
     fn calls(messages: f64, parts: f64) -> Vec<Expect>;
 
-    /// What this end's messages go through, where that is a descriptor: calls that read and write do not tell what they read
+    /// The descriptors that this end's messages go through, if any: read and write calls do not show what they read
     /// and write.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         Vec::new()
     }
 
-    /// The measuring task's end learns who the partner is.
+    /// Informs the measuring task's end who the partner is.
     fn meet(&mut self, _partner: TaskId) {}
 
-    /// The partner's end is in the partner now.
+    /// Called in the partner with its end.
     fn begin(&mut self) {}
 
-    /// Waits until the message that was sent last may be changed.
+    /// Waits until the last message sent may be changed.
     #[inline(always)]
     fn settle(&mut self) -> Result<(), Bad> {
         Ok(())
     }
 
-    /// Sends a message, and tells how many of its bytes went.
+    /// Sends a message, and returns how many of its bytes were sent.
     fn send(&mut self, message: &Message) -> Result<usize, Bad>;
 
-    /// Waits for a message, and tells how many bytes came; fewer if the other end is gone.
+    /// Waits for a message, and returns how many bytes arrived; fewer if the other end is gone.
     fn receive(&mut self, message: &mut Message) -> Result<usize, Bad>;
 
-    /// Lets the other end, should it wait, know that no message will come, where the kernel does not.
+    /// Lets the other end know that no message will come, in case it waits and the kernel does not report that.
     fn hang_up(&mut self) {}
 }
 
-/// What is to be done with the way that a case names.
+/// Something to do with the mechanism that a case names.
 pub(super) trait Job {
-    /// Does it.
+    /// Does it with this mechanism.
     fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure>;
 }
 
-/// Does it with the way that the case names.
+/// Does the job with the mechanism that the case names.
 pub(super) fn with(b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
     match b.case().get("via") {
         "pipe" => job.run::<ByStream<pipe::Pipe>>(b),
@@ -106,7 +106,7 @@ pub(super) fn with(b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
     }
 }
 
-/// Tries the way once, so that what this machine forbids is told before anything depends on it.
+/// Tries the mechanism once, so that restrictions of this machine are reported before anything depends on it.
 pub(super) fn allowed<C: Channel>(bytes: usize) -> Result<(), Failure> {
     C::probe()?;
     C::open(bytes).map(drop)
@@ -128,7 +128,7 @@ pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
     }
 }
 
-/// A setting of the kernel.
+/// Reads a setting of the kernel.
 fn number_in(path: &str) -> Result<u64, Unsupported> {
     let text =
         fs::read_to_string(path).map_err(|error| Unsupported::new(format!("{path}: {error}")))?;
@@ -136,14 +136,14 @@ fn number_in(path: &str) -> Result<u64, Unsupported> {
     number.map_err(|_| Unsupported::new(format!("{path} holds no number")))
 }
 
-/// Two of a kind, one for each direction: the ends are (where it reads, where it writes).
+/// Two of a kind, one for each direction: the ends are (what it reads from, what it writes to).
 fn crossed<T>(mut make: impl FnMut() -> Result<(T, T), Failure>) -> Result<Ends<T>, Failure> {
     let (at_partner, from_own) = make()?;
     let (at_own, from_partner) = make()?;
     Ok(((at_own, from_own), (at_partner, from_partner)))
 }
 
-/// What the measuring task reads from and writes to, and what the partner does.
+/// What the measuring task reads from and writes to, and the same for the partner.
 type Ends<T> = ((T, T), (T, T));
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use syscost_sys::partner::{Between, Partner};
 
-    /// Fifty messages, there and back.
+    /// Transfers fifty messages there and back.
     fn carries<C: Channel>(sizes: &[usize]) {
         let cpus = syscost_sys::cpu::allowed().unwrap_or_default();
         for &bytes in sizes {

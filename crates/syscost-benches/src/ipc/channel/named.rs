@@ -1,23 +1,23 @@
-//! What a row's name says of the way that its messages take, read here by itself. Which way is measured is chosen from the same
-//! name elsewhere, and what a way expects of its own calls would hold under any name.
+//! What a row's name says of the mechanism for its messages, read here independently. The measured mechanism is chosen by the same
+//! name elsewhere, and the expectations of a mechanism on its own calls would hold under any name.
 
 use syscost_harness::prelude::*;
 
 use super::{Channel, gate};
 use crate::descriptor;
 
-/// What tells a way from all others.
+/// The property that distinguishes a mechanism from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
-    /// What its descriptors are of, in the words of [`descriptor::kind_of`].
+    /// What its descriptors refer to, in the words of [`descriptor::kind_of`].
     Descriptors(&'static str),
-    /// The calls that each message takes one of.
+    /// The calls of which each message takes one.
     Calls(&'static [Sysno]),
-    /// That no call moves messages, and whether who waits sleeps.
+    /// No call transfers messages; whether a waiting task sleeps.
     Memory { sleeps: bool },
 }
 
-/// That of the way that a case names; none where it names no way, as a liar.
+/// The property of the mechanism that a case names; `None` if it names none, as a liar's.
 fn mark(case: &Case) -> Result<Option<Mark>, Failure> {
     let Some(name) = case.find("via") else {
         return Ok(None);
@@ -40,8 +40,8 @@ fn mark(case: &Case) -> Result<Option<Mark>, Failure> {
     }))
 }
 
-/// Expects of an operation of this many messages, each in this many parts at most, what its name says, whatever the way itself
-/// expects. Both sides fall asleep `least` times.
+/// Expects what the row's name says of an operation of this many messages, each in at most this many parts, independently of the mechanism's own
+/// expectations. Both sides fall asleep `least` times.
 pub(in crate::ipc) fn expect<C: Channel>(
     b: &mut Bencher,
     messages: f64,
@@ -57,13 +57,17 @@ pub(in crate::ipc) fn expect<C: Channel>(
             }
         }
         Some(Mark::Memory { sleeps }) => {
-            // Calls that nobody expects are refuted.
+            // Unexpected calls are refuted anyway.
             if C::calls(1.0, 1.0).iter().any(|one| one.counter != futex) {
                 let what = "moves messages by calls, which its name does not say";
                 return Err(Failure::Broken(what.into()));
             }
+            if sleeps != C::SLEEPS {
+                let what = "waits otherwise than its name says: asleep, or spinning";
+                return Err(Failure::Broken(what.into()));
+            }
             if sleeps {
-                // Who wakes just before the other sleeps spares both their calls.
+                // A task that wakes the other just before it sleeps saves both calls.
                 b.expect(within(futex, least / 4.0, 4.2 * messages * parts));
             } else {
                 b.expect(within(futex, 0.0, 0.1));
@@ -97,7 +101,7 @@ mod tests {
 
     const CLAIM: &str = "what messages go through";
 
-    /// What a row of this name says of a way; nothing where it claims nothing.
+    /// The verdict on a mechanism under this name; `None` if nothing is claimed.
     fn verdict<C: Channel>(name: &'static str) -> Option<Verdict> {
         let found = findings_of(&Case::new([("via", name)]), Pass::Timed, &[], |b| {
             let (own, _theirs) = C::open(8)?;
@@ -148,7 +152,7 @@ mod tests {
     fn what_the_name_says_is_expected_of_another_way_as_well() {
         let expected = |name: &'static str| {
             let mut result = Ok(());
-            // The expectation of calls that it does not make is refuted, or it fails at once.
+            // The expectation of calls that it does not make is refuted, or it fails immediately.
             let found = findings_of(&Case::new([("via", name)]), Pass::Evidence, &[], |b| {
                 result = expect::<ByStream<pipe::Pipe>>(b, 1.0, 1.0, 0.0);
                 b.iter(|| 1)
@@ -183,5 +187,20 @@ mod tests {
             expect::<ring::Ring<ring::Spin>>(b, 1.0, 1.0, 0.0)
         });
         assert!(matches!(unknown, Err(Failure::Broken(_))));
+    }
+
+    #[test]
+    fn a_way_that_waits_otherwise_than_its_name_says_is_refused() {
+        fn refused<C: Channel>(name: &'static str) -> bool {
+            let found = findings_of(&Case::new([("via", name)]), Pass::Timed, &[], |b| {
+                expect::<C>(b, 1.0, 1.0, 0.0)?;
+                b.iter(|| 1)
+            });
+            matches!(found, Err(Failure::Broken(_)))
+        }
+        assert!(refused::<ring::Ring<ring::Spin>>("shared_futex"));
+        assert!(refused::<ring::Ring<ring::Sleep>>("shared_spin"));
+        assert!(!refused::<ring::Ring<ring::Spin>>("shared_spin"));
+        assert!(!refused::<ring::Ring<ring::Sleep>>("shared_futex"));
     }
 }

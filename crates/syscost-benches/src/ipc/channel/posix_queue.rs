@@ -11,13 +11,13 @@ use super::{Channel, crossed, number_in};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-/// The largest message of a queue made without privilege.
+/// The maximum size of a message in a queue made without privilege.
 pub(super) const LARGEST: &str = "/proc/sys/fs/mqueue/msgsize_max";
 
-/// The most messages of a queue made without privilege.
-const MOST: &str = "/proc/sys/fs/mqueue/msg_max";
+/// The maximum number of messages in a queue made without privilege.
+const MAX_MESSAGES: &str = "/proc/sys/fs/mqueue/msg_max";
 
-/// Messages a queue holds: what is allowed by default.
+/// Number of messages that a queue holds: the default limit.
 const DEPTH: u64 = 10;
 
 pub(super) struct PosixQueue {
@@ -27,7 +27,7 @@ pub(super) struct PosixQueue {
 
 impl Channel for PosixQueue {
     fn open(bytes: usize) -> Result<(Self, Self), Failure> {
-        let depth = number_in(MOST)?.min(DEPTH);
+        let depth = number_in(MAX_MESSAGES)?.min(DEPTH);
         let (own, partner) = crossed(|| {
             let queue = queue(depth, bytes)?;
             let again = queue.try_clone();
@@ -55,7 +55,7 @@ impl Channel for PosixQueue {
         let bytes = message.bytes_mut();
         let into = bytes.as_mut_ptr().cast();
         loop {
-            // SAFETY: the bytes are there and as many as told; the priority is not asked for.
+            // SAFETY: the buffer has as many bytes as stated; the priority is not requested.
             let came = unsafe {
                 libc::mq_receive(
                     self.from.as_raw_fd(),
@@ -73,13 +73,13 @@ impl Channel for PosixQueue {
     }
 
     fn hang_up(&mut self) {
-        // Shorter than any that is waited for. Should it fail, the time limit tells.
+        // Shorter than any expected message. If this fails, the time limit ends the wait.
         let _ = send(&self.to, &[]);
     }
 }
 
 fn send(to: &OwnedFd, bytes: &[u8]) -> Result<usize, Bad> {
-    // SAFETY: the bytes are there and as many as told.
+    // SAFETY: the buffer has as many bytes as stated.
     match unsafe { libc::mq_send(to.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) } {
         0 => Ok(bytes.len()),
         _ => Err(Bad::Refused(last_error())),
@@ -110,6 +110,6 @@ fn queue(depth: u64, bytes: usize) -> Result<OwnedFd, Failure> {
             _ => Failure::Failed(tried),
         });
     }
-    // SAFETY: the queue's descriptor is a file descriptor on Linux, and nobody else's.
+    // SAFETY: the queue's descriptor is a file descriptor on Linux, and has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

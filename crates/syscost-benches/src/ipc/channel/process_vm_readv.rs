@@ -1,4 +1,4 @@
-//! The receiver reads the sender's memory, once a futex has told it to.
+//! The receiver reads the sender's memory after it was woken by a futex.
 #![allow(unsafe_code)] // reading another process's memory
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::{Bad, checked, must};
 
-/// One direction: a message lies in the sender's memory until it is taken.
+/// One direction: a message stays in the sender's memory until it is taken.
 #[derive(Default)]
 struct Desk {
     at: AtomicUsize,
@@ -33,11 +33,11 @@ pub(super) struct VmRead {
     _open: Arc<OpenToChildren>,
 }
 
-/// What the probe looks for.
+/// The word that the probe looks for.
 const WORD: [u8; 8] = *b"in sight";
 
 impl Channel for VmRead {
-    /// A child tries to read this process's memory.
+    /// Tries to read this process's memory from a child.
     fn probe() -> Result<(), Failure> {
         let word = WORD;
         let (process, at) = (std::process::id(), (&raw const word).expose_provenance());
@@ -77,8 +77,8 @@ impl Channel for VmRead {
     fn calls(messages: f64, _: f64) -> Vec<Expect> {
         vec![
             together(Sysno::PROCESS_VM_READV, messages),
-            // Each of two gates takes a wait and a wake, and twice that where who moved it was
-            // preempted before it rang: its late bell wakes for nothing.
+            // Each of two gates takes a wait and a wake, and twice that if the task that advanced it was
+            // preempted before it woke the other: its late wake-up is useless.
             within(Counter::Syscall(gate::CALL), 0.0, 8.2 * messages),
         ]
     }
@@ -122,7 +122,7 @@ impl Channel for VmRead {
     }
 }
 
-/// Reads what lies at an address in another process.
+/// Reads from an address in another process.
 fn read_from(process: u32, address: usize, into: &mut [u8]) -> Result<usize, Bad> {
     let here = libc::iovec {
         iov_base: into.as_mut_ptr().cast(),
@@ -133,7 +133,7 @@ fn read_from(process: u32, address: usize, into: &mut [u8]) -> Result<usize, Bad
         iov_len: into.len(),
     };
     let (here_at, there_at) = (&raw const here, &raw const there);
-    // SAFETY: one range here, which is ours to write, and one there, which the kernel checks.
+    // SAFETY: one range in this process, which we may write, and one in the other, which the kernel checks.
     checked(unsafe {
         syscall6(
             Sysno::PROCESS_VM_READV,
@@ -147,7 +147,7 @@ fn read_from(process: u32, address: usize, into: &mut [u8]) -> Result<usize, Bad
     })
 }
 
-/// Lets processes that this one starts read its memory where Yama would not, as long as it lives.
+/// Permits processes that this one starts to read its memory where Yama would not, while it lives.
 struct OpenToChildren(u32);
 
 impl OpenToChildren {
@@ -166,9 +166,9 @@ impl Drop for OpenToChildren {
     }
 }
 
-/// Whoever descends from this process may; 0 for none but those who may anyway.
+/// Permits all descendants of this process to read its memory; 0 withdraws the permission.
 fn allow_readers(process: libc::c_ulong) {
-    // Without Yama there is nothing to allow.
+    // Without Yama it is not necessary.
     // SAFETY: changes one setting of this process.
     unsafe { libc::prctl(libc::PR_SET_PTRACER, process) };
 }

@@ -1,4 +1,4 @@
-//! Two rings of bytes in memory that both tasks share, and two ways to wait for the other.
+//! Two ring buffers in memory that both tasks share, and two methods of waiting for the other task.
 #![allow(unsafe_code)] // bytes in shared memory, handed over by counts
 
 use std::cell::UnsafeCell;
@@ -13,10 +13,10 @@ use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-/// Bytes of a ring, as of a pipe.
+/// Size of a ring, in bytes: that of a pipe.
 const ROOM: usize = 64 << 10;
 
-/// Bytes copied before the other side may have them: a page, as in a pipe. One that sleeps is woken at the end of a message, or
+/// Bytes copied before the other side may access them: a page, as in a pipe. A sleeping side is woken at the end of a message, or
 /// before this side sleeps itself.
 const PART: usize = 4096;
 
@@ -28,10 +28,10 @@ pub(super) trait Wait: Send + 'static {
     fn past(gate: &Gate, seen: u32) -> Result<u32, Bad>;
 }
 
-/// In a futex; the other side wakes it only then.
+/// Waits in a futex; the other side wakes it only then.
 pub(super) struct Sleep;
 
-/// By reading again and again.
+/// Waits by polling.
 pub(super) struct Spin;
 
 impl Wait for Sleep {
@@ -66,7 +66,7 @@ impl Wait for Spin {
     }
 }
 
-/// One direction. Both counts are of bytes and wrap around.
+/// One direction. Both counters are in bytes and wrap around.
 struct Lane {
     put: Gate,
     taken: Gate,
@@ -79,7 +79,7 @@ struct Bytes(UnsafeCell<[u8; ROOM]>);
 // SAFETY: the bytes from `taken` to `put` are the receiver's, the others the sender's; the counts hand them over.
 unsafe impl Sync for Bytes {}
 
-/// One end. It knows its own counts, and reads the other's only where it must.
+/// One end. It keeps its own counters, and reads the other's only when necessary.
 pub(super) struct Ring<W> {
     from: Shared<Lane>,
     to: Shared<Lane>,
@@ -126,7 +126,7 @@ impl<W: Wait> Channel for Ring<W> {
 
     fn begin(&mut self) {
         for lane in [&self.from, &self.to] {
-            // A forked process has the memory, but finds each page by a fault. Should this fail, they are found that way.
+            // A forked process has the memory, but takes a fault for each page. If this fails, it takes these faults.
             // SAFETY: the lane's own memory, whose contents stay.
             let _ = unsafe { madvise(lane.bytes.0.get().cast(), ROOM, Advice::LinuxPopulateWrite) };
         }
@@ -144,7 +144,7 @@ impl<W: Wait> Channel for Ring<W> {
             }
             let at = self.put as usize % ROOM;
             let count = rest.len().min(free).min(PART).min(ROOM - at);
-            // SAFETY: within the ring, and ours: not put yet, and what was there is taken.
+            // SAFETY: within the ring, and ours: not published yet, and its old content has been taken.
             unsafe {
                 let place = lane.bytes.0.get().cast::<u8>().add(at);
                 place.copy_from_nonoverlapping(rest.as_ptr(), count);
@@ -170,7 +170,7 @@ impl<W: Wait> Channel for Ring<W> {
             let at = self.taken as usize % ROOM;
             let count = rest.len().min(there).min(PART).min(ROOM - at);
             let (now, later) = rest.split_at_mut(count);
-            // SAFETY: within the ring, and ours: put, and not taken yet.
+            // SAFETY: within the ring, and ours: published, and not taken yet.
             unsafe {
                 let place = lane.bytes.0.get().cast::<u8>().add(at);
                 place.copy_to_nonoverlapping(now.as_mut_ptr(), count);

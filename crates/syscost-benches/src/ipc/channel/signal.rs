@@ -1,4 +1,4 @@
-//! Signals that queue and carry a word each, taken without a handler.
+//! Queued signals that carry a word each, taken without a handler.
 #![allow(unsafe_code)] // raw system calls
 
 use std::ptr;
@@ -18,13 +18,13 @@ use crate::syscall::{Bad, checked};
 pub(super) struct Signals {
     /// The process of the other end.
     other: u32,
-    told: Told,
+    info: Info,
     held: Arc<HeldBack>,
 }
 
-/// What a signal says of itself: siginfo_t of 64-bit kernels, as sigqueue(3) fills it.
+/// The siginfo_t of 64-bit kernels, as sigqueue(3) fills it.
 #[repr(C)]
-struct Told {
+struct Info {
     signal: i32,
     errno: i32,
     code: i32,
@@ -35,7 +35,7 @@ struct Told {
     rest: [u8; 96],
 }
 
-impl Told {
+impl Info {
     fn new(signal: i32, process: u32, user: u32) -> Self {
         Self {
             signal,
@@ -56,7 +56,7 @@ impl Channel for Signals {
             let why = "a signal carries 8 bytes on 64-bit systems only";
             return Err(Failure::Unsupported(why.into()));
         }
-        // Of those that queue, one that the C library and debuggers leave alone.
+        // One of the queued signals, which the C library and debuggers do not use.
         let signal = libc::SIGRTMIN() + 1;
         let held = Arc::new(HeldBack {
             signal,
@@ -65,7 +65,7 @@ impl Channel for Signals {
         let user = rustix::process::getuid().as_raw();
         let end = || Self {
             other: std::process::id(),
-            told: Told::new(signal, std::process::id(), user),
+            info: Info::new(signal, std::process::id(), user),
             held: Arc::clone(&held),
         };
         Ok((end(), end()))
@@ -83,66 +83,66 @@ impl Channel for Signals {
     }
 
     fn begin(&mut self) {
-        self.told.process = std::process::id();
+        self.info.process = std::process::id();
     }
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {
         let word = message.bytes();
-        self.told.word.copy_from_slice(word);
-        let told = &raw const self.told;
+        self.info.word.copy_from_slice(word);
+        let info = &raw const self.info;
         let (process, signal) = (self.other as usize, self.held.signal as usize);
-        // SAFETY: goes to the other end, which holds it back; what it says outlives the call.
+        // SAFETY: the signal goes to the other end, which blocks it; its info outlives the call.
         checked(unsafe {
             syscall3(
                 Sysno::RT_SIGQUEUEINFO,
                 process,
                 signal,
-                told.expose_provenance(),
+                info.expose_provenance(),
             )
         })?;
         Ok(word.len())
     }
 
     fn receive(&mut self, message: &mut Message) -> Result<usize, Bad> {
-        let told = take(self.held.signal, None)?;
-        message.bytes_mut().copy_from_slice(&told.word);
-        Ok(told.word.len())
+        let info = take(self.held.signal, None)?;
+        message.bytes_mut().copy_from_slice(&info.word);
+        Ok(info.word.len())
     }
 
     fn hang_up(&mut self) {
         let mut none = Message::new(size_of::<u64>());
         none.bytes_mut().fill(0);
-        // A word that nobody waits for. Should it fail, the time limit tells.
+        // A word that no message has. If this fails, the time limit ends the wait.
         let _ = self.send(&none);
     }
 }
 
-/// Takes a signal that was held back, waiting for it without end if there is no limit.
-fn take(signal: i32, limit: Option<Timespec>) -> Result<Told, Bad> {
+/// Takes a blocked signal, waiting for it without a timeout if there is no limit.
+fn take(signal: i32, limit: Option<Timespec>) -> Result<Info, Bad> {
     let set = set_of(signal);
-    let mut told = Told::new(0, 0, 0);
-    let (set_at, told_at) = (&raw const set, &raw mut told);
+    let mut info = Info::new(0, 0, 0);
+    let (set_at, info_at) = (&raw const set, &raw mut info);
     let limit_at = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
     loop {
-        // SAFETY: the set, the time and what is filled in outlive the call and are as large as the kernel takes them to be.
+        // SAFETY: the set, the timeout and the info outlive the call and have the sizes that the kernel expects.
         let taken = checked(unsafe {
             syscall4(
                 Sysno::RT_SIGTIMEDWAIT,
                 set_at.expose_provenance(),
-                told_at.expose_provenance(),
+                info_at.expose_provenance(),
                 limit_at.expose_provenance(),
                 SET_BYTES,
             )
         });
         match taken {
-            Ok(_) => return Ok(told),
+            Ok(_) => return Ok(info),
             Err(Bad::Refused(Errno::INTR)) => {}
             Err(bad) => return Err(bad),
         }
     }
 }
 
-/// The signal is held back until this is dropped; those that came too late are taken first, since they would end the process.
+/// The signal is blocked until this is dropped; pending ones are taken first, since they would end the process.
 struct HeldBack {
     signal: i32,
     _blocked: Blocked,

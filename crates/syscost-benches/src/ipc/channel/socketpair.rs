@@ -1,4 +1,4 @@
-//! Two stream sockets made as a pair, without a name.
+//! Two stream sockets created as a pair, without a name.
 
 use std::os::fd::OwnedFd;
 

@@ -11,7 +11,7 @@ use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-/// The largest message.
+/// The maximum size of a message.
 pub(super) const LARGEST: &str = "/proc/sys/kernel/msgmax";
 
 /// Each queue lives as long as one of its two ends.
@@ -40,7 +40,7 @@ impl Channel for SysvQueue {
 
     fn send(&mut self, message: &Message) -> Result<usize, Bad> {
         let bytes = message.bytes().len();
-        // SAFETY: the type is followed by as many bytes as told.
+        // SAFETY: the type is followed by as many bytes as stated.
         let sent = unsafe { libc::msgsnd(self.to.id(), message.typed().as_ptr().cast(), bytes, 0) };
         if sent == 0 {
             Ok(bytes)
@@ -53,7 +53,7 @@ impl Channel for SysvQueue {
         let bytes = message.bytes().len();
         let into = message.typed_mut().as_mut_ptr().cast();
         loop {
-            // SAFETY: the type is followed by as many bytes as told.
+            // SAFETY: the type is followed by as many bytes as stated.
             let came = unsafe { libc::msgrcv(self.from.id(), into, bytes, 0, 0) };
             match usize::try_from(came) {
                 Ok(came) => return Ok(came),
@@ -66,7 +66,7 @@ impl Channel for SysvQueue {
     }
 
     fn hang_up(&mut self) {
-        // Who waits in a queue that is removed is told so.
+        // A task that waits in a queue learns of its removal.
         // SAFETY: removal needs no buffer.
         unsafe { libc::msgctl(self.to.id(), libc::IPC_RMID, std::ptr::null_mut()) };
     }

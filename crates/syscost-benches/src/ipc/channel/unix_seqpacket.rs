@@ -1,4 +1,4 @@
-//! Two sockets connected by a path that keep messages apart and in order.
+//! Two sockets connected by a path that preserve message boundaries and order.
 
 use std::os::fd::OwnedFd;
 

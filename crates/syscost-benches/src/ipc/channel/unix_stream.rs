@@ -1,4 +1,4 @@
-//! Two stream sockets connected by a path, which is gone as soon as they are.
+//! Two stream sockets connected by a path, which is removed as soon as they are connected.
 
 use std::os::fd::OwnedFd;
 
@@ -12,7 +12,7 @@ use syscost_sys::scratch;
 use super::Ends;
 use super::by_stream::Stream;
 
-/// Who waits for a message is also woken, for nothing, when the one it has sent is taken: that makes room to write.
+/// A task that waits for a message is also woken, needlessly, when its own last message is taken: that makes room to write.
 pub(super) const WAITS: f64 = 2.0;
 
 pub(super) struct UnixStream;
@@ -26,7 +26,7 @@ impl Stream for UnixStream {
     }
 }
 
-/// A socket that connected and the one that was accepted.
+/// A connected socket and the accepted one.
 pub(super) fn connected(kind: SocketType) -> Result<(OwnedFd, OwnedFd), Failure> {
     let (listener, file, address) = bound(kind)?;
     let failed = |error| Failure::of("connect unix sockets", error);
@@ -53,7 +53,7 @@ pub(super) fn unix_socket(kind: SocketType) -> Result<OwnedFd, Failure> {
         .map_err(|error| Failure::of("make a unix socket", error))
 }
 
-/// A socket is read and written: each end has it twice.
+/// Makes both ends of sockets that are read and written: each end has its socket twice.
 pub(super) fn both_ways(own: OwnedFd, partner: OwnedFd) -> Result<Ends<OwnedFd>, Failure> {
     let again = |socket: &OwnedFd| {
         let copy = socket.try_clone();

@@ -1,19 +1,19 @@
-//! Which streams are measured where.
+//! Which streams are measured at which level.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Course, Simd, Stream, supports};
 
 use crate::scale::crowd::counts;
 
-/// Where arrays lie, as their size has it.
+/// A level of the memory hierarchy, given by the size of arrays.
 #[derive(Debug)]
 pub(in crate::memory) struct Level {
     pub(in crate::memory) name: &'static str,
     /// Bytes of all arrays of one thread.
     each: usize,
-    /// Whether that is what all threads have together.
+    /// Whether that size is shared by all threads.
     is_shared: bool,
-    /// What one thread is measured with, beside what all levels have.
+    /// Additional streams of one thread, besides those of all levels.
     also: &'static [Stream],
 }
 
@@ -32,7 +32,7 @@ impl Level {
     }
 }
 
-/// The sizes that are measured. They are no machine's in particular: a third of 24 KiB, 384 KiB and 12 MiB are whole, and they fit into any
+/// The sizes that are measured. They fit no particular machine: a third of 24 KiB, 384 KiB and 12 MiB is a whole number, and they fit into any
 /// first-, second- and third-level cache of servers and most others.
 pub(in crate::memory) const LEVELS: [Level; 4] = [
     Level {
@@ -79,10 +79,10 @@ pub(in crate::memory) const LEVELS: [Level; 4] = [
     },
 ];
 
-/// What one thread is measured with on every level.
+/// The streams of one thread at every level.
 const ALWAYS: [Stream; 4] = [Stream::Read, Stream::Write, Stream::Copy, Stream::Triad];
 
-/// What all CPUs together are measured with, in memory.
+/// The streams of all CPUs together, in memory.
 const CROWDED: [Stream; 5] = [
     Stream::Read,
     Stream::Write,
@@ -91,7 +91,7 @@ const CROWDED: [Stream; 5] = [
     Stream::Triad,
 ];
 
-/// The widest vectors that this processor has.
+/// The set with the widest vectors that this processor has.
 pub(in crate::memory) fn widest() -> Simd {
     [Simd::Avx512, Simd::Avx2, Simd::Neon]
         .into_iter()
@@ -150,15 +150,15 @@ fn case(stream: Stream, simd: Simd, level: &Level, threads: usize) -> Case {
         ("threads", threads.to_string()),
     ]);
     match level.is_shared {
-        true => case.dear(LARGE_SECONDS),
+        true => case.expensive(LARGE_SECONDS),
         false => case,
     }
 }
 
-/// Seconds that a row in memory takes to get its arrays, once a round: all of them have the same.
+/// Seconds that a row in memory takes to allocate its arrays, once per round: all of them share these.
 const LARGE_SECONDS: f64 = 0.04;
 
-/// What is not made of vector instructions that a program chooses.
+/// The name for streams without vector instructions that a program chooses.
 pub(super) const NO_SIMD: &str = "none";
 
 /// The rows that people look at first.
@@ -166,11 +166,11 @@ pub(super) fn quick(case: &Case) -> bool {
     let Ok(setting) = Setting::of(case) else {
         return false;
     };
-    // What is written takes as much memory again, and so do several threads.
+    // Writing takes the same amount of memory again, and so do several threads.
     setting.stream == Stream::Read && setting.simd == widest() && setting.threads == 1
 }
 
-/// What a case says.
+/// The setting that a case names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) struct Setting {
     pub(in crate::memory) stream: Stream,
@@ -218,9 +218,9 @@ impl Setting {
         self.level().is_some_and(|level| level.is_shared)
     }
 
-    /// How each thread goes through its arrays. Short operations where many threads have to end at
-    /// once; whole arrays where the processor or the C library chooses by the length of a call how
-    /// it is done.
+    /// How each thread goes through its arrays: in short operations where many threads have to end at
+    /// the same time; in whole arrays where the processor or the C library chooses its method by the length of
+    /// a call.
     pub(super) fn course(&self) -> Course {
         let each = self.bytes / self.threads;
         let operation = match (self.stream.is_vector(), self.threads) {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told() {
+    fn an_unknown_name_is_reported() {
         let case = Case::new([("op", "guess"), ("simd", "none"), ("size", "24K")]);
         assert_eq!(
             Setting::of(&case).unwrap_err().to_string(),

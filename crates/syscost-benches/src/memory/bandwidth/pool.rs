@@ -1,4 +1,4 @@
-//! Memory that the cases of one worker use one after the other: a gigabyte takes longer to fill than to measure.
+//! Memory that the cases of one worker reuse: a gigabyte takes longer to fill than to measure.
 
 use std::ops::Deref;
 use std::sync::{Mutex, MutexGuard};
@@ -8,29 +8,29 @@ use syscost_sys::cpu;
 use syscost_sys::kernel::{Arrays, Course, Simd, Stream, Streaming, Work, supports};
 use syscost_sys::memory::{Pages, enough_for};
 
-/// What nobody uses at the moment, by the CPU whose thread touched it first.
+/// Arrays that are not in use at the moment, by the CPU whose thread touched them first.
 static POOL: Mutex<Vec<(u32, Arrays)>> = Mutex::new(Vec::new());
 
-/// How much could not be had, and why.
+/// The size that could not be allocated, and why.
 static REFUSED: Mutex<Option<(usize, Unsupported)>> = Mutex::new(None);
 
-/// Arrays that may lie in a cache are gone through so often beforehand: a cache that takes what another one drops has them only then.
+/// How often arrays that fit in a cache are gone through beforehand: a cache that receives what another one evicts has them only then.
 const LAPS: u64 = 3;
 
-/// No cache of one core's holds more, in bytes.
-const MOST_CACHED: usize = 32 << 20;
+/// Upper bound for the cache available to one core, in bytes.
+const MAX_CACHED: usize = 32 << 20;
 
-/// A stream through memory of the pool, to which it goes back.
+/// A stream through memory of the pool, to which it is returned.
 pub(in crate::memory) struct Lent {
     cpu: u32,
     streaming: Option<Streaming>,
 }
 
 impl Lent {
-    /// A stream of the calling thread, which stays where it is.
+    /// A stream of the calling thread, which has to stay on its CPU.
     pub(in crate::memory) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
         let cpu = cpu::current()?;
-        // Without the instructions the arrays would be lost.
+        // If the instructions were missing later, the arrays would be lost.
         supports(course.stream(), simd)?;
         let mut arrays = take(cpu);
         if let Err(reason) = get_whole(&mut arrays, course)
@@ -44,14 +44,14 @@ impl Lent {
             cpu,
             streaming: Some(streaming),
         };
-        if course.footprint() <= MOST_CACHED {
+        if course.footprint() <= MAX_CACHED {
             let around = (course.footprint() as u64).div_ceil(course.bytes());
             lent.run(LAPS * around);
         }
         Ok(lent)
     }
 
-    /// The same that looks at one word after each operation, not at several: its checks are timed.
+    /// Makes it check one word after each operation instead of several, since its checks are timed.
     pub(super) fn looking_at_one(mut self) -> Self {
         self.streaming = self
             .streaming
@@ -77,8 +77,8 @@ impl Drop for Lent {
     }
 }
 
-/// Gets each array as long as all of them are together, if that is beyond caches: the next stream may want fewer and longer ones, and what is too short
-/// is filled once more.
+/// Allocates each array with the size of all of them together, if that exceeds the caches: the next stream may need fewer and longer ones, and an array that is too short
+/// would have to be filled again.
 fn get_whole(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
     if arrays.missing_bytes(course) == 0 {
         return Ok(());
@@ -86,21 +86,21 @@ fn get_whole(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
     courses_of_whole(course).try_for_each(|whole| get(arrays, whole))
 }
 
-/// Streams through so much of each array; of none where caches hold all of them.
+/// Courses that use this much of each array; none where caches hold all of them.
 fn courses_of_whole(course: Course) -> impl Iterator<Item = Course> {
     const GRAIN: usize = 1 << 20;
-    // A third of a size leaves a rest.
+    // A third of a size leaves a remainder.
     let whole = course.footprint().next_multiple_of(GRAIN);
     let stream = course.stream();
     let reads = (stream.sources() > 0).then_some(Stream::Read);
     let writes = (stream.destinations() > 0).then_some(Stream::Write);
     let streams = reads.into_iter().chain(writes);
     streams
-        .filter(move |_| whole > MOST_CACHED)
+        .filter(move |_| whole > MAX_CACHED)
         .map(move |alone| Course::new(alone, whole, GRAIN))
 }
 
-/// Gets what is missing, unless so much could not be had before: whoever could not would wait for it once more, in each case.
+/// Allocates what is missing, unless this much could not be allocated before: trying again would take the same time in each case.
 fn get(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
     let missing = arrays.missing_bytes(course);
     let refused = || {
@@ -125,7 +125,7 @@ fn put_back(cpu: u32, arrays: Arrays) {
     pool().push((cpu, arrays));
 }
 
-/// Whether threads on these CPUs may take what such a stream of each of them gets: each of them asks for itself only.
+/// Whether threads on these CPUs may allocate what each of their streams needs: each of them only checks its own.
 pub(in crate::memory) fn enough_for_all(course: Course, cpus: &[u32]) -> Result<(), Unsupported> {
     let pool = pool();
     let whole: Vec<Course> = courses_of_whole(course).collect();
@@ -163,7 +163,7 @@ mod tests {
     use crate::memory::bandwidth::widest;
 
     #[test]
-    fn what_is_refused_costs_nobody_what_there_is() {
+    fn a_refusal_leaves_existing_arrays_alone() {
         // A CPU that no other test uses.
         const CPU: u32 = 9_999;
         let course = |bytes| Course::new(Stream::Read, bytes, 64 << 10);

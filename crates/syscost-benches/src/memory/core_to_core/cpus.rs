@@ -1,4 +1,4 @@
-//! Which CPUs are measured where all would be too many.
+//! Which CPUs are measured where all of them would be too many.
 
 use std::sync::OnceLock;
 
@@ -7,22 +7,22 @@ use syscost_sys::topology::{Relation, Topology};
 
 use crate::timing::spread;
 
-/// CPUs whose pairs are all measured.
-const MOST: usize = 16;
+/// Maximum number of CPUs whose pairs are all measured.
+const MAX_CPUS: usize = 16;
 
-/// The measured CPUs, ascending: one at least, told once, as the tree of a large machine takes long to read.
+/// The measured CPUs, ascending: at least one. Determined once, since reading the topology of a large machine takes long.
 pub(super) fn measured() -> &'static [u32] {
     static MEASURED: OnceLock<Vec<u32>> = OnceLock::new();
     MEASURED.get_or_init(|| {
         let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
         match Topology::here() {
-            Ok(topology) => of(topology, &allowed, MOST),
-            Err(_) => spread(&allowed, MOST),
+            Ok(topology) => of(topology, &allowed, MAX_CPUS),
+            Err(_) => spread(&allowed, MAX_CPUS),
         }
     })
 }
 
-/// The pair that is looked at first; `None` with one CPU.
+/// The pair that people look at first; `None` with one CPU.
 pub(super) fn first_pair() -> Option<(u32, u32)> {
     match Topology::here() {
         Ok(topology) => first_of(topology, measured()),
@@ -30,8 +30,8 @@ pub(super) fn first_pair() -> Option<(u32, u32)> {
     }
 }
 
-/// The first of these CPUs and the core nearest to it: a second thread of its own core, which shares
-/// the line's cache, only where there is no other core.
+/// The first of these CPUs and the core nearest to it; a second thread of its own core, which shares
+/// the line's cache, only if there is no other core.
 fn first_of(topology: &Topology, cpus: &[u32]) -> Option<(u32, u32)> {
     let order = topology.spread(*cpus.first()?, cpus);
     Some((order[0], *order.get(1)?))
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(of(&server, &all, 3), [0, 3, 4]);
     }
 
-    /// Two threads of each core, numbered one behind the other; two cores share the last cache.
+    /// Two threads per core with adjacent numbers; two cores share the last-level cache.
     fn of_neighbours(cores: u32) -> Topology {
         let cpu = |number: u32| Cpu {
             cpu: number,
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn this_machine_has_one_at_least() {
         let measured = measured();
-        assert!((1..=MOST).contains(&measured.len()));
+        assert!((1..=MAX_CPUS).contains(&measured.len()));
         assert!(measured.is_sorted());
     }
 }

@@ -1,4 +1,4 @@
-//! Two threads that pass a line to and fro.
+//! Two threads that pass a line back and forth.
 
 use std::sync::Arc;
 use std::sync::atomic::{
@@ -13,12 +13,12 @@ use syscost_sys::perf::{Uses, Watch};
 
 use crate::memory::page::Page;
 
-/// How a line goes to and fro.
+/// How a line moves back and forth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// Both sides compare and exchange one word.
     Exchange,
-    /// Each side writes a line of its own and reads the other's.
+    /// Each side writes its own line and reads the other's.
     Message,
 }
 
@@ -39,14 +39,14 @@ impl Method {
     }
 }
 
-/// Round trips in a turn: a batch of a few is no single one, whatever happens to it.
+/// Round trips per turn, so that a batch always has several.
 pub(super) const PER_TURN: u64 = 16;
 
-/// Where the lines are: each alone on its pair of lines, which processors fetch together.
+/// Offsets of the two lines: each alone on its pair of lines, which processors fetch together.
 const QUESTION: usize = 1024;
 const ANSWER: usize = 2048;
 
-/// No number of a round trip.
+/// A value that is not the number of a round trip: the end.
 const OVER: u64 = u64::MAX;
 
 /// The two lines.
@@ -64,7 +64,7 @@ impl Lines {
         self.page.word(ANSWER)
     }
 
-    /// Makes this many round trips after `done` ones. Neither side pauses, which would lengthen them.
+    /// Makes this many round trips after `done` earlier ones. Neither side pauses, which would lengthen them.
     fn ask(&self, done: u64, trips: u64) {
         let (question, answer) = (self.question(), self.answer());
         match self.method {
@@ -88,7 +88,7 @@ impl Lines {
         }
     }
 
-    /// Takes part until it is over: how many round trips that were.
+    /// Takes part until the end; returns the number of round trips.
     fn reply(&self) -> u64 {
         let (question, answer) = (self.question(), self.answer());
         let mut answered = 0;
@@ -114,13 +114,13 @@ impl Lines {
         }
     }
 
-    /// There will be no more.
+    /// Ends the round trips.
     fn end(&self) {
         self.question().store(OVER, Release);
     }
 
-    /// How many round trips they were by what the lines hold.
-    fn told(&self) -> u64 {
+    /// The number of round trips according to the lines' content.
+    fn counted_by_lines(&self) -> u64 {
         match self.method {
             Method::Exchange => self.question().load(Acquire) / 2,
             Method::Message => self.answer().load(Acquire),
@@ -132,14 +132,14 @@ impl Lines {
 pub(super) struct Asking {
     lines: Arc<Lines>,
     asked: u64,
-    told: u64,
+    by_lines: u64,
     cpu: Option<u32>,
     watch: Option<Result<Watch, Unsupported>>,
-    /// Stores of the other side to the line that carries its answers, as the processor counts them, where it is asked and may tell.
+    /// Stores of the other side to the line of its answers, counted by the processor, if requested and permitted.
     stored: Option<Result<u64, String>>,
 }
 
-/// What the other side counted, and where it was in the end.
+/// What the other side counted, and its CPU in the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replying {
     answered: u64,
@@ -160,14 +160,14 @@ impl Lead for Asking {
             Ok(watch) => watch.count().map_err(|error| error.to_string()),
             Err(reason) => Err(reason.to_string()),
         });
-        self.told = self.lines.told();
+        self.by_lines = self.lines.counted_by_lines();
         self.lines.end();
         Ok(())
     }
 }
 
 impl Drop for Asking {
-    /// Also when the measurement failed: the other side spins.
+    /// Ends the other side, which spins, even if the measurement failed.
     fn drop(&mut self) {
         self.lines.end();
     }
@@ -177,22 +177,22 @@ impl Asking {
     /// Claims that both sides took part in every round trip, on the CPUs that the case names.
     pub(super) fn judge(&self, b: &mut Bencher, other: &Replying) {
         let named = ["from", "to"].map(|key| Some(b.case().number(key) as u32));
-        let told = |cpus: [Option<u32>; 2]| {
+        let text = |cpus: [Option<u32>; 2]| {
             let [from, to] =
                 cpus.map(|cpu| cpu.map_or("unknown".to_owned(), |cpu| cpu.to_string()));
             format!("{from} and {to}")
         };
-        let seen = told([self.cpu, other.cpu]);
-        b.claim_equal("CPUs of both sides", told(named), seen, "getcpu");
+        let seen = text([self.cpu, other.cpu]);
+        b.claim_equal("CPUs of both sides", text(named), seen, "getcpu");
         let asked = self.asked;
-        // What the time is divided by.
+        // The divisor of the time.
         let claim = "round trips that were asked for";
         b.claim_equal(claim, b.operations(), asked, "benchmark");
         let mut claim = |what: &str, seen: u64| {
             b.claim(what, asked, seen, "benchmark", seen == asked && asked > 0);
         };
         claim("round trips that the other side answered", other.answered);
-        claim("round trips by what the lines hold", self.told);
+        claim("round trips by what the lines hold", self.by_lines);
         if let Some(stored) = &self.stored {
             let claim = "stores of the other side to the line of its answers";
             let (least, source) = (Bound::AtLeast(asked as f64), "debug register");
@@ -204,7 +204,7 @@ impl Asking {
     }
 }
 
-/// The calling thread and one on another CPU.
+/// The team of the calling thread and one on another CPU.
 pub(super) fn team<'t>(
     method: Method,
     cpus: &[u32],
@@ -228,7 +228,7 @@ pub(super) fn team<'t>(
     Ok(follower.led_by(Asking {
         lines,
         asked: 0,
-        told: 0,
+        by_lines: 0,
         cpu: None,
         watch,
         stored: None,
@@ -249,10 +249,10 @@ mod tests {
             let lines = Arc::new(Lines { page, method });
             let theirs = Arc::clone(&lines);
             let replying = std::thread::spawn(move || theirs.reply());
-            // Few: two threads may have to share one processor.
+            // Few, since two threads may have to share one processor.
             lines.ask(0, 3);
             lines.ask(3, 2);
-            assert_eq!(lines.told(), 5, "{method:?}");
+            assert_eq!(lines.counted_by_lines(), 5, "{method:?}");
             lines.end();
             assert_eq!(replying.join().unwrap(), 5, "{method:?}");
         }

@@ -1,17 +1,17 @@
-//! What the system says of its caches.
+//! What the system reports of its caches.
 //!
-//! It may say something else of each CPU, and a computed row does not know which of them was measured: what is said of all that
-//! could have been.
+//! CPUs may differ, and a derived row does not know which of them was measured: only what holds for all
+//! possible ones is used.
 
 use syscost_results::stats::staircase::agree;
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::cpu;
 use syscost_sys::topology::{CacheKind, Cpu, Topology};
 
-/// Of memory this many times as long as the last cache, that holds half at most.
+/// In memory this many times as large as the last cache, that cache holds half at most.
 const BEYOND: f64 = 2.0;
 
-/// The CPUs that this thread may use: of a worker's, the one it measures.
+/// The CPUs that this thread may use: in a worker, the measuring one.
 fn cpus() -> Vec<Cpu> {
     let allowed = cpu::allowed().unwrap_or_default();
     let cpus = Topology::known().cpus.iter();
@@ -20,13 +20,13 @@ fn cpus() -> Vec<Cpu> {
         .collect()
 }
 
-/// What is reported of each of these CPUs; nothing if it is not reported of all.
+/// The values reported for these CPUs; `None` if one is missing.
 fn of_each(cpus: &[Cpu], reported: impl Fn(&Cpu) -> Option<u64>) -> Option<Vec<u64>> {
     let reported = |cpu: &Cpu| reported(cpu).filter(|number| *number > 0);
     cpus.iter().map(reported).collect()
 }
 
-/// What is reported of all of these CPUs alike.
+/// The value reported for all of these CPUs; `None` if they differ.
 fn of_all(cpus: &[Cpu], reported: impl Fn(&Cpu) -> Option<u64>) -> Option<f64> {
     let reported = of_each(cpus, reported)?;
     let first = *reported.first()?;
@@ -41,7 +41,7 @@ pub(in super::super) fn cache_bytes(level: u32) -> Option<f64> {
     of_all(&cpus(), |cpu| Some(cpu.data_cache(level)?.size_bytes))
 }
 
-/// The size of the last cache, in bytes, if it is reported: of several the largest.
+/// The size of the last-level cache, in bytes, if it is reported: the largest if there are several.
 pub(in super::super) fn last_bytes() -> Option<f64> {
     let reported = of_each(&cpus(), |cpu| Some(cpu.last_level_cache()?.size_bytes))?;
     reported.into_iter().max().map(|bytes| bytes as f64)
@@ -56,15 +56,15 @@ pub(in super::super) fn line_bytes() -> Option<f64> {
     })
 }
 
-/// Whether a cache that ends there is the one of the level that the system tells to be so large.
+/// Whether a cache that ends there is the one that the system reports for this level.
 pub(in super::super) fn is_level(reported: Option<f64>, end: f64) -> Evidence {
     agrees("size of the cache as the system tells it", reported, end)
 }
 
-/// Whether what is reported agrees with what was found. If not, that refutes nothing: either may be right.
+/// Whether the reported value agrees with the one found. A difference refutes nothing: either may be right.
 pub(in super::super) fn agrees(claim: &str, reported: Option<f64>, found: f64) -> Evidence {
     let reason = match reported {
-        None => Some("the system does not tell"),
+        None => Some("the system does not report it"),
         Some(reported) if !agree(reported, found) => Some(
             "a virtual machine may be shown another size than it has, and others may use the same cache",
         ),
@@ -83,12 +83,12 @@ pub(in super::super) fn agrees(claim: &str, reported: Option<f64>, found: f64) -
     }
 }
 
-/// Whether memory of this many bytes is beyond the last cache, given the size that the system reports. What
-/// it reports may be wrong, so it refutes nothing.
+/// Whether memory of this many bytes is beyond the last-level cache of this reported size. A reported
+/// size may be wrong, so it refutes nothing.
 pub(in super::super) fn is_beyond(last: Option<f64>, bytes: f64) -> Evidence {
     let least = last.map(|last| BEYOND * last);
     let reason = match least {
-        None => Some("the system does not tell its caches".to_owned()),
+        None => Some("the system does not report its caches".to_owned()),
         Some(least) if bytes < least => Some(format!(
             "the last cache is reported to hold {:.0} MiB: much of this may be in it",
             least / BEYOND / f64::from(1 << 20)
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_from_cpu_to_cpu_is_told_of_none() {
+    fn what_differs_from_cpu_to_cpu_is_not_reported() {
         let size = |level| move |cpu: &Cpu| Some(cpu.data_cache(level)?.size_bytes);
         let cpus = [cpu(0, 1 << 20), cpu(1, 2 << 20)];
         assert_eq!(of_all(&cpus, size(1)), Some(32768.0));

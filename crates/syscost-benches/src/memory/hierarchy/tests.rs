@@ -1,9 +1,9 @@
-//! Hierarchies that are known.
+//! Machines whose hierarchy is known.
 
 use super::*;
 use crate::memory::{cache_latency, cache_size, latency, tlb, tlb_miss, tlb_reach};
 
-/// Latencies in ns of a machine with caches of 48 KiB and 2 MiB, of which translation takes its part in small pages.
+/// Latencies in ns of a machine with caches of 48 KiB and 2 MiB, including translation in small pages.
 fn nanoseconds(bytes: f64) -> f64 {
     match bytes {
         ..=49152.0 => 1.6,
@@ -13,7 +13,7 @@ fn nanoseconds(bytes: f64) -> f64 {
     }
 }
 
-/// What translation of this many pages adds.
+/// The cost of translation for this many pages, in ns.
 fn translation_ns(pages: f64) -> f64 {
     match pages {
         ..=96.0 => 0.0,
@@ -161,7 +161,7 @@ fn a_curve_that_rises_evenly_has_no_steep_step() {
             "{exponent}"
         );
     }
-    // A step that spreads over a doubling or two is one.
+    // A step that spreads over a doubling or two still counts.
     let soft = |count: f64| (count, 2.0 + 10.0 / (1.0 + (512.0 / count).powi(3)));
     let curve = staircase(&counts.map(soft).collect::<Vec<_>>()).unwrap();
     let (plateau, _, next) = step(&curve, 1).unwrap();
@@ -173,7 +173,7 @@ fn a_curve_that_rises_evenly_has_no_steep_step() {
 
 #[test]
 fn what_translation_adds_is_not_clamped() {
-    // Lines on pages of their own seem to cost less than the nearest dense ones, by noise.
+    // Lines on separate pages seem to cost less than the nearest dense ones, because of noise.
     let case = |key, number: u64| Case::new([(key, number.to_string())]);
     let rows: Vec<_> = (4..14)
         .map(|power| 1 << power)
@@ -204,18 +204,18 @@ fn without_rows_there_is_no_hierarchy() {
 }
 
 #[test]
-fn what_is_told_wrongly_is_doubted_and_refutes_nothing() {
+fn a_wrong_report_is_doubted_and_refutes_nothing() {
     let right = reported::is_level(Some(2.1e6), 1.9e6);
     assert_eq!(right.verdict, Verdict::Confirmed);
-    for (told, why) in [(Some(270e6), "virtual machine"), (None, "does not tell")] {
-        let doubted = reported::is_level(told, 20e6);
+    for (reported_size, why) in [(Some(270e6), "virtual machine"), (None, "does not report")] {
+        let doubted = reported::is_level(reported_size, 20e6);
         assert_eq!(doubted.verdict, Verdict::Unverified);
         assert!(doubted.reason.is_some_and(|reason| reason.contains(why)));
     }
 }
 
 #[test]
-fn levels_are_compared_with_what_is_told_and_small_pages_are_doubted() {
+fn levels_are_compared_with_reports_and_small_pages_are_doubted() {
     let case = |pages: Pages| Case::new([(Pages::KEY, pages.name())]);
     for pages in [Pages::Small, Pages::Huge] {
         let case = case(pages);
@@ -232,7 +232,7 @@ fn levels_are_compared_with_what_is_told_and_small_pages_are_doubted() {
     for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
         let evidence = derived(benchmark, "1").unwrap().evidence;
         let compared = evidence.iter().find(|one| one.source == "sysfs").unwrap();
-        // 48 KiB, as far as this machine tells.
+        // 48 KiB, if this machine reports it.
         let expected = reported::is_level(reported::cache_bytes(1), 49152.0).expected;
         assert_eq!(compared.expected, expected);
     }

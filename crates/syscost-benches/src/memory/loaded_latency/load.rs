@@ -11,28 +11,28 @@ use syscost_sys::partner::{Between, Shared};
 
 use crate::memory::bandwidth::{Lent, enough_for_all, widest};
 
-/// Memory of all threads together: more than a cache holds.
+/// Bytes of all threads' memory together: more than a cache holds.
 pub(super) const BYTES: usize = 512 << 20;
 
-/// What a thread reads between two pauses, in bytes.
+/// Bytes that a thread reads between two pauses.
 const STRETCH: usize = 16 << 10;
 
-/// Stretches that each thread reads without a pause beforehand, while the others do.
+/// Stretches that each thread reads beforehand without a pause, while the others do the same.
 const TRIED: u64 = 64;
 
-/// What one thread tells, on lines of its own.
+/// One thread's report, on cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Seat {
     /// Bytes read so far.
     bytes: AtomicU64,
-    /// Those of stretches that began while something was timed.
+    /// Bytes of stretches that began while something was timed.
     timed_bytes: AtomicU64,
     /// Ticks of [`TRIED`] stretches without a pause.
     tried_ticks: AtomicU64,
-    /// Bytes of the memory it reads.
+    /// Size of the memory that it reads, in bytes.
     memory_bytes: AtomicU64,
-    /// The number of the first operation, how many there were, and what all that was read adds up to.
+    /// The number of the first operation, the number of operations, and the sum of everything that was read.
     first: AtomicU64,
     operations: AtomicU64,
     sum: AtomicU64,
@@ -41,12 +41,12 @@ struct Seat {
 struct Board {
     /// Whether all threads have their memory.
     is_begun: AtomicBool,
-    /// Whether something is timed just now.
+    /// Whether something is being timed.
     is_timed: AtomicBool,
     seats: Vec<Seat>,
 }
 
-/// What threads read while something else was timed.
+/// The load: threads that read while something else is timed.
 pub(super) struct Load {
     board: Arc<Board>,
     stop: Shared<Stop>,
@@ -54,24 +54,24 @@ pub(super) struct Load {
     course: Course,
     /// How long the threads pause; `None` if they only wait.
     delay_ns: Option<u64>,
-    /// Ticks of what was timed, in this many batches.
+    /// Ticks of everything that was timed, and number of batches.
     ticks: u64,
     batches: u64,
 }
 
-/// What a thread read while something was timed, and what it should have.
+/// What a thread read while something was timed, and what it could have read.
 pub(super) struct Share {
     /// Bytes.
     pub(super) bytes: f64,
-    /// No more than this is possible with its pauses.
-    pub(super) most_bytes: f64,
-    /// So much would be read if stretches took as long as those that were tried beforehand.
+    /// Maximum bytes that its pauses permit.
+    pub(super) max_bytes: f64,
+    /// Bytes that it would have read if stretches took as long as those tried beforehand.
     pub(super) usual_bytes: f64,
 }
 
 impl Load {
-    /// A thread on each of these CPUs that pauses this many ns after each stretch, or only waits.
-    /// All of them are at it.
+    /// Starts a thread on each of these CPUs that pauses this many ns after each stretch, or only waits;
+    /// returns when all of them are at work.
     pub(super) fn start(
         cpus: &[u32],
         delay_ns: Option<u64>,
@@ -106,7 +106,7 @@ impl Load {
         Ok((crew, load))
     }
 
-    /// Does something, which somebody times; what is read meanwhile is noted by who reads it.
+    /// Runs `body`, which is timed; the threads record what they read meanwhile.
     pub(super) fn during(
         &mut self,
         body: impl FnOnce() -> Result<(), Failure>,
@@ -121,7 +121,7 @@ impl Load {
         done
     }
 
-    /// Returns when every thread has read something since: each is on its CPU, unless it only waits.
+    /// Waits until every thread has read something, so that each is on its CPU, unless it only waits.
     pub(super) fn await_all(&self) -> Result<(), Failure> {
         for seat in self.board.seats.iter().filter(|_| self.delay_ns.is_some()) {
             let before = seat.bytes.load(Ordering::Relaxed);
@@ -133,31 +133,31 @@ impl Load {
         Ok(())
     }
 
-    /// What each thread read meanwhile.
+    /// The shares of all threads.
     pub(super) fn shares(&self) -> Vec<Share> {
         let ns = self.clock.to_ns(self.ticks);
         let delay_ns = self.delay_ns.unwrap_or(0) as f64;
         let share = |seat: &Seat| {
             let tried_ns = self.clock.to_ns(seat.tried_ticks.load(Ordering::Relaxed));
             let stretch_ns = tried_ns / TRIED as f64;
-            // One more may begin in each batch: pauses lie between them.
+            // One more may begin in each batch, since pauses lie between them.
             let most = ns / delay_ns + self.batches as f64;
             Share {
                 bytes: seat.timed_bytes.load(Ordering::Relaxed) as f64,
-                most_bytes: most * STRETCH as f64,
+                max_bytes: most * STRETCH as f64,
                 usual_bytes: ns / (delay_ns + stretch_ns) * STRETCH as f64,
             }
         };
         self.board.seats.iter().map(share).collect()
     }
 
-    /// Bytes of the memory that all of them read, each its own.
+    /// Bytes of the memory that all of them read, each its own part.
     pub(super) fn memory_bytes(&self) -> u64 {
         let bytes = |seat: &Seat| seat.memory_bytes.load(Ordering::Relaxed);
         self.board.seats.iter().map(bytes).sum()
     }
 
-    /// What all of them found, added up, and what they must have found in so much memory, each part of it read in turn.
+    /// The sum of everything that all of them read, and the sum expected for that many parts in order.
     pub(super) fn sums(&self) -> [u64; 2] {
         let of = |seat: &Seat| {
             let [first, operations, sum] =
@@ -170,7 +170,7 @@ impl Load {
         })
     }
 
-    /// Bytes that all of them read in a second meanwhile.
+    /// Bandwidth of all of them together, in bytes per second.
     pub(super) fn bytes_per_s(&self) -> f64 {
         let ns = self.clock.to_ns(self.ticks);
         let bytes: f64 = self.shares().iter().map(|share| share.bytes).sum();
@@ -178,7 +178,7 @@ impl Load {
     }
 }
 
-/// A thread's life.
+/// A thread's work.
 fn read(
     board: &Board,
     number: usize,
@@ -190,7 +190,7 @@ fn read(
 ) -> Result<(), Failure> {
     let seat = &board.seats[number];
     let ticks = |ns: u64| (ns as f64 * clock.ticks_per_ns()) as u64;
-    // Not all at the same moment.
+    // So that threads do not all pause at the same moment.
     let pause = |ticks: u64| {
         let begun = clock.start();
         while clock.start() - begun < ticks {
@@ -202,7 +202,7 @@ fn read(
     seat.first.store(memory.next(), Ordering::Relaxed);
     let go_on = || -> Result<(), Failure> {
         let sum = memory.summed().map_err(Failure::Failed)?;
-        // Only this thread writes these.
+        // Only this thread writes these counters.
         seat.sum.fetch_add(sum, Ordering::Relaxed);
         seat.operations.fetch_add(1, Ordering::Relaxed);
         Ok(())

@@ -1,25 +1,25 @@
-//! What blocks of memory show of the allocator that gave them.
+//! What blocks of memory show of the allocator that returned them.
 
 use std::hint::black_box;
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-/// Bytes at the beginning of a free block that lists of free blocks may take: four pointers in the GNU C library.
+/// Bytes at the beginning of a free block that may hold free-list pointers: four pointers in the GNU C library.
 const LISTED: usize = 4 * size_of::<usize>();
 
-/// What a block is filled with before it is given back.
+/// The byte with which a block is filled before it is freed.
 const MARK: u8 = 0xA5;
 
-/// How often a block is taken, filled and given back.
+/// How often a block is allocated, filled and freed.
 const FILLINGS: usize = 8;
 
-/// What was seen of blocks that were given out again.
+/// Observations of blocks that were allocated again.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Left {
-    /// Blocks that were given out before.
+    /// Blocks that had been allocated before.
     again: usize,
-    /// Bytes of these that are not as they were left, but for those of lists and those that the operation writes to.
+    /// Bytes of these that changed, except for those of free lists and those that the operation writes to.
     changed: usize,
 }
 
@@ -53,8 +53,8 @@ impl Left {
         Ok(left)
     }
 
-    /// Claims that malloc and free leave a block's bytes alone, if any was given out again: settings like MALLOC_PERTURB_ have all of them
-    /// written to.
+    /// Claims that malloc and free leave a block's content alone, if any block was allocated again: settings like MALLOC_PERTURB_ overwrite
+    /// all of it.
     pub(super) fn claim(&self, b: &mut Bencher) {
         if self.again > 0 {
             let what = "bytes of a block that malloc and free changed";
@@ -63,14 +63,14 @@ impl Left {
     }
 }
 
-/// This many blocks are taken before one is given back.
+/// Number of blocks that are allocated before one is freed.
 const BLOCKS: usize = 16;
 
-/// What was seen of blocks that were all in use at once.
+/// Observations of blocks that were all in use simultaneously.
 pub(super) struct Kept {
-    /// How many of them lie apart from all others.
+    /// How many of them do not overlap any other.
     apart: usize,
-    /// The fewest and the most bytes that the allocator says may be used of one.
+    /// The minimum and maximum usable size of a block, in bytes, according to the allocator.
     usable: (usize, usize),
     /// Pages written to.
     pub(super) touched: usize,
@@ -97,7 +97,7 @@ impl Kept {
         let mut touched = 0;
         for (block, usable) in blocks.iter().zip(&usable) {
             for offset in (0..bytes.min(*usable)).step_by(page_size()) {
-                // SAFETY: within the block; a page nobody wrote to is 0, or what it was before.
+                // SAFETY: within the block; a page that was not written to holds 0, or what it held before.
                 touched += usize::from(unsafe { block.add(offset).read_volatile() } == 1);
                 // SAFETY: as before.
                 unsafe { block.add(offset).write_volatile(0) };
@@ -115,7 +115,7 @@ impl Kept {
         })
     }
 
-    /// Claims that they were blocks of this many bytes, each of its own.
+    /// Claims that they were blocks of this many bytes, none of which overlap.
     pub(super) fn claim(&self, b: &mut Bencher, bytes: usize, is_touched: bool) {
         let what = format!("of {BLOCKS} blocks in use, those apart from the others");
         b.claim_equal(&what, BLOCKS, self.apart, "addresses");
@@ -139,7 +139,7 @@ impl Kept {
 mod tests {
     use super::*;
 
-    /// Blocks as `malloc` gives them, written to or not.
+    /// A block from `malloc`, written to or not.
     fn taken(bytes: usize, is_touched: bool) -> *mut u8 {
         // SAFETY: any number will do, and the bytes written are within the block.
         unsafe {
@@ -154,14 +154,14 @@ mod tests {
     }
 
     fn kept(bytes: usize, take: impl Fn() -> *mut u8) -> Kept {
-        // SAFETY: the blocks are of malloc.
+        // SAFETY: the blocks are from malloc.
         let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
         Kept::of(bytes, || Ok::<_, ()>(take()), give).unwrap()
     }
 
     #[test]
-    fn an_allocator_that_writes_to_its_blocks_is_told() {
-        // SAFETY: the blocks are of malloc.
+    fn an_allocator_that_writes_to_its_blocks_is_detected() {
+        // SAFETY: the blocks are from malloc.
         let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
         for bytes in [16, 64, 1024] {
             let honest = Left::of(bytes, false, || Ok::<_, ()>(taken(bytes, false)), give);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_are_shared_or_short_or_untouched_are_told() {
+    fn blocks_that_are_shared_or_short_or_untouched_are_detected() {
         for bytes in [16, 1024, 1 << 20] {
             let honest = kept(bytes, || taken(bytes, true));
             assert_eq!(honest.apart, BLOCKS);
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(kept(1024, || one).apart, 1);
         let half = kept(1 << 20, || taken(1 << 19, true));
         assert!(half.usable.0 < 1 << 20);
-        // What blocks before had written is not theirs.
+        // What earlier blocks had written does not count.
         assert_eq!(kept(1 << 20, || taken(1 << 20, false)).touched, 0);
     }
 }

@@ -1,4 +1,4 @@
-//! A block that moves, and the place it moves to.
+//! A block that moves, and the place to which it moves.
 #![allow(unsafe_code)] // mappings
 
 use std::cell::Cell;
@@ -14,10 +14,10 @@ use syscost_harness::prelude::*;
 
 use crate::memory::space::{not_mapped, pagemap};
 
-/// What places are aligned to: as much as one table of pages covers on x86-64.
+/// Alignment of places, in bytes: what one page table covers on x86-64.
 const ALIGNED: usize = 2 << 20;
 
-/// A mapping that nobody may touch. Unmapped when dropped, unless something was moved there.
+/// An inaccessible mapping that reserves addresses. Unmapped when dropped, unless something was moved there.
 pub(super) struct Place {
     start: *mut u8,
     bytes: usize,
@@ -25,12 +25,12 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// This many bytes, at a multiple of 2 MiB.
+    /// Reserves this many bytes, at a multiple of 2 MiB.
     pub(super) fn reserve(bytes: usize) -> Result<Self, Failure> {
         let failed = |cause: Errno| not_mapped("reserve a place", cause);
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         let (whole, access) = (bytes + ALIGNED, ProtFlags::empty());
-        // SAFETY: a new mapping where the kernel likes it touches no memory in use.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
         let mapping =
             unsafe { mmap_anonymous(ptr::null_mut(), whole, access, flags) }.map_err(failed)?;
         let before = mapping.addr().next_multiple_of(ALIGNED) - mapping.addr();
@@ -53,7 +53,7 @@ impl Place {
 }
 
 impl Place {
-    /// Addresses that are free.
+    /// Reserves these free addresses.
     fn keep(start: *mut u8, bytes: usize) -> Result<Self, Failure> {
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE | MapFlags::FIXED_NOREPLACE;
         // SAFETY: with this flag nothing that is mapped is touched.
@@ -76,16 +76,16 @@ impl Drop for Place {
     }
 }
 
-/// Anonymous memory that is a mapping of its own, in small pages.
+/// Anonymous memory in a separate mapping, in small pages.
 pub(super) struct Block {
     start: *mut u8,
     bytes: usize,
-    /// Where it is and how long, at this moment: a batch that fails leaves it so.
+    /// Its current place and length, also after a batch that failed.
     now: Cell<(*mut u8, usize)>,
 }
 
 impl Block {
-    /// This many bytes, none touched.
+    /// Maps this many bytes, none of them touched.
     pub(super) fn map(bytes: usize) -> Result<Self, Failure> {
         let failed = |cause: Errno| not_mapped("map a block", cause);
         let mut place = Place::reserve(bytes)?;
@@ -97,7 +97,7 @@ impl Block {
         };
         // SAFETY: the mapping is ours, and this changes no content.
         match unsafe { madvise(block.start.cast(), bytes, Advice::LinuxNoHugepage) } {
-            // A kernel without huge pages knows no such advice, and needs none.
+            // A kernel without huge pages does not have this advice, nor need it.
             Ok(()) | Err(Errno::INVAL) => {}
             Err(cause) => return Err(failed(cause)),
         }
@@ -107,7 +107,7 @@ impl Block {
         Ok(block)
     }
 
-    /// Where it begins, when it is not away.
+    /// Its start address, when it is at home.
     pub(super) fn start(&self) -> *mut u8 {
         self.start
     }
@@ -115,12 +115,12 @@ impl Block {
     /// Writes its number into each page.
     pub(super) fn mark(&self) {
         for number in 0..self.bytes / page_size() {
-            // SAFETY: within the mapping, which nobody holds a reference into.
+            // SAFETY: within the mapping, to which there are no references.
             unsafe { self.word(number).write_volatile(number) };
         }
     }
 
-    /// Whether its last page has its number.
+    /// Checks that its last page holds its number.
     pub(super) fn is_marked(&self) -> Result<(), Failure> {
         let last = self.bytes / page_size() - 1;
         // SAFETY: as above.
@@ -150,7 +150,7 @@ impl Block {
         Ok(())
     }
 
-    /// Moves it to the place, looks how many pages it has there, and moves it back.
+    /// Moves it to the place, counts its pages there, and moves it back.
     pub(super) fn pages_moved(&self, place: &mut Place) -> Result<usize, Failure> {
         assert!(self.bytes == place.bytes);
         let (home, there) = (self.start, place.start);
@@ -158,7 +158,7 @@ impl Block {
         place.is_taken = true;
         // SAFETY: the block is at home, and the place is a reservation.
         unsafe { self.move_to(home, there) }.map_err(failed)?;
-        // Nobody is to take the gap meanwhile: looking allocates.
+        // Reserves the gap meanwhile, since counting allocates.
         let mut kept = Place::keep(home, self.bytes)?;
         let seen = pagemap::look(there, self.bytes);
         kept.is_taken = true;
@@ -170,7 +170,7 @@ impl Block {
     #[inline(always)]
     unsafe fn move_to(&self, from: *mut u8, to: *mut u8) -> Result<(), Errno> {
         let flags = MremapFlags::MAYMOVE;
-        // SAFETY: as the caller promises.
+        // SAFETY: as the caller guarantees.
         let at = unsafe { mremap_fixed(from.cast(), self.bytes, self.bytes, flags, to.cast()) }?;
         self.now.set((at.cast(), self.bytes));
         if at.cast() == to {
@@ -180,7 +180,7 @@ impl Block {
         }
     }
 
-    /// Changes its length where it is.
+    /// Changes its length in place.
     #[inline(always)]
     pub(super) fn resize(&self, from: usize, to: usize) -> Result<(), Failure> {
         assert!(from <= self.bytes && to <= self.bytes);
@@ -194,7 +194,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         let (start, bytes) = self.now.get();
-        // SAFETY: mapped by `map`, and there since. Where it has been before may be another's by now.
+        // SAFETY: mapped by `map`, and there now. Its former places may belong to other mappings.
         let _ = unsafe { munmap(start.cast(), bytes) };
     }
 }
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_block_that_stays_away_leaves_its_old_place_alone() {
-        // In a process of one thread: nobody else is to map what a move leaves.
+        // In a process with one thread, so that nothing else maps what a move leaves.
         let child = fork(|| {
             let bytes = 8 * page_size();
             let (block, mut place) = (Block::map(bytes).unwrap(), Place::reserve(bytes).unwrap());
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_block_comes_back_with_what_is_in_it() {
-        // In a process of one thread: nobody else is to map what a move leaves.
+        // In a process with one thread, so that nothing else maps what a move leaves.
         let child = fork(|| {
             let bytes = 8 * page_size();
             let (block, mut place) = (Block::map(bytes).unwrap(), Place::reserve(bytes).unwrap());

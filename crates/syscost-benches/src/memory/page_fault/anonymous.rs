@@ -8,13 +8,13 @@ use syscost_sys::memory::Pages;
 
 use crate::memory::space::area::Area;
 
-/// Pages of the longest batch.
-const MOST: usize = 4096;
+/// Maximum number of pages per batch.
+const MAX_PAGES: usize = 4096;
 
-/// Pages of the batch whose result is looked at.
+/// Pages of the batch whose result is checked.
 const LOOKED_AT: usize = 256;
 
-/// The first write.
+/// Measures the first write.
 pub(super) fn write(b: &mut Bencher) -> Result<(), Failure> {
     let area = area()?;
     prepared(
@@ -29,7 +29,7 @@ pub(super) fn write(b: &mut Bencher) -> Result<(), Failure> {
     claim(b, &area, LOOKED_AT)
 }
 
-/// The first read.
+/// Measures the first read.
 pub(super) fn read(b: &mut Bencher) -> Result<(), Failure> {
     let area = area()?;
     prepared(
@@ -44,7 +44,7 @@ pub(super) fn read(b: &mut Bencher) -> Result<(), Failure> {
     claim(b, &area, 0)
 }
 
-/// The first write, after reads.
+/// Measures the first write, after reads.
 pub(super) fn write_after_read(b: &mut Bencher) -> Result<(), Failure> {
     let area = area()?;
     let zeros = |pages| {
@@ -74,10 +74,10 @@ pub(super) fn write_after_read(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 fn area() -> Result<Area, Failure> {
-    Area::reserve(MOST * page_size(), Pages::Small)
+    Area::reserve(MAX_PAGES * page_size(), Pages::Small)
 }
 
-/// How many of a batch's pages are what, each of them.
+/// Counts of a batch's pages, per page.
 #[derive(Clone, Copy)]
 struct Left {
     zeros_before: f64,
@@ -85,26 +85,26 @@ struct Left {
 }
 
 impl Left {
-    /// Nothing before, pages of its own after it.
+    /// Absent before, private pages afterwards.
     const OWN: Self = Self {
         zeros_before: 0.0,
         own_after: 1.0,
     };
 
-    /// Nothing before, the page of zeros after it.
+    /// Absent before, the zero page afterwards.
     const ZEROS: Self = Self {
         zeros_before: 0.0,
         own_after: 0.0,
     };
 }
 
-/// Pages that were there before an operation, and nobody's own.
+/// Pages that were present before an operation, but not private.
 const ZEROS: &str = "pages of zeros before it";
 
-/// Pages that are mapped nowhere else after it.
+/// Pages that are mapped nowhere else afterwards.
 const OWN: &str = "pages of this process alone after it";
 
-/// Every batch is looked at before and after: a fault is counted the same whatever it was for.
+/// Measures with checks before and after every batch: a fault is counted the same whatever its cause.
 fn prepared(
     b: &mut Bencher,
     area: &Area,
@@ -121,7 +121,7 @@ fn prepared(
     };
     b.prepared_batches(
         1,
-        MOST as u64,
+        MAX_PAGES as u64,
         |pages| {
             look_after()?;
             let pages = pages as usize;
@@ -142,8 +142,8 @@ fn prepared(
     Ok(())
 }
 
-/// Claims that after the first 256 pages were touched all are mapped, and this many are pages of
-/// this process's own.
+/// Claims that after the first 256 pages were touched all are mapped, and this many are private pages of
+/// this process.
 fn claim(b: &mut Bencher, area: &Area, own: usize) -> Result<(), Failure> {
     let mapped = area.look(area.pages())?.present;
     b.claim_equal("pages mapped after 256", LOOKED_AT, mapped, "pagemap");

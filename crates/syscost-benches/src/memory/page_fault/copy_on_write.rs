@@ -1,5 +1,5 @@
 //! Writes to pages that are shared with a child.
-#![allow(unsafe_code)] // a child that stops itself, and is asked after
+#![allow(unsafe_code)] // a child that stops itself, and waitpid
 
 use std::process;
 use std::ptr;
@@ -16,11 +16,11 @@ use crate::memory::space::area::Area;
 use crate::memory::space::pagemap;
 use crate::task::child::{Child, fork};
 
-/// Pages of the longest batch: no more than the kernel has just got back and keeps at hand for this CPU, from the child before. Each further one would cost more,
-/// up to twice as much where it was in no cache any more.
-const MOST: usize = 128;
+/// Maximum number of pages per batch: no more than the kernel keeps at hand for this CPU after the last child released them. Each further one would cost more,
+/// up to twice as much if it is no longer in any cache.
+const MAX_PAGES: usize = 128;
 
-/// How long the end of a child is waited for, in ms.
+/// How long to wait for the end of a child, in ms.
 const PATIENCE_MS: usize = 100;
 
 const SHARED: &str = "pages that the child had as well before it";
@@ -39,7 +39,7 @@ pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
     let sharing = std::cell::RefCell::new(&mut pages);
     b.prepared_batches(
         1,
-        MOST as u64,
+        MAX_PAGES as u64,
         |pages| {
             let mut sharing = sharing.borrow_mut();
             sharing.judge()?;
@@ -57,7 +57,7 @@ pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Memory of which a child has a copy to be.
+/// Memory that is to be shared with a child.
 struct Shared {
     area: Area,
     child: Option<Sleeper>,
@@ -69,12 +69,12 @@ struct Shared {
 }
 
 impl Shared {
-    /// Pages that each hold their own number behind the byte that is written.
+    /// Pages that each hold their own number after the byte that is written.
     fn fill() -> Result<Self, Failure> {
-        let mut memory = Memory::fill(MOST * page_size(), Pages::Small)?;
+        let mut memory = Memory::fill(MAX_PAGES * page_size(), Pages::Small)?;
         let words = memory.words();
-        let per_page = words.len() / MOST;
-        for number in 0..MOST {
+        let per_page = words.len() / MAX_PAGES;
+        for number in 0..MAX_PAGES {
             words[number * per_page + 1] = number as u64;
         }
         Ok(Self {
@@ -87,7 +87,7 @@ impl Shared {
         })
     }
 
-    /// Makes another child, which has all pages as they are now.
+    /// Creates another child, which shares all pages as they are now.
     fn share(&mut self, pages: usize) -> Result<(), Failure> {
         self.child = None;
         self.child = Some(Sleeper::fork()?);
@@ -97,14 +97,14 @@ impl Shared {
         Ok(())
     }
 
-    /// Looks at what the last batch left: the child is still there, and pages are copies.
+    /// Checks what the last batch left: the child still exists, and pages are copies.
     fn judge(&mut self) -> Result<(), Failure> {
         let Some(child) = &self.child else {
             return Ok(());
         };
         child.is_there()?;
         let own = || Ok::<_, Failure>(self.area.look(self.batch)?.exclusive);
-        // An audited copy of this process shares its pages with this one for good. This one waits: the child of such a copy is killed when that ends, which takes a
+        // An audited copy of this process keeps sharing its pages with this one. This process waits: the child of such a copy is killed when the copy ends, which takes a
         // moment.
         let mut tries = if child.is_ours() { PATIENCE_MS } else { 0 };
         while tries > 0 && own()? < self.batch {
@@ -112,7 +112,7 @@ impl Shared {
             tries -= 1;
         }
         self.own += own()?;
-        // Had the child given them up, nothing needed to be copied.
+        // If the child had released them, nothing would have been copied.
         self.kept += child.pages(self.area.page(0), self.batch)?;
         for number in 0..self.batch {
             // SAFETY: the second word of a page of our own.
@@ -128,22 +128,22 @@ impl Shared {
     }
 }
 
-/// A child that stands still.
+/// A child that is stopped.
 struct Sleeper {
-    /// Taken where it is another's: by a process that was forked from its maker.
+    /// Taken if it belongs to another process: in a process that was forked from its creator.
     child: Option<Child>,
     maker: u32,
 }
 
 impl Sleeper {
-    /// Returns once it stands still, so that the calls of both are always the same.
+    /// Returns once the child is stopped, so that the calls of both are always the same.
     fn fork() -> Result<Self, Failure> {
         let maker = process::id();
         let child = fork(|| {
             if die_with_parent(maker).is_err() {
                 return 1;
             }
-            // SAFETY: stops this child, for good.
+            // SAFETY: stops this child, permanently.
             unsafe { libc::raise(libc::SIGSTOP) };
             2
         })?;
@@ -161,12 +161,12 @@ impl Sleeper {
         })
     }
 
-    /// Whether this process made it, and not one that this was forked from.
+    /// Whether this process created it, and not one from which this one was forked.
     fn is_ours(&self) -> bool {
         self.maker == process::id()
     }
 
-    /// How many of these pages it has.
+    /// How many of these pages the child has.
     fn pages(&self, start: *const u8, count: usize) -> Result<usize, Failure> {
         match (&self.child, self.is_ours()) {
             (Some(child), true) => {
@@ -177,13 +177,13 @@ impl Sleeper {
         }
     }
 
-    /// Whether it stands still yet.
+    /// Checks that the child is still stopped.
     fn is_there(&self) -> Result<(), Failure> {
         let id = self.child.as_ref().map_or(0, Child::id);
         if !self.is_ours() {
             return Ok(());
         }
-        // SAFETY: asks, and writes nothing.
+        // SAFETY: only queries the state, and writes nothing.
         match unsafe { libc::waitpid(id, ptr::null_mut(), libc::WNOHANG) } {
             0 => Ok(()),
             _ => Err(Failure::Refuted(

@@ -12,16 +12,16 @@ use syscost_sys::counters::{IoReader, Usage};
 use super::minor_faults;
 use crate::memory::space::file::{FilePages, Mapped};
 
-/// Pages of the file.
+/// Pages in the file.
 const PAGES: usize = 1024;
 
-/// Mappings of it that are gone through in the longest batch.
+/// Maximum number of mappings of it per batch.
 const MAPPINGS: usize = 16;
 
-/// Pages that a fault brings in by default, 64 KiB, where the page cache holds them one by one.
+/// Pages that a fault maps by default, 64 KiB, where the page cache holds them individually.
 const AROUND: usize = 16;
 
-/// How often a file is read until all of it is in the page cache: a kernel that gives memory back
+/// How often to read a file until all of it is in the page cache: a kernel that gives memory back
 /// to its host may have taken some of it.
 const TRIES: u32 = 5;
 
@@ -30,21 +30,21 @@ const MAJOR: &str = "major page faults of timed operations";
 
 pub(super) const COLD: [Expect; 3] = [
     within(Counter::MajorFaults, 0.99, 1.01),
-    // It sleeps until the device has answered.
+    // It sleeps until the device has delivered the page.
     at_most(Counter::VoluntarySwitches, 2.0),
-    // A page of the program itself may have been dropped meanwhile, too.
+    // A page of the program itself may have been evicted meanwhile, too.
     within(Counter::Reported(MAJOR), 1.0, 1.1),
 ];
 
-/// A file in the page cache, whose faults bring in what is around them.
+/// Measures a file in the page cache, whose faults map surrounding pages.
 pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     let file = warm(b)?;
-    // Each turn goes through a mapping of its own.
+    // Each turn goes through another mapping.
     let mappings: Vec<Mapped> = (0..MAPPINGS)
         .map(|_| file.map())
         .collect::<Result<_, _>>()?;
     let unmap_pages = || mappings.iter().try_for_each(Mapped::unmap_pages);
-    // In order within what a fault has brought in since there is such a thing, at random from one such piece to the next.
+    // In order within the pieces that a fault maps by default, at random from one such piece to the next.
     let mut firsts: Vec<usize> = (0..PAGES).step_by(AROUND).collect();
     b.random().shuffle(&mut firsts);
     let go_through = |mapping: &Mapped| -> u64 {
@@ -102,12 +102,12 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Faults that bring in all pages: one for each, or for as many as one table of pages holds, with 64 bits for each of them.
+/// Range of the number of faults that map all pages: at most one per page, at least one per page table, with 64 bits for each of its entries.
 fn faults_of_a_turn(page_bytes: usize) -> RangeInclusive<u64> {
     PAGES.div_ceil(page_bytes / 8) as u64..=PAGES as u64
 }
 
-/// The same where no page has a neighbour.
+/// Measures a file in the page cache where no page has a mapped neighbour.
 pub(super) fn alone(b: &mut Bencher) -> Result<(), Failure> {
     let file = warm(b)?;
     file.part()?;
@@ -132,8 +132,8 @@ pub(super) fn alone(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that a fault fetched a page. More is of the program's own, which had been dropped: the kernel reads far ahead of that. What a fault brings in around
-/// the page is told by the pages of the file themselves.
+/// Claims that a fault fetched a page. More means that pages of the program itself had been evicted: the kernel reads far ahead of those. What a fault brings in around
+/// the page is shown by the pages of the file themselves.
 fn claim_read(b: &mut Bencher, page: f64, read: f64) {
     const STRAY: f64 = 1.25;
     let pages = read / page;
@@ -153,7 +153,7 @@ fn claim_read(b: &mut Bencher, page: f64, read: f64) {
     );
 }
 
-/// A file that only the device has.
+/// Measures a file that is not in the page cache.
 pub(super) fn cold(b: &mut Bencher) -> Result<(), Failure> {
     let file = FilePages::make(PAGES)?;
     let device = file.device()?;
@@ -181,7 +181,7 @@ pub(super) fn cold(b: &mut Bencher) -> Result<(), Failure> {
             b.claim_unverified(READ, page, "", "/proc/thread-self/io", &reason.to_string())
         }
     }
-    // Others may read as well, but the audited copies of this process do for certain.
+    // Other programs may read as well, and the audited copies of this process certainly do.
     let delivered = (device.moved()?.read - before.0.read) as f64 / count;
     b.claim_within(
         "bytes that the device delivered per operation",
@@ -197,7 +197,7 @@ fn touch(file: &FilePages, number: usize) {
     black_box(file.read(number));
 }
 
-/// Touches one page after the other, at random.
+/// Touches one page after another, at random.
 pub(crate) fn touching<'f>(
     b: &mut Bencher,
     file: &'f FilePages,
@@ -219,7 +219,7 @@ fn read_so_far(io: &Result<IoReader, Unsupported>) -> Result<u64, Unsupported> {
     }
 }
 
-/// A file of which every page is in the page cache.
+/// A file whose pages are all in the page cache.
 fn warm(b: &mut Bencher) -> Result<FilePages, Failure> {
     let file = FilePages::make(PAGES)?;
     let mut cached = 0;

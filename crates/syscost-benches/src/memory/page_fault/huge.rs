@@ -9,24 +9,28 @@ use syscost_sys::memory::{Memory, Pages};
 use super::minor_faults;
 use crate::memory::space::area::Area;
 
-/// Huge pages of the longest batch.
-pub(crate) const MOST: usize = 8;
+/// Maximum number of huge pages per batch.
+pub(crate) const MAX_PAGES: usize = 8;
 
-/// The kernel may have no huge page at hand now and then. Fewer than these are not what is claimed.
-const LEAST: f64 = 0.9;
+/// Minimum share of faults that must yield a huge page: the kernel may have none available now and then.
+const MIN_HUGE: f64 = 0.9;
 
 pub(crate) const EXPECT: [Expect; 1] = [minor_faults(1.0)];
 
-/// Memory that was there in huge pages once, so that it can be.
+/// Memory that has been allocated in huge pages once, so that it can be again.
 pub(super) fn area() -> Result<Area, Failure> {
-    Area::fill(MOST * Pages::Huge.bytes()?, Pages::Huge)
+    Area::fill(MAX_PAGES * Pages::Huge.bytes()?, Pages::Huge)
 }
 
-/// Writes a byte of each piece of the memory that is as long as a huge page, in bytes, and counts the huge pages that it has then.
+/// Writes a byte of each piece of the memory that is as long as a huge page, `length` bytes, and counts the huge pages that it has then.
 pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(), Failure> {
     let step = length / area.memory().pages().bytes()?;
     let bytes = length as f64;
-    b.expect(within(Counter::ResidentBytes, LEAST * bytes, 1.01 * bytes));
+    b.expect(within(
+        Counter::ResidentBytes,
+        MIN_HUGE * bytes,
+        1.01 * bytes,
+    ));
     area.forget()?;
     let found = Cell::new(0);
     let count = || -> Result<(), Failure> {
@@ -35,7 +39,7 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
     };
     b.prepared_batches(
         1,
-        MOST as u64,
+        MAX_PAGES as u64,
         |_| {
             count()?;
             area.forget()
@@ -63,14 +67,14 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
 fn judge(share: f64) -> Verdict {
     if share == 1.0 {
         Verdict::Confirmed
-    } else if (LEAST..1.0).contains(&share) {
+    } else if (MIN_HUGE..1.0).contains(&share) {
         Verdict::Unverified
     } else {
         Verdict::Refuted
     }
 }
 
-/// How much of the memory is in huge pages, whatever it was asked in.
+/// How much of the memory is in huge pages, whatever was requested.
 fn huge_bytes(memory: &Memory) -> Result<usize, Failure> {
     let resident = memory.resident()?;
     Ok(match memory.pages() {

@@ -1,4 +1,4 @@
-//! Pages that another thread of the process puts in.
+//! Pages that another thread of the process provides.
 #![allow(unsafe_code)] // ioctls of userfaultfd
 
 use std::fs::File;
@@ -13,8 +13,8 @@ use syscost_sys::topology::Relation;
 
 use crate::memory::space::area::Area;
 
-/// Pages of the longest batch; one more ends the thread.
-const MOST: usize = 2048;
+/// Maximum number of pages per batch; one more page ends the thread.
+const MAX_PAGES: usize = 2048;
 
 const COPIED: &str = "pages put in by the thread";
 
@@ -22,7 +22,7 @@ pub(super) const EXPECT: [Expect; 6] = [
     together(Sysno::READ, 1.0),
     together(Sysno::IOCTL, 1.0),
     switches(2.0),
-    // The access is tried again, and then counts as one that had to wait, in some kernels.
+    // In some kernels the access is retried, and then counts as a major fault.
     at_most(Counter::MinorFaults, 1.05),
     at_most(Counter::MajorFaults, 1.05),
     exactly(Counter::Reported(COPIED), 1.0),
@@ -36,14 +36,14 @@ pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
 
 fn team<'t>(cpus: &[u32]) -> Result<Team<'t, (Absent, u64)>, Failure> {
     let page = page_size();
-    let area = Area::reserve((MOST + 1) * page, Pages::Small)?;
+    let area = Area::reserve((MAX_PAGES + 1) * page, Pages::Small)?;
     let faults = Faults::of(&area)?;
-    // Behind the pages of the longest batch: who touches it wants no more of them.
-    let last_page = area.memory().start().addr() + MOST * page;
+    // After the pages of the longest batch: touching it ends the thread.
+    let last_page = area.memory().start().addr() + MAX_PAGES * page;
     let mut source = vec![0_u64; page / 8 * 2];
     source.fill(0x5a5a);
     let serve = move |faults: &mut Faults, _: &Stop| -> Result<u64, Failure> {
-        // A page of ours, wherever it begins in twice as much.
+        // A whole page within a buffer of twice its size.
         let from = source.as_ptr().addr().next_multiple_of(page);
         let mut copied = 0;
         loop {
@@ -64,11 +64,11 @@ fn failed(cause: io::Error) -> Failure {
     Failure::of("serve a page fault", cause)
 }
 
-/// Pages that are absent before each batch.
+/// The memory whose pages are made absent before each batch.
 struct Absent(Area);
 
 impl Lead for Absent {
-    const MAX_TURNS: u64 = MOST as u64;
+    const MAX_TURNS: u64 = MAX_PAGES as u64;
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {
@@ -81,12 +81,12 @@ impl Lead for Absent {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.0.read(MOST..MOST + 1);
+        self.0.read(MAX_PAGES..MAX_PAGES + 1);
         Ok(())
     }
 }
 
-/// Where the kernel tells of faults.
+/// The descriptor by which the kernel reports faults.
 struct Faults(File);
 
 /// `struct uffdio_api`.
@@ -116,12 +116,12 @@ struct Copy {
     copied: i64,
 }
 
-/// `struct uffd_msg`: the event, and where it happened.
+/// Size of `struct uffd_msg`, number of the event, and offset of its address.
 const MESSAGE: usize = 32;
 const PAGE_FAULT: u8 = 0x12;
 const ADDRESS_AT: usize = 16;
 
-/// Of faults of programs only, not of the kernel on their behalf: that needs no privilege.
+/// Report only faults in user mode, not those of the kernel on the program's behalf: that needs no privilege.
 const USER_MODE_ONLY: libc::c_long = 1;
 const VERSION: u64 = 0xaa;
 const MODE_MISSING: u64 = 1;
@@ -132,7 +132,7 @@ const fn request(number: u64, size: usize) -> u64 {
 }
 
 impl Faults {
-    /// Of this memory, whose absent pages are then left to us.
+    /// Registers this memory, whose absent pages are then left to us.
     fn of(area: &Area) -> Result<Self, Failure> {
         let flags = libc::c_long::from(libc::O_CLOEXEC);
         let open = |flags| match make(flags) {
@@ -165,7 +165,7 @@ impl Faults {
         Ok(faults)
     }
 
-    /// Waits for the next fault, and tells its address.
+    /// Waits for the next fault, and returns its address.
     fn next(&self) -> io::Result<usize> {
         let mut message = [0; MESSAGE];
         (&self.0).read_exact(&mut message)?;
@@ -180,7 +180,7 @@ impl Faults {
         Ok(u64::from_ne_bytes(address) as usize)
     }
 
-    /// Puts a copy of a page in, and lets who waits for it go on.
+    /// Copies a page in, and wakes the thread that waits for it.
     fn copy(&self, from: usize, to: usize, length: usize) -> io::Result<()> {
         let mut copy = Copy {
             to: to as u64,
@@ -195,7 +195,7 @@ impl Faults {
     fn ask<T>(&self, number: u64, argument: &mut T) -> io::Result<()> {
         let request = request(number, size_of::<T>());
         // SAFETY: the structure is the one that this request takes, by its size in the request as well; memory that a copy goes
-        // to is an area of ours, of which nobody holds a reference.
+        // to is an area of ours, to which there is no reference.
         match unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, argument) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),
@@ -203,8 +203,8 @@ impl Faults {
     }
 }
 
-/// userfaultfd(2), which has no function in the C library.
+/// userfaultfd(2), for which the C library has no function.
 fn make(flags: libc::c_long) -> i32 {
-    // SAFETY: gives a descriptor; nothing is registered yet.
+    // SAFETY: returns a descriptor; nothing is registered yet.
     unsafe { libc::syscall(libc::SYS_userfaultfd, flags) as i32 }
 }

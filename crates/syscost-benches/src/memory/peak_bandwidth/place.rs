@@ -1,4 +1,4 @@
-//! Where arrays lie, as the kernel tells the caches of the CPUs that may have been measured.
+//! The level in which arrays lie, according to the kernel's report on the caches of the CPUs that may have been measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use syscost_sys::topology::{CacheKind, Topology};
 
 use crate::memory::bandwidth::Level;
 
-/// Arrays in memory are this many times as large as all last caches in use: going from end to end
-/// finds little in these then.
+/// Arrays in memory must be this many times as large as all last-level caches in use: a pass over them
+/// then finds little in these caches.
 const WELL_ABOVE: u64 = 2;
 
-/// The nearest cache that holds the arrays of all threads that share it is that of this level.
+/// Claims that the nearest cache that holds the arrays of all threads that share it is that of this level.
 ///
-/// `allowed` are the CPUs that the calling process may use. It keeps off the measured one, and is not told which that is.
+/// `allowed` are the CPUs that the calling process may use. It keeps off the measuring one, and does not know which one that is.
 pub(super) fn lies_in(
     level: &Level,
     threads: usize,
@@ -30,7 +30,7 @@ pub(super) fn lies_in(
     let last = seats.iter().map(|cpus| last_bytes(topology, cpus)).max();
     let (all, last) = (each * threads as u64, last.unwrap_or(0));
     let (verdict, reason) = if places.is_empty() {
-        let reason = "this system does not tell its caches".to_owned();
+        let reason = "this system does not report its caches".to_owned();
         (Verdict::Unverified, Some(reason))
     } else if !places.contains(level.name) {
         (Verdict::Refuted, None)
@@ -58,7 +58,7 @@ pub(super) fn lies_in(
     }
 }
 
-/// The CPUs that this many threads may have been on: one set for each CPU that may have been the
+/// The sets of CPUs that this many threads may have been on, one for each CPU that may have been the
 /// measured one. There is one thread, or one on each CPU.
 fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTreeSet<u32>> {
     let with = |own: u32| -> BTreeSet<u32> {
@@ -73,7 +73,7 @@ fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTree
         .collect()
 }
 
-/// The level of the nearest cache of a CPU that holds this many bytes of each of these CPUs that share it;
+/// The level of the nearest cache of a CPU that holds this many bytes for each of these CPUs that share it;
 /// `None` if the system reports no sizes.
 fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Option<String> {
     let caches = &topology.cpu(cpu)?.caches;
@@ -91,7 +91,7 @@ fn place(topology: &Topology, cpu: u32, cpus: &BTreeSet<u32>, each: u64) -> Opti
     Some(nearest.map_or("memory".to_owned(), |cache| cache.level.to_string()))
 }
 
-/// What the last caches of these CPUs hold together, in bytes.
+/// Total size of the last-level caches of these CPUs, in bytes.
 fn last_bytes(topology: &Topology, cpus: &BTreeSet<u32>) -> u64 {
     let caches: BTreeMap<&[u32], u64> = cpus
         .iter()
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::memory::bandwidth::LEVELS;
 
-    /// A machine of this many CPUs, `smt` of which share a core and `near` a third cache.
+    /// A machine of this many CPUs, `smt` of which share a core and `near` of which share a third-level cache.
     fn machine(cpus: u32, smt: u32, near: u32, sizes: [u64; 3]) -> Topology {
         let group = |cpu: u32, size: u32| -> Vec<u32> {
             let first = cpu / size * size;
@@ -139,7 +139,7 @@ mod tests {
 
     const SIZES: [u64; 3] = [48 << 10, 2 << 20, 32 << 20];
 
-    /// What is found for each level. The process is kept off CPU 0.
+    /// The verdict for each level. The process is kept off CPU 0.
     fn verdicts(threads: usize, topology: &Topology) -> [Verdict; 4] {
         let allowed: Vec<u32> = (1..topology.cpus.len() as u32).collect();
         [0, 1, 2, 3].map(|level| lies_in(&LEVELS[level], threads, topology, &allowed).verdict)

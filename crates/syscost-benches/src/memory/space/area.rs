@@ -10,19 +10,19 @@ use syscost_sys::memory::{Memory, Pages};
 
 use super::pagemap::{self, Seen};
 
-/// Anonymous memory of this many pages, small ones or huge ones.
+/// Anonymous memory of a number of pages, small or huge.
 pub(crate) struct Area {
     memory: Memory,
     page: usize,
 }
 
 impl Area {
-    /// Of which no page is there yet.
+    /// An area without resident pages.
     pub(crate) fn reserve(bytes: usize, pages: Pages) -> Result<Self, Failure> {
         Ok(Self::from(Memory::reserve(bytes, pages)?))
     }
 
-    /// Of which every page is there.
+    /// An area whose pages are all resident.
     pub(crate) fn fill(bytes: usize, pages: Pages) -> Result<Self, Failure> {
         Ok(Self::from(Memory::fill(bytes, pages)?))
     }
@@ -37,7 +37,7 @@ impl Area {
         self.memory.bytes() / self.page
     }
 
-    /// Where a page begins.
+    /// Start of a page.
     pub(crate) fn page(&self, number: usize) -> *mut u8 {
         self.memory.start().wrapping_add(number * self.page)
     }
@@ -47,7 +47,7 @@ impl Area {
     pub(crate) fn write(&self, pages: Range<usize>) {
         assert!(pages.end <= self.pages());
         for number in pages {
-            // SAFETY: within the mapping, which holds nothing that another reference is to.
+            // SAFETY: within the mapping, to which there is no other reference.
             unsafe { self.page(number).write_volatile(1) };
         }
     }
@@ -62,29 +62,29 @@ impl Area {
         }
     }
 
-    /// Gives advice on this many bytes from this page on.
+    /// Gives advice on this many bytes, beginning with this page.
     #[inline(always)]
     pub(crate) fn advise(&self, from: usize, bytes: usize, advice: Advice) -> Result<(), Failure> {
         assert!(from * self.page + bytes <= self.memory.bytes());
-        // SAFETY: within the mapping, whose content nobody needs.
+        // SAFETY: within the mapping, whose content is not needed.
         unsafe { madvise(self.page(from).cast(), bytes, advice) }
             .map_err(|cause| Failure::of("madvise", cause))
     }
 
-    /// Changes what may be done with all of it.
+    /// Changes the protection of all of it.
     #[inline(always)]
     pub(crate) fn protect(&self, access: MprotectFlags) -> Result<(), Failure> {
-        // SAFETY: a whole mapping of ours, into which nobody holds a reference.
+        // SAFETY: a whole mapping of ours, to which there are no references.
         unsafe { mprotect(self.memory.start().cast(), self.memory.bytes(), access) }
             .map_err(|cause| Failure::of("mprotect", cause))
     }
 
-    /// Gives all its pages back.
+    /// Gives all its pages back to the kernel.
     pub(crate) fn forget(&self) -> Result<(), Failure> {
         self.advise(0, self.memory.bytes(), Advice::LinuxDontNeed)
     }
 
-    /// What the kernel says of the first `pages` pages, which must be small ones.
+    /// The state of the first `pages` pages, which must be small ones.
     pub(crate) fn look(&self, pages: usize) -> Result<Seen, Failure> {
         assert!(pages <= self.pages());
         pagemap::look(self.memory.start(), pages * self.page)

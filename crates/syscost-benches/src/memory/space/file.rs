@@ -31,7 +31,7 @@ pub(crate) struct Mapped {
 }
 
 impl FilePages {
-    /// Writes the file, on its device already, and maps it.
+    /// Writes the file, including to its device, and maps it.
     pub(crate) fn make(pages: usize) -> Result<Self, Failure> {
         let page = page_size();
         let scratch = scratch::filled("pages", (pages * page) as u64)
@@ -64,7 +64,7 @@ impl FilePages {
         Ok(files::resident_pages(&self.file)? as usize)
     }
 
-    /// Takes all pages out of the page cache, and makes sure of it.
+    /// Evicts all pages from the page cache, and verifies it.
     pub(crate) fn drop_cache(&self) -> Result<(), Failure> {
         self.unmap_pages()?;
         match files::drop_clean_pages(&self.file)? {
@@ -85,10 +85,10 @@ impl Deref for FilePages {
 }
 
 impl Mapped {
-    /// A mapping of the first `pages` pages of a file of our own, for what `access` says.
+    /// A mapping of the first `pages` pages of a file of our own, with this protection.
     pub(crate) fn of(file: &File, pages: usize, access: ProtFlags) -> Result<Self, Failure> {
         let page = page_size();
-        // SAFETY: a new mapping of a file of our own, which nobody shortens.
+        // SAFETY: a new mapping of a file of our own, which is not shortened.
         let start = unsafe {
             mmap(
                 ptr::null_mut(),
@@ -125,14 +125,14 @@ impl Mapped {
         unsafe { self.start.add(number * self.page).read_volatile() }
     }
 
-    /// The bytes that [`Mapped::read`] gives, added up over all pages.
+    /// The sum of the bytes that [`Mapped::read`] returns for all pages.
     pub(crate) fn sum(&self) -> u64 {
         (0..self.pages)
             .map(|number| u64::from(self.read(number)))
             .sum()
     }
 
-    /// Reads all of a page: its words of eight bytes, added up.
+    /// Reads all of a page: the sum of its words of eight bytes.
     #[inline(always)]
     pub(crate) fn read_words(&self, number: usize) -> u64 {
         assert!(number < self.pages);
@@ -150,12 +150,12 @@ impl Mapped {
         unsafe { self.start.add(number * self.page).write_volatile(value) };
     }
 
-    /// How many bytes of the pages in this process's tables are not written back yet.
+    /// How many bytes of the pages in this process's page tables have not been written back yet.
     pub(crate) fn dirty_bytes(&self) -> Result<usize, Failure> {
         maps::dirty_bytes(self.start.addr())
     }
 
-    /// Writes the first `bytes` bytes back, or asks for it.
+    /// Writes the first `bytes` bytes back, or requests that.
     #[inline(always)]
     pub(crate) fn sync(&self, bytes: usize, flags: MsyncFlags) -> Result<(), Failure> {
         assert!(bytes <= self.pages * self.page);
@@ -164,30 +164,30 @@ impl Mapped {
             .map_err(|cause| Failure::of("msync", cause))
     }
 
-    /// Forbids every second page, so that each other one is a mapping of its own.
+    /// Forbids every second page, so that each other one is a separate mapping.
     pub(crate) fn part(&self) -> Result<(), Failure> {
         for number in (1..self.pages).step_by(2) {
             let page = self.start.wrapping_add(number * self.page);
-            // SAFETY: within the mapping; nobody holds a reference into it.
+            // SAFETY: within the mapping; there are no references to it.
             unsafe { mprotect(page.cast(), self.page, MprotectFlags::empty()) }
                 .map_err(|cause| Failure::of("forbid a page", cause))?;
         }
         Ok(())
     }
 
-    /// Takes all pages out of this process's tables; the page cache keeps them.
+    /// Removes all pages from this process's page tables; the page cache keeps them.
     pub(crate) fn unmap_pages(&self) -> Result<(), Failure> {
         self.advise(Advice::LinuxDontNeed)
     }
 
-    /// Tells the kernel in what order pages are read.
+    /// Advises the kernel of the order in which pages are read.
     pub(crate) fn advise(&self, advice: Advice) -> Result<(), Failure> {
         // SAFETY: the mapping is of a file, which keeps the content.
         unsafe { madvise(self.start.cast(), self.pages * self.page, advice) }
             .map_err(|cause| Failure::of("madvise", cause))
     }
 
-    /// How many pages are in this process's tables.
+    /// How many pages are in this process's page tables.
     pub(crate) fn mapped(&self) -> Result<usize, Failure> {
         Ok(pagemap::look(self.start, self.pages * self.page)?.present)
     }
@@ -195,7 +195,7 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: mapped by `of`, and nobody refers to it any more.
+        // SAFETY: mapped by `of`, and nothing refers to it any more.
         let _ = unsafe { munmap(self.start.cast(), self.pages * self.page) };
     }
 }

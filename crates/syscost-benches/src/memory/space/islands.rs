@@ -1,4 +1,4 @@
-//! Pieces of anonymous memory, each a mapping of its own.
+//! Pieces of anonymous memory, each a separate mapping.
 #![allow(unsafe_code)] // mappings
 
 use std::ptr;
@@ -13,27 +13,27 @@ use syscost_sys::memory::enough_for;
 
 use super::{maps, not_mapped, pagemap};
 
-/// Pieces of private anonymous memory of the same length. After each comes a page that nobody may touch, so that the kernel
-/// never makes one mapping of two of them, nor of one and a stranger.
+/// Pieces of private anonymous memory of the same length. Each is followed by an inaccessible page, so that the kernel
+/// never merges two of them, nor one with another mapping.
 pub(crate) struct Islands {
     start: *mut u8,
     count: usize,
     /// Length of one, in bytes.
     bytes: usize,
-    /// From one to the next, in bytes.
+    /// Distance from one to the next, in bytes.
     stride: usize,
-    /// How many, from the first, are mapped no more.
+    /// How many, from the first, have been unmapped.
     gone: usize,
 }
 
 impl Islands {
-    /// This many of this many bytes each, a multiple of the page size. No page is there yet.
+    /// Creates this many islands of this many bytes each, a multiple of the page size. No page is resident yet.
     pub(crate) fn make(count: usize, bytes: usize) -> Result<Self, Failure> {
         let failed = |cause: Errno| not_mapped("map pieces of memory", cause);
         let stride = bytes + page_size();
-        // Without a reservation for what is never touched; strict machines make one all the same.
+        // Without a reservation for what is never touched; machines with strict overcommit make one all the same.
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: a new mapping where the kernel likes it touches no memory in use.
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
         let start =
             unsafe { mmap_anonymous(ptr::null_mut(), count * stride, ProtFlags::empty(), flags) }
                 .map_err(failed)?;
@@ -46,7 +46,7 @@ impl Islands {
         };
         // SAFETY: the mapping is ours, and this changes no content.
         match unsafe { madvise(start, count * stride, Advice::LinuxNoHugepage) } {
-            // A kernel without huge pages knows no such advice, and needs none.
+            // A kernel without huge pages does not have this advice, nor need it.
             Ok(()) | Err(Errno::INVAL) => {}
             Err(cause) => return Err(failed(cause)),
         }
@@ -58,13 +58,13 @@ impl Islands {
         Ok(islands)
     }
 
-    /// How many bytes of the first `count` are mapped with these rights.
+    /// How many bytes of the first `count` are mapped with this protection.
     pub(crate) fn bytes_with(&self, rights: &str, count: usize) -> Result<usize, Failure> {
         let start = self.start.addr();
         maps::bytes_with(rights, start..start + count * self.stride)
     }
 
-    /// Where one begins.
+    /// Start of an island.
     pub(crate) fn island(&self, number: usize) -> *mut u8 {
         self.start.wrapping_add(number * self.stride)
     }
@@ -75,7 +75,7 @@ impl Islands {
         enough_for(count * self.bytes)?;
         for number in 0..count {
             let island = self.island(number);
-            // SAFETY: a mapping of our own, whose content nobody needs.
+            // SAFETY: a mapping of our own, whose content is not needed.
             let populated =
                 unsafe { madvise(island.cast(), self.bytes, Advice::LinuxPopulateWrite) };
             if populated.is_err() {
@@ -94,15 +94,15 @@ impl Islands {
         Ok(pagemap::look(self.start, count * self.stride)?.present)
     }
 
-    /// Changes what may be done with one.
+    /// Changes the protection of an island.
     #[inline(always)]
     pub(crate) fn protect(&self, number: usize, access: MprotectFlags) -> Result<(), Errno> {
         assert!(number < self.count);
-        // SAFETY: within the mapping; nobody holds a reference into it.
+        // SAFETY: within the mapping; there are no references to it.
         unsafe { mprotect(self.island(number).cast(), self.bytes, access) }
     }
 
-    /// Gives the pages of one back.
+    /// Gives the pages of an island back to the kernel.
     #[inline(always)]
     pub(crate) fn forget(&self, number: usize) -> Result<(), Errno> {
         assert!(number < self.count);
@@ -116,12 +116,12 @@ impl Islands {
         }
     }
 
-    /// Unmaps the first `count`. They are not to be touched any more.
+    /// Unmaps the first `count`, which must not be touched any more.
     #[inline(always)]
     pub(crate) fn unmap(&mut self, count: usize) -> Result<(), Errno> {
         assert!(count <= self.count);
         for number in self.gone..count {
-            // SAFETY: mapped by `make`, not unmapped yet, and nobody holds a reference into it.
+            // SAFETY: mapped by `make`, not unmapped yet, and there are no references to it.
             unsafe { munmap(self.island(number).cast(), self.bytes) }?;
             self.gone = number + 1;
         }
@@ -131,10 +131,10 @@ impl Islands {
 
 impl Drop for Islands {
     fn drop(&mut self) {
-        // Where an island is gone, its place may be another's by now: only the page behind it is ours.
+        // Where an island is gone, its place may belong to another mapping by now: only the page after it is ours.
         for number in 0..self.gone {
             let guard = self.island(number).wrapping_add(self.bytes);
-            // SAFETY: mapped by `make`, and nobody refers to it.
+            // SAFETY: mapped by `make`, and nothing refers to it.
             let _ = unsafe { munmap(guard.cast(), self.stride - self.bytes) };
         }
         let left = (self.count - self.gone) * self.stride;

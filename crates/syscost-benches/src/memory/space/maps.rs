@@ -1,4 +1,4 @@
-//! What /proc/self/maps and its like say of addresses.
+//! Facts about addresses from /proc/self/maps and similar files.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -7,12 +7,12 @@ use std::ops::Range;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-/// How many mappings this process has.
+/// Number of mappings of this process.
 pub(crate) fn mappings() -> Result<usize, Failure> {
     Ok(read()?.lines().count())
 }
 
-/// How much address space this process has, in bytes. Reads it without allocating, which might map more.
+/// Size of this process's address space, in bytes. Reads it without allocating, which might map more.
 pub(crate) fn mapped_bytes() -> Result<usize, Failure> {
     let path = "/proc/self/statm";
     let mut text = [0; 128];
@@ -23,28 +23,28 @@ pub(crate) fn mapped_bytes() -> Result<usize, Failure> {
     first
         .and_then(|pages| str::from_utf8(pages).ok()?.parse::<usize>().ok())
         .map(|pages| pages * page_size())
-        .ok_or_else(|| Failure::Unsupported(format!("{path} does not tell of address space")))
+        .ok_or_else(|| Failure::Unsupported(format!("{path} does not report the address space")))
 }
 
-/// How many bytes at these addresses are mapped with these rights: `rw-` or `r--`.
+/// How many bytes at these addresses are mapped with this protection: `rw-` or `r--`.
 pub(crate) fn bytes_with(rights: &str, within: Range<usize>) -> Result<usize, Failure> {
     Ok(of(&read()?, rights, within))
 }
 
 /// How many bytes of the mapping that begins here are clean: nothing is lost if the kernel takes them.
 pub(crate) fn clean_bytes(start: usize) -> Result<usize, Failure> {
-    told(start, "Private_Clean:")
+    smaps_bytes(start, "Private_Clean:")
 }
 
-/// How many bytes of the mapping that begins here are dirty: its pages' content is nowhere else yet.
+/// How many bytes of the mapping that begins here are dirty: their content exists nowhere else yet.
 pub(crate) fn dirty_bytes(start: usize) -> Result<usize, Failure> {
-    Ok(told(start, "Private_Dirty:")? + told(start, "Shared_Dirty:")?)
+    Ok(smaps_bytes(start, "Private_Dirty:")? + smaps_bytes(start, "Shared_Dirty:")?)
 }
 
-fn told(start: usize, what: &str) -> Result<usize, Failure> {
+fn smaps_bytes(start: usize, what: &str) -> Result<usize, Failure> {
     let smaps = text("/proc/self/smaps")?;
     bytes_of(&smaps, start, what)
-        .ok_or_else(|| Failure::Unsupported("/proc/self/smaps does not tell of the mapping".into()))
+        .ok_or_else(|| Failure::Unsupported("/proc/self/smaps does not list the mapping".into()))
 }
 
 fn read() -> Result<String, Failure> {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_unmapped_is_no_address_space_any_more() {
-        // In a process of one thread: nobody else maps anything meanwhile.
+        // In a process with one thread, so that nothing else is mapped meanwhile.
         let child = fork(|| {
             let mut islands = Islands::make(4, 2 * page_size()).unwrap();
             let before = mapped_bytes().unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn smaps_are_told_of_the_right_mapping() {
+    fn smaps_are_read_of_the_right_mapping() {
         let clean_of = |smaps, start| bytes_of(smaps, start, "Private_Clean:");
         let smaps =
             "1000-3000 rw-p 0\nPrivate_Clean:  4 kB\n3000-4000 r--p 0\nPrivate_Clean:  8 kB\n";

@@ -1,7 +1,7 @@
-//! Shared: pieces of address space that faults and mappings are measured on.
+//! Shared: pieces of address space on which faults and mappings are measured.
 //!
 //! - [`area`]: anonymous memory, page by page.
-//! - [`islands`]: pieces of it, each a mapping of its own.
+//! - [`islands`]: pieces of it, each a separate mapping.
 //! - [`file`]: the pages of a mapped file, and the [`device`] they come from.
 //! - [`pagemap`], [`maps`]: what the kernel says of pages and of addresses.
 //! - [`no_huge`]: none of them transparent huge ones.
@@ -17,13 +17,13 @@ use rustix::io::Errno;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-/// The parameter that tells how long a piece is.
+/// The key of the parameter with the length of a piece.
 pub(super) const SIZE: &str = "size";
 
-/// The parameter that tells whether its pages are there.
+/// The key of the parameter that says whether its pages are resident.
 pub(super) const TOUCHED: &str = "touched";
 
-/// How long the case's pieces are, in bytes.
+/// Length of the case's pieces, in bytes.
 pub(super) fn size(case: &Case) -> Result<usize, Failure> {
     let bytes = case.find_number(SIZE).filter(|bytes| *bytes > 0);
     let bytes = bytes.ok_or_else(|| case.unknown(SIZE))? as usize;
@@ -37,7 +37,7 @@ pub(super) fn size(case: &Case) -> Result<usize, Failure> {
     }
 }
 
-/// What could not be mapped. Strict machines promise no more memory than they have: no fault of the operation.
+/// The failure for memory that could not be mapped. Machines with strict overcommit promise no more memory than they have: that is not the operation's fault.
 pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
     match cause {
         Errno::NOMEM => Failure::Unsupported(format!("{tried}: {cause}")),
@@ -45,15 +45,15 @@ pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
     }
 }
 
-/// Whether the case's pages are there before the operation.
+/// Whether the case's pages are resident before the operation.
 pub(super) fn is_touched(case: &Case) -> Result<bool, Failure> {
     case.is(TOUCHED, "yes", "no")
 }
 
-/// Pages that are there before each operation, which the benchmark counts itself.
+/// Pages that are resident before each operation, which the benchmark counts itself.
 pub(super) const RESIDENT: &str = "pages that are resident before it";
 
-/// What calls on mappings are given, as evidence names it: most have their arguments in this order.
+/// Arguments of calls on mappings, as evidence names them: most calls have them in this order.
 pub(super) const ADDRESS: Argument = argument(0, "address");
 pub(super) const LENGTH: Argument = argument(1, "length");
 pub(super) const PROTECTION: Argument = argument(2, "protection");
@@ -63,12 +63,12 @@ pub(super) const fn argument(position: usize, name: &'static str) -> Argument {
     Argument { position, name }
 }
 
-/// The allocator takes the first pages that are given back more cheaply than further ones, and many are cold: twice as many may cost
+/// The allocator takes the first pages that are given back more cheaply than later ones, and many are cold: twice as many may cost
 /// more than twice as much.
 pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 
-/// Every operation gives back this many pages. In every fourth the process may get or lose one of
-/// its own: batches are short.
+/// Every operation gives back this many pages. In every fourth the process may gain or lose one of
+/// its own, since batches are short.
 pub(super) fn gives_back(pages: usize) -> Expect {
     let (bytes, own) = ((pages * page_size()) as f64, page_size() as f64 / 4.0);
     within(

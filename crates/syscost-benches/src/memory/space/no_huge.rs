@@ -1,11 +1,11 @@
-//! Without transparent huge pages.
+//! Disabling transparent huge pages.
 #![allow(unsafe_code)] // prctl
 
-/// Keeps the kernel from giving this process huge pages, whatever the machine's setting, until it is dropped.
+/// Keeps the kernel from giving this process huge pages until it is dropped, whatever the machine's setting.
 pub(crate) struct NoHugePages(());
 
 impl NoHugePages {
-    /// A kernel without huge pages knows no such setting, and needs none.
+    /// A kernel without huge pages does not have this setting, nor need it.
     pub(crate) fn in_this_process() -> Self {
         set(1);
         Self(())
@@ -20,6 +20,6 @@ impl Drop for NoHugePages {
 
 fn set(disabled: libc::c_ulong) {
     let zero: libc::c_ulong = 0;
-    // SAFETY: a setting of this process.
+    // SAFETY: changes a setting of this process.
     unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, disabled, zero, zero, zero) };
 }

@@ -1,4 +1,4 @@
-//! What /proc/self/pagemap says of pages, without privilege: it hides where they are, not whether.
+//! The state of pages by /proc/self/pagemap, without privilege: it hides where they are, not whether they are present.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,26 +10,26 @@ use syscost_harness::prelude::*;
 const PRESENT: u64 = 1 << 63;
 const EXCLUSIVE: u64 = 1 << 56;
 
-/// How many pages of a piece are what.
+/// Counts of a piece's pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Seen {
-    /// In the tables of pages.
+    /// Pages that are in the page tables.
     pub(crate) present: usize,
-    /// Of these mapped nowhere else, in no process.
+    /// Pages that are also mapped nowhere else, in no process.
     pub(crate) exclusive: usize,
 }
 
-/// Looks at whole pages.
+/// Reads the state of whole pages.
 pub(crate) fn look(start: *const u8, bytes: usize) -> Result<Seen, Failure> {
     look_in("self", start, bytes)
 }
 
-/// The same of another process's, by its number: a child's.
+/// As [`look`], for another process, given by its number: a child.
 pub(crate) fn look_in(process: &str, start: *const u8, bytes: usize) -> Result<Seen, Failure> {
     let path = format!("/proc/{process}/pagemap");
     let page = page_size();
     let mut entries = vec![0; bytes / page * 8];
-    // Opened each time: a copy of this process that was forked meanwhile is to see its own.
+    // Opened each time, so that a forked copy of this process sees its own.
     File::open(&path)
         .and_then(|file| file.read_exact_at(&mut entries, (start.addr() / page * 8) as u64))
         .map_err(|cause| Failure::Unsupported(format!("reading {path}: {cause}")))?;

@@ -1,10 +1,10 @@
-//! How often CPUs were told to forget pages.
+//! How often CPUs were interrupted to forget pages.
 
 use std::fs;
 
 use syscost_harness::prelude::*;
 
-/// So far, on all CPUs, for everybody.
+/// The count so far, on all CPUs, for all programs.
 pub(super) fn interrupts() -> Result<u64, Unsupported> {
     let path = "/proc/interrupts";
     let text = fs::read_to_string(path)

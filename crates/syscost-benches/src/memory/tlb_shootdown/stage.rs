@@ -18,10 +18,10 @@ use crate::memory::space::islands::Islands;
 use crate::memory::space::{ADVICE, PROTECTION};
 use crate::sides::Padded;
 
-/// Calls in the longest batch, each on a page of its own.
-pub(super) const MOST: u64 = 256;
+/// Maximum number of calls per batch, each on a separate page.
+pub(super) const MAX_CALLS: u64 = 256;
 
-/// Before a batch, threads that another program keeps from running are waited for: so often for
+/// Before a batch, threads that another program keeps from running are waited for: this many times, each time for
 /// this many turns of a waiting loop, a few microseconds.
 const PATIENCE: usize = 10_000;
 const SPINS: usize = 100;
@@ -49,7 +49,7 @@ impl Call {
         self.number().name()
     }
 
-    /// What it asks for besides the place.
+    /// The argument that it needs besides the place, and its value.
     pub(super) fn asks(self) -> Option<(Argument, u64)> {
         match self {
             Call::Munmap => None,
@@ -63,7 +63,7 @@ impl Call {
     }
 }
 
-/// The CPUs of this many threads, the nearest to the measuring one first.
+/// CPUs for this many threads, the nearest to the measuring one first.
 pub(super) fn others(own: u32, allowed: &[u32], count: usize) -> Result<Vec<u32>, Failure> {
     let mut cpus = spread_from(own, allowed).split_off(1);
     if cpus.len() < count {
@@ -77,7 +77,7 @@ pub(super) fn others(own: u32, allowed: &[u32], count: usize) -> Result<Vec<u32>
     Ok(cpus)
 }
 
-/// In how many batches all threads ran.
+/// Number of batches, and in how many of them all threads ran.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) batches: u64,
@@ -85,41 +85,41 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// The share of these, or 0 if there was no batch.
+    /// The share of batches in which all threads ran, or 0 if there was no batch.
     pub(super) fn share(&self) -> f64 {
         self.with_all as f64 / self.batches.max(1) as f64
     }
 }
 
-/// What the threads share.
+/// The memory that the threads share.
 struct Board {
-    /// Rises when there are new pages to read.
+    /// Incremented when there are new pages to read.
     epoch: AtomicUsize,
-    /// The first page, and how far the next is from it.
+    /// Address of the first page, and distance to the next, in bytes.
     first: AtomicPtr<u8>,
     stride: AtomicUsize,
-    /// Threads that have read all pages of this epoch.
+    /// Number of threads that have read all pages of this epoch.
     ready: AtomicUsize,
-    /// Turns of each spinning thread.
+    /// Number of turns of each spinning thread.
     spins: Vec<Padded<AtomicU64>>,
 }
 
 impl Board {
-    /// What each thread does.
+    /// The work of each thread.
     fn spin(&self, number: usize, stop: &Stop) {
         let mut seen = 0;
         while !stop.is_set() {
             let epoch = self.epoch.load(Acquire);
             if epoch != seen {
                 let (first, stride) = (self.first.load(Relaxed), self.stride.load(Relaxed));
-                for page in 0..MOST as usize {
-                    // SAFETY: mapped and readable until all threads say that they are ready, after this.
+                for page in 0..MAX_CALLS as usize {
+                    // SAFETY: mapped and readable until all threads have reported that they are ready, after this.
                     black_box(unsafe { first.add(page * stride).read_volatile() });
                 }
                 seen = epoch;
                 self.ready.fetch_add(1, AcqRel);
             }
-            // Only this thread writes it.
+            // Only this thread writes its counter.
             let spins = &self.spins[number].0;
             spins.store(spins.load(Relaxed) + 1, Relaxed);
             spin_loop();
@@ -134,12 +134,12 @@ impl Board {
     }
 }
 
-/// The measuring thread's side: pages that the threads know.
+/// The measuring thread's side: the pages that the threads have read.
 pub(super) struct Stage {
     call: Call,
     board: Arc<Board>,
     islands: Islands,
-    /// What the threads had counted when the last batch began.
+    /// The threads' counters when the last batch began.
     began: Vec<u64>,
     tally: Tally,
 }
@@ -155,7 +155,7 @@ impl Stage {
             spins: cpus.iter().map(|_| Padded::default()).collect(),
         });
         let stage = Self {
-            islands: Islands::make(MOST as usize, page_size())?,
+            islands: Islands::make(MAX_CALLS as usize, page_size())?,
             call,
             board: Arc::clone(&board),
             began: Vec::new(),
@@ -173,14 +173,14 @@ impl Stage {
         Ok((crew, stage))
     }
 
-    /// In how many batches all threads ran.
+    /// Batches and those in which all threads ran.
     pub(super) fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// How many pages are as all calls together leave them.
+    /// How many pages are in the state that all calls together must leave.
     pub(super) fn changed(&self) -> Result<usize, Failure> {
-        let count = MOST as usize;
+        let count = MAX_CALLS as usize;
         match self.call {
             Call::Munmap | Call::Madvise => Ok(count - self.islands.present(count)?),
             Call::Mprotect => Ok(self.islands.bytes_with("r--", count)? / page_size()),
@@ -194,26 +194,26 @@ impl Stage {
 }
 
 impl Lead for Stage {
-    const MAX_TURNS: u64 = MOST;
+    const MAX_TURNS: u64 = MAX_CALLS;
     const IS_PREPARED: bool = true;
 
     /// Writes all pages, and returns when every thread has read them.
     fn prepare(&mut self) -> Result<(), Failure> {
         let failed = |cause: Errno| Failure::of("prepare the pages", cause);
         match self.call {
-            Call::Munmap => self.islands = Islands::make(MOST as usize, page_size())?,
+            Call::Munmap => self.islands = Islands::make(MAX_CALLS as usize, page_size())?,
             Call::Mprotect => {
                 let access = MprotectFlags::READ | MprotectFlags::WRITE;
-                (0..MOST as usize)
+                (0..MAX_CALLS as usize)
                     .try_for_each(|number| self.islands.protect(number, access))
                     .map_err(failed)?;
             }
             Call::Madvise => {}
         }
-        let present = self.islands.touch(MOST as usize)?;
-        if present != MOST as usize {
+        let present = self.islands.touch(MAX_CALLS as usize)?;
+        if present != MAX_CALLS as usize {
             return Err(Failure::Refuted(format!(
-                "only {present} of {MOST} pages are there"
+                "only {present} of {MAX_CALLS} pages are there"
             )));
         }
         let stride = self.islands.island(1).addr() - self.islands.island(0).addr();
@@ -248,7 +248,7 @@ impl Lead for Stage {
         made.map_err(|cause| Failure::of(self.call.name(), cause))
     }
 
-    /// Notes whether all threads ran since the batch began, which has just ended.
+    /// Records whether all threads ran during the batch that has just ended.
     fn check(&mut self) -> Result<(), Failure> {
         self.tally.batches += 1;
         self.tally.with_all += u64::from(self.have_run());
@@ -263,18 +263,18 @@ mod tests {
 
     #[test]
     fn every_call_changes_every_page() {
-        // In a process of one thread: nobody else is to map what munmap leaves.
+        // In a process with one thread, so that nothing else maps what munmap leaves.
         let child = fork(|| {
             let all_changed = Call::ALL.into_iter().all(|call| {
                 let (_crew, mut stage) = Stage::start(call, &[]).unwrap();
                 match stage.prepare() {
-                    // No memory, or nothing that tells.
+                    // Not enough memory, or no way to check.
                     Err(Failure::Unsupported(_)) => return true,
                     prepared => prepared.unwrap(),
                 }
                 assert_eq!(stage.changed().unwrap(), 0, "{call:?}");
-                stage.turns(MOST).unwrap();
-                stage.changed().unwrap() == MOST as usize
+                stage.turns(MAX_CALLS).unwrap();
+                stage.changed().unwrap() == MAX_CALLS as usize
             });
             i32::from(!all_changed)
         });

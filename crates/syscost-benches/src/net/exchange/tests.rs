@@ -12,17 +12,17 @@ const SIZE: usize = 16;
 /// What a receiving call returns.
 #[derive(Debug, Clone, Copy)]
 enum Arrival {
-    /// The message of this number, counted from 0.
+    /// The message with this number, counted from 0.
     Message(usize),
-    /// The same with another last byte.
+    /// That message with another last byte.
     Changed(usize),
-    /// The same without its last byte.
+    /// That message without its last byte.
     Short(usize),
     /// A message that was never sent.
     Unknown,
     /// The end of the stream.
     End,
-    /// Nothing in time.
+    /// Nothing within the time limit.
     Nothing,
     /// An error of the call.
     Reset,
@@ -30,8 +30,7 @@ enum Arrival {
 
 use Arrival::{Changed, End, Message as Echo, Nothing, Reset, Short, Unknown};
 
-/// A link in memory, over which comes what a script says: for each message, what comes after it was
-/// sent.
+/// A link in memory whose arrivals follow a script: for each message sent, what arrives after it.
 struct Scripted {
     script: VecDeque<Vec<Arrival>>,
     arrivals: VecDeque<Arrival>,
@@ -100,7 +99,7 @@ fn caller<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Caller
     exchange.over(link, Way::begin(own, own))
 }
 
-/// The failure of the last message of a script, whose earlier ones go well.
+/// The failure caused by the last message of a script whose earlier messages succeed.
 fn failure<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Failure {
     let mut caller = caller(delivery, script);
     caller.turns(N as u64 - 1).unwrap();
@@ -153,7 +152,7 @@ fn a_message_without_an_answer_is_lost_and_its_nonce_is_in_one_sum_only() {
 fn late_and_repeated_answers_are_distinguished_and_answer_no_other_message() {
     let script: [&[Arrival]; 4] = [
         &[Nothing],
-        // That of the message before is late.
+        // The answer to the previous message, late.
         &[Echo(0), Echo(1)],
         // Now both have been answered already.
         &[Echo(0), Echo(1), Echo(2)],
@@ -189,7 +188,7 @@ fn strangers_parts_and_changed_bytes_are_refuted() {
             (Unknown, "neither message 2 nor an earlier one"),
             (Changed(1), "neither message 2 nor an earlier one"),
             (Short(1), "message 2 has 15 bytes, not 16"),
-            // Size comes before nonce: a part of an earlier answer is no earlier answer.
+            // The size is checked before the nonce: part of an earlier answer is not an earlier answer.
             (Short(0), "message 2 has 15 bytes, not 16"),
         ] {
             let failure = failure(delivery, [&[Echo(0)], &[arrival]]);
@@ -242,7 +241,7 @@ const UNANSWERED: &str = "messages not answered in time";
 const LATE: &str = "answers that came late";
 const TWICE: &str = "answers that came twice";
 
-/// The account of a far end that received all that was sent.
+/// The account of a far end that received everything that was sent.
 fn account(caller: &Caller<Scripted>) -> Account {
     Account {
         messages: caller.tally.sent,
@@ -252,7 +251,7 @@ fn account(caller: &Caller<Scripted>) -> Account {
     }
 }
 
-/// What a caller claims beside such an account.
+/// What a caller claims next to such an account.
 fn findings(caller: &Caller<Scripted>, account: &Account) -> Findings {
     let found = testing::findings(Pass::Timed, &[], |b| {
         b.observe(|| Ok(1.0))?;
@@ -262,7 +261,7 @@ fn findings(caller: &Caller<Scripted>, account: &Account) -> Findings {
     found.unwrap()
 }
 
-/// The claims of this verdict, but for those of the interface, which has carried nothing.
+/// The claims with this verdict, except those about the interface, which has carried nothing.
 fn claims(findings: &Findings, verdict: Verdict) -> Vec<&str> {
     let mut claims = testing::claims(findings, verdict);
     claims.retain(|claim| !claim.contains("interface"));

@@ -12,10 +12,10 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// Both.
+    /// Both families.
     pub(crate) const ALL: [Family; 2] = [Family::Ipv4, Family::Ipv6];
 
-    /// The key of the parameter that names it.
+    /// The key of the parameter that names the family.
     pub(crate) const KEY: &str = "family";
 
     /// The name in cases.
@@ -26,7 +26,7 @@ impl Family {
         }
     }
 
-    /// That of a case; IPv4 where it says nothing.
+    /// The family of a case; IPv4 if it gives none.
     pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
         let Some(name) = case.find(Self::KEY) else {
             return Ok(Family::Ipv4);
@@ -35,7 +35,7 @@ impl Family {
         found.ok_or_else(|| case.unknown(Self::KEY))
     }
 
-    /// That of an address.
+    /// The family of an address.
     pub(crate) fn of_address(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(_) => Family::Ipv4,
@@ -43,7 +43,7 @@ impl Family {
         }
     }
 
-    /// This machine's own address.
+    /// The loopback address of this family.
     pub(crate) fn loopback(self) -> IpAddr {
         match self {
             Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),

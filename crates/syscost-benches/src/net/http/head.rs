@@ -5,10 +5,10 @@ use std::str;
 /// What the head of a response ends with.
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
-/// Bytes of the longest head that is understood.
+/// Maximum size of a head that can be parsed, in bytes.
 pub(super) const MAX_HEAD: usize = 1024;
 
-/// Where the body begins and how long it is, once the whole head is there; or what is wrong with it.
+/// Where the body begins and how long it is, once the whole head has arrived; or what is wrong with the head.
 pub(super) fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static str>> {
     let mut windows = bytes.windows(END_OF_HEAD.len()).take(MAX_HEAD);
     let end = windows.position(|window| window == END_OF_HEAD)?;

@@ -1,4 +1,4 @@
-//! Responses, right and wrong ones.
+//! Correct and incorrect responses.
 
 use super::*;
 

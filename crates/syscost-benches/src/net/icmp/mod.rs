@@ -1,4 +1,4 @@
-//! Echoes of the kernel at the other end.
+//! ICMP echoes, answered by the kernel at the other end.
 
 pub(crate) mod ping;
 pub(super) mod round_trip;

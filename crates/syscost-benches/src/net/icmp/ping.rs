@@ -1,4 +1,4 @@
-//! Shared: a socket that sends ICMP echo requests and gets the answers.
+//! Shared: a socket that sends ICMP echo requests and receives the replies.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -26,12 +26,12 @@ pub(crate) const HEAD: usize = 8;
 /// Bytes of the longest IPv4 header, which raw sockets receive as well.
 const MAX_IP_HEAD: usize = 60;
 
-/// How an unprivileged program may send echoes, or a privileged one.
+/// The kind of socket: one that an unprivileged program may use, or one that takes privileges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The kernel chooses its identifier and delivers only the replies to it.
+    /// The kernel chooses the identifier and delivers only the replies to it.
     Ping,
-    /// Receives all replies that come to this machine, and for IPv4 their whole packets.
+    /// Receives all replies to this machine, and for IPv4 their whole packets.
     Raw,
 }
 
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// A socket for echoes, which the kernel at this address answers.
+/// A socket that sends echo requests to the kernel at an address.
 pub(crate) struct Pinger {
     socket: OwnedFd,
     kind: Kind,
@@ -59,7 +59,7 @@ pub(crate) struct Pinger {
     waiting: Waiting,
     /// The identifier that distinguishes its replies from those to other programs.
     identifier: u16,
-    /// Of the last request.
+    /// Sequence number of the last request.
     sequence: u16,
     /// Answers whose sequence number was that of the last request.
     matched: u64,
@@ -81,7 +81,7 @@ impl Pinger {
             let what = format!("{what} a {} to {to}", kind.name());
             move |errno: Errno| Failure::of(&what, errno)
         };
-        // Echoes have no ports, but of a socket that is connected to port 0 the kernel does not tell where.
+        // Echoes have no ports, but the kernel does not report the peer of a socket connected to port 0.
         connect(&socket, &SocketAddr::new(to, 1)).map_err(failed("connect"))?;
         let own = getsockname(&socket).map_err(failed("ask for the address of"))?;
         let own = SocketAddr::try_from(own).map_err(failed("ask for the address of"))?;
@@ -129,7 +129,7 @@ impl Pinger {
         }
     }
 
-    /// Claims that it is connected to the address that is `named`: no account of a far end says so.
+    /// Claims that the socket is connected to the address `named`: there is no account of a far end that shows it.
     pub(crate) fn claim_address(&self, b: &mut Bencher, named: IpAddr) {
         let (claim, named, source) = ("address of the far end", named.to_string(), "getpeername");
         match self.asked() {
@@ -138,7 +138,7 @@ impl Pinger {
         }
     }
 
-    /// Whom the kernel sends its requests to.
+    /// The address to which the kernel sends the requests.
     fn asked(&self) -> Option<IpAddr> {
         let address = getpeername(&self.socket).ok().flatten()?;
         Some(SocketAddr::try_from(address).ok()?.ip())
@@ -165,7 +165,7 @@ impl Pinger {
     /// The sequence number and the payload of a packet, if it is a reply to this socket.
     fn answer<'p>(&self, packet: &'p [u8]) -> Option<(u16, &'p [u8])> {
         let echo = match (self.kind, self.family) {
-            // The IPv4 header says how long it is, in words.
+            // The IPv4 header gives its own length, in words.
             (Kind::Raw, Family::Ipv4) => packet.get(4 * usize::from(packet.first()? & 0xF)..)?,
             (Kind::Raw, Family::Ipv6) | (Kind::Ping, _) => packet,
         };
@@ -177,7 +177,7 @@ impl Pinger {
     }
 }
 
-/// Whether this machine lets us send echoes to an address of this family.
+/// Whether this machine permits sending echoes to an address of this family.
 pub(crate) fn support(family: Family) -> Result<(), Unsupported> {
     socket_for(family)
         .map(drop)
@@ -255,7 +255,7 @@ impl Link for Pinger {
     }
 }
 
-/// The type of a request, as its family numbers it.
+/// The ICMP type of a request in this family.
 const fn request(family: Family) -> u8 {
     match family {
         Family::Ipv4 => 8,
@@ -263,7 +263,7 @@ const fn request(family: Family) -> u8 {
     }
 }
 
-/// The type of a reply.
+/// The ICMP type of a reply in this family.
 const fn reply(family: Family) -> u8 {
     match family {
         Family::Ipv4 => 0,
@@ -327,7 +327,7 @@ mod tests {
             assert_eq!(pinger.answer(&echo(request(family), [high, low])), None);
             assert_eq!(pinger.answer(&echo(reply(family), [high, low ^ 1])), None);
             assert_eq!(pinger.answer(&packet[..7]), None);
-            // And the kernel's own.
+            // And the checksum that the kernel computes.
             let (mut message, mut answer) = (Message::new(4), Message::new(4));
             message.write(0x0403_0201, true);
             pinger.send(&mut message).unwrap();

@@ -1,17 +1,17 @@
 //! An ICMP echo request goes to the kernel at the other end, which answers it.
 //!
 //! ## Measures
-//! The time from before an ICMP echo request is sent until its reply has come, as `ping` does: with
-//! `size` bytes of payload behind its header of eight. With `path=loopback` this kernel answers,
-//! with `path=remote` that of the host that `--peer` names. The socket is an unprivileged ping
+//! The time from before an ICMP echo request is sent until its reply has arrived, as `ping` does: with
+//! `size` bytes of payload after its header of eight. With `path=loopback` this kernel answers,
+//! with `path=remote` the kernel of the host that `--peer` names. The socket is an unprivileged ping
 //! socket where the kernel allows one (net.ipv4.ping_group_range), else a raw one. The value is the
 //! median of batches, and each operation is timed individually as well, as in `net.tcp.round_trip`.
 //! ## Does not measure
-//! Any program at the other end: the kernel there answers as it receives the packet.
+//! Any program at the other end: the kernel there answers when it receives the packet.
 //! ## Reading it
-//! What `net.udp.round_trip` takes more, on two CPUs or to another host, is the cost of waking a
+//! What `net.udp.round_trip` takes in addition, on two CPUs or to another host, is the cost of waking a
 //! program and of its socket calls. Rounds of all rows are interleaved, so the three protocols are
-//! compared over the same minutes. On loopback the reply is there as soon as the request has been
+//! compared over the same minutes. On loopback the reply has arrived as soon as the request has been
 //! sent: there is no context switch. Hosts and firewalls may rate-limit or drop echoes: the near
 //! end waits 200 ms for a reply, and an operation without one does not count (`lost_count`).
 //! ## Source
@@ -37,7 +37,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Content of an echo, in bytes.
+/// Payload of an echo, in bytes.
 const SIZES: [usize; 2] = [PLAIN, 1 << 10];
 
 fn cases() -> Vec<Case> {
@@ -64,15 +64,15 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         position: 2,
         name: "length",
     };
-    // What the row's name says, not what was made of it.
+    // From the row's name, not from what was set up.
     let named = HEAD as u64 + b.case().number(SIZE);
     b.expect_argument(Sysno::SENDTO, length, Given::Always(named));
     let limit = match path {
         Path::Loopback(..) => None,
         Path::Remote(_) => {
-            // One, unless a near host answers before this end has fallen asleep; none where the far
+            // One, unless a nearby host answers before this end has fallen asleep; none where the far
             // end is another network namespace of this kernel, which answers within the sending
-            // call; two where packets of other programs wake a raw socket as well.
+            // call; two where packets for other programs wake a raw socket as well.
             b.expect(at_most(Counter::Switches, 2.3));
             Some(LOST_AFTER)
         }

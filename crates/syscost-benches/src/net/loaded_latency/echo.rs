@@ -37,7 +37,7 @@ pub(super) struct Echo {
 }
 
 impl Echo {
-    /// Connects to a far end that answers, on its CPUs if it is here.
+    /// Connects to a far end that answers, on its CPUs if it is on this machine.
     pub(super) fn start(path: &Path, seats: &Seats, seed: u64) -> Result<Self, Failure> {
         let (near, answers) = match path {
             Path::Loopback(..) => Self::here(path.address(), seats)?,
@@ -84,7 +84,7 @@ impl Echo {
         Ok((near, Answers::There(Box::new(session))))
     }
 
-    /// A message there and back, with a nonce in it.
+    /// Sends a message that contains a nonce, and receives it back.
     #[inline]
     pub(super) fn round_trip(&mut self) -> Result<(), Failure> {
         // Odd, so that no two numbers are the same.
@@ -109,7 +109,7 @@ impl Echo {
         Ok(())
     }
 
-    /// Ends it, and returns what the far end says it has answered.
+    /// Ends the connection, and returns how much the far end reports to have answered.
     pub(super) fn finish(self) -> Result<Tally, Failure> {
         let ended = self.near.shutdown(Shutdown::Write);
         ended.map_err(|cause| Failure::of("end the stream", cause))?;
@@ -122,12 +122,12 @@ impl Echo {
         }
     }
 
-    /// How many were made.
+    /// The number of round trips so far.
     pub(super) fn round_trips(&self) -> u64 {
         self.round_trips
     }
 
-    /// Claims what its connection is: where its tasks run, which way it goes, and its options.
+    /// Claims the properties of the connection: where its tasks run, which path it takes, and its options.
     fn claim_connection(&mut self, b: &mut Bencher) {
         if let Answers::Here(workers) = &self.answers {
             workers.claim_cpus(b);
@@ -149,7 +149,7 @@ impl Echo {
         }
     }
 
-    /// Ends it, and claims that the far end has answered what was asked.
+    /// Ends the connection, and claims that the far end has answered what was asked.
     pub(super) fn claim(mut self, b: &mut Bencher) -> Result<(), Failure> {
         self.claim_connection(b);
         let (round_trips, sum) = (self.round_trips, self.sum);

@@ -1,8 +1,8 @@
-//! From round trips made by hand to the terms of the model.
+//! From synthetic round trips to the terms of the model.
 
 use super::*;
 
-/// Round trips of some sizes that take so long, and a stream of this bandwidth.
+/// The model of round trips with these sizes and times, and of a stream with this bandwidth.
 fn computed(
     term: &'static str,
     time: impl Fn(f64) -> f64,

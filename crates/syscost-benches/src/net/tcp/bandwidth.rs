@@ -1,7 +1,7 @@
 //! Bytes per second of TCP streams in steady state, counted by the receiver.
 //!
 //! ## Measures
-//! How many bytes the receivers take out of `streams` connections in a second. Each end of each
+//! How many bytes per second the receivers take out of `streams` connections. Each end of each
 //! connection has its own process, which only sends or only receives; the streams run before a
 //! window begins and after it ends, so that neither connecting nor the growth of TCP's windows is
 //! part of it. The sender hands over `size` bytes at a time: by sendto(2) (`via=write`), by the
@@ -88,7 +88,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// Messages whose calls are counted: fewer large ones to another machine, since the path may be
-/// slow, but enough that one more, sent before anybody asks whether it is over, does not matter.
+/// slow, but enough that one more, sent before the check whether the stream is over, does not matter.
 const AUDITED: u64 = 64;
 const MIN_AUDITED: u64 = 32;
 const AUDITED_BYTES_REMOTE: u64 = 1 << 20;

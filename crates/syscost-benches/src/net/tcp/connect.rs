@@ -6,17 +6,17 @@
 //! `step=first_byte`: the far end accepts and sends one byte; this end waits for it and closes by
 //! RST (SO_LINGER of 0), which the far end waits for before it accepts the next connection.
 //! `step=reset`: as `connect`, but the far end closes by RST. `step=refused`: a connection to a
-//! port on which nobody listens is refused (ECONNREFUSED). With `path=loopback` the far end is a
+//! port without a listener is refused (ECONNREFUSED). With `path=loopback` the far end is a
 //! process on the same CPU, with `path=remote` the `syscost serve` that `--peer` names.
 //! ## Does not measure
 //! Exchanging messages (`net.tcp.round_trip`, `net.http`). Name lookup. Concurrent connections.
 //! ## Reading it
 //! On loopback every step contains two context switches except `refused`, which the kernel answers
-//! at once; what `connect` takes more than `ipc.unix_connect` is TCP's handshake and close. Over a
+//! immediately; what `connect` takes more than `ipc.unix_connect` is TCP's handshake and close. Over a
 //! path with delay, `connect` and `first_byte` take two round trips, `refused` one. The next
 //! connection is made when the last one has been accepted, so the backlog never overflows. Since
 //! the far end closes first, or a reset ends the connection, TIME_WAIT stays at the far end's port,
-//! or nowhere, and holds none of the ephemeral ports. All the same a process makes no more
+//! or nowhere, and holds none of the ephemeral ports. Even so a process makes no more
 //! connections than half of the ports that were free when it began (`connections_budget_count`, of
 //! `ports_free_count`; `time_wait_count` sockets were in TIME_WAIT).
 //! ## Source
@@ -134,7 +134,7 @@ impl Step {
         for (call, count) in [
             (Sysno::SOCKET, 1.0),
             (Sysno::CONNECT, 1.0),
-            // SO_LINGER of who resets, and how long the far end waits for that.
+            // SO_LINGER of the end that resets, and how long the far end waits for that.
             (
                 Sysno::SETSOCKOPT,
                 is_first_byte + there * (is_first_byte + is_reset),
@@ -162,7 +162,7 @@ impl Step {
             (_, true) => b.expect(within(Counter::Switches, sleeps(path.placement()), 4.2)),
             // None where the far end is this kernel, or another network namespace of it.
             (Step::Refused, false) => b.expect(at_most(Counter::Switches, 2.3)),
-            // One wait for the handshake, one for what comes then.
+            // One wait for the handshake, one for what follows.
             (_, false) => b.expect(within(Counter::Switches, 0.5, 2.3)),
         }
     }
@@ -175,10 +175,10 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (connector, account) = match step {
         Step::Refused => {
             let make = |_: &[u32]| {
-                let nobody = Nobody::at(&path)?;
-                let address = nobody.address;
+                let closed_port = ClosedPort::at(&path)?;
+                let address = closed_port.address;
                 let connector = Connector::new(step, address, None)?;
-                Ok(Team::new(Vec::new(), connector.beside(nobody)))
+                Ok(Team::new(Vec::new(), connector.beside(closed_port)))
             };
             (b.together(path.placement(), make)?, None)
         }
@@ -208,14 +208,14 @@ fn accepting(step: Step, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure
     backlog::accepting(path, cpus, &Tcp::default(), serve, &service)
 }
 
-/// A port on which nobody listens.
-struct Nobody {
+/// A port without a listener.
+struct ClosedPort {
     address: SocketAddr,
-    /// Keeps others from listening there.
+    /// Keeps other programs from listening on the port.
     _taken: Option<OwnedFd>,
 }
 
-impl Nobody {
+impl ClosedPort {
     fn at(path: &Path) -> Result<Self, Failure> {
         match path {
             Path::Loopback(..) => {
@@ -230,7 +230,7 @@ impl Nobody {
                     _taken: Some(taken),
                 })
             }
-            // A port of the far end's that has just been closed.
+            // A port of the far end that has just been closed.
             Path::Remote(given) => {
                 let service = Service::Accept {
                     close: Close::Fin,
@@ -252,11 +252,11 @@ impl Nobody {
 struct Connector {
     step: Step,
     address: SocketAddr,
-    /// Where the far end is a partner: it ends with a last connection.
+    /// Set where the far end is a partner, which ends with its last connection.
     last: Option<Last>,
     budget: Budget,
     backlog: Backlog,
-    _nobody: Option<Nobody>,
+    _closed_port: Option<ClosedPort>,
 }
 
 impl Connector {
@@ -267,13 +267,13 @@ impl Connector {
             last,
             budget: Budget::read()?,
             backlog: Backlog::watch(),
-            _nobody: None,
+            _closed_port: None,
         })
     }
 
-    fn beside(self, nobody: Nobody) -> Self {
+    fn beside(self, closed_port: ClosedPort) -> Self {
         Self {
-            _nobody: Some(nobody),
+            _closed_port: Some(closed_port),
             ..self
         }
     }
@@ -343,7 +343,7 @@ fn once(step: Step, address: &SocketAddr) -> Result<(), Bad> {
     }
 }
 
-/// Waits for a byte: 1 if one came, 0 if the far end has closed.
+/// Waits for a byte: returns 1 if one arrived, 0 if the far end has closed.
 fn next_byte(socket: &OwnedFd) -> Result<usize, Errno> {
     let mut byte = [0_u8];
     let came = retry_on_intr(|| recv(socket, &mut byte, RecvFlags::empty()));

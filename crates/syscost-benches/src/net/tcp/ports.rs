@@ -7,10 +7,10 @@ use syscost_harness::prelude::*;
 const RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 const SOCKETS: &str = "/proc/thread-self/net/sockstat";
 
-/// The free ports over the connections that a process may make.
+/// The divisor of the free ports that gives the connections that a process may make.
 const SHARE: u64 = 2;
 
-/// What may be used of this machine's ports.
+/// The ports of this machine that may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     /// Ephemeral ports that no socket in use or in TIME_WAIT holds.
@@ -81,7 +81,7 @@ impl Budget {
     }
 }
 
-/// How many ports there are: the first and the last.
+/// The number of ports in a range given by its first and last port.
 fn ports_in(range: &str) -> Option<u64> {
     let mut ends = range.split_whitespace().map(str::parse::<u64>);
     let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);

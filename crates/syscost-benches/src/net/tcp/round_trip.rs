@@ -86,7 +86,7 @@ fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Stream>, Failure> {
             let (listener, address) = listen(path.address(), 1, &tcp)?;
             let (wait, size) = (*wait, *size);
             let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
-            // The kernel notifies a connected end that its partner is gone.
+            // The kernel notifies a connected end when its partner is gone.
             let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
             (far, syscost_net::socket::connect(address, &tcp, PATIENCE)?)
         }

@@ -32,7 +32,7 @@ pub(crate) fn options() -> Tcp {
 pub(crate) struct Stream {
     socket: TcpStream,
     waiting: Waiting,
-    /// Before the first message and after the last.
+    /// What both kernels reported before the first message and after the last.
     sides: Option<(TcpSide, TcpSide)>,
     mtu: Option<u32>,
 }
@@ -82,7 +82,7 @@ impl Stream {
     }
 }
 
-/// Claims that both ends have the chosen congestion control; without a choice, says which they
+/// Claims that both ends have the chosen congestion control; without a choice, reports which one they
 /// have.
 fn claim_congestion(b: &mut Bencher, near: &TcpSide, far: &TcpSide) {
     let asked = options().congestion;
@@ -100,7 +100,7 @@ fn claim_congestion(b: &mut Bencher, near: &TcpSide, far: &TcpSide) {
 }
 
 /// Claims that nothing was retransmitted. What a path loses, or delivers late, is no defect of the
-/// benchmark: then this is unverified, for this reason.
+/// benchmark: then the claim is unverified, for this reason.
 pub(super) fn claim_retransmits(b: &mut Bencher, claim: &str, segments: u64, reason: &str) {
     match segments {
         0 => b.claim_equal(claim, 0.0, 0.0, SOURCE),
@@ -143,7 +143,7 @@ impl Link for Stream {
             .take()
             .zip(now)
             .map(|((before, _), now)| (before, now));
-        // Closing it would not end it: the partner has inherited a copy.
+        // Closing would not end the connection: the partner has inherited a copy of the descriptor.
         release(&self.socket);
         Ok(())
     }

@@ -1,19 +1,19 @@
 //! Bytes per second that arrive in datagrams, and how many datagrams do not.
 //!
 //! ## Measures
-//! What the receiver gets of UDP datagrams with `size` bytes of content in a second (goodput),
-//! while the sender, a process of its own like the receiver, sends `rate` of them in a second, or
-//! as many as it can (`max`). Sending goes on before a window begins and after it ends. Nobody
-//! tells a sender of datagrams to go slower, and what finds no room is thrown away: `loss_percent`
+//! The bytes per second of content that the receiver gets in UDP datagrams of `size` bytes (goodput),
+//! while the sender, a separate process like the receiver, sends `rate` datagrams per second, or
+//! as many as it can (`max`). Sending goes on before a window begins and after it ends. UDP has no
+//! flow control, and datagrams that find no room are dropped: `loss_percent`
 //! of those sent did not arrive, `duplicated_count` arrived twice, `reordered_count` arrived out of
 //! order. Loss is a result here, not a failure. On `path=loopback` the receiver is on this machine,
-//! on a CPU that stands to the sender's as `cpus` says; with `remote` it is where `syscost serve`
+//! on a CPU whose relation to the sender's `cpus` names; with `remote` it is where `syscost serve`
 //! runs.
 //! ## Does not measure
-//! Headers. The time a datagram takes: `net.udp.round_trip`. Datagrams of more than a device's packet, 1472 bytes over IPv4 on most, are sent in
-//! fragments, of which each may be lost.
+//! Headers. The time a datagram takes: `net.udp.round_trip`. Datagrams larger than a device's packet, 1472 bytes over IPv4 on most devices, are sent in
+//! fragments, each of which may be lost.
 //! ## Reading it
-//! Without a rate and with small datagrams it is a matter of calls per datagram. `sent_datagrams_per_s` is what the sender did; the evidence compares it with
+//! Without a rate and with small datagrams the result depends on the calls per datagram. `sent_datagrams_per_s` is what the sender did; the evidence compares it with
 //! the rate in the row's name, which a busy machine may not reach (then the row is marked `?`). A receiver that is slower than the sender loses the
 //! difference: on one CPU nearly all, since it does not run while the sender does.
 //! ## Source
@@ -58,27 +58,27 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The parameter that says how many datagrams are sent in a second.
+/// The key of the parameter with the number of datagrams per second.
 const RATE: &str = "rate";
 
-/// As many as can be.
+/// The value for as many datagrams as possible.
 const MAX: &str = "max";
 
-/// One that any machine should keep.
+/// A rate that any machine should sustain.
 const MODERATE: &str = "10000/s";
 
 /// Datagrams whose calls are counted.
 const AUDITED: u64 = 256;
 
-/// System calls at most for each datagram that is counted, farewells included: fewer than two,
+/// Maximum system calls for each counted datagram, farewells included: fewer than two,
 /// which would be one call too many for each.
 const MAX_SENDS: f64 = 1.9;
 
-/// How long a window is: several turns of tasks that share a CPU, and some datagrams of a moderate rate.
+/// Length of a window: several turns of tasks that share a CPU, and some datagrams at a moderate rate.
 const MIN_WINDOW: Duration = Duration::from_millis(5);
 const MAX_WINDOW: Duration = Duration::from_millis(25);
 
-/// How far the sender may be from the rate that the row names, as a share of it.
+/// Maximum deviation of the sender from the rate that the row names, as a share of it.
 const NEAR: f64 = 0.02;
 
 fn cases() -> Vec<Case> {
@@ -157,7 +157,7 @@ fn setting(b: &Bencher) -> Result<Setting, Failure> {
     })
 }
 
-/// Counts the system calls of some datagrams: one to send each, none to wait where there is no rate to keep, and one to receive it.
+/// Counts the system calls of some datagrams: one to send each, none to wait if there is no rate to keep, and one to receive it.
 fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     let waits = match setting.rate {
         Some(_) => 1.05,
@@ -170,7 +170,7 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
         at_most(Counter::OtherSyscalls, 0.05),
     ];
     if setting.path.is_loopback() {
-        // What finds no room never reaches the receiver: how few it takes is a result.
+        // Datagrams that find no room never reach the receiver: how few it takes is a result.
         calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
     }
     b.audit_apart(&calls, AUDITED, |messages| {
@@ -191,7 +191,7 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let claim = "bytes that are not what was sent at their place";
     b.claim_equal(claim, 0, received.wrong, "receiver");
     if order.distinct == sent.messages {
-        // What was lost is missing in a sum.
+        // The sum lacks what was lost.
         let [expected, found] = [sent, received].map(|tally| format!("{:016x}", tally.checksum));
         b.claim_equal(
             "checksum of all stamps in them",
@@ -209,7 +209,7 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
         Family::of_address(outcome.own.ip()).name().to_owned(),
         "getsockname",
     );
-    // What a queue dropped was sent, but the interface never carried it.
+    // What a queue dropped was sent, but never carried by the interface.
     outcome.way.claim(b, received.bytes.min(sent.bytes), 0);
     let Some(traffic) = outcome.traffic else {
         return;
@@ -251,15 +251,15 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     }
 }
 
-/// Claims that the sender sent at the rate in the row's name whenever its CPU let it: what others
-/// do there makes it late, but changes nothing here.
+/// Claims that the sender sent at the rate in the row's name whenever it had its CPU: other tasks
+/// on that CPU make it late, but change nothing here.
 fn claim_pace(b: &mut Bencher, rate: u32, sent: &Tally) {
     let (bound, share) = pace(rate, sent);
     let claim = "datagrams sent, of those due while the sender was not late";
     b.claim_within(claim, bound, share, "sender");
 }
 
-/// The datagrams sent as a share of those that were due, and what it may be: the last one may have
+/// The datagrams sent as a share of those that were due, and the bound of this share: the last one may have
 /// been stopped just before.
 fn pace(rate: u32, sent: &Tally) -> (Bound, f64) {
     let due = |ns: u64| f64::from(rate) * ns as f64 / 1e9;
@@ -269,8 +269,8 @@ fn pace(rate: u32, sent: &Tally) -> (Bound, f64) {
     (bound, sent.messages as f64 / all)
 }
 
-/// Claims that as many were sent in a second of the windows as the row says. Only a sender that
-/// gets its CPU can.
+/// Claims that the windows' rate of datagrams sent is the one in the row's name. Only a sender that
+/// gets its CPU can achieve it.
 fn claim_rate(b: &mut Bencher, rate: u32, per_s: f64) {
     let share = per_s / f64::from(rate);
     let (verdict, reason) = match (share - 1.0).abs() <= NEAR {

@@ -8,11 +8,11 @@
 //! ## Does not measure
 //! One-way latency: this is the full round trip. Datagrams sent back to back (`net.udp.bandwidth`).
 //! ## Reading it
-//! What TCP takes more, in the same minutes, is the price of ordering and acknowledgements. A
+//! What TCP takes in addition, in the same minutes, is the price of ordering and acknowledgements. A
 //! datagram larger than the path's MTU is sent in fragments and is lost with any of them. On a path
 //! that may lose datagrams the near end waits 200 ms for an answer: an operation without one does
 //! not count, nor does its batch. `lost_count`, `late_count` and `duplicated_count` say how often
-//! in a process an answer was missing, came too late, or came twice. On loopback nothing may be
+//! in a process an answer was missing, arrived late, or arrived twice. On loopback nothing may be
 //! lost: an answer that never comes ends in the time limit, and there is no value.
 //! ## Source
 //! netperf `UDP_RR`; sockperf ping-pong; qperf `udp_lat`; lmbench `lat_udp`.
@@ -56,7 +56,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The payload of a datagram is a little less than 64 KiB at most.
+/// The maximum payload of a datagram is a little less than 64 KiB.
 const SIZES: Sizes = Sizes {
     same: &[1, 64, 1 << 10, 16 << 10, 60 << 10],
     other: &[64, 60 << 10],
@@ -85,7 +85,7 @@ fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Datagrams>, Failure
                     &mut |_| false,
                 )?)
             };
-            // The kernel does not notify a waiting end that its partner is gone; an empty datagram
+            // The kernel does not notify a waiting end when its partner is gone; an empty datagram
             // does.
             let hang_up = |theirs: &mut UdpSocket| drop(theirs.send(&[]));
             let far = FarEnd::partner(cpus, theirs, serve, hang_up)?;
@@ -142,7 +142,7 @@ impl Link for Datagrams {
     }
 
     fn end(&mut self) -> Result<(), Errno> {
-        // An empty datagram ends the service. One on another machine may have ended by itself.
+        // An empty datagram ends the service. A service on another machine may have ended by itself.
         send(&self.socket, &[], SendFlags::NOSIGNAL).map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! From eight rows of throughput, made by hand, to the rows of the law.
+//! From eight synthetic rows of throughput to the rows of the law.
 
 use syscost_harness::session::derived;
 use syscost_harness::{Catalogue, Row};

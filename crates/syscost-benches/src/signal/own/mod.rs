@@ -1,9 +1,9 @@
-//! What this process has of its own: its ids, its signal handlers, its signal mask. All are put back on drop.
+//! The ids, signal handlers and signal mask of this process. Handlers and mask are restored on drop.
 #![allow(unsafe_code)] // the C library's signal interface
 
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::Once;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use libc::{c_int, c_void, siginfo_t};
@@ -19,37 +19,39 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 static THREAD: AtomicI32 = AtomicI32::new(0);
 
 /// The ids of this process and of the thread that measures, read from memory, so that a signal can be sent to them without
-/// a call that asks first.
+/// a call that queries them first.
 ///
 /// Evidence is counted in a fork of this process, which must not signal its parent: there the ids are the child's.
 pub(super) struct Ids;
 
 impl Ids {
-    /// Learns the ids, and has them learnt anew after every fork.
+    /// Reads the ids, and has them read again after every fork.
     pub(super) fn learn() -> Result<Self, Failure> {
-        static FOLLOW_FORKS: Once = Once::new();
+        static FOLLOW_FORKS: OnceLock<i32> = OnceLock::new();
         learn_ids();
-        let mut refused = 0;
-        FOLLOW_FORKS.call_once(|| {
+        let refused = FOLLOW_FORKS.get_or_init(|| {
             // SAFETY: the handler is sound in a forked child: it makes two calls and stores to atomics.
-            refused = unsafe { libc::pthread_atfork(None, None, Some(learn_ids)) };
+            unsafe { libc::pthread_atfork(None, None, Some(learn_ids)) }
         });
-        match refused {
+        match *refused {
             0 => Ok(Self),
             code => {
                 let error = std::io::Error::from_raw_os_error(code);
-                Err(Failure::of("be told of forks (pthread_atfork)", error))
+                Err(Failure::of(
+                    "register a handler for forks (pthread_atfork)",
+                    error,
+                ))
             }
         }
     }
 
-    /// This process.
+    /// The id of this process.
     #[inline(always)]
     pub(super) fn process(&self) -> usize {
         PROCESS.load(Relaxed) as usize
     }
 
-    /// The thread that measures.
+    /// The id of the thread that measures.
     #[inline(always)]
     pub(super) fn thread(&self) -> usize {
         THREAD.load(Relaxed) as usize
@@ -64,7 +66,7 @@ extern "C" fn learn_ids() {
 /// A signal handler with the sender's information.
 pub(super) type HandlerFn = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-/// What the C library is told to do with a signal.
+/// An action that makes the C library call this handler.
 pub(super) fn action(handler: HandlerFn) -> libc::sigaction {
     // SAFETY: all zeros is a valid action: the default one, with an empty mask.
     let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -98,13 +100,13 @@ impl Drop for Handler {
     }
 }
 
-/// Signals held back from this thread, until dropped.
+/// Signals blocked in this thread, until dropped.
 pub(crate) struct Blocked {
     before: u64,
 }
 
 impl Blocked {
-    /// Holds back one signal more.
+    /// Blocks one more signal.
     pub(crate) fn one(signal: c_int) -> Result<Self, Failure> {
         change_mask(libc::SIG_BLOCK, set_of(signal))
             .map(|before| Self { before })
@@ -119,17 +121,17 @@ impl Drop for Blocked {
     }
 }
 
-/// The kernel's set of one signal.
+/// The kernel's set that contains one signal.
 pub(crate) const fn set_of(signal: c_int) -> u64 {
     1 << (signal - 1)
 }
 
-/// One rt_sigprocmask call; the mask before it.
+/// One rt_sigprocmask call; returns the mask before it.
 #[inline(always)]
 pub(super) fn change_mask(how: c_int, set: u64) -> Result<u64, crate::syscall::Bad> {
     let mut before: u64 = 0;
     let (new, old) = (&raw const set, &raw mut before);
-    // SAFETY: both sets are of the size that is told, and live through the call.
+    // SAFETY: both sets have the size that is passed, and outlive the call.
     checked(unsafe {
         syscall4(
             Sysno::RT_SIGPROCMASK,

@@ -3,13 +3,13 @@
 //! ## Measures
 //! A loop that calls a function which does nothing, less the same loop without the call, less two readings
 //! of the timer, per call; the median of 21 such results, rounded to one decimal of a nanosecond. The loop
-//! adds up its counter, so that it is not left out. How many turns it made is not published: here 100 000.
+//! adds up its counter, so that it is not optimised away. How many turns it made is not published: here 100 000.
 //! ## Does not measure
 //! A difference of less than a tenth of a nanosecond, a quarter to a half of a cycle: the rounding hides
-//! it. What one call takes alone: the core overlaps it with the loop.
+//! it. The time of a single call: the core overlaps it with the loop.
 //! ## Reading it
 //! Compare with `call.integer`, `call.double`, `call.struct_argument` and `call.struct_return`. Subtracting
-//! the loop takes off work that the core did at the same time as the call, so the difference is less than
+//! the loop removes work that the core did at the same time as the call, so the difference is less than
 //! the call: it may be anything down to zero.
 //! ## Source
 //! The call-and-switch experiment, part 1 (docs/studies/call-and-switch.md).
@@ -75,9 +75,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
 }
 
-/// Measures a call of the procedure that lies there.
+/// Measures a call of the procedure at this address.
 fn measure(b: &mut Bencher, callee: *const u64, call: impl Fn()) -> Result<(), Failure> {
-    // What one result does: 21 loops with the call.
+    // A result takes 21 loops with the call.
     let operations = TURNS * super::RUNS as u64;
     b.as_published(operations, || {
         let without = || repeat(TURNS, || ());
@@ -93,7 +93,7 @@ fn measure(b: &mut Bencher, callee: *const u64, call: impl Fn()) -> Result<(), F
 /// Turns in which calls are counted.
 const WATCHED: u64 = 64;
 
-/// Claims that each turn calls this procedure once, where the processor may tell.
+/// Claims that each turn calls this procedure once, where the processor can report it.
 fn claim_called(b: &mut Bencher, callee: *const u64, call: impl Fn()) -> Result<(), Failure> {
     let Ok(watch) = Watch::of(TaskId::own(), callee, Uses::Calls) else {
         return Ok(());

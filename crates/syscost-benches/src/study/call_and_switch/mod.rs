@@ -8,7 +8,7 @@ use rustix::time::ClockId;
 
 use super::procedure::{median, now_ns, rounded, timer_ns};
 
-/// Results that a printed one is the median of, of calls.
+/// Number of results whose median is printed, for calls.
 const RUNS: usize = 21;
 
 /// How long a loop took, in ns.

@@ -5,10 +5,10 @@
 //! call; the median of 21 such results, rounded to one decimal. The calls go through the C library's
 //! syscall function, as published. How many turns the loop made is not published: here 500.
 //! ## Does not measure
-//! A call that nothing disturbs: the text does not look at what else ran on the core. Here the results that
-//! nothing disturbed stand beside all of them.
+//! An undisturbed call: the text does not look at what else ran on the core. Here the undisturbed results
+//! are shown next to all of them.
 //! ## Reading it
-//! Compare with `syscall.null{call=getpid}`. Both ways time many calls at once, so they should agree.
+//! Compare with `syscall.null{call=getpid}`. Both ways time many calls together, so they should agree.
 //! ## Source
 //! The call-and-switch experiment, part 2 (docs/studies/call-and-switch.md).
 #![allow(unsafe_code)] // the C library's syscall function

@@ -7,7 +7,7 @@
 //! is not published: here 500.
 //! ## Does not measure
 //! A switch from one thread to the other, unless both share a CPU: left alone, the scheduler puts them on
-//! two, and the time is that of waking an idle CPU. The detail `on_one_cpu_percent` tells how often they
+//! two, and the time is that of waking an idle CPU. The detail `on_one_cpu_percent` shows how often they
 //! ended on one.
 //! ## Reading it
 //! Compare with `switch.semaphore{between=threads,cpus=same}`, half of whose round trip is a switch.
@@ -30,7 +30,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.call_and_switch.thread_switch",
     title: "Thread switch by semaphores, as published",
     tags: &["context switch", "semaphore", "ping-pong"],
-    // The measuring thread sleeps for its partner, or finds that it was quick enough.
+    // The measuring thread sleeps until its partner answers, or finds that it has already answered.
     expect: &[at_most(Counter::VoluntarySwitches, 4.0)],
     run,
     source: include_str!("thread_switch.rs"),
@@ -43,10 +43,10 @@ const WARM_UPS: u64 = 200;
 /// Round trips that are timed.
 const ROUND_TRIPS: u64 = 500;
 
-/// Results that a printed one is the median of.
+/// Number of results whose median is printed.
 const RUNS: usize = 7;
 
-/// What the runs were seen to do.
+/// What was observed in the runs.
 #[derive(Default)]
 struct Seen {
     on_one_cpu: OneCpu,

@@ -1,4 +1,4 @@
-//! Shared: two children that pass a byte to and fro through two pipes, one of which takes the time.
+//! Shared: two children that pass a byte back and forth through two pipes, one of which takes the time.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::{now_ns, passed_ns};
 use crate::switch::ping_pong::{Side, Wake};
 use crate::switch::pipe::Pipes;
 
-/// What one of them says when it is done.
+/// What a child reports when it is done.
 #[derive(Debug, Clone, Copy)]
 struct Report {
-    /// From before its first write to after its last read, in ns.
+    /// Time from before its first write to after its last read, in ns.
     passed_ns: f64,
     /// Bytes it has received.
     received: u64,
-    /// Where it was at the end; `None` where the kernel does not tell.
+    /// Its CPU at the end; `None` where the kernel does not report it.
     cpu: Option<u32>,
     /// How often it was switched out meanwhile, asleep or not.
     switches: u64,
@@ -26,17 +26,17 @@ struct Report {
     faults: u64,
 }
 
-/// What both did.
+/// What both children reported.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passed {
-    /// What the first writer timed, in ns.
+    /// The time that the first writer measured, in ns.
     pub(super) ns: f64,
-    /// Bytes that arrived, of both.
+    /// Bytes that both received.
     pub(super) received: u64,
-    /// Whether both ended on one CPU; `None` where the kernel does not tell.
+    /// Whether both ended on one CPU; `None` where the kernel does not report it.
     pub(super) on_one_cpu: Option<bool>,
-    /// How often either was switched out: whoever waits sleeps, and whoever has woken the other may have to
-    /// make room for it.
+    /// How often either was switched out: a waiting child sleeps, and a child that has woken the other may be
+    /// preempted by it.
     pub(super) switches: u64,
     /// Page faults of both.
     pub(super) faults: u64,
@@ -74,7 +74,7 @@ pub(super) fn pass(messages: u64, cpus: &[u32]) -> Result<Passed, Failure> {
     })
 }
 
-/// What a child does: the first writer takes the time, the other answers.
+/// The work of a child: the first writer takes the time, the other answers.
 fn to_and_fro(pipes: &Pipes, side: Side, round_trips: u64) -> Result<Report, Failure> {
     let failed = |cause| Failure::of("pass a byte through a pipe", cause);
     match side {

@@ -4,7 +4,7 @@
 //! gettimeofday 100 000 times in a row through the C library, into an array that was touched before; the
 //! largest difference between two readings in a row. The histogram holds every step of all results.
 //! ## Does not measure
-//! What a reading takes: it grows the longer one looks, since it is the longest time that something else
+//! The cost of a reading: the result grows with the time of observation, since it is the longest time that something else
 //! took the CPU.
 //! ## Reading it
 //! Compare with the detail `longest_step_ns` of `timing.clock_step{source=gettimeofday}`, and with
@@ -20,7 +20,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.clock_read_switch.largest_step",
     title: "Largest clock step: gettimeofday, as published",
     tags: &["clock granularity", "jitter", "os noise"],
-    // It is about what others take of the CPU.
+    // It measures what other tasks take of the CPU.
     disregards_neighbours: |_| true,
     expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
     run,

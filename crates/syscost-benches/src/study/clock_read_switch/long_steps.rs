@@ -1,12 +1,12 @@
-//! How often gettimeofday goes on by more than a microsecond from one reading to the next, as the
+//! How often gettimeofday advances by more than a microsecond from one reading to the next, as the
 //! clock-read-switch experiment took it.
 //!
 //! ## Measures
 //! gettimeofday 100 000 times in a row through the C library, into an array that was touched before; the
 //! share of the readings that came more than one microsecond after the one before. The text counts steps of
-//! many microseconds and states no limit: that it is one is our reading.
+//! many microseconds and states no limit: that it is one is our interpretation.
 //! ## Does not measure
-//! What a reading takes: what lies between two readings is what the machine did meanwhile. The details tell
+//! The cost of a reading: the time between two readings is what the machine did meanwhile. The details show
 //! how often it switched to another task or served a page fault; interrupts and a hypervisor leave no such
 //! trace.
 //! ## Reading it
@@ -24,7 +24,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     tags: &["clock granularity", "jitter"],
     unit: Unit::Percent,
     quantity: Quantity::Level,
-    // It is about what others take of the CPU.
+    // It measures what other tasks take of the CPU.
     disregards_neighbours: |_| true,
     expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
     run: |b| measure(b, |series| Some(Series::long_percent(series))),

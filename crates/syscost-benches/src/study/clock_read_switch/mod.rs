@@ -1,5 +1,5 @@
 //! The clock-read-switch experiment: readings of gettimeofday, reads of no bytes, two processes that pass a
-//! byte to and fro.
+//! byte back and forth.
 
 mod children;
 pub(super) mod clock_read;
@@ -16,18 +16,18 @@ use crate::timing::clock_read::time_of_day;
 /// One step of gettimeofday, in ns.
 const STEP_NS: f64 = 1_000.0;
 
-/// A reading of gettimeofday, whole microseconds, in ns.
+/// A reading of gettimeofday, which counts whole microseconds, in ns.
 fn now_ns() -> Result<u64, Failure> {
     time_of_day().map_err(|cause| Failure::of("read gettimeofday", cause))
 }
 
-/// From one reading to a later one, in ns: below zero where the clock was set back between them.
+/// From one reading to a later one, in ns: negative where the clock was set back between them.
 fn passed_ns(begun: u64, now: u64) -> f64 {
     now.wrapping_sub(begun).cast_signed() as f64
 }
 
-/// The least of these results, as published; infinite of none.
-fn least(results: impl IntoIterator<Item = f64>) -> f64 {
+/// The minimum of these results, as published; infinite if there are none.
+fn minimum(results: impl IntoIterator<Item = f64>) -> f64 {
     results.into_iter().fold(f64::INFINITY, f64::min)
 }
 
@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn a_clock_that_is_set_back_is_seen() {
         assert_eq!([passed_ns(5, 7), passed_ns(7, 5)], [2.0, -2.0]);
-        assert_eq!(least([3.0, 1.0, 2.0]), 1.0);
+        assert_eq!(minimum([3.0, 1.0, 2.0]), 1.0);
     }
 
     #[test]

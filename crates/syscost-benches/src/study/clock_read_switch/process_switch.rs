@@ -1,16 +1,16 @@
-//! Two child processes that pass a byte to and fro, the least of several runs, as the clock-read-switch
+//! Two child processes that pass a byte back and forth, the minimum of several runs, as the clock-read-switch
 //! experiment took it.
 //!
 //! ## Measures
 //! 20, 200 or 20 000 bytes passed from one child to the other and back through two pipes, between two
 //! readings of gettimeofday by the child that writes first, which waits until the other is ready; per byte;
-//! the least of several runs, each with children of its own. How many runs is not published: here 10, and 2
+//! the minimum of several runs, each with new children. How many runs is not published: here 10, and 2
 //! of 20 000. `hint=none` lets the kernel place the children, as published. `hint=same_cpu` stands for the
 //! published hint to keep them together: it binds both to one CPU, since Linux has no such hint.
 //! ## Does not measure
-//! A switch, unless both share a CPU: left alone, each may have one that waits idle for it. The details
-//! tell: `placed_on_one_cpu_percent` of all runs ended with both on one CPU,
-//! `placed_best_on_one_cpu_percent` of those that were the least of a result. With `hint=same_cpu` both must
+//! A switch, unless both share a CPU: left alone, each may have a CPU that waits idle for it. The details
+//! show it: `placed_on_one_cpu_percent` of all runs ended with both on one CPU,
+//! `placed_best_on_one_cpu_percent` of those that were the minimum of a result. With `hint=same_cpu` both must
 //! have been on one, and a child must have left it for each byte.
 //! ## Reading it
 //! Compare with half of `switch.pipe{between=processes,cpus=same}`.
@@ -31,20 +31,20 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         ("in_a_row", &["20", "200", "20000"]),
         ("hint", &["none", "same_cpu"]),
     ]),
-    // The children do it all; this task waits for them a few times in a run, of 20 bytes at the least.
+    // The children do all the work; this task waits for them a few times in a run, of at least 20 bytes.
     expect: &[at_most(Counter::VoluntarySwitches, 0.5)],
-    // Nobody knows beforehand where children are that nobody pins.
+    // It is not known beforehand where unpinned children run.
     disregards_neighbours: |case| case.get("hint") == "none",
     run,
     source: include_str!("process_switch.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// Runs that one result is the least of: of few bytes, and of many.
+/// Number of runs whose minimum is a result: of few bytes, and of many.
 const RUNS: u64 = 10;
 const LONG_RUNS: u64 = 2;
 
-/// What was seen in the runs of all results.
+/// What was observed in the runs of all results.
 #[derive(Debug, Default)]
 struct Seen {
     runs: u64,
@@ -59,7 +59,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Notes the runs of one result; the least of them, in ns.
+    /// Notes the runs of one result; returns the shortest one, in ns.
     fn note(&mut self, runs: &[Passed], messages: u64) -> Option<f64> {
         for run in runs {
             self.runs += 1;
@@ -69,13 +69,13 @@ impl Seen {
             self.switches += run.switches;
             self.faults += run.faults;
         }
-        let least = runs
+        let fastest = runs
             .iter()
             .min_by(|one, other| one.ns.total_cmp(&other.ns))?;
         self.results += 1;
-        self.best_together += u64::from(least.on_one_cpu == Some(true));
-        self.best_ns = least.ns;
-        Some(least.ns)
+        self.best_together += u64::from(fastest.on_one_cpu == Some(true));
+        self.best_ns = fastest.ns;
+        Some(fastest.ns)
     }
 }
 
@@ -91,9 +91,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.as_published(runs * messages, || {
         let passed = (0..runs).map(|_| pass(messages, &cpus));
         let passed: Vec<Passed> = passed.collect::<Result<_, _>>()?;
-        let least = seen.note(&passed, messages);
-        let least = least.ok_or_else(|| Failure::Broken("makes no run".into()))?;
-        Ok(least / messages as f64)
+        let fastest = seen.note(&passed, messages);
+        let fastest = fastest.ok_or_else(|| Failure::Broken("makes no run".into()))?;
+        Ok(fastest / messages as f64)
     })?;
     drop(unpinned);
     b.claim_equal(
@@ -108,7 +108,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if is_pinned {
         let claim = "runs that ended with both on one CPU, in percent";
         b.claim_equal(claim, 100.0, together, "getcpu");
-        // Of the first byte to the last: no byte is read before its writer has left their one CPU.
+        // From the first byte to the last: no byte is read before its writer has left their one CPU.
         let claim = "switches of both children per byte";
         b.claim_within(claim, Bound::AtLeast(0.9), switches_per_byte, "getrusage");
     }

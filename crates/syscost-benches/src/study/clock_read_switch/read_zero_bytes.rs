@@ -1,11 +1,11 @@
-//! A read of 0 bytes, the least of many runs, as the clock-read-switch experiment took it.
+//! A read of 0 bytes, the minimum of many runs, as the clock-read-switch experiment took it.
 //!
 //! ## Measures
-//! A number of reads of 0 bytes in a row between two readings of gettimeofday, per read; the least of many
+//! A number of reads of 0 bytes in a row between two readings of gettimeofday, per read; the minimum of many
 //! repetitions. What was read is not published, nor how many repetitions there were: here it is /dev/zero,
 //! and 1000, 100 and 10 repetitions of 100, 1000 and 10 000 reads.
 //! ## Does not measure
-//! A part of a microsecond: the clock does not show it, and the least of many results is one that the
+//! A part of a microsecond: the clock does not show it, and the minimum of many results is one that the
 //! clock's steps made shorter than it was. The detail
 //! `clock_step_percent` is one such step in percent of what was timed.
 //! ## Reading it
@@ -21,7 +21,7 @@ use syscost_harness::prelude::*;
 
 use crate::implied::{Implied, Shares};
 
-use super::{STEP_NS, least, now_ns, passed_ns};
+use super::{STEP_NS, minimum, now_ns, passed_ns};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "study.clock_read_switch.read_zero_bytes",
@@ -34,7 +34,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Reads that one result is made of.
+/// Total reads of one result.
 const READS: u64 = 100_000;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -51,12 +51,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             results.push(passed_ns(begun, now_ns()?) / in_a_row as f64);
         }
         implied.note(results.iter().sum::<f64>() * in_a_row as f64, since);
-        let result = least(results);
+        let result = minimum(results);
         all_ns.push(result);
         Ok(result)
     })?;
     implied.claim(b, Shares::WHOLE);
-    // The last result is as good as any: a step is a step.
+    // Any result will do, here the last one: the step is the same for all.
     let timed_ns = all_ns.last().map_or(f64::NAN, |ns| ns * in_a_row as f64);
     b.detail("clock_step_percent", 100.0 * STEP_NS / timed_ns);
     Ok(())

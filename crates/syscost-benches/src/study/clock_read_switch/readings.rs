@@ -10,21 +10,21 @@ use super::{STEP_NS, now_ns, passed_ns};
 /// Readings in a row, as published.
 pub(super) const READINGS: usize = 100_000;
 
-/// What one series of readings shows.
+/// The properties of one series of readings.
 #[derive(Debug, Default)]
 pub(super) struct Series {
     /// How often each number of equal readings in a row was seen.
     lengths: BTreeMap<u32, u32>,
-    /// By how much the clock went on, in ns, each time it did.
+    /// The steps by which the clock advanced, in ns.
     pub(super) steps_ns: Vec<f64>,
 }
 
 impl Series {
-    /// The readings, compared each with the one before.
+    /// Compares each reading with the one before.
     fn of(readings: &[u64]) -> Self {
         let mut series = Self::default();
         let mut equal = 1;
-        // Before the first step nobody knows how many equal readings were not taken.
+        // Before the first step it is unknown how many equal readings were missed.
         let mut is_whole = false;
         for pair in readings.windows(2) {
             let step_ns = passed_ns(pair[0], pair[1]);
@@ -42,7 +42,7 @@ impl Series {
     }
 
     /// The most frequent number of equal readings in a row, the smallest of several; `None` where the clock
-    /// did not go on twice.
+    /// did not advance twice.
     pub(super) fn usual_length(&self) -> Option<u32> {
         let most = self.lengths.values().copied().max()?;
         let mut usual = self.lengths.iter().filter(|(_, times)| **times == most);
@@ -69,8 +69,8 @@ struct Counted {
     switches: u64,
 }
 
-/// Repeats the readings, each time with the result that `of` takes from them, and tells what was counted
-/// beside.
+/// Repeats the readings, each time with the result that `of` takes from them, and details what was counted
+/// meanwhile.
 pub(super) fn measure(
     b: &mut Bencher,
     mut of: impl FnMut(&Series) -> Option<f64>,

@@ -3,11 +3,11 @@
 //! ## Measures
 //! A loop with the call less the same loop without, by the CPU time of the process, per turn. The program
 //! was compiled without optimisation; here a model of such code keeps the counter in memory. Published are
-//! 100 000 000 turns; here 10 000 000, for a row must end in time.
+//! 100 000 000 turns; here 10 000 000, since a row must end in time.
 //! ## Does not measure
 //! A call alone: the loop waits for its counter in memory, and the core makes the call meanwhile. Where the
-//! compiler put the counter changes how long each of both loops takes. What is left once the empty loop is
-//! taken off may be less than a call, or more.
+//! compiler put the counter changes how long each of both loops takes. The remainder once the empty loop is
+//! subtracted may be less than a call, or more.
 //! ## Reading it
 //! Compare with `call.integer{arguments=0}`.
 //! ## Source
@@ -23,7 +23,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Minimal function call, as published",
     tags: &["procedure call", "function call overhead"],
     quantity: Quantity::Level,
-    // The clock is read four times a result.
+    // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
     run,
     source: include_str!("function_call.rs"),

@@ -3,10 +3,10 @@
 //! ## Measures
 //! An empty loop of 100 000 000 turns, and of 100 000, by the CPU time of the process, per turn. The
 //! program was compiled without optimisation; here a model of such code keeps the counter in memory. That
-//! the empty loop was timed by this clock is our reading: the text names it for the loops that this one is
-//! taken off.
+//! the empty loop was timed by this clock is our interpretation: the text names it for the loops from which
+//! this one is subtracted.
 //! ## Does not measure
-//! What a loop costs around a call: the core works on both at once.
+//! The cost of a loop around a call: the core works on both simultaneously.
 //! ## Reading it
 //! Compare with `timing.loop{shape=memory}`.
 //! ## Source
@@ -21,7 +21,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Loop overhead: one turn of an empty loop, as published",
     tags: &["loop overhead"],
     cases: Cases::Grid(&[("turns", &["100M", "100K"])]),
-    // The clock is read twice a result.
+    // The clock is read twice per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
     run,
     source: include_str!("loop.rs"),

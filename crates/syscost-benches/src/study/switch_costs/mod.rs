@@ -1,4 +1,4 @@
-//! The switch-costs experiment: an empty loop, the least function and system call, and switches as elapsed
+//! The switch-costs experiment: an empty loop, the minimum function and system call, and switches as elapsed
 //! time less CPU time.
 
 pub(super) mod function_call;
@@ -15,8 +15,8 @@ use syscost_harness::prelude::*;
 use super::procedure::now_ns;
 use super::unoptimised::repeat;
 
-/// Turns of loops with a function or system call: a tenth of those published, for a row must end in time.
-/// The two readings of the clock are no part of a result all the same.
+/// Turns of loops with a function or system call: a tenth of those published, since a row must end in time.
+/// Even so the two readings of the clock are a negligible part of a result.
 const CALLS: u64 = 10_000_000;
 
 /// Turns of the shorter loops, as published.
@@ -25,27 +25,27 @@ const TURNS: u64 = 100_000;
 /// Turns of loops whose every turn enters the kernel and does no more: fewer than those published.
 const ENTRIES: u64 = 20_000;
 
-/// Operations of which the system calls are counted, where those of a whole result would take too long.
+/// Operations whose system calls are counted, where those of a whole result would take too long.
 const AUDITED: u64 = 64;
 
 /// The CPU time of this process, with all its threads.
 const CPU_TIME: ClockId = ClockId::ProcessCPUTime;
 
-/// What this many turns of an unoptimised loop took of a clock, per turn, in ns.
+/// The time of this many turns of an unoptimised loop by a clock, per turn, in ns.
 fn per_turn(clock: ClockId, turns: u64, turn: impl FnMut()) -> f64 {
     let begun = now_ns(clock);
     repeat(turns, turn);
     (now_ns(clock) - begun) / turns as f64
 }
 
-/// The clocks of a switch's row.
+/// The clock of a switch's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
     /// Elapsed time.
     Monotonic,
     /// CPU time.
     CpuTime,
-    /// The first less the second, each of a run of its own.
+    /// The first minus the second, each from a separate run.
     Difference,
 }
 
@@ -53,7 +53,7 @@ impl By {
     /// The values of the parameter.
     const NAMES: &[&str] = &["monotonic", "cpu_time", "difference"];
 
-    /// The one that a case names.
+    /// The clock that a case names.
     fn of(case: &Case) -> Result<Self, Failure> {
         match case.get("clock") {
             "monotonic" => Ok(Self::Monotonic),
@@ -71,7 +71,7 @@ impl By {
         }
     }
 
-    /// A result, from runs by these clocks; what remains of a difference is multiplied by `share`.
+    /// A result, from runs by these clocks; a difference is multiplied by `share`.
     fn result(
         self,
         share: f64,
@@ -136,7 +136,7 @@ mod tests {
         near(process / 2.0, figure("process-switch"));
         let thread = figure("thread-monotonic") - figure("thread-cpu-time");
         near(thread, figure("thread-switch"));
-        // What the printed run says of each loop before the empty one is taken off.
+        // The printed value of each loop before the empty one is subtracted.
         near(2.592_456 - figure("loop-100m"), figure("function-call"));
         near(2.671_331 - figure("loop-100m"), figure("system-call"));
     }

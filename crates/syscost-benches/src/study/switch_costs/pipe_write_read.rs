@@ -2,10 +2,10 @@
 //!
 //! ## Measures
 //! 100 000 times a write of one byte into a pipe and its read by the same process, per pair; the loop is
-//! not taken off. By which clock is not published: here the CPU time of the process, as in that text's
+//! not subtracted. By which clock is not published: here the CPU time of the process, as in that text's
 //! other loops.
 //! ## Does not measure
-//! A switch: the byte is there before it is read.
+//! A switch: the byte is in the pipe before it is read.
 //! ## Reading it
 //! Compare with `syscall.write_null` and `syscall.read_zero`: two system calls, and the pipe's lock, page
 //! and wake-up list.
@@ -46,7 +46,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let expected = [
         calls(Sysno::WRITE),
         calls(Sysno::READ),
-        // The clock is read twice, however many there are.
+        // The clock is read twice, regardless of the number of pairs.
         at_most(Counter::OtherSyscalls, 0.0),
     ];
     b.audit_apart(&expected, AUDITED, |turns| pass(turns).map(drop))?;

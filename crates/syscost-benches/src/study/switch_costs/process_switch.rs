@@ -1,4 +1,4 @@
-//! Parent and child that pass a byte to and fro, by elapsed time, by CPU time, and their difference, as the
+//! Parent and child that pass a byte back and forth, by elapsed time, by CPU time, and their difference, as the
 //! switch-costs experiment took it.
 //!
 //! ## Measures
@@ -9,9 +9,9 @@
 //! not change a result, which is per round trip: the start of the child and the first round trip, which
 //! comes before as published, are not timed.
 //! ## Does not measure
-//! A switch. The CPU time of the parent has the kernel's part of its own writes, reads and switches in it,
-//! so that these are taken off; and the child's time is not in it, so that all that the child does stays.
-//! The details tell how much of the difference that is, and how much of the parent's CPU time was spent in
+//! A switch. The CPU time of the parent includes the kernel's part of its own writes, reads and switches,
+//! so that these are subtracted; and it does not include the child's time, so that everything the child does remains.
+//! The details show how much of the difference that is, and how much of the parent's CPU time was spent in
 //! the kernel (`parent_kernel_percent`, by getrusage). CPU time is counted in ns by the scheduler
 //! (`cpu_clock_smallest_step_ns`); on systems that count it by the tick it could not be used at all.
 //! ## Reading it
@@ -39,11 +39,11 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Process switch, as published",
     tags: &["context switch", "ping-pong", "pipe"],
     cases: Cases::Grid(&[("clock", By::NAMES)]),
-    // Less CPU time than elapsed time is no law: it is another run.
+    // CPU time is not always less than elapsed time: it comes from another run.
     quantity: Quantity::Level,
-    // The parent sleeps for each answer, or finds that it was quick enough; nothing else makes it wait.
+    // The parent sleeps for each answer, or finds that it has already come; nothing else makes it wait.
     expect: &[at_most(Counter::VoluntarySwitches, 1.1)],
-    // Nobody knows beforehand where tasks are that nobody pins.
+    // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,
     run,
     source: include_str!("process_switch.rs"),
@@ -53,7 +53,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 /// A fiftieth of those published.
 const ROUND_TRIPS: u64 = 2_000;
 
-/// What the child says when it is done.
+/// What the child reports when it is done.
 #[derive(Debug, Clone, Copy)]
 struct Report {
     answered: u64,
@@ -62,7 +62,7 @@ struct Report {
     cpu: u32,
 }
 
-/// What was seen in all runs, by whatever clock they were timed.
+/// What was observed in all runs, whichever clock timed them.
 #[derive(Default)]
 struct Seen {
     runs: u64,
@@ -114,7 +114,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A round trip by this clock, in ns.
+/// The time of a round trip by this clock, in ns.
 fn round_trips(clock: ClockId, cpus: &[u32], seen: &mut Seen) -> Result<f64, Failure> {
     let failed = |cause| Failure::of("pass a byte through a pipe", cause);
     let pipes = Arc::new(Pipes::open()?);
@@ -170,7 +170,7 @@ fn round_trips(clock: ClockId, cpus: &[u32], seen: &mut Seen) -> Result<f64, Fai
     Ok(ns / ROUND_TRIPS as f64)
 }
 
-/// The child: an answer to each byte, the first of which is not counted.
+/// The child: answers each byte, the first of which is not counted.
 fn answer(pipes: &Pipes) -> Result<Report, Failure> {
     let failed = |cause| Failure::of("pass a byte through a pipe", cause);
     let trip = || {
@@ -210,7 +210,7 @@ mod tests {
         round_trips(CPU_TIME, &cpus, &mut seen).unwrap();
         assert_eq!((seen.runs, seen.answered), (2, 2 * ROUND_TRIPS));
         assert!(elapsed > 0.0 && seen.child_ns > 0.0);
-        // Two clocks: of a task that hardly waits they are nearly the same.
+        // Two clocks: for a task that hardly waits they are nearly the same.
         assert!(seen.parent_ns < 1.5 * seen.elapsed_ns);
         // Each side sleeps for most of its bytes, wherever it runs.
         assert!(seen.switches > ROUND_TRIPS, "{}", seen.switches);

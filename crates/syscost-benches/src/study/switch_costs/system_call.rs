@@ -1,8 +1,8 @@
-//! The least system call, as the switch-costs experiment timed it.
+//! The minimum system call, as the switch-costs experiment timed it.
 //!
 //! ## Measures
 //! A loop with the call less the same loop without, by the CPU time of the process, per turn. Which call it
-//! was is not published; of 0.9 ns there can only be one that the C library answers itself. `getpid=cached`
+//! was is not published; only one that the C library answers itself can take 0.9 ns. `getpid=cached`
 //! is a model of it: getpid of an old C library, which asks the kernel once and then returns what it
 //! remembers. `getpid=entered` is the same procedure with the C library's getpid of today, which always
 //! asks. The program was compiled without optimisation; here a model of such code keeps
@@ -37,14 +37,14 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(Sysno::GETPID)],
         },
     ]),
-    // The clock is read four times a result.
+    // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
     run,
     source: include_str!("system_call.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// What the C library remembers; 0 before it has asked.
+/// The id that the C library remembers; 0 before it has asked.
 static REMEMBERED: AtomicU32 = AtomicU32::new(0);
 
 /// getpid as C libraries had it until 2017: one system call, and from then on a load and a comparison.

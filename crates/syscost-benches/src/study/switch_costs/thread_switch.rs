@@ -4,13 +4,13 @@
 //! ## Measures
 //! From before the start of the first of two threads, each of which calls sched_yield 5000 times, to after
 //! the end of the second, divided by 5000: `clock=monotonic` by elapsed time, `clock=cpu_time` by the CPU
-//! time of the process, that is of both threads; `clock=difference` is a run of each and their difference.
+//! time of the process, that is of both threads; `clock=difference` is the difference of a run by each.
 //! Nothing is pinned, as published. Published are 100 000 yields; beside other programs, each of which may
 //! be given the CPU for milliseconds, these would take minutes.
 //! ## Does not measure
-//! A switch from one thread to the other, unless both share a CPU: otherwise nobody is there to yield to.
-//! The detail `switches_per_yield_count` tells how many there were. Where they do share one, each of the
-//! 5000 is two yields and two switches, and all of it is CPU time: the difference is what others had of the
+//! A switch from one thread to the other, unless both share a CPU: otherwise there is no other task to yield to.
+//! The detail `switches_per_yield_count` shows how many there were. Where they do share one, each of the
+//! 5000 is two yields and two switches, and all of it is CPU time: the difference is what other tasks took of the
 //! CPU. `kernel_percent` is the kernel's share of the CPU time, by getrusage. A 5000th of starting two
 //! threads is in the results as well, some 10 to 20 ns.
 //! ## Reading it
@@ -36,12 +36,12 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     title: "Thread switch by yields, as published",
     tags: &["context switch", "sched_yield"],
     cases: Cases::Grid(&[("clock", By::NAMES)]),
-    // Two threads that run at once take more CPU time than elapses.
+    // Two threads that run simultaneously use more CPU time than elapses.
     quantity: Quantity::Level,
-    // The task that starts the two sleeps until they have ended: once in a run, of 10 000 yields. Half of
-    // that, for a run whose threads were quicker.
+    // The task that starts the two sleeps until they have ended: once in a run of 10 000 yields. Half of
+    // that, to allow for runs whose threads were faster.
     expect: &[at_least(Counter::VoluntarySwitches, 0.000_05)],
-    // Nobody knows beforehand where tasks are that nobody pins.
+    // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,
     run,
     source: include_str!("thread_switch.rs"),
@@ -51,10 +51,10 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 /// Yields of each thread: a twentieth of those published.
 const YIELDS: u64 = 5_000;
 
-/// Threads that yield.
+/// Number of threads that yield.
 const THREADS: u64 = 2;
 
-/// What was seen in all runs.
+/// What was observed in all runs.
 #[derive(Default)]
 struct Seen {
     runs: u64,
@@ -85,7 +85,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Both threads' yields by this clock, as many of each, per yield of one of them, in ns.
+/// Time by this clock of both threads' yields, `each` per thread, per yield of one of them, in ns.
 fn yields(clock: ClockId, each: u64, seen: &mut Seen) -> Result<f64, Failure> {
     let yielder = move || {
         let made = repeat(each, sched_yield);

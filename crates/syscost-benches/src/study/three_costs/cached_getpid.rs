@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use syscost_sys::raw::{Sysno, syscall0};
 
-/// What the kernel answered; 0 as long as nobody asked.
+/// The kernel's answer; 0 before it was asked.
 static KNOWN: AtomicI32 = AtomicI32::new(0);
 
-/// Begins anew, as a program that was just started.
+/// Resets the model to the state of a program that has just started.
 pub(super) fn forget() {
     KNOWN.store(0, Relaxed);
 }

@@ -1,4 +1,4 @@
-//! rdtsc twice in a row, as the three-costs experiment timed it: the overhead that it takes off everything
+//! rdtsc twice in a row, as the three-costs experiment timed it: the overhead that it subtracts from everything
 //! else.
 //!
 //! ## Measures
@@ -6,9 +6,9 @@
 //! optimised; the mean, and of three such runs the mean. The reading is a bare `rdtsc` in a function, which
 //! without optimisation is called.
 //! ## Does not measure
-//! What a pair adds to an operation: the readings are ordered neither with each other nor with what is
+//! The cost of a pair around an operation: the readings are ordered neither with each other nor with what is
 //! between them, so a part of the operation overlaps with the pair, or the pair with the operation. The
-//! details `single_p10_ns` to `single_p90_ns` tell how far single pairs lie apart.
+//! details `single_p10_ns` to `single_p90_ns` show how much single pairs vary.
 //! ## Reading it
 //! Compare with `timing.clock_step{source=tsc}`, the step from one reading to the next, without the call of
 //! the function.
@@ -36,6 +36,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.as_published(ITERATIONS * RUNS, || {
         Ok(overhead(&mut pairs)? / ticks_per_ns)
     })?;
-    pairs.tell(b, 0.0, ticks_per_ns);
+    pairs.detail(b, 0.0, ticks_per_ns);
     Ok(())
 }

@@ -18,14 +18,14 @@ use crate::timing::clock_read::counter_ticks_per_ns;
 /// Operations of a run.
 const ITERATIONS: u64 = 10_000;
 
-/// Tasks made in a run. Published are 10 000, which would take seconds.
+/// Tasks created in a run. Published are 10 000, which would take seconds.
 const TASKS: u64 = 1_000;
 
-/// Runs whose mean is a result.
+/// Number of runs whose mean is a result.
 const RUNS: u64 = 3;
 
-/// The counter as the programs read it: by a function of their own, which without optimisation is called
-/// and keeps what it read in memory. Nothing orders it with the instructions around it.
+/// The counter as the programs read it: by a function, which without optimisation is called
+/// and keeps the value in memory. Nothing orders it with the instructions around it.
 #[inline(never)]
 extern "C" fn rdtsc() -> u64 {
     InMemory::new(arch::cycle_counter_unfenced()).get()
@@ -40,13 +40,13 @@ fn mean_of_runs(mut run: impl FnMut() -> Result<f64, Failure>) -> Result<f64, Fa
     Ok(sum / RUNS as f64)
 }
 
-/// What two readings in a row differ by, in ticks: the overhead that is taken off each operation.
+/// The difference of two readings in a row, in ticks: the overhead that is subtracted from each operation.
 fn overhead(pairs: &mut Pairs) -> Result<f64, Failure> {
     mean_of_runs(|| pairs.around(0.0, || Ok(()), Ok))
 }
 
 /// Measures an operation by a pair of readings around each: three runs, each of which begins with
-/// `prepare`, less the overhead; and what their mean hides.
+/// `prepare`, minus the overhead; details what their mean hides.
 fn measure(
     b: &mut Bencher,
     mut prepare: impl FnMut(),
@@ -55,31 +55,31 @@ fn measure(
     let ticks_per_ns = counter_ticks_per_ns(b.clock());
     let mut empty = Pairs::new(ITERATIONS);
     let mut pairs = Pairs::new(ITERATIONS);
-    let mut taken_off = 0.0;
+    let mut subtracted = 0.0;
     b.as_published(ITERATIONS * RUNS, || {
-        taken_off = overhead(&mut empty)?;
+        subtracted = overhead(&mut empty)?;
         let mean = mean_of_runs(|| {
             prepare();
-            pairs.around(taken_off, &mut operation, Ok)
+            pairs.around(subtracted, &mut operation, Ok)
         })?;
         Ok(mean / ticks_per_ns)
     })?;
-    pairs.tell(b, taken_off, ticks_per_ns);
-    pairs.tell_beside(&empty, b, ticks_per_ns);
+    pairs.detail(b, subtracted, ticks_per_ns);
+    pairs.detail_difference(&empty, b, ticks_per_ns);
     Ok(())
 }
 
-/// Pairs of readings around single operations. The published programs kept only the sum; here each stays
-/// for the details.
+/// Pairs of readings around single operations. The published programs kept only the sum; here each pair is
+/// kept for the details.
 struct Pairs {
-    /// Of the last run, in ticks.
+    /// The pairs of the last run, in ticks.
     elapsed: Vec<i64>,
-    /// The very first in this process, in ticks.
+    /// The very first pair in this process, in ticks.
     first: Option<i64>,
 }
 
 impl Pairs {
-    /// Runs of this many operations, which are at least one.
+    /// For runs of this many operations, at least one.
     fn new(operations: u64) -> Self {
         Self {
             elapsed: vec![0; operations as usize],
@@ -87,7 +87,7 @@ impl Pairs {
         }
     }
 
-    /// One run: the mean of what an operation took, in ticks, less `overhead`. `after` each of them is
+    /// Performs one run; returns the mean time of an operation, in ticks, less `overhead`. `after` is called after each of them,
     /// outside of the pair.
     #[inline(always)]
     fn around<T>(
@@ -119,14 +119,14 @@ impl Pairs {
         Ok(total.get() / operations as f64)
     }
 
-    /// What a typical operation of the last run took, in ticks: the median, which interruptions do not move.
+    /// The typical time of an operation in the last run, in ticks: the median, which is robust against interruptions.
     fn typical(&self) -> f64 {
         spread(&self.elapsed, 0.0).middle as f64
     }
 
-    /// States what the mean hides: the first operation, how far single ones lie apart, and how many of them
+    /// Details what the mean hides: the first operation, how much single ones vary, and how many of them
     /// took no longer than the overhead alone.
-    fn tell(&self, b: &mut Bencher, overhead: f64, ticks_per_ns: f64) {
+    fn detail(&self, b: &mut Bencher, overhead: f64, ticks_per_ns: f64) {
         let ns = |ticks: i64| (ticks as f64 - overhead) / ticks_per_ns;
         if let Some(first) = self.first {
             b.detail("first_operation_ns", ns(first));
@@ -146,8 +146,8 @@ impl Pairs {
         b.detail("zero_or_less_percent", no_longer_percent);
     }
 
-    /// States by how much typical pairs around an operation are longer than `empty` ones.
-    fn tell_beside(&self, empty: &Pairs, b: &mut Bencher, ticks_per_ns: f64) {
+    /// Details by how much typical pairs around an operation are longer than `empty` ones.
+    fn detail_difference(&self, empty: &Pairs, b: &mut Bencher, ticks_per_ns: f64) {
         let longer = self.typical() - empty.typical();
         b.detail("typical_pair_less_empty_ns", longer / ticks_per_ns);
         let of_empty = spread(&empty.elapsed, 0.0);
@@ -158,16 +158,16 @@ impl Pairs {
     }
 }
 
-/// How far single pairs lie apart.
+/// How much single pairs vary.
 #[derive(Debug, PartialEq)]
 struct Spread {
-    /// A tenth of them are no longer, in ticks.
+    /// The 10th percentile, in ticks.
     tenth: i64,
     /// The median, in ticks.
     middle: i64,
-    /// Nine tenths of them are no longer, in ticks.
+    /// The 90th percentile, in ticks.
     ninetieth: i64,
-    /// The share of those that are no longer than the overhead.
+    /// The share of pairs that are no longer than the overhead, in percent.
     no_longer_percent: f64,
 }
 
@@ -184,7 +184,7 @@ fn spread(elapsed: &[i64], overhead: f64) -> Spread {
     }
 }
 
-/// Whether there is a counter to read.
+/// Checks that there is a counter to read.
 fn support(_: &Case) -> Result<(), Unsupported> {
     arch::cycle_counter()
 }
@@ -267,7 +267,7 @@ mod tests {
             let rows = of_table.map(|one| one.published.len());
             rows.collect::<Vec<_>>()
         };
-        // That of a getpid which enters the kernel was never published.
+        // A getpid that enters the kernel was never published.
         assert_eq!(tables("System calls"), [4, 4, 0, 4]);
         assert_eq!(tables("Procedure calls"), [4; 6]);
         assert_eq!(tables("Creation and context switches"), [4; 4]);
@@ -287,7 +287,7 @@ mod tests {
             let one = judged.into_iter().find(|one| one.machine == machine);
             one.expect("a figure").doubts.len()
         };
-        // 1261.60 cycles beside 506.10 ns and runs of 1213 to 1219.
+        // 1261.60 cycles, but 506.10 ns and runs of 1213 to 1219.
         assert_eq!(doubts("setuid", "opteron"), 2);
         assert_eq!(doubts("getpid", "xeon-e7310"), 1);
         assert_eq!(doubts("setuid", "i7-4770k"), 0);

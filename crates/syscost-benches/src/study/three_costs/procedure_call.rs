@@ -6,12 +6,12 @@
 //! store their arguments to their frame, and the loop's counter is in memory. What they do is not
 //! published: here nothing else. The text announces up to six arguments; its tables end with five.
 //! ## Does not measure
-//! A call: it takes a few cycles, and the core overlaps them with the pair of readings, which by itself
-//! varies by more (`empty_pair_p90_less_p10_ns`). What is left may be anything, zero or less included
+//! A call: it takes a few cycles, and the core overlaps them with the pair of readings, which itself
+//! varies by more (`empty_pair_p90_less_p10_ns`). The remainder may be anything, zero or less included
 //! (`zero_or_less_percent` of single calls).
 //! ## Reading it
-//! Compare with `call.integer`, which times many calls at once. The detail `typical_pair_less_empty_ns` is
-//! by how much a typical pair with a call is longer than one without: where it is nothing, the call
+//! Compare with `call.integer`, which times many calls together. The detail `typical_pair_less_empty_ns` is
+//! by how much a typical pair with a call is longer than one without: where it is zero, the call
 //! disappeared in the pair.
 //! ## Source
 //! The three-costs experiment, section 3.2 (docs/studies/three-costs.md).

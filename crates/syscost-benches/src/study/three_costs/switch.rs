@@ -1,18 +1,18 @@
 //! Switches between processes and threads, as the three-costs experiment timed them.
 //!
 //! ## Measures
-//! A pair of `rdtsc` around: making a child, waking each other, and waiting for the child's end. Less the
-//! cost of making one, which was measured before (`study.three_costs.task_create`), and halved, because it
+//! A pair of `rdtsc` around: creating a child, waking each other, and waiting for the child's end. Less the
+//! cost of creating one, which was measured before (`study.three_costs.task_create`), and halved, because it
 //! is called two switches; the mean of a run, and of three runs the mean. Processes: fork; the parent
 //! writes to one pipe and reads from another, the child the other way round; waitpid. Threads: clone; the
 //! child writes a byte that the parent reads; waitpid; of these the text has the write alone, the rest is our
-//! reading. All on one CPU. Published are 10 000 tasks a run;
-//! here 1000, for time. Where the pipes are made is not published: here once, before.
+//! interpretation. All on one CPU. Published are 10 000 tasks per run;
+//! here 1000, for time. Where the pipes are created is not published: here once, before.
 //! ## Does not measure
-//! A switch. The cost of the call that makes a task is taken off, what the task costs afterwards is not:
+//! A switch. The cost of the call that creates a task is subtracted, what the task costs afterwards is not:
 //! its first page faults, its end, the wait for it, and the switches of these. The details `iteration_ns`
-//! and `creation_ns` are what was measured and what was taken off; `typical_ns` is the same arithmetic with
-//! medians, `without_pipes_ns` that where parent and child never wake each other.
+//! and `creation_ns` are what was measured and what was subtracted; `typical_ns` is the same arithmetic with
+//! medians, `without_pipes_ns` the same for a parent and a child that never wake each other.
 //! ## Reading it
 //! Compare with half of `switch.pipe`, whose two tasks live on. How many switches there were was counted:
 //! `switches_per_iteration_count`.
@@ -54,7 +54,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
         calls(Sysno::EXIT_GROUP),
-        // The C library's own about fork, and what counts switches.
+        // The C library's own calls at a fork, and those that count switches.
         at_most(Counter::OtherSyscalls, 4.1),
     ],
     support,
@@ -63,7 +63,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// What the published arithmetic takes for what happens in an iteration beside the creation.
+/// Number of switches that the published arithmetic assumes in an iteration besides the creation.
 const SWITCHES: f64 = 2.0;
 
 /// Switches that were counted.
@@ -75,8 +75,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Per iteration. A child's last switch, from its end to its parent, is in its account when the parent
-    /// reads it.
+    /// Switches per iteration. A child's last switch, from its end to its parent, is accounted for when the parent
+    /// reads the count.
     fn per_iteration(&self) -> f64 {
         (self.of_parent + self.of_children) as f64 / self.iterations.max(1) as f64
     }
@@ -118,18 +118,18 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         iteration = mean + creation;
         Ok(mean / SWITCHES / ticks_per_ns)
     })?;
-    pairs.tell(b, creation, ticks_per_ns);
+    pairs.detail(b, creation, ticks_per_ns);
     b.detail("switches_per_iteration_count", seen.per_iteration());
     b.detail("iteration_ns", iteration / ticks_per_ns);
     b.detail("creation_ns", creation / ticks_per_ns);
-    // Of medians, which interruptions do not move: these three are of one run each.
+    // From medians, which are robust against interruptions: these three are of one run each.
     let typical = |whole: f64| (whole - typical_creation) / SWITCHES / ticks_per_ns;
     b.detail("typical_ns", typical(pairs.typical()));
     b.detail("without_pipes_ns", typical(typical_life));
     Ok(())
 }
 
-/// What a child costs that wakes nobody: made, ended and waited for, in ticks.
+/// The cost of a child that wakes no other task, in ticks: created, ended and waited for.
 fn bare_life(by: By, stack: &mut Stack, pairs: &mut Pairs) -> Result<f64, Failure> {
     let ends = |child: Child| child.ends_with(0);
     match by {
@@ -198,7 +198,7 @@ mod tests {
         counted.and_then(|child| child.ends_with(0)).unwrap();
     }
 
-    /// Whether the ends of tasks are in the accounts that are read: one life is two switches at the least.
+    /// Whether the ends of tasks are included in the accounts: one life takes at least two switches.
     fn is_counted(stack: &mut Stack, pairs: &mut Pairs) -> bool {
         [By::Fork, By::Clone].into_iter().all(|by| {
             let account = || Some((Usage::thread().ok()?, Usage::children().ok()?));

@@ -5,13 +5,13 @@
 //! times in a loop of code that is not optimised; the mean, and of three such runs the mean.
 //! `getpid_cached` is a model of the C library of those years, whose getpid asks the kernel once and then
 //! reads a variable; `getpid` enters the kernel each time, which shows what the figure would have been. The
-//! user that setuid was given is not published: here the caller's own.
+//! user that setuid was given is not published: here it is the caller's own.
 //! ## Does not measure
-//! A system call, of `getpid_cached`: of 10 000 calls one enters the kernel, and nobody sees which.
+//! A system call, in the case of `getpid_cached`: of 10 000 calls one enters the kernel, and it is not visible which.
 //! ## Reading it
 //! Compare with `syscall.null{call=getpid}` and `syscall.setuid`. The detail `first_operation_ns` is the
-//! first call of the process, which the text found dearer than the others. Single calls shorter than a pair
-//! of readings come out as nothing or less (`zero_or_less_percent`).
+//! first call of the process, which the text found slower than the others. Single calls shorter than a pair
+//! of readings come out as zero or less (`zero_or_less_percent`).
 //! ## Source
 //! The three-costs experiment, section 3.1 (docs/studies/three-costs.md).
 #![allow(unsafe_code)] // raw system calls
@@ -34,7 +34,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::List(&[
         CaseSpec {
             params: &[("call", CACHED)],
-            // The one that fills the cache.
+            // The call that fills the cache.
             expect: &[at_most(Counter::Syscall(Sysno::GETPID), 0.001)],
         },
         CaseSpec {
@@ -64,7 +64,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     match case.as_str() {
         CACHED => {
             if !b.is_timed() {
-                claim_who_answers(b)?;
+                claim_entered(b)?;
             }
             measure(b, cached_getpid::forget, || {
                 black_box(cached_getpid::getpid());
@@ -101,8 +101,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
 }
 
-/// Counts how many calls of a run the kernel answers.
-fn claim_who_answers(b: &mut Bencher) -> Result<(), Failure> {
+/// Claims how many calls of a run enter the kernel.
+fn claim_entered(b: &mut Bencher) -> Result<(), Failure> {
     let counted = count_syscalls(Duration::from_secs(5), || {
         cached_getpid::forget();
         for _ in 0..ITERATIONS {

@@ -10,17 +10,17 @@ use syscost_sys::raw::syscall3;
 
 use crate::task::child::{Child, Stack, leave};
 
-/// In place of a descriptor: the child writes nothing.
+/// Stands for no descriptor: the child writes nothing.
 const NOTHING: RawFd = -1;
 
-/// What a child writes.
+/// The byte that a child writes.
 static BYTE: u8 = b'.';
 
-/// A child that shares memory, files and handlers with its parent, writes a byte to `to` if that is given,
-/// and leaves. Like any child it is waited for by waitpid. Its flags are not published.
+/// A child that shares memory, files and handlers with its parent, writes a byte to `to` if given,
+/// and exits. Like any child it is waited for by waitpid. Its flags are not published.
 ///
 /// # Safety
-/// The stack is the child's alone until it has been waited for (or dropped, which kills it and waits).
+/// The stack belongs to the child alone until it has been waited for (or dropped, which kills it and waits).
 #[inline(always)]
 pub(super) unsafe fn clone(
     stack: &mut Stack,
@@ -30,7 +30,7 @@ pub(super) unsafe fn clone(
         libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND | libc::SIGCHLD;
     let fd = to.map_or(NOTHING, |fd| fd.as_raw_fd());
     let argument = ptr::without_provenance_mut::<c_void>(fd as isize as usize);
-    // SAFETY: the stack is the child's alone, as the caller promises. The child has its parent's
+    // SAFETY: the stack belongs to the child alone, as the caller promises. The child has its parent's
     // thread-local storage and touches none of it: it makes raw system calls only.
     match unsafe { libc::clone(begin, stack.top(), FLAGS, argument) } {
         -1 => Err(Failure::last_os_error("clone with CLONE_VM")),

@@ -1,16 +1,16 @@
 //! fork and clone, as the three-costs experiment timed them.
 //!
 //! ## Measures
-//! A pair of `rdtsc` around each fork or clone in the parent; the child leaves at once, and is waited for
-//! outside of the pair. The mean of a run, and of three runs the mean. Nothing is taken off: the printed
+//! A pair of `rdtsc` around each fork or clone in the parent; the child exits immediately, and is waited for
+//! outside of the pair. The mean of a run, and of three runs the mean. Nothing is subtracted: the printed
 //! means have the four decimals of 10 000 whole numbers. Published are 10 000 tasks a run; here 1000, for
 //! time. The flags of clone are not published: here memory, files and handlers are shared.
 //! ## Does not measure
-//! The child's own part, unless the scheduler lets it run before the call has come back: that is then in
-//! the number.
+//! The child's own part, unless the scheduler lets it run before the call has returned: that is then
+//! included.
 //! ## Reading it
 //! Compare with `task.fork{until=created}` and `task.clone_thread{until=created}`, which keep the child
-//! from running within the call. How much memory the parent has decides what a fork costs.
+//! from running within the call. The cost of a fork depends on how much memory the parent has.
 //! ## Source
 //! The three-costs experiment, section 3.3 (docs/studies/three-costs.md).
 #![allow(unsafe_code)] // clone
@@ -31,7 +31,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
         calls(Sysno::EXIT_GROUP),
-        // The C library's own about fork, such as set_robust_list in the child.
+        // The C library's own calls at a fork, such as set_robust_list in the child.
         at_most(Counter::OtherSyscalls, 4.0),
     ],
     support,
@@ -40,7 +40,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// How a task is made.
+/// How a task is created.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
     /// fork.
@@ -55,7 +55,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "clone" => By::Clone,
         _ => return Err(b.case().unknown("via")),
     };
-    crate::task::until::tell_size(b);
+    crate::task::until::detail_size(b);
     let ticks_per_ns = counter_ticks_per_ns(b.clock());
     let (mut pairs, mut stack) = (Pairs::new(TASKS), Stack::new());
     let (mut tasks, mut preempted) = (0, 0);
@@ -66,7 +66,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         tasks += TASKS * RUNS;
         Ok(mean / ticks_per_ns)
     })?;
-    pairs.tell(b, 0.0, ticks_per_ns);
+    pairs.detail(b, 0.0, ticks_per_ns);
     b.detail(
         "parent_preempted_per_task_count",
         preempted as f64 / tasks as f64,

@@ -1,16 +1,16 @@
 //! Access to memory by how much of it is used, as the whole-system experiment timed it.
 //!
 //! ## Measures
-//! A loop that follows a chain of pointers through `size` bytes, in an order that was shuffled as Fisher
-//! and Yates do: 20 000 accesses between CPUID and RDTSC before and RDTSCP and CPUID behind, per access;
-//! the mean of 10 such trials, each of which goes on where the one before ended. The loop is a model of
+//! A loop that follows a chain of pointers through `size` bytes, in an order shuffled by the Fisher-Yates
+//! algorithm: 20 000 accesses between CPUID and RDTSC before and RDTSCP and CPUID after, per access;
+//! the mean of 10 such trials, each of which continues where the one before ended. The loop is a model of
 //! code compiled without optimisation: its counter and the pointer itself are kept in memory. How long the
-//! elements are is not published: here each has a line of 64 bytes; nor is whether pages were huge: here
-//! they are what the kernel gives an ordinary allocation. A trial had 1 000 000 accesses.
+//! elements are is not published: here each takes a line of 64 bytes; nor is whether pages were huge: here
+//! they are those of an ordinary allocation. A trial had 1 000 000 accesses.
 //! ## Does not measure
-//! The load alone: the pointer that was loaded is stored to the stack and loaded from there before it is
+//! The load alone: the pointer just loaded is stored to the stack and loaded from there before it is
 //! followed. The detail `in_register_ns` is the same chain followed with the pointer in a register,
-//! `spill_percent` the share of the difference, both of the shortest trials.
+//! `spill_percent` the share of the difference, both from the shortest trials.
 //! ## Reading it
 //! Compare with `memory.latency` in small pages and random order, whose sizes are a little different.
 //! ## Source
@@ -44,19 +44,19 @@ const ACCESSES: u64 = 20_000;
 /// The sizes, 2^14 to 2^28 bytes, of the 21 that were published.
 const SIZES: [&str; 8] = ["16K", "32K", "256K", "1M", "4M", "16M", "64M", "256M"];
 
-/// From this size on the set-up takes long, at this rate in bytes a second.
-const DEAR: u64 = 64 << 20;
+/// From this size in bytes on the set-up takes long, at this rate in bytes per second.
+const EXPENSIVE: u64 = 64 << 20;
 const BYTES_PER_SECOND: f64 = 1e9;
 
-/// Chains of no more lines are walked to see that they lead through all of them.
+/// Maximum number of lines of a chain that is walked to check that it leads through all of them.
 const WALKED: usize = 1 << 16;
 
 fn cases() -> Vec<Case> {
     let case = |size| {
         let case = Case::new([("size", size)]);
         match case.number("size") {
-            bytes if bytes < DEAR => case,
-            bytes => case.dear(bytes as f64 / BYTES_PER_SECOND),
+            bytes if bytes < EXPENSIVE => case,
+            bytes => case.expensive(bytes as f64 / BYTES_PER_SECOND),
         }
     };
     SIZES.map(case).into()
@@ -74,7 +74,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(())
         })
     })?;
-    trials.tell(b);
+    trials.detail(b);
     let mut place = place.get();
     let mut in_register = trials.beside();
     in_register.per_operation(ACCESSES, || {
@@ -84,9 +84,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         Ok(black_box(place))
     })?;
-    b.detail("in_register_ns", in_register.least);
-    let spilled = (trials.least - in_register.least).max(0.0);
-    b.detail("spill_percent", 100.0 * spilled / trials.least);
+    b.detail("in_register_ns", in_register.min);
+    let spilled = (trials.min - in_register.min).max(0.0);
+    b.detail("spill_percent", 100.0 * spilled / trials.min);
     match lines <= WALKED {
         true => {
             let round = chain.lines_of_one_round(lines);
@@ -100,7 +100,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A line of memory with the address of another.
+/// A line of memory that holds the address of another.
 #[derive(Clone)]
 #[repr(C, align(64))]
 struct Line {
@@ -116,7 +116,7 @@ struct Chain {
 impl Chain {
     fn new(lines: usize, random: &mut Rng) -> Self {
         let mut order: Vec<u32> = (0..lines as u32).collect();
-        // By Fisher and Yates: every order is as likely.
+        // Fisher-Yates: every order is equally likely.
         random.shuffle(&mut order);
         let mut lines = vec![Line { next: ptr::null() }; lines];
         let start = lines.as_ptr();
@@ -132,14 +132,14 @@ impl Chain {
         &raw const self.lines[self.first]
     }
 
-    /// How many lines hold the address of a line of this memory.
+    /// The number of lines that hold the address of a line of this memory.
     fn lines_that_lead_on(&self) -> usize {
         let all = self.lines.as_ptr_range();
         let leading = self.lines.iter().filter(|line| all.contains(&line.next));
         leading.count()
     }
 
-    /// How many steps lead back to the first line; more than `most` are not walked.
+    /// The number of steps that lead back to the first line; the walk ends after more than `most`.
     fn lines_of_one_round(&self, most: usize) -> usize {
         let (mut place, mut steps) = (self.first(), 0);
         loop {

@@ -1,18 +1,18 @@
 //! Reading and writing memory by two threads, as the whole-system experiment timed it.
 //!
 //! ## Measures
-//! Two threads, each of which goes once through an array of its own, word by word: bytes per second of both
-//! together, between CPUID and RDTSC before and RDTSCP and CPUID behind; the mean of 10 such trials.
+//! Two threads, each of which goes once through a separate array, word by word: bytes per second of both
+//! together, between CPUID and RDTSC before and RDTSCP and CPUID after; the mean of 10 such trials.
 //! `op=read` adds the words up, `op=write` stores a constant. The loop is a model of code compiled without
 //! optimisation: the counter and the sum are kept in memory. Published are 1 GB and no loop: that each thread
-//! has an array of its own is our reading, and here both arrays are 64 MiB together. `cpus=one`: the program is pinned to one CPU, as the text says that it pins;
+//! has a separate array is our interpretation, and here both arrays are 64 MiB together. `cpus=one`: the program is pinned to one CPU, as the text says;
 //! `cpus=all`: it is not.
 //! ## Does not measure
 //! What the memory delivers: the loop, not the memory, is the limit where every word costs several
-//! instructions. The detail `on_one_cpu_percent` tells how often both threads were on one CPU, where they
+//! instructions. The detail `on_one_cpu_percent` shows how often both threads were on one CPU, where they
 //! only take turns.
 //! ## Reading it
-//! Compare with `memory.bandwidth`, whose loops are unrolled and read as much at once as the processor can.
+//! Compare with `memory.bandwidth`, whose loops are unrolled and read as much per instruction as the processor can.
 //! ## Source
 //! The whole-system experiment, memory (docs/studies/whole-system.md).
 #![allow(unsafe_code)] // elements by a counter in memory
@@ -48,10 +48,10 @@ const WORDS: &str = "words that the threads went through";
 /// Words of a thread's array.
 const LENGTH: usize = (32 << 20) / size_of::<u64>();
 
-/// What a word is.
+/// The value of a word.
 const VALUE: u64 = 3;
 
-/// Pinned to one CPU, one of both is enough to see what that does.
+/// For the pinned program one of the two operations is enough to see the effect.
 fn cases() -> Vec<Case> {
     let case = |(op, cpus)| Case::new([("op", op), ("cpus", cpus)]);
     [("read", "all"), ("write", "all"), ("read", "one")]
@@ -59,7 +59,7 @@ fn cases() -> Vec<Case> {
         .into()
 }
 
-/// What one thread does with its array; how many words it went through, by the sum of what it read or by
+/// The work of one thread on its array; returns the number of words, by the sum of what it read or by
 /// what it stored.
 type Stream = fn(&mut [u64]) -> u64;
 
@@ -75,7 +75,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         _ => return Err(b.case().unknown("cpus")),
     };
     let mut trials = Trials::new(b)?;
-    // Filled, so that no page is missing.
+    // Filled, so that every page is present.
     let mut arrays = [vec![VALUE; LENGTH], vec![VALUE; LENGTH]];
     let (mut words, mut on_one_cpu) = (0, OneCpu::default());
     let mut implied = Implied::default();
@@ -130,7 +130,7 @@ fn trial(
     Ok(bytes as f64 * 1e9 / ns)
 }
 
-/// Adds the words of an array up.
+/// Adds up the words of an array.
 #[inline(never)]
 fn read(array: &mut [u64]) -> u64 {
     let (mut number, mut sum) = (InMemory::new(0_usize), InMemory::new(0_u64));

@@ -14,19 +14,19 @@ use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::clock::{Clock, Source};
 
-/// Trials that a published result is the mean of.
+/// Number of trials whose mean is a published result.
 const TRIALS: u64 = 10;
 
 /// Operations of a trial where they are short.
 const MANY: u64 = 1_000_000;
 
-/// The counter that trials are timed by: CPUID and RDTSC before, RDTSCP and CPUID behind.
+/// The counter that times trials: CPUID and RDTSC before, RDTSCP and CPUID after.
 struct Timer<'b> {
     clock: &'b Clock,
 }
 
 impl Timer<'_> {
-    /// How long this takes, in ns.
+    /// The result of `work`, and its duration in ns.
     #[inline(always)]
     fn time<T>(&self, work: impl FnOnce() -> T) -> (T, f64) {
         let begun = arch::serialized_start();
@@ -40,8 +40,8 @@ impl Timer<'_> {
 struct Trials {
     clock: Clock,
     deviations: Vec<f64>,
-    /// Of all trials: what nothing came between.
-    least: f64,
+    /// The shortest result of all trials: an undisturbed one.
+    min: f64,
 }
 
 impl Trials {
@@ -70,11 +70,11 @@ impl Trials {
         let results: Vec<f64> = results.collect::<Result<_, _>>()?;
         let (mean, deviation) = mean_and_deviation(&results);
         self.deviations.push(deviation);
-        self.least = results.into_iter().fold(self.least, f64::min);
+        self.min = results.into_iter().fold(self.min, f64::min);
         Ok(mean)
     }
 
-    /// The mean of ten trials of `operations` each, in ns an operation.
+    /// The mean of ten trials of `operations` each, in ns per operation.
     #[inline(always)]
     fn per_operation<T>(
         &mut self,
@@ -88,32 +88,32 @@ impl Trials {
         })
     }
 
-    /// How much the trials of a result differ, typically: their standard deviation.
+    /// The typical standard deviation of the trials of a result.
     fn deviation(&self) -> f64 {
         super::procedure::median(&self.deviations)
     }
 
-    /// Of trials that this clock times.
+    /// Trials that this clock times.
     fn by(clock: Clock) -> Self {
         Self {
             clock,
             deviations: Vec::new(),
-            least: f64::INFINITY,
+            min: f64::INFINITY,
         }
     }
 
-    /// Like this one, of something else.
+    /// Trials of something else, timed by the same clock.
     fn beside(&self) -> Self {
         Self::by(self.clock)
     }
 
-    /// Tells it as published, of times.
-    fn tell(&self, b: &mut Bencher) {
+    /// Details the deviation of times, as published.
+    fn detail(&self, b: &mut Bencher) {
         b.detail("trials_stddev_ns", self.deviation());
     }
 }
 
-/// The mean of some values, and their standard deviation as that of a sample.
+/// The mean of some values, and their sample standard deviation.
 fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -139,7 +139,7 @@ mod tests {
             Ok(number)
         });
         assert_eq!((result.unwrap(), number), (5.5, 10.0));
-        assert_eq!((trials.deviations.len(), trials.least), (1, 1.0));
+        assert_eq!((trials.deviations.len(), trials.min), (1, 1.0));
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! Page faults of a mapped file, as the whole-system experiment timed them.
 //!
 //! ## Measures
-//! 20 pages of a mapped file that are read for the first time, in an order that was shuffled as Fisher and
-//! Yates do, with MADV_RANDOM and after the file was taken out of the page cache (DONTNEED), between CPUID
-//! and RDTSC before and RDTSCP and CPUID behind, per page; the mean of 10 such trials. The file's length is
+//! 20 pages of a mapped file that are read for the first time, in an order shuffled by the Fisher-Yates
+//! algorithm, with MADV_RANDOM and after the file was dropped from the page cache (DONTNEED), between CPUID
+//! and RDTSC before and RDTSCP and CPUID after, per page; the mean of 10 such trials. The file's length is
 //! not published: here it has 1024 pages; a trial touched more.
 //! ## Does not measure
-//! What the kernel takes for a fault: the page is not in memory, so the time is mostly that of reading it
+//! The kernel's cost of a fault: the page is not in memory, so the time is mostly that of reading it
 //! from the storage. The details count it: `major_faults_percent` of the pages touched,
 //! `not_cached_percent` of the file's pages before, by mincore, and `pages_read_per_fault_count`
 //! afterwards.
 //! ## Reading it
-//! Compare with `memory.page_fault{kind=file_cold}`, which is the same thing by its name, and with
+//! Compare with `memory.page_fault{kind=file_cold}`, which is the same under its proper name, and with
 //! `file_warm_alone`, a fault without the device.
 //! ## Source
 //! The whole-system experiment, memory (docs/studies/whole-system.md).
@@ -44,22 +44,22 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 const PAGES: usize = 1024;
 const TOUCHED: usize = 20;
 
-/// What the trials were seen to do.
+/// What was observed in the trials.
 #[derive(Default)]
 struct Seen {
     touched: u64,
     major_faults: u64,
-    /// Of the file, before each result.
+    /// Pages of the file that were checked, before each result.
     looked_at: u64,
     not_cached: u64,
-    /// In the page cache behind it.
+    /// Pages in the page cache after the trials.
     cached_after: u64,
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut trials = Trials::new(b)?;
     let file = FilePages::make(PAGES)?;
-    // A file system in memory has nothing to fetch a page from.
+    // On a file system in memory there is no device to read a page from.
     file.device()?;
     file.advise(Advice::Random)?;
     let mut order: Vec<usize> = (0..PAGES).collect();
@@ -70,7 +70,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         file.drop_cache()?;
         one_result(&mut trials, &file, &order, &mut seen)
     })?;
-    trials.tell(b);
+    trials.detail(b);
     let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
     let major = percent(seen.major_faults, seen.touched);
     b.detail("major_faults_percent", major);
@@ -85,7 +85,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Ten trials, each with pages of its own, in ns a page.
+/// Ten trials, each with pages of its own, in ns per page.
 fn one_result(
     trials: &mut Trials,
     file: &FilePages,

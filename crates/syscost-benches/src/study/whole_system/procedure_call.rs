@@ -2,14 +2,14 @@
 //!
 //! ## Measures
 //! A loop of 1 000 000 calls of a function that does nothing, between CPUID and RDTSC before and RDTSCP and
-//! CPUID behind, per call; the mean of 10 such trials. Everything is a model of code compiled without
+//! CPUID after, per call; the mean of 10 such trials. Everything is a model of code compiled without
 //! optimisation: the loop's counter is kept in memory, and the callee stores its arguments to its frame.
-//! Whether the loop was taken off is not published: here nothing is.
+//! Whether the loop was subtracted is not published: here it is not.
 //! ## Does not measure
-//! What a call costs in a program: that is compiled with optimisation. The detail `empty_loop_ns` is what a
-//! turn of the loop takes without a call, `loop_percent` its share, both of the shortest trials.
+//! The cost of a call in a program that is compiled with optimisation. The detail `empty_loop_ns` is the time of a
+//! turn of the loop without a call, `loop_percent` its share, both from the shortest trials.
 //! ## Reading it
-//! Compare with `call.integer`. Each argument adds a store, and the seventh one goes over the stack.
+//! Compare with `call.integer`. Each argument adds a store, and the seventh one is passed on the stack.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).
 
@@ -53,11 +53,11 @@ impl WithCall for Measure<'_, '_> {
         self.b.as_published(TRIALS * MANY, || {
             self.trials.per_operation(MANY, || Ok(repeat(MANY, &call)))
         })?;
-        self.trials.tell(self.b);
+        self.trials.detail(self.b);
         let mut empty = self.trials.beside();
         empty.per_operation(MANY, || Ok(repeat(MANY, || ())))?;
-        self.b.detail("empty_loop_ns", empty.least);
-        let percent = 100.0 * empty.least / self.trials.least;
+        self.b.detail("empty_loop_ns", empty.min);
+        let percent = 100.0 * empty.min / self.trials.min;
         self.b.detail("loop_percent", percent);
         Ok(())
     }

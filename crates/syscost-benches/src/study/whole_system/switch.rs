@@ -2,11 +2,11 @@
 //!
 //! ## Measures
 //! 500 round trips of two tasks that wake each other by two pipes, on one CPU, between CPUID and RDTSC
-//! before and RDTSCP and CPUID behind, per switch, of which a round trip has two; the mean of 10 such
+//! before and RDTSCP and CPUID after, per switch, of which a round trip has two; the mean of 10 such
 //! trials. `between=threads` stands for what the text calls kernel, `between=processes` for what it calls
-//! user; that, and that a round trip is halved, is our reading. A trial had 1 000 000 of them.
+//! user; that, and that a round trip is halved, is our interpretation. A trial had 1 000 000 of them.
 //! ## Does not measure
-//! A switch without the write and the read that bring it about.
+//! A switch without the write and the read that cause it.
 //! ## Reading it
 //! Compare with `switch.pipe`, half of whose round trip is a switch.
 //! ## Source
@@ -38,7 +38,7 @@ const TRIPS: &str = "round trips that the other task answered";
 /// Round trips of a trial.
 const ROUND_TRIPS: u64 = 500;
 
-/// What the trials were seen to do.
+/// What was observed in the trials.
 #[derive(Default)]
 struct Seen {
     round_trips: u64,
@@ -52,7 +52,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         true => between_threads(&mut trials, &mut seen),
         false => between_processes(&mut trials, &mut seen),
     })?;
-    trials.tell(b);
+    trials.detail(b);
     b.report(TRIPS, seen.round_trips as f64);
     b.detail(
         "switches_per_round_trip_count",
@@ -80,7 +80,7 @@ fn answer(pipes: &Pipes) -> Result<(), rustix::io::Errno> {
     Ok(())
 }
 
-/// Ten trials, in ns a switch.
+/// Ten trials, in ns per switch.
 fn ask(trials: &mut Trials, pipes: &Pipes) -> Result<f64, Failure> {
     trials.per_operation(2 * ROUND_TRIPS, || {
         for _ in 0..ROUND_TRIPS {

@@ -1,14 +1,14 @@
-//! A least system call, as the whole-system experiment timed it.
+//! A minimum system call, as the whole-system experiment timed it.
 //!
 //! ## Measures
 //! A loop of 10 000 calls of the C library's getpid, between CPUID and RDTSC before and RDTSCP and CPUID
-//! behind, per call; the mean of 10 such trials. The loop is a model of code compiled without optimisation.
+//! after, per call; the mean of 10 such trials. The loop is a model of code compiled without optimisation.
 //! Which system call it was is not published, and a trial had 1 000 000.
 //! ## Does not measure
-//! A system call that does something. A call that nothing disturbs: the text does not look at what else ran
-//! on the core. Here the results that nothing disturbed stand beside all of them.
+//! A system call that does something. An undisturbed call: the text does not look at what else ran
+//! on the core. Here the undisturbed results are shown next to all of them.
 //! ## Reading it
-//! Compare with `syscall.null{call=getpid,via=libc}`. Both ways time many calls at once, so they should
+//! Compare with `syscall.null{call=getpid,via=libc}`. Both ways time many calls together, so they should
 //! agree.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).
@@ -42,6 +42,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(())
         })
     })?;
-    trials.tell(b);
+    trials.detail(b);
     Ok(())
 }

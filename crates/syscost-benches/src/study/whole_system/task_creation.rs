@@ -1,14 +1,14 @@
-//! Making a thread or a process, as the whole-system experiment timed it.
+//! Creating a thread or a process, as the whole-system experiment timed it.
 //!
 //! ## Measures
-//! `task=thread`: 20 times pthread_create and pthread_join; `task=process`: 5 times fork, a child that leaves
-//! at once, and waitpid; between CPUID and RDTSC before and RDTSCP and CPUID behind, per task; the mean of
-//! 10 such trials. That the text's kernel task is a thread is our reading. Whether the published time ends
-//! with the task's own end is not said: here it does, so that every task has run. A trial had 1 000 000 of
+//! `task=thread`: 20 times pthread_create and pthread_join; `task=process`: 5 times fork, a child that exits
+//! immediately, and waitpid; between CPUID and RDTSC before and RDTSCP and CPUID after, per task; the mean of
+//! 10 such trials. That the text's kernel task is a thread is our interpretation. Whether the published time ends
+//! with the task's own end is not stated: here it does, so that every task has run. A trial had 1 000 000 of
 //! them.
 //! ## Does not measure
-//! Making the task alone: its start, its end and the switches to it and back are in the time. A process
-//! copies the tables of its maker's memory, which is small here.
+//! The creation of the task alone: its start, its end and the switches to it and back are included. A process
+//! copies the page tables of its parent's memory, which is small here.
 //! ## Reading it
 //! Compare with `task.pthread{until=reaped}` and `task.fork{until=reaped}`.
 //! ## Source
@@ -65,7 +65,7 @@ fn measure(
         made += TRIALS * tasks;
         trials.per_operation(tasks, || (0..tasks).try_for_each(|_| create()))
     })?;
-    trials.tell(b);
+    trials.detail(b);
     let switches = (Usage::thread()? - before).voluntary_switches;
     b.report(RAN, (RUNS.load(SeqCst) - ran) as f64);
     let name = "voluntary_switches_per_task_count";
@@ -81,13 +81,13 @@ extern "C" fn begin(_: *mut c_void) -> *mut c_void {
 fn thread() -> Result<(), Failure> {
     let failed = |call, error| Failure::of(call, std::io::Error::from_raw_os_error(error));
     let mut thread = MaybeUninit::uninit();
-    // SAFETY: `thread` is room for a handle; the thread's function takes nothing and touches one static.
+    // SAFETY: `thread` has room for a handle; the thread's function takes nothing and touches one static.
     match unsafe { libc::pthread_create(thread.as_mut_ptr(), ptr::null(), begin, ptr::null_mut()) }
     {
         0 => {}
         error => return Err(failed("pthread_create", error)),
     }
-    // SAFETY: it was made, so its handle was written, and it is joined once.
+    // SAFETY: the thread was created, so its handle was written, and it is joined once.
     match unsafe { libc::pthread_join(thread.assume_init(), ptr::null_mut()) } {
         0 => Ok(()),
         error => Err(failed("pthread_join", error)),
@@ -95,7 +95,7 @@ fn thread() -> Result<(), Failure> {
 }
 
 fn process() -> Result<(), Failure> {
-    /// What a child leaves with.
+    /// The exit status of a child.
     const STATUS: i32 = 7;
     fork(|| STATUS)?.ends_with(STATUS)?;
     RUNS.fetch_add(1, SeqCst);

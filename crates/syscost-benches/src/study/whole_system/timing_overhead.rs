@@ -2,13 +2,13 @@
 //!
 //! ## Measures
 //! A loop of 1 000 000 readings by RDTSC, each stored, between CPUID and RDTSC before and RDTSCP and CPUID
-//! behind, per reading; the mean of 10 such trials. The loop is a model of code compiled without
-//! optimisation: its counter and what was read are kept in memory. What the published overhead is of is not
-//! said; it is too little for a pair with CPUID.
+//! after, per reading; the mean of 10 such trials. The loop is a model of code compiled without
+//! optimisation: its counter and the value read are kept in memory. What the published overhead refers to is not
+//! stated; it is too little for a pair with CPUID.
 //! ## Does not measure
-//! What a measurement adds: the two CPUIDs that serialise it stand outside of the readings, and a reading
-//! takes its time while others go on. The detail `cpuid_ns` is one of them, `pair_ns` what a pair of
-//! readings counts with nothing between.
+//! The overhead of a measurement: the two CPUIDs that serialise it lie outside of the readings, and a reading
+//! overlaps with others. The detail `cpuid_ns` is the time of one CPUID, `pair_ns` the difference of a pair of
+//! readings with nothing between.
 //! ## Reading it
 //! Compare with `timing.clock_read{source=tsc}`. In a virtual machine CPUID is executed by the hypervisor
 //! and takes microseconds.
@@ -33,7 +33,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Times that CPUID, and a pair around nothing, are timed.
+/// Number of times that CPUID, and a pair around nothing, are timed.
 const PAIRS: u32 = 201;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -45,7 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             Ok(())
         })
     })?;
-    trials.tell(b);
+    trials.detail(b);
     let timer = Timer {
         clock: &trials.clock,
     };

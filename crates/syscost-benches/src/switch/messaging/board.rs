@@ -1,4 +1,4 @@
-//! What senders, receivers and the measuring task tell each other.
+//! What senders, receivers and the measuring task share.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -7,12 +7,12 @@ use rustix::io::Errno;
 use rustix::thread::futex;
 use syscost_harness::prelude::*;
 
-/// Lies in memory that all of them share.
+/// Lies in memory shared by all of them.
 #[derive(Default)]
 pub(super) struct Board {
-    /// Loops that senders were ordered to make so far; [`OVER`] at the end. Senders sleep on it.
+    /// Loops that senders were ordered to perform so far; [`OVER`] at the end. Senders sleep on it.
     ordered: AtomicU32,
-    /// Receivers that have not got everything. The measuring task sleeps on it.
+    /// Receivers that have not received everything. The measuring task sleeps on it.
     waiting: AtomicU32,
     sent: AtomicU64,
     received: AtomicU64,
@@ -21,20 +21,20 @@ pub(super) struct Board {
 const OVER: u32 = u32::MAX;
 
 impl Board {
-    /// Lets every sender make this many loops more, for this many receivers altogether.
+    /// Lets every sender perform this many more loops, for this many receivers in total.
     pub(super) fn order(&self, loops: u32, receivers: u32) {
         self.waiting.store(receivers, Relaxed);
         self.ordered.fetch_add(loops, Release);
         wake(&self.ordered, u32::MAX >> 1);
     }
 
-    /// Lets every sender come to its end.
+    /// Ends every sender.
     pub(super) fn end(&self) {
         self.ordered.store(OVER, Release);
         wake(&self.ordered, u32::MAX >> 1);
     }
 
-    /// Sleeps until every receiver has got everything, or a task has failed.
+    /// Sleeps until every receiver has received everything, or a task has failed.
     pub(super) fn wait_for_all(&self, stop: &Stop) -> Result<(), Failure> {
         loop {
             let waiting = self.waiting.load(Acquire);
@@ -47,7 +47,7 @@ impl Board {
         }
     }
 
-    /// How many loops are ordered altogether, once it is another number than `done`; `None` at the end.
+    /// The total number of loops ordered, once it differs from `done`; `None` at the end.
     pub(super) fn wait_for_order(&self, done: u32) -> Result<Option<u32>, Errno> {
         loop {
             match self.ordered.load(Acquire) {
@@ -58,17 +58,17 @@ impl Board {
         }
     }
 
-    /// How many loops are ordered altogether. Who has a message sees the order it was sent by.
+    /// The total number of loops ordered. A task that has a message sees the order it was sent by.
     pub(super) fn ordered(&self) -> u32 {
         self.ordered.load(Acquire)
     }
 
-    /// A sender has sent this many.
+    /// Counts messages that a sender has sent.
     pub(super) fn count_sent(&self, messages: u64) {
         self.sent.fetch_add(messages, Relaxed);
     }
 
-    /// A receiver has got everything, this many messages.
+    /// Counts the messages of a receiver that has received everything.
     pub(super) fn count_received(&self, messages: u64) {
         self.received.fetch_add(messages, Relaxed);
         if self.waiting.fetch_sub(1, AcqRel) == 1 {
@@ -76,9 +76,9 @@ impl Board {
         }
     }
 
-    /// Lets the measuring task find out that a task has failed.
+    /// Wakes the measuring task so that it notices that a task has failed.
     pub(super) fn hang_up(&self) {
-        // Another number, lest the measuring task falls asleep on the old one.
+        // A different number, lest the measuring task falls asleep on the old one.
         self.waiting.store(OVER, Release);
         wake(&self.waiting, 1);
     }
@@ -90,7 +90,7 @@ impl Board {
 }
 
 fn wake(word: &AtomicU32, tasks: u32) {
-    // It fails for no address that is mapped.
+    // It does not fail for a mapped address.
     let _ = futex::wake(word, futex::Flags::empty(), tasks);
 }
 

@@ -1,4 +1,4 @@
-//! What messages go through.
+//! The channels of messages.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -8,28 +8,28 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::{Case, Failure};
 
-/// Bytes of a message; a number stands at its begin.
+/// Bytes of a message, which begins with a number.
 const BYTES: usize = 100;
 
 /// The number that ends a receiver.
 pub(super) const OVER: u64 = u64::MAX;
 
-/// What messages go through.
+/// The kind of channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Via {
     Pipe,
     Socket,
 }
 
-/// The end that all senders of a group have.
+/// The end shared by all senders of a group.
 #[derive(Clone)]
 pub(super) struct Outbox(Arc<OwnedFd>);
 
-/// The end that one receiver has.
+/// The end of one receiver.
 pub(super) struct Inbox(OwnedFd);
 
 impl Via {
-    /// That of a case.
+    /// The kind that a case names.
     pub(super) fn of(case: &Case) -> Result<Via, Failure> {
         match case.is("via", "pipe", "socket")? {
             true => Ok(Via::Pipe),

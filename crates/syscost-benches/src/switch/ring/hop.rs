@@ -9,10 +9,10 @@ use syscost_harness::Failure;
 /// The token that ends the ring.
 pub(super) const OVER: u64 = u64::MAX;
 
-/// Where a task puts the token.
+/// The end into which a task puts the token.
 pub(super) struct Outbox(OwnedFd);
 
-/// Where a task takes it.
+/// The end from which a task takes the token.
 pub(super) struct Inbox(OwnedFd);
 
 /// A pipe from one task to the next.
@@ -32,7 +32,7 @@ impl Outbox {
 }
 
 impl Inbox {
-    /// Sleeps until the token comes. When the task before has ended, it never will.
+    /// Sleeps until the token arrives. Fails if the task before has ended.
     pub(super) fn receive(&self) -> Result<u64, Errno> {
         let mut token = [0; 8];
         match retry_on_intr(|| read(&self.0, &mut token))? {

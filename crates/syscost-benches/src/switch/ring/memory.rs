@@ -10,17 +10,17 @@ const LINE: usize = 64;
 
 const WORDS: usize = LINE / size_of::<u64>();
 
-/// Memory that nobody else has; none at all if there is to be none.
+/// Memory of one task; `None` if the size is 0.
 pub(super) struct Memory(Option<memory::Memory>);
 
 impl Memory {
-    /// This many bytes, of which nothing is touched yet.
+    /// Reserves this many bytes, of which none is touched yet.
     pub(super) fn reserve(bytes: u64) -> Result<Self, Unsupported> {
         let reserve = || memory::Memory::reserve(bytes as usize, Pages::Small);
         Ok(Memory((bytes > 0).then(reserve).transpose()?))
     }
 
-    /// The same, written by the calling task and full of its number.
+    /// This memory after the calling task has filled it with its number.
     pub(super) fn fill(mut self, number: u64) -> Self {
         self.words().fill(number);
         self
@@ -28,7 +28,7 @@ impl Memory {
 
     /// Reads a word of each line and adds one to it; returns the sum of what was read.
     ///
-    /// Not inlined: it is to be the same code wherever it is called.
+    /// Not inlined, so that it is the same code at every call.
     #[inline(never)]
     pub(super) fn visit(&mut self) -> u64 {
         let mut sum = 0;
@@ -44,7 +44,7 @@ impl Memory {
     }
 }
 
-/// The sum of what these tasks read together, each of which has visited its memory so often before.
+/// The sum that these tasks read together, after each has visited its memory `visits` times before.
 pub(super) fn sum(numbers: Range<u64>, bytes: u64, visits: u64) -> u64 {
     let tasks = numbers.end - numbers.start;
     lines(bytes) * (numbers.sum::<u64>() + tasks * visits)

@@ -9,7 +9,7 @@ use syscost_sys::partner::{Between, Partner};
 
 use super::tally::Tally;
 
-/// The process; it ends when this is dropped, or its maker ends.
+/// The process; it ends when this is dropped, or its parent ends.
 pub(super) struct Load {
     _process: Partner,
     stat: TaskStat,
@@ -37,9 +37,9 @@ impl Load {
         &self.stat
     }
 
-    /// Claims that it wanted the CPU all the time: it has never slept. Which share it got, and how often it was preempted, is told beside: on a
-    /// busy machine others do so, too.
-    pub(super) fn tell(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
+    /// Claims that it wanted the CPU all the time: it has never slept. The share it got, and how often it was preempted, are details: on a
+    /// busy machine other tasks preempt it, too.
+    pub(super) fn claim(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
         let (began, before) = self.at_start;
         let used = self.stat.read()? - before;
         b.claim_equal("sleeps of the load", 0, used.voluntary_switches, "/proc");

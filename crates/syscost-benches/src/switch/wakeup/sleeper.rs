@@ -1,4 +1,4 @@
-//! What ends the sleep.
+//! The ways to end the sleep.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ use syscost_sys::process::set_timer_slack;
 /// How long a sleep is asked to last, in ns.
 const INTERVAL_NS: i64 = 100_000;
 
-/// A waker that is not heard of for so long is gone.
+/// A waker that is not heard of for this long is gone.
 const PATIENCE: Timespec = Timespec {
     tv_sec: 1,
     tv_nsec: 0,
@@ -31,7 +31,7 @@ pub(super) enum Sleeper {
 pub(super) struct Waker {
     line: Shared<Line>,
     clock: Clock,
-    /// Ends when this is dropped, or its maker ends.
+    /// Ends when this is dropped, or its parent ends.
     _process: Partner,
     stat: TaskStat,
     cpu: u32,
@@ -42,7 +42,7 @@ pub(super) struct Waker {
 pub(super) struct Line {
     /// The futex: [`ASLEEP`], or not.
     word: AtomicU32,
-    /// When it was last woken, in ticks of the run's clock.
+    /// Time of the last wake, in ticks of the run's clock.
     woken: AtomicU64,
 }
 
@@ -75,19 +75,19 @@ impl Sleeper {
         match self {
             Sleeper::Timer => vec![
                 calls(Sysno::CLOCK_NANOSLEEP),
-                // None, where the kernel lets user space read the clock.
+                // None, where user space can read the clock.
                 at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
             ],
             Sleeper::Futex(_) => vec![calls(Sysno::FUTEX)],
         }
     }
 
-    /// Sleeps once. How late the task runs again, in ns.
+    /// Sleeps once; returns how late the task runs again, in ns.
     #[inline]
     pub(super) fn wake_up(&mut self) -> Result<f64, Failure> {
         match self {
             Sleeper::Timer => {
-                // The clock that ends the sleep, so that none is early by another clock.
+                // The clock that ends the sleep, so that no wake-up is early by another clock.
                 let end = after(clock_gettime(ClockId::Monotonic), INTERVAL_NS);
                 let slept = clock_nanosleep_absolute(ClockId::Monotonic, &end);
                 let now = clock_gettime(ClockId::Monotonic);
@@ -106,7 +106,7 @@ impl Sleeper {
         }
     }
 
-    /// The CPU it is to be on.
+    /// The CPU that the waker should be on.
     pub(super) fn waker_cpu(&self) -> Option<u32> {
         match self {
             Sleeper::Timer => None,
@@ -120,7 +120,7 @@ impl Line {
         self.word.store(ASLEEP, Ordering::Release);
         while self.word.load(Ordering::Acquire) == ASLEEP {
             match wait(&self.word, Flags::empty(), ASLEEP, Some(&PATIENCE)) {
-                // Woken before it slept, which is told apart by the switch that is missing.
+                // Woken before it slept, which shows in the missing switch.
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(Errno::TIMEDOUT) => {
                     return Err(Failure::Failed("nobody woke it within a second".into()));
@@ -130,7 +130,7 @@ impl Line {
         }
         let now = clock.stop().ticks;
         let woken = self.woken.load(Ordering::Relaxed);
-        // The counters of two CPUs may disagree: a difference below zero is one.
+        // The counters of two CPUs may disagree, which gives a negative difference.
         let ticks = now.wrapping_sub(woken).cast_signed();
         Ok(ticks as f64 / clock.ticks_per_ns())
     }
@@ -139,7 +139,7 @@ impl Line {
     fn wake_forever(&self, clock: Clock) -> Result<(), String> {
         set_timer_slack(1).map_err(|error| error.to_string())?;
         loop {
-            // Asleep, not spinning: on a machine of one CPU the other one has to run meanwhile.
+            // Asleep, not spinning: on a machine with one CPU the other task has to run meanwhile.
             let end = after(clock_gettime(ClockId::Monotonic), INTERVAL_NS);
             clock_nanosleep_absolute(ClockId::Monotonic, &end)
                 .map_err(|error| error.to_string())?;

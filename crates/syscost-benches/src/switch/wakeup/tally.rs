@@ -1,4 +1,4 @@
-//! Wake-ups, each with the witness that there was a sleep before it.
+//! Wake-ups, each with evidence that there was a sleep before it.
 
 use std::time::Instant;
 
@@ -6,28 +6,28 @@ use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::{SchedStat, Usage};
 
-/// Wake-ups before the first that counts, which also tell how long one takes.
+/// Wake-ups before the first that counts; they also give the duration of one.
 const WARM_UP: u32 = 8;
 
-/// Wake-ups of one sample at least and at most.
+/// Minimum and maximum number of wake-ups of a sample.
 const PER_SAMPLE: (f64, f64) = (5.0, 5_000.0);
 
-/// Of all tries at least this share must have slept.
-const LEAST_SLEPT: f64 = 0.5;
+/// Minimum share of tries that must have slept.
+const MIN_SLEPT: f64 = 0.5;
 
 /// What the wake-ups of one pass showed.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// In ns.
+    /// Latencies in ns.
     latencies: Vec<f64>,
-    /// Tries that did not sleep, because what they waited for was there already.
+    /// Tries that did not sleep, because what they waited for had already happened.
     awake: usize,
-    /// How long the task was ready to run and did not, in ns; `None` where the kernel does not tell.
+    /// How long the task was ready to run and did not, in ns; `None` where the kernel does not report it.
     queued_ns: Option<u64>,
 }
 
 impl Tally {
-    /// Each sample is the median latency, in ns, of many wake-ups that followed a sleep; an operation of the evidence pass is one.
+    /// Takes samples. Each is the median latency, in ns, of many wake-ups that followed a sleep; an operation of the evidence pass is one wake-up.
     pub(super) fn measure(
         &mut self,
         b: &mut Bencher,
@@ -60,7 +60,7 @@ impl Tally {
                     let what = format!("none of {per_sample} wake-ups followed a sleep");
                     Err(Failure::Refuted(what))
                 }
-                // Under audit a call lasts longer than what it would wait for.
+                // Under audit a call lasts longer than what it waits for.
                 None => Ok(0.0),
             }
         })?;
@@ -72,8 +72,8 @@ impl Tally {
         self.latencies.len() + self.awake
     }
 
-    /// Gives the bencher all latencies, and claims that there were sleeps and no early wake-ups.
-    pub(super) fn tell(&self, b: &mut Bencher) {
+    /// Reports all latencies to the bencher, and claims that there were sleeps and no early wake-ups.
+    pub(super) fn report(&self, b: &mut Bencher) {
         let early = self.latencies.iter().filter(|ns| **ns < 0.0).count();
         b.report("early wake-ups", early as f64);
         self.latencies.iter().for_each(|ns| b.record_single(*ns));
@@ -82,13 +82,13 @@ impl Tally {
         }
         b.detail("singles_without_sleep_count", self.awake as f64);
         let slept = self.latencies.len() as f64 / self.tries().max(1) as f64;
-        let expected = format!("at least {LEAST_SLEPT}");
+        let expected = format!("at least {MIN_SLEPT}");
         let claim = "sleeps per wake-up, each told from those it did not precede";
-        b.claim(claim, expected, slept, "getrusage", slept >= LEAST_SLEPT);
+        b.claim(claim, expected, slept, "getrusage", slept >= MIN_SLEPT);
     }
 }
 
-/// So many that a sample takes as long as all of a case's are to: the bencher then takes the fewest samples, which is long enough
+/// The number of wake-ups of a sample that takes as long as all of a case's should: the bencher then takes the fewest samples, which is long enough
 /// for a tail. Fixed before the first sample: one that ended when its time is over would end in a long wake-up too often.
 fn per_sample(
     case_ns: f64,
@@ -110,7 +110,7 @@ mod tests {
     use syscost_harness::bencher::{Findings, Pass};
     use syscost_results::Verdict;
 
-    /// What a measurement of these wake-ups comes to.
+    /// The findings of a measurement of these wake-ups.
     fn measured(
         pass: Pass,
         wake_up: impl FnMut() -> Result<f64, Failure>,
@@ -119,7 +119,7 @@ mod tests {
         testing::findings(pass, &expect, |b| {
             let mut tally = Tally::default();
             tally.measure(b, wake_up)?;
-            tally.tell(b);
+            tally.report(b);
             Ok(())
         })
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_never_sleeps_has_no_wake_ups() {
+    fn tries_without_a_sleep_are_no_wake_ups() {
         let awake = || Ok(0.1);
         let refusal = measured(Pass::Timed, awake).unwrap_err();
         assert!(matches!(refusal, Failure::Refuted(_)), "{refusal}");

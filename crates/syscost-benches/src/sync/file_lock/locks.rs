@@ -13,7 +13,7 @@ use syscost_sys::scratch;
 
 use super::super::hand_over::{Chain, LINKS, Side};
 
-/// Which kind of lock.
+/// The kind of lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Via {
     Fcntl,
@@ -22,7 +22,7 @@ pub(crate) enum Via {
 }
 
 impl Via {
-    /// The parameter that says which.
+    /// The key of the parameter that names the kind.
     pub(crate) const KEY: &str = "via";
 
     pub(crate) const ALL: [Via; 3] = [Via::Fcntl, Via::Ofd, Via::Flock];
@@ -35,7 +35,7 @@ impl Via {
         }
     }
 
-    /// That of a case.
+    /// The kind that a case names.
     pub(crate) fn of(case: &Case) -> Result<Via, Failure> {
         let name = case.get(Self::KEY);
         let found = Self::ALL.into_iter().find(|via| via.name() == name);
@@ -67,8 +67,8 @@ impl Via {
         }
     }
 
-    /// Whether a file could be locked now; it is not locked afterwards. Tried is a shared lock, which an exclusive one alone
-    /// refuses, and of fcntl's as an open file description's, since a process does not exclude itself.
+    /// Whether a file could be locked now; it is not locked afterwards. This tries a shared lock, which only an exclusive lock
+    /// refuses, and instead of fcntl's an open file description's, since a process does not exclude itself.
     pub(super) fn is_free(self, file: &OwnedFd) -> Result<bool, Errno> {
         let (tried, back) = match self {
             Via::Fcntl | Via::Ofd => (set(file, libc::F_OFD_SETLK, libc::F_RDLCK), Via::Ofd),
@@ -95,7 +95,7 @@ fn set(file: &OwnedFd, command: libc::c_int, kind: libc::c_int) -> Result<(), Er
         l_len: 0,
         l_pid: 0,
     };
-    // SAFETY: the structure is the one that these commands read, and lives through the call.
+    // SAFETY: the structure is the one that these commands read, and outlives the call.
     let answer = unsafe {
         syscall3(
             Sysno::FCNTL,
@@ -123,7 +123,7 @@ impl Locks {
         Ok(Self { via, files })
     }
 
-    /// The first file, as each side sees it.
+    /// The first file, opened by each side.
     pub(super) fn first(&self) -> &[OwnedFd; 2] {
         &self.files[0]
     }

@@ -1,4 +1,4 @@
-//! Many descriptors, of which one has something to read.
+//! Many descriptors, one of which is readable.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -23,13 +23,13 @@ pub(in super::super) const fn readiness_cases() -> Cases {
     ])
 }
 
-/// The row of these that people look at first.
+/// Whether the quick profile includes this case of readiness.
 pub(in super::super) fn is_quick_readiness(case: &Case) -> bool {
-    // The set-up of five hundred takes longer than all else.
+    // The set-up of five hundred takes longer than everything else.
     case.get("of") == "tcp" && case.get("ready") == "last" && case.get("fds") == "100"
 }
 
-/// Descriptors a process has anyway, with room to spare.
+/// Descriptors that a process has anyway, with room to spare.
 const OTHERS: usize = 64;
 
 /// This many descriptors of one kind, numbered without gaps, and what keeps them open.
@@ -41,7 +41,7 @@ pub(in super::super) struct Descriptors {
 }
 
 impl Descriptors {
-    /// What a case asks for.
+    /// Creates the descriptors that a case names.
     pub(in super::super) fn of(case: &Case) -> Result<Self, Failure> {
         let count = case.number("fds") as usize;
         let ready = if case.is("ready", "first", "last")? {
@@ -61,7 +61,7 @@ impl Descriptors {
                 _ => return Err(case.unknown("of")),
             };
             watched.push(near);
-            // Out of the way, so that the watched ones are numbered without gaps: select looks at numbers.
+            // Numbered above, so that the watched ones are numbered without gaps: select checks numbers.
             peers.push(
                 fcntl_dupfd_cloexec(&far, (count + OTHERS) as i32)
                     .map_err(|error| Failure::of("number a descriptor", error))?,
@@ -76,16 +76,16 @@ impl Descriptors {
         })
     }
 
-    /// Those to wait for, in order of their numbers.
+    /// The descriptors to wait for, in the order of their numbers.
     pub(in super::super) fn watched(&self) -> &[OwnedFd] {
         &self.watched
     }
 
-    /// Claims that the one found readable by the last call is the one that was made so, and that those waited for are what the
-    /// row's name says.
+    /// Claims that the descriptor found readable by the last call is the one made readable, and that those waited for match the
+    /// row's name.
     ///
     /// # Errors
-    /// When it says nothing that is known here.
+    /// When the name is not known here.
     pub(in super::super) fn claim(
         &self,
         b: &mut Bencher,
@@ -104,7 +104,7 @@ impl Descriptors {
         Ok(())
     }
 
-    /// Claims how many there are, each another, and of what kind, by the row's name: what they were made by has read it, too.
+    /// Claims the number of distinct descriptors and their kind, from the row's name: it is read separately from the code that created them.
     fn claim_named(&self, b: &mut Bencher) -> Result<(), Failure> {
         let kind = match b.case().get("of") {
             "pipe" => "pipe",
@@ -122,7 +122,7 @@ impl Descriptors {
     }
 }
 
-/// What no other open pipe or socket has: its file system's device and its number there.
+/// What distinguishes an open pipe or socket from all others: its file system's device and its inode number.
 fn identity(descriptor: BorrowedFd<'_>) -> rustix::io::Result<(u64, u64)> {
     let stat = fstat(descriptor)?;
     Ok((stat.st_dev, stat.st_ino))
@@ -133,7 +133,7 @@ fn tcp(listener: &TcpListener) -> Result<(OwnedFd, OwnedFd), Failure> {
     let connect = || -> std::io::Result<_> {
         let far = TcpStream::connect(listener.local_addr()?)?;
         let (near, _) = listener.accept()?;
-        // Closing them leaves no connection behind in TIME_WAIT, of which thousands would use up the port numbers.
+        // Closing them leaves no connection in TIME_WAIT, of which thousands would use up the port numbers.
         for end in [near.as_fd(), far.as_fd()] {
             set_socket_linger(end, Some(Duration::ZERO))?;
         }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::testing::{claims, found_of};
 
-    /// What a row of this name refutes of descriptors made for another.
+    /// The claims that a row of this name refutes for descriptors created for another.
     fn refuted(named: [&'static str; 2], made: [&'static str; 2]) -> Option<Vec<String>> {
         let case = |[of, fds]: [&'static str; 2]| {
             Case::new([("of", of), ("ready", "first"), ("fds", fds)])

@@ -1,4 +1,4 @@
-//! What calls are made on: devices, files, and sets of descriptors of which one is ready.
+//! The objects of calls: devices, files, and sets of descriptors of which one is ready.
 
 mod descriptors;
 
@@ -18,7 +18,7 @@ pub(super) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
         .map_err(|error| Failure::of(&format!("open {}", path.to_string_lossy()), error))
 }
 
-/// A file of one page that lives in memory only and goes with its descriptor.
+/// A file of one page that lives in memory only and goes away with its descriptor.
 pub(super) fn file_in_memory() -> Result<OwnedFd, Failure> {
     let file = memfd_create(c"syscost", MemfdFlags::CLOEXEC)
         .map_err(|error| Failure::of("make a file in memory", error))?;
@@ -31,7 +31,7 @@ pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error))
 }
 
-/// A regular file that is always there, on whatever file system holds it: this program's own executable.
+/// A regular file that always exists, on whatever file system holds it: this program's own executable.
 pub(super) struct OwnExecutable {
     directory: OwnedFd,
     name: CString,
@@ -55,12 +55,12 @@ pub(super) fn own_executable() -> Result<OwnExecutable, Failure> {
 }
 
 impl OwnExecutable {
-    /// Where it is.
+    /// The directory.
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
 
-    /// What it is called there.
+    /// The name in the directory.
     pub(super) fn name(&self) -> &CStr {
         &self.name
     }

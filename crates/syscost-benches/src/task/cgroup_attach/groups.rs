@@ -1,4 +1,4 @@
-//! Two control groups of our own and a process to move between them.
+//! Two control groups and a process to move between them.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -14,10 +14,10 @@ use syscost_sys::scratch::{Directory, directory_in};
 
 use crate::task::child::{Child, close, fork};
 
-/// Two groups and a process; all three end with this.
+/// Two groups and a process; dropping this removes and ends all three.
 pub(super) struct Groups {
     process: Option<Child>,
-    /// What is written to move the process.
+    /// The text that is written to move the process.
     id: String,
     groups: Vec<Directory>,
     members: Vec<File>,
@@ -25,12 +25,12 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Makes them below this process's own group.
+    /// Creates them below this process's own group.
     pub(super) fn new() -> Result<Self, Failure> {
         let own = own_group()?;
         let (end, life) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let process = fork(|| {
-            // The pipe ends with this process's parent, which alone has its other end then.
+            // The pipe ends with this process's parent, the only one that then holds the other end.
             close(life.as_raw_fd());
             while read(&end, &mut [0; 1]) == Err(Errno::INTR) {}
             0
@@ -43,7 +43,7 @@ impl Groups {
             _life: life,
         };
         for _ in 0..2 {
-            // On record, so that not even kill -9 leaves it behind.
+            // Recorded, so that not even kill -9 leaves it behind.
             let group = directory_in(&own)
                 .map_err(|cause| Failure::Unsupported(format!("make a control group: {cause}")))?;
             let path = group.path().join("cgroup.procs");
@@ -53,7 +53,7 @@ impl Groups {
             })?);
             groups.groups.push(group);
         }
-        // Where this process may make groups, it may still not be allowed to move others out of its own.
+        // Where this process may create groups, it may still not be allowed to move others out of its own.
         groups
             .attach(0)
             .map_err(|cause| Failure::Unsupported(cause.to_string()))?;
@@ -80,7 +80,7 @@ impl Groups {
 
 impl Drop for Groups {
     fn drop(&mut self) {
-        // A group can be removed once nobody is in it, not even a process that has just ended.
+        // A group can be removed once it contains no process, not even one that has just ended.
         self.process = None;
         for group in &self.groups {
             for _ in 0..100 {
@@ -95,7 +95,7 @@ impl Drop for Groups {
     }
 }
 
-/// The folder of this process's own group, version 2.
+/// The directory of this process's own group, version 2.
 fn own_group() -> Result<PathBuf, Failure> {
     let text = |path: &str| {
         fs::read_to_string(path).map_err(|cause| Failure::Unsupported(format!("{path}: {cause}")))
@@ -108,7 +108,7 @@ fn own_group() -> Result<PathBuf, Failure> {
     Ok(Path::new(mount).join(below))
 }
 
-/// Where version 2 is mounted, and which group of it: `id parent device root mount options … - cgroup2 source options`.
+/// The mount point of version 2, and the group mounted there: `id parent device root mount options … - cgroup2 source options`.
 fn mount_of(mounts: &str) -> Option<(&str, &str)> {
     mounts.lines().find_map(|line| {
         let (mount, kind) = line.split_once(" - ")?;

@@ -1,8 +1,8 @@
-//! A straight line through costs by size.
+//! A straight line fitted to costs by size.
 
 use syscost_results::stats::order::median;
 
-/// `intercept + slope * size`.
+/// The line `intercept + slope * size`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Line {
     pub(super) slope: f64,
@@ -10,8 +10,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// By the method of Theil and Sen: the median of the slopes between all pairs of points, which a single point that is off
-    /// does not turn. `None` with less than two sizes.
+    /// Fitted by the method of Theil and Sen: the median of the slopes between all pairs of points, which is robust against
+    /// a single outlier. `None` with less than two sizes.
     pub(super) fn through(points: &[(f64, f64)]) -> Option<Self> {
         let mut slopes = Vec::new();
         for (index, (x, y)) in points.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Memory whose size decides what a fork costs.
+//! Memory whose size determines the cost of a fork.
 #![allow(unsafe_code)] // madvise, and a byte read in a child
 
 use std::hint::black_box;
@@ -7,10 +7,10 @@ use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory as Filled, Pages};
 
-/// The only size of small pages that rows are named after, in bytes.
+/// The only size of small pages in the names of rows, in bytes.
 const SMALL: usize = 4 << 10;
 
-/// The huge pages of processors whose small ones are of 4 KiB, in bytes.
+/// The size of huge pages where small ones have 4 KiB, in bytes.
 pub(super) const HUGE: usize = 2 << 20;
 
 /// Private memory, every page of it written.
@@ -32,22 +32,22 @@ impl Memory {
         Ok(Self(Filled::fill(bytes, pages)?))
     }
 
-    /// Gives the kernel advice about a part of it, none that takes the part away.
+    /// Advises the kernel about a part of the memory; the advice must not discard it.
     pub(super) fn advise(&self, from: usize, to: usize, advice: Advice) -> Result<(), Failure> {
         assert!(from <= to && to <= self.0.bytes());
-        // SAFETY: within the mapping; the advice that is given here changes no content.
+        // SAFETY: within the mapping; the advice given here changes no content.
         unsafe { madvise(self.0.start().add(from).cast(), to - from, advice) }
             .map_err(|cause| Failure::of("madvise", cause))
     }
 
-    /// Reads the byte at this place; a process that does not have it is ended by a signal.
+    /// Reads the byte at this offset; a process that does not have it is killed by a signal.
     pub(super) fn look_at(&self, at: usize) {
         assert!(at < self.0.bytes());
-        // SAFETY: within the mapping; a child that was not given this part ends, which is what it is asked for.
+        // SAFETY: within the mapping; a child that was not given this part is killed, which is intended.
         black_box(unsafe { self.0.start().add(at).read_volatile() });
     }
 
-    /// Claims that all of it is resident, in pages of the size that the row's name tells.
+    /// Claims that all of it is resident, in pages of the size in the row's name.
     pub(super) fn claim(&self, b: &mut Bencher) -> Result<(), Failure> {
         b.claim_resident(&self.0)
     }

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 
 use syscost_harness::prelude::*;
 
-/// CLONE_NEWTIME, which the C library does not name everywhere.
+/// CLONE_NEWTIME, for which not every C library has a constant.
 const NEW_TIME: c_int = 0x80;
 
 /// A kind of namespace.
@@ -14,9 +14,9 @@ const NEW_TIME: c_int = 0x80;
 pub(super) struct Kind {
     /// Its name in /proc/PID/ns.
     pub(super) name: &'static str,
-    /// Its flag of unshare, setns and clone3.
+    /// Its flag for unshare, setns and clone3.
     pub(super) flag: c_int,
-    /// The file of the caller's own, which unshare and setns change.
+    /// The file of the caller's own namespace, which unshare and setns change.
     own: &'static CStr,
 }
 
@@ -36,7 +36,7 @@ const fn kind(name: &'static str, flag: c_int, own: &'static CStr) -> Kind {
 }
 
 impl Kind {
-    /// That of a case.
+    /// The kind that a case names.
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get("kind");
         let found = KINDS.iter().find(|kind| kind.name == name).copied();

@@ -15,7 +15,7 @@ use syscost_sys::raw::{syscall1, syscall2};
 use super::kind::Kind;
 use crate::task::child::{Child, clone3, close, fork};
 
-/// What is called.
+/// The system call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Unshare,
@@ -31,23 +31,23 @@ impl Call {
     }
 }
 
-/// What it is called with, again and again.
+/// A call that can be repeated with the same arguments.
 pub(super) struct Trial {
     kind: Kind,
-    /// First of all the child goes into a user namespace.
+    /// Whether the child first enters a user namespace.
     pub(super) is_within_user: bool,
-    /// For setns.
+    /// For setns: the process whose namespace is entered.
     holder: Option<Holder>,
     answers: OwnedFd,
     answer: OwnedFd,
 }
 
-/// What a child tells: the time, the error's number or 0, whether the namespace is the wanted one.
+/// Bytes of a child's answer: the time, the error number or 0, and whether the namespace is the intended one.
 const ANSWER: usize = 24;
 
-/// What became of one call.
+/// The outcome of one call.
 pub(super) struct Outcome {
-    /// The child.
+    /// The id of the child.
     pub(super) child: i32,
     /// How long the call took, in ns.
     pub(super) ns: f64,
@@ -57,7 +57,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Whether it did it.
+    /// Fails if the call failed.
     pub(super) fn succeeded(&self, call: Call) -> Result<(), Failure> {
         match self.error {
             0 => Ok(()),
@@ -70,7 +70,7 @@ impl Outcome {
 }
 
 impl Trial {
-    /// As this process may: directly, or from within a user namespace. Tries it once.
+    /// A trial that this process is permitted to make: directly, or from within a user namespace. Tries it once.
     pub(super) fn possible(kind: Kind, call: Call, clock: &Clock) -> Result<Self, Failure> {
         match Self::tried(kind, call, false, clock) {
             Err(Failure::Unsupported(_)) if kind.name != "user" => {
@@ -103,19 +103,19 @@ impl Trial {
         })
     }
 
-    /// Makes a child that makes the call.
+    /// Forks a child that makes the call.
     pub(super) fn run(&self, clock: &Clock) -> Result<Outcome, Failure> {
         let child = fork(|| self.act(clock))?;
         let id = child.id();
         child.ends_with(0)?;
-        let mut told = [0; ANSWER];
-        match read(&self.answers, &mut told) {
+        let mut answer = [0; ANSWER];
+        match read(&self.answers, &mut answer) {
             Ok(ANSWER) => {}
             _ => return Err(Failure::of("reading what the child found", "it is cut")),
         }
         let word = |index: usize| {
             let mut word = [0; 8];
-            word.copy_from_slice(&told[8 * index..][..8]);
+            word.copy_from_slice(&answer[8 * index..][..8]);
             u64::from_ne_bytes(word)
         };
         Ok(Outcome {
@@ -147,17 +147,17 @@ impl Trial {
             let wanted = self.holder.as_ref().map_or(after, |holder| holder.number);
             has_changed = after != before && after == wanted;
         }
-        let mut told = [0; ANSWER];
-        told[..8].copy_from_slice(&ns.to_bits().to_ne_bytes());
-        told[8..16].copy_from_slice(&(error as u64).to_ne_bytes());
-        told[16..].copy_from_slice(&u64::from(has_changed).to_ne_bytes());
-        c_int::from(write(&self.answer, &told) != Ok(ANSWER))
+        let mut answer = [0; ANSWER];
+        answer[..8].copy_from_slice(&ns.to_bits().to_ne_bytes());
+        answer[8..16].copy_from_slice(&(error as u64).to_ne_bytes());
+        answer[16..].copy_from_slice(&u64::from(has_changed).to_ne_bytes());
+        c_int::from(write(&self.answer, &answer) != Ok(ANSWER))
     }
 
-    /// The call, for this kind of namespace: 0, or the error's number.
+    /// The call, for this kind of namespace: returns 0, or the error number.
     #[inline(always)]
     fn call(&self, flag: c_int) -> c_int {
-        // SAFETY, of both: they change what the calling child belongs to, and no memory.
+        // SAFETY, of both: they change the namespaces of the calling child, and no memory.
         let answer = match &self.holder {
             // SAFETY: see above.
             None => unsafe { syscall1(Sysno::UNSHARE, flag as usize) },
@@ -175,7 +175,7 @@ impl Trial {
     }
 }
 
-/// A process that sits in a namespace, so that others can enter it. It leaves when this process does.
+/// A process that stays in a namespace, so that others can enter it. It ends when this process does.
 struct Holder {
     _process: Child,
     _life: OwnedFd,
@@ -192,7 +192,7 @@ impl Holder {
             false => kind.flag,
         };
         let process = clone3(flags, || {
-            // The pipe ends with this process's parent, which alone has its other end then.
+            // The pipe ends with this process's parent, the only one that then holds the other end.
             close(life.as_raw_fd());
             while read(&end, &mut [0; 1]) == Err(Errno::INTR) {}
             0

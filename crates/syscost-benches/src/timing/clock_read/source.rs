@@ -12,9 +12,9 @@ use syscost_sys::clock::{self, Bracket, Clock};
 pub(in crate::timing) enum Source {
     /// The processor's counter, unfenced.
     Tsc,
-    /// The same, fenced on both sides.
+    /// The processor's counter, fenced on both sides.
     TscFenced,
-    /// The same, by the instruction that waits for those before it.
+    /// The processor's counter, by the instruction that waits for those before it.
     Rdtscp,
     /// `clock_gettime` of this clock.
     Clock(libc::clockid_t),
@@ -44,19 +44,19 @@ pub(super) const NAMES: &[&str] = &[
     "time",
 ];
 
-/// What the processor's counter counts, per ns.
+/// The rate of the processor's counter, in ticks per ns.
 pub(crate) fn counter_ticks_per_ns(run_clock: &Clock) -> f64 {
     let counter = clock::Source::preferred();
     if run_clock.source() == counter {
         return run_clock.ticks_per_ns();
     }
-    // The run does not trust the counter, so nobody has calibrated it yet.
+    // The run does not trust the counter, so it has not been calibrated yet.
     let first = Bracket::take(counter);
     std::thread::sleep(std::time::Duration::from_millis(20));
     clock::ticks_per_ns(&first, &Bracket::take(counter))
 }
 
-/// The number of the clock that clock_gettime(2) calls so.
+/// The number of the clock with this name in clock_gettime(2).
 fn clock_named(name: &str) -> Option<libc::clockid_t> {
     Some(match name {
         "realtime" => libc::CLOCK_REALTIME,
@@ -98,7 +98,7 @@ impl Source {
         })
     }
 
-    /// Whether this machine has it.
+    /// Whether this machine has the clock.
     pub(in crate::timing) fn support(self) -> Result<(), Unsupported> {
         match self {
             Self::Tsc | Self::TscFenced => arch::cycle_counter(),
@@ -117,7 +117,7 @@ impl Source {
         matches!(self, Self::Tsc | Self::TscFenced | Self::Rdtscp)
     }
 
-    /// Whether no vDSO made so far answers it.
+    /// Whether no existing vDSO serves it.
     pub(super) fn always_calls(self) -> bool {
         matches!(
             self,
@@ -142,7 +142,7 @@ impl Source {
         }
     }
 
-    /// What its readings count, per ns.
+    /// The rate of its readings, in units per ns.
     pub(in crate::timing) fn units_per_ns(self, run_clock: &Clock) -> f64 {
         match self.is_counter() {
             true => counter_ticks_per_ns(run_clock),
@@ -169,7 +169,7 @@ impl Source {
     }
 
     /// Claims that it is the clock of the row's name: its readings lie between two of that clock. Nearly
-    /// all, since somebody may set it meanwhile. A coarse clock is behind the fine one.
+    /// all, since the clock may be set meanwhile. A coarse clock is behind the fine one.
     fn claim_it_is_named(self, b: &mut Bencher) -> Result<(), Failure> {
         const READINGS: u64 = 100;
         let named = b.case().find("source").and_then(clock_named);
@@ -190,8 +190,8 @@ impl Source {
         Ok(())
     }
 
-    /// By how much it advances while the run's clock advances by one: the best of a few tries over longer and
-    /// longer times, because what falls between the readings of both is no fault of the clock. The first takes a quarter of
+    /// How far it advances while the run's clock advances by one: the best of a few tries over longer and
+    /// longer times, because delays between the readings of both are not the clock's fault. The first takes a quarter of
     /// a millisecond, or two of the clock's steps.
     fn time_over_elapsed(self, run_clock: &Clock) -> Result<f64, Failure> {
         let units_per_ns = self.units_per_ns(run_clock);
@@ -258,7 +258,7 @@ pub(crate) fn time_of_day() -> io::Result<u64> {
         tv_sec: 0,
         tv_usec: 0,
     };
-    // SAFETY: `now` is one timeval, writable; no time zone is asked for.
+    // SAFETY: `now` is one timeval, writable; no time zone is requested.
     if unsafe { libc::gettimeofday(&mut now, std::ptr::null_mut()) } != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -273,7 +273,7 @@ pub(super) fn seconds() -> io::Result<u64> {
     u64::try_from(now).map_err(|_| io::Error::last_os_error())
 }
 
-/// It would take seconds to see `time` move; but its second must be that of the clock it is made of.
+/// It would take seconds to see `time` move; but its second must be that of the clock from which it is derived.
 fn claim_its_second(b: &mut Bencher) -> Result<(), Failure> {
     let read = || -> io::Result<[u64; 3]> {
         let of_clock = || clock_gettime(libc::CLOCK_REALTIME_COARSE).map(|ns| ns / 1_000_000_000);

@@ -2,12 +2,12 @@
 
 use std::io;
 
-/// Steps of one observation at most.
+/// Maximum number of steps of one observation.
 const STEPS: usize = 4096;
 
 /// Consecutive readings that differ.
 pub(super) struct Steps {
-    /// By how much each differs from the one before, and how many readings in a row were equal to that.
+    /// How far each differs from the one before, and how many readings in a row were equal to that.
     pub(super) seen: Vec<(i64, u32)>,
     last: u64,
 }
@@ -21,7 +21,7 @@ impl Steps {
         }
     }
 
-    /// Reads until there are [`STEPS`] of them, or the clock has advanced by `long_enough`.
+    /// Reads until there are [`STEPS`] steps, or the clock has advanced by `long_enough`.
     pub(super) fn take(
         &mut self,
         long_enough: i64,
@@ -45,7 +45,7 @@ impl Steps {
     }
 }
 
-/// The value that a share `q` of the values does not exceed (nearest rank); NaN of none.
+/// The value that a share `q` of the values does not exceed (nearest rank); NaN if there are none.
 pub(super) fn quantile(values: &mut [f64], q: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else {
         return f64::NAN;
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_and_runs_of_equal_readings_are_told_apart() {
+    fn steps_and_runs_of_equal_readings_are_distinguished() {
         let mut readings = [10, 10, 13, 13, 13, 12, 20, 20].into_iter();
         let mut steps = Steps::new();
         steps

@@ -7,10 +7,10 @@ use syscost_sys::cpu;
 
 const WINDOW_NS: f64 = 10e6;
 
-/// A longer gap is lost time: tens of readings fit into it.
+/// Minimum length of a gap that is lost time, in ns: tens of readings fit into it.
 pub(super) const LOST_NS: f64 = 1_000.0;
 
-/// What one window showed.
+/// What was observed in one window.
 #[derive(Debug)]
 pub(super) struct Window {
     pub(super) gaps: Gaps,

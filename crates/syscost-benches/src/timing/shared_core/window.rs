@@ -8,34 +8,34 @@ use syscost_sys::neighbour::{Alone, Look, Probe};
 
 const WINDOW_NS: f64 = 20e6;
 
-/// No neighbour makes independent instructions this many times as slow: that was an interrupt, and
-/// tells nothing of the core.
+/// Maximum slowdown of independent instructions by a neighbour: a longer look was interrupted, and
+/// shows nothing about the core.
 const MAX_SLOWDOWN: f64 = 4.0;
 
-/// A ratio so far below that of a core of our own is of an interrupted chain.
+/// A ratio below this share of an unshared core's comes from an interrupted chain.
 const MIN_RATIO: f64 = 0.9;
 
 /// Looks of a slowed probe after each window.
 const SLOWED_LOOKS: u32 = 200;
 
-/// Looks of either kind that a comparison of the two needs.
+/// Minimum number of looks of either kind for a comparison of the two.
 const MIN_LOOKS: usize = 50;
 
-/// What one window showed.
+/// What was observed in one window.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    /// Time in looks that found the core ours, and shared, in ns.
+    /// Time in looks that found the core unshared, and shared, in ns.
     own_ns: f64,
     shared_ns: f64,
-    /// Whether the core was ours, and for how long, in us, stretch after stretch.
+    /// Whether the core was unshared, and for how long, in us, stretch after stretch.
     stretches: Vec<(bool, f64)>,
     /// How much longer independent instructions took at each look that found the core shared, in percent.
     pub(super) slowdowns: Vec<f64>,
-    /// Share of the window spent in looks that tell something, in percent.
+    /// Share of the window spent in conclusive looks, in percent.
     pub(super) looking_percent: f64,
-    /// Dependent instructions on the shared core over those on one of our own; none without enough of either.
+    /// Dependent instructions on the shared core relative to those on an unshared one; `None` without enough of either.
     pub(super) chain_ratio: Option<f64>,
-    /// Share of the looks slowed on purpose that find the core shared, in percent.
+    /// Share of the deliberately slowed looks that find the core shared, in percent.
     pub(super) slowed_seen_percent: f64,
     pub(super) ran_on: u32,
 }
@@ -67,7 +67,7 @@ impl Window {
         })
     }
 
-    /// What looks show, each with the time it took, in ns.
+    /// The results of looks, each with the time it took, in ns.
     fn of(looks: &[(Look, f64)], alone: &Alone) -> Self {
         let mut window = Self::default();
         let mut chains = [Vec::new(), Vec::new()];
@@ -108,14 +108,14 @@ impl Window {
             .ok_or_else(|| Failure::Failed("no look at the core was left undisturbed".into()))
     }
 
-    /// How long each stretch lasted in which the core was ours, or shared, in us.
+    /// Durations of the stretches in which the core was unshared, or shared, in us.
     pub(super) fn stretches_us(&self, is_ours: bool) -> impl Iterator<Item = f64> {
         let stretches = self.stretches.iter();
         stretches.filter_map(move |(kind, us)| (*kind == is_ours).then_some(*us))
     }
 }
 
-/// The stretch in which the middle of the time lies: half of all the time is in stretches of at least this length.
+/// The stretch that contains the middle of the time: half of all the time is in stretches of at least this length.
 pub(super) fn long_stretch(stretches: &[f64]) -> Option<f64> {
     let mut sorted = stretches.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_told_apart_and_make_stretches() {
+    fn looks_are_distinguished_and_make_stretches() {
         let mut looks = vec![look(0.84, 1000); 300];
         looks.extend(vec![look(1.26, 1010); 100]);
         looks.extend(vec![look(0.845, 1000); 100]);

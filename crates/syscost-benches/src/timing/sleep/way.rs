@@ -1,4 +1,4 @@
-//! What can end a sleep.
+//! The ways to end a sleep.
 #![allow(unsafe_code)] // pselect6 and epoll_pwait2 have no safe form that takes nanoseconds
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -1,4 +1,4 @@
-//! Two pinned threads that pass a cache line to and fro.
+//! Two pinned threads that pass a cache line back and forth.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,31 +8,31 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 use syscost_sys::{arch, cpu};
 
-/// Exchanges asked for.
+/// Number of exchanges.
 const EXCHANGES: usize = 1000;
 
-/// It ends after this, with however many exchanges there are.
+/// Time limit, after which fewer exchanges are accepted.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// A question's counter, its answer's on the other processor, and the counter when the answer had come.
+/// The counter at the question, the other processor's counter at its answer, and the counter when the answer had arrived.
 pub(super) type Exchange = [u64; 3];
 
-/// The line that goes to and fro; alone on its pair of lines, which processors fetch together.
+/// The line that is passed back and forth; alone on its pair of lines, which processors fetch together.
 #[derive(Default)]
 #[repr(align(128))]
 struct Line {
-    /// Odd: the other side is to answer.
+    /// If odd, it is the other side's turn to answer.
     turn: AtomicU64,
     stamp: AtomicU64,
 }
 
-/// Both threads and, in the end, the processors they were on.
+/// The exchanges between two threads, and the processors that they were on in the end.
 pub(super) fn exchange(from: u32, to: u32) -> Result<(Vec<Exchange>, [u32; 2]), Failure> {
     let line = Line::default();
     let end = Instant::now() + PATIENCE;
     let ready = Barrier::new(2);
     let panicked = |_| Failure::Failed("a thread of the exchange panicked".into());
-    // Threads of their own, so that the measuring one stays where it is pinned; the first starts the second, so that
+    // Separate threads, so that the measuring one stays where it is pinned; the first starts the second, so that
     // the measuring one sleeps meanwhile.
     let (asked, answered) = thread::scope(|scope| {
         let asking = scope.spawn(|| {
@@ -51,7 +51,7 @@ pub(super) fn exchange(from: u32, to: u32) -> Result<(Vec<Exchange>, [u32; 2]), 
     Ok((exchanges, [from_seen, to_seen]))
 }
 
-/// Runs `side` pinned to this processor, when the other side is ready too; returns also the one it was on in the end.
+/// Runs `side` pinned to this processor, when the other side is ready too; also returns the processor that it was on in the end.
 fn on<T>(number: u32, ready: &Barrier, side: impl FnOnce() -> T) -> Result<(T, u32), Failure> {
     let pinned = cpu::pin(number);
     // Sleeping, so that a thread that spins does not keep the other from leaving its processor.
@@ -90,7 +90,7 @@ impl Line {
         }
     }
 
-    /// Spins, without a pause that would lengthen the round trip; false when there is no more to wait for.
+    /// Spins, without a pause that would lengthen the round trip; false if there is nothing more to wait for.
     fn wait_for(&self, turn: u64, end: Instant) -> bool {
         let mut spins = 0_u32;
         loop {

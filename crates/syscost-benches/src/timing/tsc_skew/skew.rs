@@ -1,8 +1,8 @@
-//! What exchanges say about two counters.
+//! The skew of two counters, derived from exchanges.
 
 use super::exchange::Exchange;
 
-/// What the exchanges of one observation say, in ticks.
+/// The results of the exchanges of one observation, in ticks.
 pub(super) struct Skew {
     /// The answering counter minus the asking one.
     pub(super) offset: f64,
@@ -10,12 +10,12 @@ pub(super) struct Skew {
     pub(super) exchanges: usize,
     /// Answers that seem to come before their question, or after they were received.
     pub(super) disordered: usize,
-    /// Exchanges that the offset cannot explain: it was another at that moment.
+    /// Exchanges that the offset cannot explain: the offset was different at that moment.
     pub(super) contradictions: usize,
 }
 
 impl Skew {
-    /// The offset is the median over the shortest round trips, one in 32.
+    /// Derives the offset as the median over the shortest round trips, one in 32.
     pub(super) fn of(exchanges: &mut [Exchange]) -> Self {
         let length = |[sent, _, received]: &Exchange| received.saturating_sub(*sent);
         let offset = |[sent, answered, received]: &Exchange| {
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_offset_comes_from_the_shortest_round_trips() {
         let mut exchanges = ahead((0..320).map(|number| 100 + number));
-        // A long one whose answer came late: no contradiction, and not believed.
+        // A long one whose answer came late: not a contradiction, and not taken for the offset.
         exchanges.push([500_000, 500_590, 500_600]);
         let skew = Skew::of(&mut exchanges);
         assert!((skew.offset - 70.0).abs() <= 0.5, "{}", skew.offset);

@@ -1,4 +1,4 @@
-//! Copies at work: they begin together, run to a common end, and tell what they did.
+//! Copies at work: they begin together, run to a common end, and report what they did.
 
 use std::fmt::Display;
 use std::hint::spin_loop;
@@ -16,35 +16,35 @@ use crate::bencher::timed::LEAD_IN_PART;
 use crate::cores::Cores;
 use crate::failure::Failure;
 
-/// More copies than this would not find a seat.
-pub(super) const MOST_COPIES: usize = 512;
+/// Maximum number of copies, each of which needs a seat.
+pub(super) const MAX_COPIES: usize = 512;
 
-/// Turns of waiting between two looks, each a system call, whether a copy is still there: about a millisecond.
+/// Turns of waiting between two checks, each a system call, whether a copy still exists: about a millisecond.
 const SPINS: u32 = 1 << 16;
 
 /// No CPU: what a seat holds before its copy has run.
 const NOWHERE: u32 = u32::MAX;
 
-/// What all copies see. A window is a span of time in which all of them work.
+/// The memory that all copies share. A window is a span of time in which all of them work.
 struct Board {
     orders: Orders,
-    seats: [Seat; MOST_COPIES],
+    seats: [Seat; MAX_COPIES],
 }
 
-/// What the measuring task orders. On lines of its own: copies that wait look at it all the time.
+/// The measuring task's orders, on cache lines of their own: waiting copies poll them.
 #[repr(align(128))]
 struct Orders {
     /// Number of the latest window that may begin.
     window: AtomicU64,
-    /// When it begins, in ticks of the clock. What copies do before leads in to it.
+    /// When the timed part begins, in ticks of the clock. What copies do before it is untimed.
     beginning: AtomicU64,
-    /// When it ends.
+    /// When it ends, in ticks.
     deadline: AtomicU64,
     /// Operations between two looks at the clock.
     chunk: AtomicU64,
 }
 
-/// What one copy tells, on lines of its own.
+/// One copy's report, on cache lines of its own.
 #[repr(align(128))]
 struct Seat {
     /// Number of the latest window it has finished.
@@ -58,7 +58,7 @@ struct Seat {
 }
 
 impl Seat {
-    /// One that nobody has taken.
+    /// A seat that no copy has taken.
     fn free() -> Self {
         Self {
             window: AtomicU64::new(0),
@@ -81,16 +81,16 @@ pub(super) struct Stint {
     pub(super) ended: u64,
     /// How many operations it did in between.
     pub(super) operations: u64,
-    /// How many before, untimed.
+    /// How many untimed operations it did before.
     pub(super) led_in: u64,
-    /// Where it was at the end.
+    /// Its CPU at the end.
     pub(super) cpu: u32,
-    /// Whether its core worked for somebody else right before or after; not where nobody looked.
+    /// Whether its core did other work right before or after; false where it was not looked at.
     pub(super) is_shared: bool,
 }
 
 impl Stint {
-    /// All it did, also untimed.
+    /// All operations, including untimed ones.
     pub(super) fn turns(&self) -> u64 {
         self.operations + self.led_in
     }
@@ -145,8 +145,8 @@ where
         Ok(crowd)
     }
 
-    /// One window of this length: what each copy did in it. Before it, all work untimed for a part
-    /// of that length, which brings back what waiting and a look at the core took. `bracket` is
+    /// Runs one window of this length and returns what each copy did in it. Before it, all copies work untimed for a part
+    /// of that length, which refills the caches after waiting and looking at the core. `bracket` is
     /// that of the measuring task.
     pub(super) fn window(
         &mut self,
@@ -170,7 +170,7 @@ where
             let mut spins: u32 = 0;
             while seat.window.load(Ordering::Acquire) < number {
                 spins = spins.wrapping_add(1);
-                // A process that was killed stops nobody.
+                // A process that was killed cannot stop the others.
                 let is_gone = spins.is_multiple_of(SPINS) && self.crew.has_lost_one();
                 if is_gone || stop.is_set() {
                     return Err(self.crew.failure());
@@ -199,13 +199,13 @@ impl<O> Crowd<O> {
             .collect()
     }
 
-    /// Ends the copies and tells what went wrong with them.
+    /// Ends the copies and reports their failures.
     pub(super) fn dismiss(self) -> Result<(), Failure> {
         self.crew.dismiss().map(drop)
     }
 }
 
-/// A partner's life: make the operation, work in every window.
+/// A partner's work: set up the operation, then take part in every window.
 fn follow<O, E>(
     board: &Board,
     number: usize,
@@ -247,7 +247,7 @@ where
     Ok(())
 }
 
-/// Works for a span of time, at least one chunk, between two looks at the core; until it begins untimed.
+/// Works for a span of time, at least one chunk, between two looks at the core; untimed until it begins.
 #[inline(always)]
 fn work<E>(
     op: &mut impl FnMut() -> Result<(), E>,
@@ -301,7 +301,7 @@ mod tests {
         let ms = (1e6 * clock.ticks_per_ns()) as u64;
         for is_led_in in [true, false] {
             let now = clock.start();
-            // Long enough to be met on a busy machine, too.
+            // Long enough to be reached on a busy machine, too.
             let begins = if is_led_in { now + 50 * ms } else { now };
             let span = begins..begins + ms;
             let mut calls = 0;

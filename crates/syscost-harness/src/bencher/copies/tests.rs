@@ -13,7 +13,7 @@ use crate::bencher::tests::real::found_of;
 use crate::case::Case;
 use crate::expect::{Expect, at_most, calls};
 
-/// CPUs of two copies; none where this machine has no two.
+/// The CPUs of two copies; `None` where this machine has fewer than two.
 fn two_cpus() -> Option<Vec<u32>> {
     let allowed = cpu::allowed().ok()?;
     let two = allowed.get(..2).map(<[u32]>::to_vec);
@@ -23,7 +23,7 @@ fn two_cpus() -> Option<Vec<u32>> {
     two
 }
 
-/// What a bencher on the first of these CPUs finds with `run`. In a thread of its own, which is pinned as a worker is.
+/// What a bencher on the first of these CPUs finds with `run`, in a separate thread, which is pinned as a worker is.
 fn found(
     cpus: &[u32],
     pass: Pass,
@@ -219,7 +219,7 @@ fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
     let faults = found(&cpus, Pass::Evidence, &[], |b| {
         b.copies(Between::Processes, 2, 1, |_| {
             Ok(|| {
-                // Beyond malloc's highest threshold: mapped, touched and given back each time. In many places, for a
+                // Above malloc's maximum threshold: mapped, touched and freed each time. In many places, since a
                 // single fault is harmless in an operation that the host makes long.
                 let mut fresh = vec![0_u8; 64 << 20];
                 let places = fresh.iter_mut().step_by(1 << 20);
@@ -246,7 +246,7 @@ fn stint(began: u64, ended: u64) -> Stint {
 }
 
 #[test]
-fn of_several_copies_the_worst_is_told() {
+fn of_several_copies_the_worst_is_reported() {
     let claim = |observed: f64| at_most(Counter::MinorFaults, 0.01).judge(observed, "/proc");
     let other = at_most(Counter::MajorFaults, 0.0).judge(0.0, "/proc");
     let all = vec![claim(0.002), claim(0.009), other.clone(), claim(0.001)];

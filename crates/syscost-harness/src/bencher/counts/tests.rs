@@ -20,13 +20,13 @@ fn counted(voluntary_switches: u64, switches: u64, run_ns: Option<u64>) -> Count
 fn others_preempt_now_and_then_and_own_tasks_all_the_time() {
     let bound = Bound::Within(0.95, 1.15);
     let hops = 1000;
-    // Hops of 60 us, and a busy machine.
+    // Hops of 60 us on a busy machine.
     let disturbed = counted(1000, 1165, Some(60_000_000));
     assert!(disturbed.may_be_outsiders(bound, hops));
     // Hops of 60 us beside a build.
     let often = counted(3072, 3867, Some(184_000_000));
     assert!(often.may_be_outsiders(bound, 3072));
-    // Hops of 2 us, in every fifth of which the woken preempts the one that woke it.
+    // Hops of 2 us; in every fifth, the woken task preempts the one that woke it.
     let own = counted(1000, 1200, Some(2_000_000));
     assert!(!own.may_be_outsiders(bound, hops));
     // Yields: none of their switches is voluntary.
@@ -81,14 +81,16 @@ fn tasks_that_wait_on_separate_cpus_need_not_sleep_each_time() {
 }
 
 #[test]
-fn yields_beside_other_tasks_may_be_in_vain() {
+fn yields_beside_other_tasks_may_go_to_these() {
     let bound = Bound::Within(0.95, 1.05);
-    let seen = |voluntary, switches| counted(voluntary, switches, None).may_be_in_vain(bound, 1000);
+    let seen = |voluntary, switches| {
+        counted(voluntary, switches, None).may_be_yields_to_others(bound, 1000)
+    };
     assert!(seen(0, 917));
     // There is no partner to yield to, whatever else runs.
     assert!(!seen(0, 300));
-    // Nor here, but each yield leads to somebody else's program: two switches were claimed.
-    assert!(!counted(0, 1030, None).may_be_in_vain(Bound::Within(1.9, 2.1), 1000));
+    // Nor here, but each yield leads to another program: two switches were claimed.
+    assert!(!counted(0, 1030, None).may_be_yields_to_others(Bound::Within(1.9, 2.1), 1000));
     // Tasks that sleep switch each time, whatever others do.
     assert!(!seen(900, 917));
     assert!(!seen(0, 1200));
@@ -101,7 +103,7 @@ fn others_are_switched_to_as_often_as_their_time_allows() {
         let counted = counted(voluntary, switches, Some(300_000)).beside(others, passed_ns);
         counted.may_be_outsiders(bound, 100)
     };
-    // Wakes beside a busy loop, which has its slice in each of them.
+    // Wake-ups beside a busy loop, which gets a slice during each of them.
     assert!(seen(100, 193, Some(0.94), 300e6));
     // A task falls asleep by itself.
     assert!(!seen(193, 193, Some(0.94), 300e6));
@@ -117,21 +119,24 @@ fn beside_others_a_wake_may_cost_the_waker_its_turn() {
         let counted = counted(voluntary, switches, Some(3_000_000)).beside(others, 5e6);
         counted.excuse(&expect, 100)
     };
-    // Wakes in 5 ms beside a program that has 42 % of the CPU: few slices of it, but 100 wakes.
+    // Wake-ups in 5 ms beside a program that has 42 % of the CPU: few slices of it, but 100 wake-ups.
     assert_eq!(seen(100, 181, Some(0.42)), Some(OUTSIDERS));
-    // Each wake is one such moment.
+    // Each wake-up allows one such moment.
     assert_eq!(seen(100, 281, Some(0.42)), None);
-    // A sleep of its own is no preemption.
+    // A task's own sleep is not a preemption.
     assert_eq!(seen(150, 181, Some(0.42)), None);
     // Nor are there others where the kernel does not say so.
     assert_eq!(seen(100, 181, None), None);
 }
 
 #[test]
-fn only_company_excuses_yields_in_vain() {
+fn only_company_excuses_yields_to_others() {
     let expect = within(Counter::Switches, 0.95, 1.05);
     let seen = |others| counted(0, 917, None).beside(others, 1e6);
-    assert_eq!(seen(Some(0.3)).excuse(&expect, 1000), Some(IN_VAIN));
+    assert_eq!(
+        seen(Some(0.3)).excuse(&expect, 1000),
+        Some(YIELDS_TO_OTHERS)
+    );
     // On separate CPUs, or where the kernel does not report it.
     assert_eq!(seen(None).excuse(&expect, 1000), None);
 }

@@ -1,4 +1,4 @@
-//! What operations add to this process's memory, or give back, as the kernel's tables of pages tell around them.
+//! How much memory operations add to this process, or give back, according to the kernel's page tables before and after.
 
 use syscost_results::Evidence;
 use syscost_sys::Unsupported;
@@ -8,7 +8,7 @@ use crate::bencher::Bencher;
 use crate::expect::{Counter, Expect, Manner};
 use crate::failure::Failure;
 
-/// Read only where something is expected of it: the kernel goes through all pages.
+/// Growth of resident memory. Read only where an expectation needs it: the kernel walks all pages.
 pub(super) struct Growth {
     expect: Option<Expect>,
     begun: Result<u64, Unsupported>,
@@ -24,14 +24,14 @@ impl Growth {
         }
     }
 
-    /// Right before operations, when they are prepared.
+    /// Reads the memory right before operations, after their preparation.
     pub(super) fn begin(&mut self) {
         if self.expect.is_some() {
             self.begun = resident_anonymous_bytes();
         }
     }
 
-    /// Right after them.
+    /// Reads the memory right after the operations.
     pub(super) fn end(&mut self) {
         if self.expect.is_some() {
             let (sum, begun) = (self.gained.clone(), self.begun.clone());
@@ -51,7 +51,7 @@ impl Growth {
 }
 
 impl Bencher<'_> {
-    /// Only batches are looked at before and after.
+    /// Fails if resident bytes are expected of anything but batches, since only these are read before and after.
     pub(in crate::bencher) fn refuse_growth(&self, manner: Manner) -> Result<(), Failure> {
         match self.find(|counter| counter == Counter::ResidentBytes) {
             Some(_) if manner != Manner::Batches => {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::expect::within;
 
-    /// Beyond malloc's highest threshold: mapped anew each time, and given back.
+    /// Above malloc's maximum threshold: mapped anew each time, and given back.
     const BYTES: usize = 40 << 20;
 
     /// The verdict where `BYTES` are expected and this many are written.
@@ -97,7 +97,7 @@ mod tests {
             println!("skipped: no affinity here");
             return;
         };
-        // In a process of its own: other tests of this one write meanwhile.
+        // In a separate process, since other tests of this one allocate memory meanwhile.
         let alone = Partner::start(Between::Processes, &cpus, || {
             let seen = [BYTES, 0, 2 * BYTES].map(verdict);
             let expected = [Verdict::Confirmed, Verdict::Refuted, Verdict::Refuted];

@@ -1,4 +1,4 @@
-//! Whether time doubles when the work doubles: of work that is not done it does not.
+//! Whether time doubles when the work doubles, which it does not if the work is not done.
 
 use std::ops::RangeInclusive;
 
@@ -12,56 +12,56 @@ use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
-/// Batches timed for the proportion of time to work, in ns.
+/// Length of the batches timed for the proportion of time to work, in ns.
 const BATCH_NS: f64 = 20_000.0;
 
-/// Batches of the last attempt, in ns: what every batch takes for itself fades in them, and work that is folded away stays as short.
+/// Length of the last attempt's batches, in ns: the fixed cost of a batch becomes negligible, while work that is folded away stays as short.
 const LONG_BATCH_NS: f64 = 8.0 * BATCH_NS;
 
-/// Pairs of batches timed at most before the proportion is believed to be off.
+/// Maximum number of pairs of batches before the proportion is believed to be off.
 const MAX_PAIRS: usize = 60;
 
-/// Pairs of batches timed at least.
+/// Minimum number of pairs of batches.
 const MIN_PAIRS: usize = 5;
 
-/// No more pairs are timed once they took so long together, in ns, waiting for a core of our own included.
+/// No more pairs are timed after this many ns, including waiting for an undisturbed core.
 const LIMIT_NS: f64 = 50e6;
 
-/// How often the proportion is taken anew before it refutes.
+/// How often the proportion is measured before it refutes.
 const ATTEMPTS: usize = 3;
 
 /// Attempts further apart than this factor are noise: work that is folded away always takes the same time.
 const ALIKE: f64 = 1.25;
 
-/// A proportion below this is of work that is not done, whoever shares the core: a neighbour makes either batch at most twice as long.
+/// A proportion below this means that the work is not done, even on a shared core: a neighbour makes either batch at most twice as long.
 const FOLDED: f64 = 1.1;
 
-/// Proportions outside of the bound that noise could explain.
+/// Proportions outside the bound that noise could explain.
 const PERHAPS_NOISE: RangeInclusive<f64> = 1.5..=2.5;
 
-/// Why a proportion that holds in longer batches alone confirms nothing.
+/// Why a proportion that holds only in longer batches confirms nothing.
 const ONLY_LONG: &str =
     "it holds in longer batches only: a part of a short one's time is not of its work";
 
-/// Who else may be part of a time, by what was looked at around it.
+/// What else may have taken part of a time, according to the checks around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    /// Nobody, or nobody could look.
-    Nobody,
+    /// Nothing, or it could not be checked.
+    Nothing,
     /// A neighbour on the other thread of the core.
     Neighbour,
     /// Other programs on the CPU itself, whose slices are longer than a batch.
     Others,
 }
 
-/// The shortest time of 2n operations over the shortest of n.
+/// The minimum time of 2n operations over the minimum time of n.
 #[derive(Debug, Clone, Copy)]
 struct Proportion {
     ratio: f64,
     beside: Beside,
 }
 
-/// Times of n operations, and of 2n right behind them.
+/// Times of n operations, and of 2n right after them.
 #[derive(Default)]
 struct Pairs {
     once: Vec<f64>,
@@ -74,13 +74,13 @@ impl Pairs {
         self.twice.push(twice);
     }
 
-    /// Of the shortest of each: noise only lengthens. But tasks that compete are quicker while one
-    /// of them stands still, so a proportion that is too large by the shortest is taken from the
-    /// middle one of the pairs, where there are enough of them.
+    /// The ratio of the minimum times: noise only lengthens. But competing tasks are faster while one
+    /// of them stands still, so a ratio of minimum times that is too large is replaced by the median
+    /// of the pairs' ratios, where there are enough pairs.
     fn ratio(&self, expect: Expect) -> Option<f64> {
         let shortest = |times: &[f64]| times.iter().copied().reduce(f64::min);
         let ratio = shortest(&self.twice)? / shortest(&self.once)?;
-        let is_too_large = expect.bound.most().is_some_and(|most| ratio > most);
+        let is_too_large = expect.bound.max().is_some_and(|most| ratio > most);
         if !is_too_large || self.once.len() < MIN_PAIRS {
             return Some(ratio);
         }
@@ -91,9 +91,9 @@ impl Pairs {
 }
 
 impl Bencher<'_> {
-    /// Time must double when the work doubles. Noise only lengthens, so the shortest of several is compared, and more
-    /// are taken while they disagree, at last in longer batches. Only what was timed on a core of our own refutes; and of that, too, a proportion nearer to two than to
-    /// one may be noise that no look at the core shows: it confirms nothing and refutes nothing.
+    /// Time must double when the work doubles. Noise only lengthens, so the minimum of several times is compared, and more
+    /// are taken while they disagree, at last in longer batches. Only times from an undisturbed core refute. Even then a proportion nearer to two than to
+    /// one may be noise that no look at the core shows: it is left unverified.
     pub(in crate::bencher) fn judge_scaling(
         &mut self,
         expect: Expect,
@@ -116,7 +116,7 @@ impl Bencher<'_> {
         let least = ratios().fold(last.ratio, f64::min);
         let most = ratios().fold(last.ratio, f64::max);
         if evidence.verdict == Verdict::Refuted {
-            // No neighbour makes twice the work last no longer, time after time.
+            // Not even a neighbour makes twice the work take no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
             let reason = if self.pinned && last.beside == Beside::Others {
                 Some(company::WANTED)
@@ -139,7 +139,7 @@ impl Bencher<'_> {
         Ok(evidence)
     }
 
-    /// From pairs of batches that last `batch_ns` and twice as long: undisturbed ones, if there are any; else those without others on the CPU.
+    /// Measures the proportion with pairs of batches that last `batch_ns` and twice as long. It uses the undisturbed pairs, if any, else those without other programs on the CPU, else all.
     fn proportion(
         &mut self,
         expect: Expect,
@@ -155,7 +155,7 @@ impl Bencher<'_> {
         let begun = self.clock.start();
         self.begin_looks();
         for tries in 1..=MAX_PAIRS {
-            // Only to refute does it take a core of our own: that is waited for when the first pairs do not confirm.
+            // An undisturbed core is required only to refute: it is waited for when the first pairs do not confirm.
             if tries > MIN_PAIRS {
                 self.gate();
             }
@@ -188,7 +188,7 @@ impl Bencher<'_> {
             let ratio = pairs.ratio(expect)?;
             Some(Proportion { ratio, beside })
         };
-        let found = of(&own, Beside::Nobody)
+        let found = of(&own, Beside::Nothing)
             .or_else(|| of(&here, Beside::Neighbour))
             .or_else(|| of(&any, Beside::Others));
         Ok(found.unwrap_or(Proportion {

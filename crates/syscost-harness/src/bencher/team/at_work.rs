@@ -11,7 +11,7 @@ use crate::bencher::body::Body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;
 
-/// A team at work: its loop, who and where its tasks are.
+/// A team at work: its loop, and which tasks it has and where they are.
 pub(super) struct AtWork<'t> {
     pub(super) team: Team<'t>,
     pub(super) per_turn: u64,
@@ -19,9 +19,9 @@ pub(super) struct AtWork<'t> {
     places: Vec<TaskPlace>,
     seen: Seen,
     batches: usize,
-    /// Whether all its tasks are on the measuring one's CPU, so that it is known what others have of it.
+    /// Whether all its tasks are on the measuring one's CPU, so that it is known how much of it others use.
     pub(super) is_on_one_cpu: bool,
-    /// How the last preparation went.
+    /// The result of the last preparation.
     prepared: Result<(), Failure>,
 }
 
@@ -49,7 +49,7 @@ impl<'t> AtWork<'t> {
         }
     }
 
-    /// Has it do what is measured, and ends it.
+    /// Runs the measurement with the team, then ends it.
     pub(super) fn lead(
         mut self,
         measure: impl FnOnce(&mut Self) -> Result<(), Failure>,
@@ -60,12 +60,12 @@ impl<'t> AtWork<'t> {
         }
     }
 
-    /// What was counted for all its tasks together.
+    /// What the kernel has counted for all its tasks together.
     pub(super) fn read(&self) -> Result<TaskReading, Unsupported> {
         counted_for(&self.tasks)
     }
 
-    /// The same of this team and others whose measuring task is the same one.
+    /// What the kernel has counted for this team and others that have the same measuring task.
     pub(super) fn read_with(&self, others: &[Self]) -> Result<TaskReading, Unsupported> {
         let partners = others.iter().flat_map(|other| &other.tasks[1..]);
         counted_for(self.tasks.iter().chain(partners))
@@ -76,13 +76,13 @@ impl<'t> AtWork<'t> {
         self.tasks.len()
     }
 
-    /// Notes where its tasks are, the measuring one first.
+    /// Records where its tasks are, the measuring one first.
     pub(super) fn look(&mut self) {
         let now = self.places.iter().map(TaskPlace::processor).collect();
         self.seen.note(now);
     }
 
-    /// Notes a last time where its tasks are, and what to each other, and ends it.
+    /// Records a last time where its tasks are, and of which processes, and ends the team.
     pub(super) fn dismiss(mut self) -> Result<Seen, Failure> {
         self.look();
         self.seen.note_groups(groups_of(self.tasks.iter().copied()));
@@ -91,8 +91,8 @@ impl<'t> AtWork<'t> {
     }
 }
 
-/// What was counted for these tasks together. Their files are opened one task after the other:
-/// those of many tasks are more than a process may have open.
+/// Sums what the kernel counted for these tasks. Their files are opened one task after the other:
+/// many tasks have more files than a process may have open.
 fn counted_for<'i>(
     tasks: impl IntoIterator<Item = &'i TaskId>,
 ) -> Result<TaskReading, Unsupported> {
@@ -118,7 +118,7 @@ impl Body for AtWork<'_> {
     fn after(&mut self, _: u64) -> Result<(), Failure> {
         self.team.lead.check()?;
         self.batches += 1;
-        // Looking for many takes longer than a batch and leaves the caches to /proc.
+        // Looking up many tasks takes longer than a batch and fills the caches with data of /proc.
         if self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {
             self.look();
         }

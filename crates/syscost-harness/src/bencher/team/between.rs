@@ -1,7 +1,7 @@
-//! What the tasks of an operation are to each other, as the kernel has it: processes or threads.
+//! How many tasks an operation has, and what they are to each other, as the kernel has it: processes or threads.
 //!
-//! The row's name says what they are to be, and the code that starts them reads it there. This reads
-//! the name by itself, and what became of them from the kernel.
+//! The row's name says what they should be, and the code that starts them reads it there. This reads
+//! the name separately, and what the tasks are from the kernel.
 
 use std::collections::BTreeSet;
 
@@ -10,48 +10,62 @@ use syscost_sys::counters::TaskId;
 
 use crate::bencher::Bencher;
 
-/// The parameters that say it.
+/// The parameters that name it.
 const KEYS: [&str; 2] = ["between", "as"];
 
 const CLAIM: &str = "what its tasks are to each other";
 
-/// Each task's process, by the kernel's account.
+/// The parameter that says how many there are.
+const COUNT_KEY: &str = "tasks";
+
+const COUNT_CLAIM: &str = "its tasks";
+
+/// The process of each task, according to the kernel.
 pub(in crate::bencher) type Groups = Result<Vec<u32>, Unsupported>;
 
-/// That of these tasks.
+/// The processes of these tasks.
 pub(in crate::bencher) fn groups_of(tasks: impl IntoIterator<Item = TaskId>) -> Groups {
     tasks.into_iter().map(TaskId::group).collect()
 }
 
 impl Bencher<'_> {
-    /// Claims that the tasks of each of these teams are what the row's name says, if it says
-    /// anything. One that is alone is nothing to anybody: a baseline, or a single copy.
-    pub(in crate::bencher) fn claim_between<'g>(
+    /// Claims that the tasks of each of these teams are as many as the row's name says, and to each other what it says, if it says
+    /// anything. A team of one is left out: a baseline, or a single copy.
+    pub(in crate::bencher) fn claim_tasks<'g>(
         &mut self,
         teams: impl IntoIterator<Item = &'g Groups>,
     ) {
-        // Not by `find`, by which the parameter would count as asked for.
+        // Not by `find`, which would count the parameter as used.
         let params = self.case.to_map();
-        let Some(named) = KEYS.iter().find_map(|key| params.get(*key)).cloned() else {
-            return;
-        };
+        let relation_named = KEYS.iter().find_map(|key| params.get(*key));
+        let count_named = params.get(COUNT_KEY);
         for groups in teams {
-            match groups {
-                Ok(groups) if groups.len() < 2 => {}
-                Ok(groups) => {
-                    let seen = relation(groups).to_owned();
-                    self.claim_equal(CLAIM, named.clone(), seen, "/proc");
-                }
-                Err(reason) => {
-                    let reason = reason.to_string();
-                    self.claim_unverified(CLAIM, named.clone(), "unknown", "/proc", &reason);
-                }
+            if groups.as_ref().is_ok_and(|groups| groups.len() < 2) {
+                continue;
+            }
+            if let Some(named) = relation_named {
+                let seen = groups.as_deref().map(|groups| relation(groups).to_owned());
+                self.claim_as_named(CLAIM, named, seen);
+            }
+            if let Some(named) = count_named {
+                let seen = groups.as_deref().map(|groups| groups.len().to_string());
+                self.claim_as_named(COUNT_CLAIM, named, seen);
+            }
+        }
+    }
+
+    fn claim_as_named(&mut self, claim: &str, named: &str, seen: Result<String, &Unsupported>) {
+        let named = named.to_owned();
+        match seen {
+            Ok(seen) => self.claim_equal(claim, named, seen, "/proc"),
+            Err(reason) => {
+                self.claim_unverified(claim, named, "unknown", "/proc", &reason.to_string());
             }
         }
     }
 }
 
-/// What tasks of these processes are to each other.
+/// What tasks of these processes are to each other: processes or threads.
 fn relation(groups: &[u32]) -> &'static str {
     let processes: BTreeSet<&u32> = groups.iter().collect();
     match processes.len() {
@@ -74,7 +88,7 @@ mod tests {
     use crate::failure::Failure;
     use crate::placement::Placement;
 
-    /// What is found of a case on this CPU.
+    /// The findings of a case on this CPU.
     fn found(
         case: &Case,
         measure: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
@@ -83,13 +97,14 @@ mod tests {
         found_of(case, &cpus, Pass::Timed, &[], measure)
     }
 
-    /// Claims of this text.
+    /// What it claims of tasks.
     fn claimed(findings: &Findings) -> Vec<&Evidence> {
-        let of_claim = findings.evidence.iter().filter(|one| one.claim == CLAIM);
-        of_claim.collect()
+        let is_of_tasks = |claim: &str| [CLAIM, COUNT_CLAIM].contains(&claim);
+        let all = findings.evidence.iter();
+        all.filter(|one| is_of_tasks(&one.claim)).collect()
     }
 
-    /// What a row that names one and starts the other says of it.
+    /// The verdicts on a row that names one kind and starts the other.
     fn verdict(named: &'static str, between: Between) -> Result<Vec<Verdict>, Failure> {
         let case = Case::new([("between", named)]);
         let findings = found(&case, |b| {
@@ -138,11 +153,29 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_unverified_and_who_is_alone_is_nothing() {
+    fn more_or_fewer_tasks_than_the_name_says_are_refuted() {
+        for (named, expected) in [
+            ("2", Verdict::Refuted),
+            ("3", Verdict::Confirmed),
+            ("4", Verdict::Refuted),
+        ] {
+            let findings = found(&Case::new([("tasks", named)]), |b| {
+                b.iter(|| 1)?;
+                b.claim_tasks(&[Ok(vec![7, 8, 9])]);
+                Ok(())
+            });
+            let findings = findings.expect("measured");
+            let verdicts = claimed(&findings).into_iter().map(|one| one.verdict);
+            assert_eq!(verdicts.collect::<Vec<_>>(), [expected], "{named}");
+        }
+    }
+
+    #[test]
+    fn unreadable_groups_are_unverified_and_a_single_task_claims_nothing() {
         let case = Case::new([("as", "threads")]);
         let findings = found(&case, |b| {
             b.iter(|| 1)?;
-            b.claim_between(&[Ok(vec![7]), Err(Unsupported::new("no /proc"))]);
+            b.claim_tasks(&[Ok(vec![7]), Err(Unsupported::new("no /proc"))]);
             Ok(())
         });
         let findings = findings.expect("measured");
@@ -158,7 +191,7 @@ mod tests {
     fn a_row_whose_name_says_nothing_claims_nothing() {
         let findings = found(&Case::default(), |b| {
             b.iter(|| 1)?;
-            b.claim_between(&[Ok(vec![7, 8])]);
+            b.claim_tasks(&[Ok(vec![7, 8])]);
             Ok(())
         });
         assert!(claimed(&findings.expect("measured")).is_empty());

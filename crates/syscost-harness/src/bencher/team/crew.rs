@@ -1,4 +1,4 @@
-//! Workers that go on until they are stopped, and then return what they did.
+//! Workers that run until they are stopped, and then return what they did.
 
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Partner, Shared, Slot};
@@ -8,7 +8,7 @@ use super::lead::Lead;
 use super::stop::{Stop, Stopper};
 use crate::failure::Failure;
 
-/// Partners that work side by side until they are stopped: all at once, by the measuring task or by
+/// Partners that work side by side until they are stopped: all together, by the measuring task or by
 /// one of them that failed. Each returns a `T` of what it counted: plain numbers, which mean the
 /// same in any process.
 ///
@@ -36,7 +36,7 @@ impl<T: Copy + Send + 'static> Crew<T> {
     }
 
     /// Starts a worker on these CPUs, and returns when it is ready: when it has finished `prepare`.
-    /// Its `work` goes on until it finds the stop set; a worker that returns earlier, with or
+    /// Its `work` continues until the stop is set; a worker that returns earlier, with or
     /// without an error, stops all.
     ///
     /// # Errors
@@ -50,8 +50,8 @@ impl<T: Copy + Send + 'static> Crew<T> {
         self.add_with(cpus, prepare, work, |_| {})
     }
 
-    /// The same for a worker that others may wait for: if it returns too early, `hang_up` wakes
-    /// whoever sleeps until it answers.
+    /// As [`Crew::add`], for a worker that others may wait for: if it returns too early, `hang_up` wakes
+    /// the tasks that sleep until it answers.
     pub(super) fn add_with<N: 'static, E: Into<Failure>>(
         &mut self,
         cpus: &[u32],
@@ -81,23 +81,23 @@ impl<T: Copy + Send + 'static> Crew<T> {
         Ok(())
     }
 
-    /// What stops all of them.
+    /// The stop of all workers.
     pub fn stop(&self) -> Shared<Stop> {
         self.stop.0.clone()
     }
 
-    /// Their tasks.
+    /// The tasks of all workers.
     pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
         self.partners.iter().map(Partner::task)
     }
 
-    /// Whether one of them has ended, with or without an error, or is about to. One system call
+    /// Whether a worker has ended, with or without an error, or is about to. One system call
     /// each.
     pub fn has_lost_one(&self) -> bool {
         self.partners.iter().any(Partner::has_ended)
     }
 
-    /// Stops all of them, as one has ended too early, and returns its error.
+    /// Stops all workers, since one has ended too early, and returns its error.
     pub(in crate::bencher) fn failure(&mut self) -> Failure {
         self.stop.0.set();
         let mut ended = self.partners.drain(..).map(Partner::join);
@@ -107,7 +107,7 @@ impl<T: Copy + Send + 'static> Crew<T> {
         }
     }
 
-    /// Stops all of them, and waits until each has ended: their results, in the order in which they
+    /// Stops all workers, and waits until each has ended; returns their results, in the order in which they
     /// were added.
     ///
     /// # Errors

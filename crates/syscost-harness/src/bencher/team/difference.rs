@@ -98,7 +98,7 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Takes the samples: batches of all in turn.
+    /// Takes the samples, with batches of all legs in rotation.
     fn time_legs(
         &mut self,
         work: &mut AtWork<'_>,
@@ -111,13 +111,13 @@ impl Bencher<'_> {
         let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {
             bencher.gate();
-            // A B A: what drifts evenly during a sample cancels.
+            // A B A: an even drift during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
             for other in others.iter_mut() {
                 around.push(bencher.time_leg(other, batch, iterations)?.0);
             }
             let (raw, done) = bencher.time_leg(work, batch, iterations)?;
-            // Operations of the baselines are not the benchmark's: what it reports is per operation
+            // Operations of the baselines are not the benchmark's: its reports are per operation
             // of its own team.
             bencher.operations += done;
             for other in others.iter_mut().rev() {

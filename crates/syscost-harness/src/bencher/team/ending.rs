@@ -1,4 +1,4 @@
-//! How a team ends: well, in an audited child, or with its partners' reasons for a failure.
+//! How a team ends: normally, in an audited child, or with its partners' reasons for a failure.
 
 use std::mem;
 use std::time::{Duration, Instant};
@@ -12,14 +12,14 @@ use crate::failure::Failure;
 /// How long a partner may take to report its error and end, once the measuring task has noticed.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// How long its neighbours may take to notice, too.
+/// How long its neighbours may take to notice as well.
 const NEIGHBOURS: Duration = Duration::from_millis(5);
 
 /// Maximum number of different errors in a reason.
-const MOST_WORDS: usize = 3;
+const MAX_ERRORS: usize = 3;
 
 impl<'t> Team<'t> {
-    /// Kills partner processes at once, in an audited child: their last calls are not part of the
+    /// Kills partner processes immediately, in an audited child: their last calls are not part of the
     /// operation. Nothing else is dropped, as threads would notice; they end with the child.
     fn abandon(self) {
         // Stopped first: a partner that sees its neighbour's end would report it, and be counted.
@@ -53,7 +53,7 @@ impl<'t> Team<'t> {
             let words = partner.join().err().map(|error| error.to_string());
             said.extend(words.filter(|words| !said.contains(words)));
         }
-        said.truncate(MOST_WORDS);
+        said.truncate(MAX_ERRORS);
         let words = said.join("; ");
         match (failure, said.is_empty()) {
             (Failure::Broken(what), _) => Failure::Broken(what),
@@ -62,7 +62,7 @@ impl<'t> Team<'t> {
                 Some(stopper) => stopper.failure(words),
                 None => Failure::Failed(words),
             },
-            // What cannot be read of a task that has ended is not unsupported here.
+            // If a task has ended, an unreadable /proc file does not mean that it is unsupported.
             (Failure::Unsupported(what), true) => {
                 Failure::Failed(format!("a partner ended early: {what}"))
             }
@@ -84,7 +84,7 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// Ends the partners, reports their errors, and hands the team's result back.
+    /// Ends the partners, reports their errors, and hands over the team's result.
     pub(super) fn dismiss(mut self) -> Result<(), Failure> {
         if let Some(stopper) = &self.stopper {
             stopper.0.set();

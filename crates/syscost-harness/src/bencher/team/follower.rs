@@ -1,4 +1,4 @@
-//! A partner that answers the measuring task, turn after turn.
+//! A partner that answers the measuring task turn by turn.
 
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Shared};
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// In the end it returns a `T` of what it counted: plain numbers, which mean the same in any
 /// process.
 ///
-/// If it fails, the measuring task is not left asleep, and gets the reason.
+/// If it fails, the measuring task is woken and gets the reason.
 #[derive(Debug)]
 pub struct Follower<T = ()> {
     crew: Crew<T>,
@@ -24,8 +24,8 @@ impl<T: Copy + Send + 'static> Follower<T> {
     /// Starts it on these CPUs, and returns when it is ready.
     ///
     /// - `prepare` makes, in the follower, its end of the channel between the two.
-    /// - `serve` answers at this end, turn after turn. Woken with the stop set, it returns what it counted:
-    ///   that was no turn.
+    /// - `serve` answers at this end, turn by turn. Woken with the stop set, it returns what it counted:
+    ///   that wake-up is not a turn.
     /// - `hang_up` is called if it fails. It wakes the measuring task, which may be waiting for an answer.
     ///   Where the kernel does so, as for the two ends of a pipe, it may be `|_| {}`.
     ///
@@ -44,17 +44,17 @@ impl<T: Copy + Send + 'static> Follower<T> {
         Ok(Self { crew, task })
     }
 
-    /// Its task.
+    /// The follower's task.
     pub fn task(&self) -> TaskId {
         self.task
     }
 
-    /// What stops it. If it is set before the end, the follower has failed.
+    /// The follower's stop. If it is set before the end, the follower has failed.
     pub fn stop(&self) -> Shared<Stop> {
         self.crew.stop()
     }
 
-    /// The team of it and the measuring task. It returns the lead and the follower's result.
+    /// The team of the follower and the measuring task. It returns the lead and the follower's result.
     /// [`Lead::end`] has to wake the follower once more.
     pub fn led_by<'t, L: Lead + 't>(self, lead: L) -> Team<'t, (L, T)> {
         let missing = || Failure::Failed("the partner ended without a result".into());

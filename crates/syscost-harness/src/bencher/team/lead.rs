@@ -12,14 +12,14 @@ use crate::failure::Failure;
 /// Everything but the turns is untimed. After a failure the lead is only dropped.
 pub trait Lead {
     /// Maximum turns of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
-    /// hundred: as many as are prepared at once.
+    /// hundred: as many as are prepared together.
     const MAX_TURNS: u64 = body::MAX_TURNS;
 
     /// Whether [`Lead::prepare`] does anything. A batch is then more than its operations, and none
     /// of them is timed individually.
     const IS_PREPARED: bool = false;
 
-    /// Makes exactly this many turns together with the partners, of as many operations each as
+    /// Makes exactly this many turns together with the partners, with as many operations each as
     /// [`Bencher::operations_per_turn`](crate::Bencher::operations_per_turn) says.
     fn turns(&mut self, turns: u64) -> Result<(), Failure>;
 
@@ -44,7 +44,7 @@ pub trait Lead {
     }
 
     /// Looks at the core of a partner on another machine, before and after what is timed: whether it
-    /// is undisturbed. `None` where there is no such partner, or nobody can look.
+    /// is undisturbed. `None` where there is no such partner, or the core cannot be looked at.
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
@@ -62,11 +62,11 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Lead for F {
     }
 }
 
-/// A place that a result is handed back to.
+/// A shared place for a result.
 pub(super) struct Handed<T>(Rc<Cell<Option<T>>>);
 
 impl<T> Handed<T> {
-    /// Nothing so far.
+    /// An empty place.
     pub(super) fn nothing() -> Self {
         Self(Rc::default())
     }
@@ -76,19 +76,19 @@ impl<T> Handed<T> {
         Self(Rc::clone(&self.0))
     }
 
-    /// Puts it there.
+    /// Stores the result.
     pub(super) fn put(&self, value: T) {
         self.0.set(Some(value));
     }
 
-    /// What came back.
+    /// Takes the result.
     pub(super) fn take(&self) -> Result<T, Failure> {
         let missing = || Failure::Broken("has a team that never ended".into());
         self.0.take().ok_or_else(missing)
     }
 }
 
-/// A lead of any kind: one indirect call for a batch, whatever there is in it.
+/// A lead of any type, at one indirect call per batch.
 pub(super) trait AnyLead {
     fn turns(&mut self, turns: u64) -> Result<(), Failure>;
     fn prepare(&mut self) -> Result<(), Failure>;
@@ -96,11 +96,11 @@ pub(super) trait AnyLead {
     fn laps(&mut self) -> Option<&mut Laps>;
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure>;
     fn end(&mut self) -> Result<(), Failure>;
-    /// Hands the lead back, as it is.
+    /// Puts the lead into its place for the caller.
     fn hand_back(self: Box<Self>);
 }
 
-/// A lead that is handed back.
+/// A lead that is handed back in the end.
 pub(super) struct Returning<L> {
     pub(super) lead: L,
     pub(super) back: Handed<L>,

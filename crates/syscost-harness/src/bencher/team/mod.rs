@@ -1,12 +1,12 @@
 //! Operations that several tasks do together.
 //!
 //! - [`lead`]: the measuring task's side.
-//! - [`follower`]: a partner that answers turn after turn.
+//! - [`follower`]: a partner that answers turn by turn.
 //! - [`crew`]: partners that work until they are stopped; [`stop`] stops them.
 //! - [`ending`]: how a team ends, and the reasons for a failure.
 //! - [`at_work`]: a team's loop, and what the kernel counts for it.
 //! - [`seats`]: where its tasks are put, and where they were seen.
-//! - [`between`]: what they are to each other.
+//! - [`between`]: whether its tasks are processes or threads.
 //! - [`difference`]: the cost of an operation of several tasks above that of baselines.
 //! - [`single`]: one task's share, timed alone.
 //! - [`sentinel`]: looks at the cores of partners on other CPUs.
@@ -49,30 +49,30 @@ pub(super) use sentinel::Sentinel;
 pub use stop::Stop;
 use stop::Stopper;
 
-/// Operations known to be slow are counted for so long, in ns, and at least so many of them.
+/// Slow operations are counted for at most this long, in ns, but at least this many of them.
 const SLOW_LIMIT_NS: f64 = 1e9;
 const MIN_SLOW: u64 = 8;
 
 /// Starts a team whose partners may use these CPUs.
 type Make<'m, 't> = &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>;
 
-/// The tasks that do an operation together: the measuring one and its partners. An `R` comes back
-/// of it.
+/// The tasks that do an operation together: the measuring one and its partners. It returns an `R`
+/// in the end.
 pub struct Team<'t, R = ()> {
     partners: Vec<Partner>,
-    /// Stops the partners, where they are to be stopped.
+    /// Stops the partners, if they have a stop.
     stopper: Option<Stopper>,
     lead: Box<dyn AnyLead + 't>,
     is_prepared: bool,
     max_turns: u64,
-    /// What comes back, once all partners have ended and the lead is handed back.
+    /// Returns the result, once all partners have ended and the lead is handed back.
     result: Box<dyn FnOnce() -> Result<R, Failure> + 't>,
 }
 
 impl<'t, L: Lead + 't> Team<'t, L> {
-    /// Of these partners, and the measuring task's `lead`, which comes back of it. The partners end
-    /// when [`Lead::end`] tells them to. See [`Crew`] and [`Follower`], which say what partners
-    /// came to as well.
+    /// A team of these partners and the measuring task's `lead`, which it returns. The partners end
+    /// when [`Lead::end`] makes them. See [`Crew`] and [`Follower`], which also return what partners
+    /// counted.
     pub fn new(partners: Vec<Partner>, lead: L) -> Self {
         let back = Handed::nothing();
         let handed = back.again();
@@ -88,7 +88,7 @@ impl<'t, L: Lead + 't> Team<'t, L> {
 }
 
 impl<'t, R: 't> Team<'t, R> {
-    /// The same team of which something else comes back.
+    /// Converts the team's result.
     #[must_use]
     pub fn map<Q>(self, change: impl FnOnce(R) -> Q + 't) -> Team<'t, Q> {
         self.then(|result| Ok(change(result)))
@@ -98,7 +98,7 @@ impl<'t, R: 't> Team<'t, R> {
     /// its result.
     ///
     /// # Errors
-    /// With the error, in the partners' words where it was theirs.
+    /// The error, in the partners' words if it was theirs.
     pub fn perform(self, batches: impl IntoIterator<Item = u64>) -> Result<R, Failure> {
         let back = Handed::nothing();
         let mut team = self.handing_to(&back);
@@ -113,7 +113,7 @@ impl<'t, R: 't> Team<'t, R> {
         back.take()
     }
 
-    /// The same where that may fail.
+    /// Converts the team's result by a function that may fail.
     #[must_use]
     pub fn then<Q>(self, change: impl FnOnce(R) -> Result<Q, Failure> + 't) -> Team<'t, Q> {
         let result = self.result;
@@ -127,13 +127,13 @@ impl<'t, R: 't> Team<'t, R> {
         }
     }
 
-    /// The same without a type of its own: what comes back goes there.
+    /// The same team without a type of its own: its result is put into `back`.
     fn handing_to(self, back: &Handed<R>) -> Team<'t> {
         let back = back.again();
         self.map(move |result| back.put(result))
     }
 
-    /// The same with what stops its partners.
+    /// The same team with the stop of its partners.
     fn stopped_by(self, stopper: Stopper) -> Self {
         Self {
             stopper: Some(stopper),
@@ -197,7 +197,7 @@ impl Bencher<'_> {
         self.timed_switches
     }
 
-    /// A team whose first turn is done, and counts as any other in what the benchmark reports per
+    /// Starts a team: its first turn is done, and counts like any other in what the benchmark reports per
     /// operation.
     fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
         self.operations += per_turn;
@@ -248,7 +248,7 @@ impl Bencher<'_> {
         per_turn: u64,
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        // First, while this process has no other thread that a fork would not copy.
+        // First, while this process has no other thread, which a fork would not copy.
         let audited_turns = self.affordable(AUDITED_TOGETHER).div_ceil(per_turn);
         self.judge_audit(audited_turns * per_turn, &mut |audited| {
             make(cpus)?.audited(|team| {

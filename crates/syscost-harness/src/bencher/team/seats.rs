@@ -18,14 +18,14 @@ use crate::placement::Placement;
 /// Maximum number of partners' CPUs that are looked at.
 const MAX_WATCHED: usize = 8;
 
-/// Where the tasks of a team were seen, and of which processes.
+/// Where the tasks of a team were seen, and to which processes they belong.
 #[derive(Default)]
 pub(super) struct Seen {
     /// The CPUs of all tasks at each look, the measuring one's first.
     looks: Vec<Vec<u32>>,
     /// Why a look failed, if one did.
     unread: Option<Unsupported>,
-    /// Of each team the processes of its tasks.
+    /// For each team, the processes of its tasks.
     groups: Vec<Groups>,
 }
 
@@ -46,7 +46,7 @@ impl Seen {
         Some([own].into_iter().chain(partners).copied().collect())
     }
 
-    /// Adds of which processes a team's tasks are.
+    /// Adds the processes that a team's tasks belong to.
     pub(super) fn note_groups(&mut self, groups: Groups) {
         self.groups.push(groups);
     }
@@ -104,14 +104,14 @@ impl Bencher<'_> {
         if self.pinned {
             self.claim_seats(placement, &cpus, &seen);
         } else {
-            self.tell_mix(&seen);
+            self.detail_mix(&seen);
         }
-        self.claim_between(&seen.groups);
+        self.claim_tasks(&seen.groups);
         self.cpu = home;
         Ok(())
     }
 
-    /// Has the cores of partners on other CPUs looked at, where it is known which CPUs these are.
+    /// Starts looking at the cores of partners on other CPUs, where it is known which CPUs these are.
     fn watch_partners(&mut self, placement: Placement, partners: &[u32]) -> Result<(), Failure> {
         let others = || partners.iter().filter(|cpu| **cpu != self.cpu);
         let is_known = placement != Placement::Free && others().count() <= MAX_WATCHED;
@@ -138,7 +138,7 @@ impl Bencher<'_> {
         // A far end on another machine is no partner here.
         let is_alone = seen.looks.first().is_some_and(|cpus| cpus.len() == 1);
         let partners = if is_alone { &[] } else { partners };
-        let told = |cpus: &[u32]| match placement {
+        let described = |cpus: &[u32]| match placement {
             _ if cpus.len() == 1 => cpus[0].to_string(),
             Placement::Distinct => format!("{} with {:?}", cpus[0], &cpus[1..]),
             _ => format!("{} with {}", cpus[0], cpu::format_list(&cpus[1..])),
@@ -149,23 +149,23 @@ impl Bencher<'_> {
             Placement::Distinct => {
                 format!("among {}, each on its own", cpu::format_list(&places))
             }
-            _ => told(&places),
+            _ => described(&places),
         };
         let observed = match (strayed, seen.all(), placement) {
-            (Some(cpus), ..) => told(cpus),
+            (Some(cpus), ..) => described(cpus),
             (None, None, _) => return self.claim_unseen("CPUs of its tasks", expected, seen),
             (None, Some(all), Placement::Distinct) => {
                 format!("{}, each on its own", cpu::format_list(&all))
             }
-            (None, Some(all), _) => told(&all),
+            (None, Some(all), _) => described(&all),
         };
         let holds = strayed.is_none();
         self.claim("CPUs of its tasks", expected, observed, "/proc", holds);
     }
 
-    /// Adds details: for each relation of CPUs, the percentage of looks that found the partners so
-    /// placed.
-    fn tell_mix(&mut self, seen: &Seen) {
+    /// Adds details: for each relation of CPUs, the percentage of looks that found the partners placed
+    /// like that.
+    fn detail_mix(&mut self, seen: &Seen) {
         let topology = Topology::known();
         let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.allowed)
             .into_iter()

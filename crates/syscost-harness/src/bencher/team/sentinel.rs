@@ -41,7 +41,7 @@ pub(in crate::bencher) struct Sentinel {
     looks: u32,
     is_late: bool,
     ask: PipeWriter,
-    /// Ended with its maker's handle.
+    /// Ended together with the sentinel.
     _process: Partner,
 }
 
@@ -87,14 +87,14 @@ impl Sentinel {
         }))
     }
 
-    /// Whether it has found no time to look.
+    /// Whether it was too late to answer.
     pub(in crate::bencher) fn is_late(&self) -> bool {
         self.is_late
     }
 
-    /// Whether its core is ours now, and has been for a few looks; `None` once it has found no time
-    /// to look: a partner that spins keeps the CPU, and a late sentinel would disturb what is
-    /// timed. It is then asked no more.
+    /// Whether its core is ours now, and has been for a few looks; `None` once it was too late to
+    /// answer: a partner that spins keeps the CPU, and a late sentinel would disturb what is
+    /// timed. It is not asked again.
     pub(in crate::bencher) fn is_ours(&mut self) -> Option<bool> {
         let looks = [self.looks as u8];
         if self.is_late || self.ask.write(&looks).is_err() {

@@ -86,8 +86,8 @@ impl Bencher<'_> {
     }
 }
 
-/// Counts single turns: of the measuring task what happens during its turns, of its partners also
-/// what follows from them. The times are those of all, with the preparations.
+/// Counts single turns: for the measuring task what happens during its turns, for its partners also
+/// what follows from them. The times are those of all tasks, including preparations.
 fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
     let tasks = team.partners.iter().map(Partner::task);
     let others: Vec<TaskStat> = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;

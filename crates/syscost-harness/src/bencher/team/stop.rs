@@ -1,4 +1,4 @@
-//! What tells the tasks of a team to stop.
+//! The signal that stops the tasks of a team.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -6,32 +6,32 @@ use syscost_sys::partner::Shared;
 
 use crate::failure::Failure;
 
-/// Set for all tasks of a team when its work is over: it has ended, or one of them has failed. On
+/// Set for all tasks of a team when its work is over, because it has ended or one of them has failed. On
 /// separate cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Stop {
     is_set: AtomicBool,
-    /// Why, if a partner has failed: an index into [`KINDS`].
+    /// The kind of the failure, if a partner has failed: an index into [`KINDS`].
     kind: AtomicUsize,
 }
 
-/// Of several failures, the last in this list counts.
+/// The kinds of failures. If several occur, the last in this list counts.
 const KINDS: [fn(String) -> Failure; 3] = [Failure::Failed, Failure::Unsupported, Failure::Refuted];
 
 impl Stop {
-    /// Whether it is over.
+    /// Whether the work is over.
     #[inline(always)]
     pub fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// Ends it for all.
+    /// Stops all tasks.
     pub fn set(&self) {
         self.is_set.store(true, Ordering::Release);
     }
 
-    /// An error once it is over. For the measuring task, which ends it itself: if it is over
+    /// Returns an error once the work is over. For the measuring task, which ends it itself: if it is over
     /// before, a partner has failed, whose own error says why.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Stop {
         }
     }
 
-    /// Ends it for all because of a partner's failure, which it gives back.
+    /// Stops all tasks because of a partner's failure, and returns the failure.
     pub(super) fn fail(&self, error: impl Into<Failure>) -> Failure {
         let failure = error.into();
         let kind = match failure {
@@ -58,12 +58,12 @@ impl Stop {
     }
 }
 
-/// Stops a team's partners when dropped, or they would go on for ever.
+/// Stops a team's partners when dropped, or they would run forever.
 #[derive(Debug)]
 pub(super) struct Stopper(pub(super) Shared<Stop>);
 
 impl Stopper {
-    /// The failure of a partner with these words, of the kind that was noted.
+    /// The failure of a partner with these words, of the recorded kind.
     pub(super) fn failure(&self, words: String) -> Failure {
         KINDS[self.0.kind.load(Ordering::Relaxed)](words)
     }

@@ -1,4 +1,4 @@
-//! What operations give to their calls, as the audit notes it.
+//! The arguments of an operation's calls, as the audit records them.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom};

@@ -1,4 +1,4 @@
-//! What a benchmark judges of its own accord.
+//! Claims that a benchmark judges itself.
 
 use syscost_results::{Evidence, Fact};
 
@@ -31,7 +31,7 @@ fn only_what_is_equal_is_confirmed_as_such() {
     assert_eq!(named("small").verdict, Verdict::Confirmed);
     assert_eq!(named("huge").verdict, Verdict::Refuted);
     assert_eq!(named("huge").observed, Some(Fact::Text("huge".into())));
-    // Numbers of this size show alike, and are compared all the same.
+    // Numbers of this size are displayed alike, and compared exactly all the same.
     let most = judged(|b| b.claim_equal("sum", u64::MAX, u64::MAX - 1, "kernel"));
     assert_eq!(most.verdict, Verdict::Refuted);
 }
@@ -58,7 +58,7 @@ fn only_what_is_within_its_bound_is_confirmed_as_such() {
 }
 
 #[test]
-fn who_counts_single_operations_sees_one_that_is_missing() {
+fn a_missing_single_operation_is_noticed() {
     let (case, clock) = (Case::default(), Clock::mock());
     let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
     for ns in [70.0, 0.0, -3.0] {

@@ -1,10 +1,10 @@
-//! Operations that are all timed singly: which of them are in the histogram.
+//! Operations that are all timed individually: which of them are in the histogram.
 
 use syscost_sys::clock::{Clock, mock};
 
 use super::*;
 
-/// Makes operations that take longer one after the other, up to ten, and again; one in so many is lost.
+/// Makes operations that take longer and longer in a cycle of ten; one in `lost_one_in` is lost.
 struct Lapped {
     laps: Laps,
     made: u64,
@@ -44,7 +44,7 @@ impl Lead for Lapped {
     }
 }
 
-/// What a measurement of them finds; nothing where the test's processor is not its own.
+/// What a measurement of them finds; `None` where the test may not use processor 0.
 fn measured(lost_one_in: u64) -> Option<Result<Findings, Failure>> {
     if syscost_sys::cpu::pin(0).is_err() {
         println!("skipped: processor 0 is not ours");
@@ -66,7 +66,7 @@ fn every_operation_is_in_the_histogram() {
     let findings = findings.expect("measured");
     let count = |bins: &[(f64, u64)]| bins.iter().map(|(_, count)| count).sum::<u64>();
     let of_samples = findings.iterations * findings.values.len() as u64;
-    // Those of the samples, and of the batches behind them as many as p99.99 needs.
+    // Those of the samples, and as many of the batches after them as p99.99 needs.
     let all = count(&findings.histogram);
     assert!(all >= of_samples + 10_000, "{all} of {of_samples}");
     let slowest = findings.histogram.last().map(|(ns, _)| *ns);

@@ -8,10 +8,10 @@ use syscost_results::measurement::Cause;
 use super::*;
 use crate::cores::Cores;
 
-/// What a case may wait for a core of its own.
+/// How long a case may wait for an undisturbed core, in ns.
 const PATIENCE_NS: f64 = 1e6;
 
-/// Findings of a pass where looks up to this ratio show a core of our own.
+/// Findings of a pass where looks up to this ratio count as undisturbed.
 fn on_core(
     limit: f64,
     pass: Pass,
@@ -44,13 +44,13 @@ fn on_core(
     bencher.finish().expect("finished")
 }
 
-/// How many samples are tagged; others than these are disturbed by the tests that run beside this one.
+/// How many samples are tagged as shared; others are disturbed by tests that run at the same time.
 fn shared_samples(findings: &Findings) -> usize {
     let causes = findings.disturbed.iter();
     causes.filter(|one| one.cause == Cause::SharedCore).count()
 }
 
-/// How many samples there are beside those that the tests that run beside this one have disturbed.
+/// How many samples there are besides those that other tests running at the same time disturbed.
 fn undisturbed_samples(findings: &Findings) -> usize {
     let disturbed: BTreeSet<u32> = findings.disturbed.iter().map(|one| one.sample).collect();
     findings.values.len() - disturbed.len()
@@ -80,7 +80,7 @@ fn samples_that_differ_are_taken_as_often_as_wanted() {
 #[test]
 fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
     let findings = on_core(0.5, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
-    // As many show that it will hardly be ours.
+    // That many show that it will hardly be ours.
     assert_eq!(findings.values.len(), 8);
     assert_eq!(shared_samples(&findings), 8);
     assert_eq!(findings.alone_percent, Some(0.0));
@@ -91,7 +91,7 @@ fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
     );
 }
 
-/// What the reads after an operation cost that leaves the core slow: the one that ends its batch, and those of the two looks that follow.
+/// Costs of the clock's reads after an operation that leaves the core slow: the one that ends its batch, and those of the two looks that follow.
 const AFTER_EFFECT: [u64; 9] = [20, 20, 20, 60, 20, 20, 20, 60, 20];
 
 #[test]
@@ -101,7 +101,7 @@ fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
         b.batches(1, |n| {
             mock::advance_ns(70 * n);
             longest = longest.max(n);
-            // Not so after the few turns that lead in.
+            // Not after the few turns that lead in.
             if 2 * n > longest {
                 mock::script_reads(AFTER_EFFECT);
             }
@@ -190,6 +190,6 @@ fn only_what_was_timed_on_a_core_of_our_own_refutes() {
             .reason
             .is_some_and(|reason| reason.contains("core was shared"))
     );
-    // Work that takes the same time whether done once or twice is not done, whoever shares the core.
+    // Work that takes the same time once or twice is not done, even on a shared core.
     assert_eq!(verdict(0.5, 600_000, 0).verdict, Verdict::Refuted);
 }

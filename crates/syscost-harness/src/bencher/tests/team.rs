@@ -9,12 +9,12 @@ use syscost_sys::partner::{Between, Partner};
 use super::*;
 use crate::bencher::evidence::COUNTED_TOGETHER;
 
-/// Several tasks of which only the measuring one is there.
+/// A team that consists only of the measuring task.
 pub(super) fn team<'t>(turns: impl FnMut(u64) -> Result<(), Failure> + 't) -> Team<'t> {
     Team::new(Vec::new(), turns).map(drop)
 }
 
-/// Where the mock's processor is. The tests' threads go there and back.
+/// The placement of the mock's processor, where the tests' threads run.
 pub(super) const HERE: Placement = Placement::At(syscost_sys::topology::Relation::SameCpu);
 
 #[test]
@@ -118,7 +118,7 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
         return;
     }
     // Other tests fork, after which this process copies the pages it writes to: faults, and waits for the
-    // other fork, that are no work of this one. They do not come each time.
+    // other fork, that this operation does not cause. They do not occur each time.
     let mut refuted = refuted_of_growing();
     for _ in 0..8 {
         if refuted.len() == 1 {
@@ -132,11 +132,11 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
     );
 }
 
-/// What is refuted of a baseline whose time grows faster than its work.
+/// The refuted claims of a baseline whose time grows faster than its work.
 fn refuted_of_growing() -> Vec<String> {
     let (case, clock) = (Case::default(), Clock::mock());
     let mut bencher = bencher(&case, &[], &clock, Pass::Evidence);
-    // Where faults are counted, in a hundred turns or more, few of them are harmless beside so much time.
+    // Where faults are counted, in a hundred turns or more, a few of them are harmless compared with so much time.
     let growing = |n: u64| {
         mock::advance_ns(50 * n * n);
         let begun = Instant::now();
@@ -162,7 +162,7 @@ fn refuted_of_growing() -> Vec<String> {
         .together_difference(HERE, work, &[baseline])
         .expect("counted");
     let evidence = bencher.finish().expect("finished").evidence;
-    // Not where another test wants this CPU, which may make any two times differ.
+    // Not if another test wants this CPU, which may make any two times differ.
     let is_refuted = |one: &syscost_results::Evidence| {
         let reason = one.reason.as_deref().unwrap_or_default();
         one.verdict == Verdict::Refuted || reason.starts_with("another program wants this CPU")
@@ -171,7 +171,7 @@ fn refuted_of_growing() -> Vec<String> {
     refuted.map(|one| one.claim).collect()
 }
 
-/// A bencher on the first of these CPUs, in a thread of its own, which is pinned as a worker is.
+/// A bencher on the first of these CPUs, in a separate thread, which is pinned as a worker is.
 fn on(
     cpus: &[u32],
     run: impl FnOnce(&mut Bencher) -> Result<(), Failure> + Send,
@@ -196,7 +196,7 @@ fn allowed() -> Vec<u32> {
 }
 
 #[test]
-fn what_a_partner_says_of_its_failure_is_told() {
+fn what_a_partner_says_of_its_failure_is_reported() {
     let allowed = allowed();
     if allowed.is_empty() {
         return;
@@ -328,7 +328,7 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
 }
 
 #[test]
-fn every_placement_that_may_be_seen_is_told() {
+fn every_placement_that_may_be_seen_is_reported() {
     let allowed = allowed();
     let Some(two) = allowed.get(..2) else {
         println!("skipped: needs two CPUs");
@@ -345,8 +345,8 @@ fn every_placement_that_may_be_seen_is_told() {
     .expect("measured");
     for placement in Placement::among(two) {
         let detail = format!("placed_{}_percent", placement.name());
-        let is_told = findings.details.contains_key(&detail);
-        assert_eq!(is_told, placement != Placement::Free, "{detail}");
+        let is_detailed = findings.details.contains_key(&detail);
+        assert_eq!(is_detailed, placement != Placement::Free, "{detail}");
     }
     let unseen = findings.evidence.iter().find(|e| e.source == "/proc");
     assert_eq!(unseen.map(|e| e.verdict), Some(Verdict::Unverified));

@@ -1,4 +1,4 @@
-//! The tail of a distribution, which batch means hide: operations timed one by one.
+//! The tail of a distribution, which batch means hide: operations timed individually.
 
 use super::Batch;
 use crate::bencher::Bencher;
@@ -6,18 +6,18 @@ use crate::bencher::body::Body;
 use crate::bencher::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
 use crate::failure::Failure;
 
-/// Batches whose operations are all timed may be as many times as long: the looks around them then take little of the time.
+/// By what factor batches may be longer if all their operations are timed: the looks around them then take little of the time.
 const LAPS_BATCH: u64 = 8;
 
-/// As many operations are wanted of them for each that is wanted otherwise, where one at a time is timed: p99.99 of six rounds.
+/// How many of their operations are wanted for each that is wanted where operations are timed one at a time: enough for p99.99 of six rounds.
 const LAPS_PER_SINGLE: usize = 50;
 
-/// And they may take as many times the samples' time.
+/// How long they may take, as a multiple of the samples' time.
 const LAPS_TIME: f64 = 3.0;
 
 impl Bencher<'_> {
-    /// Times operations one by one, for the tail that batch means hide; only those on a core of our own
-    /// count. Each comes right behind `lead_in` untimed ones.
+    /// Times operations individually, for the tail that batch means hide; only those on an undisturbed core
+    /// count. Each comes right after `lead_in` untimed ones.
     pub(super) fn time_tail(
         &mut self,
         typical_ns: f64,
@@ -51,7 +51,7 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Takes the operations of these samples into the histogram, of those that nothing disturbed.
+    /// Adds the operations of undisturbed samples to the histogram.
     pub(super) fn record_laps(&mut self, samples: Vec<Vec<f64>>) {
         for (sample, laps) in samples.into_iter().enumerate() {
             if !self.is_disturbed(sample as u32) {
@@ -60,7 +60,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// Makes further batches, each of whose operations is timed, for the tail alone; only those on cores of our own count.
+    /// Makes further batches whose operations are all timed, for the tail alone; only those on undisturbed cores count.
     pub(super) fn time_further_laps(
         &mut self,
         batch: Batch,

@@ -1,4 +1,4 @@
-//! Warming up: as long as the profile says, and on from there until batches are no longer shorter than those before.
+//! Warming up: as long as the profile says, and further until batches are no longer shorter than those before.
 
 use syscost_results::stats::order::median;
 
@@ -7,29 +7,29 @@ use crate::bencher::body::Body;
 use crate::bencher::pass::Effort;
 use crate::failure::Failure;
 
-/// Batches that are shorter by less than this share are as long as those before.
+/// Batches that are shorter by less than this share count as equally long.
 const MIN_FALL: f64 = 0.01;
 
-/// If fewer of the later batches than this share are shorter than the earlier ones typically are, it is by chance.
+/// Minimum share of the later batches that must be shorter than the earlier ones typically are: a smaller share is due to chance.
 const MIN_SHARE: f64 = 0.75;
 
 /// Whether a case is warm, by how long its batches last.
 ///
-/// The later half of all batches is compared with the earlier half, whenever they have lasted twice as long as before: what is cold gets
-/// warm ever more slowly, so that over a short while it would seem to stand still.
+/// The later half of all batches is compared with the earlier half, whenever their total time has doubled: a cold system
+/// warms up ever more slowly, so that over a short while it would seem steady.
 #[derive(Debug)]
 pub(in crate::bencher) struct WarmUp {
     /// Cost of each batch so far.
     costs: Vec<f64>,
     spent_ns: f64,
-    /// When it is judged next.
+    /// When it is judged next, in ns.
     until_ns: f64,
-    /// It ends here, whatever batches do.
+    /// When it ends in any case, in ns.
     limit_ns: f64,
 }
 
 impl WarmUp {
-    /// One that lasts as long as the profile says, and if need be as much longer as samples may take.
+    /// A warm-up that lasts as long as the profile says, and if necessary longer by as much as samples may take.
     pub(in crate::bencher) fn new(effort: &Effort) -> Self {
         Self {
             costs: Vec::new(),
@@ -50,19 +50,19 @@ impl WarmUp {
         true
     }
 
-    /// Takes note of a batch: what it cost, and how long it took with all that belongs to it.
+    /// Records a batch: its cost, and its time including everything that belongs to it.
     pub(in crate::bencher) fn note(&mut self, cost: f64, took_ns: f64) {
         self.costs.push(cost);
         self.spent_ns += took_ns;
     }
 
-    /// The least cost of a batch.
-    pub(in crate::bencher) fn least(&self) -> Option<f64> {
+    /// The minimum cost of a batch, in ns.
+    pub(in crate::bencher) fn min_cost(&self) -> Option<f64> {
         self.costs.iter().copied().reduce(f64::min)
     }
 }
 
-/// Whether the later half of these costs is no lower than the earlier half. One alone does not tell.
+/// Whether the later half of these costs is no lower than the earlier half. A single batch does not show it.
 fn is_level(costs: &[f64]) -> bool {
     let (earlier, later) = costs.split_at(costs.len() / 2);
     let (Some(before), Some(after)) = (median(earlier), median(later)) else {
@@ -73,7 +73,7 @@ fn is_level(costs: &[f64]) -> bool {
 }
 
 impl Bencher<'_> {
-    /// Runs batches of `turns` turns until they are warm, and returns how long the shortest lasted, in ns.
+    /// Runs batches of `turns` turns until they are warm, and returns the time of the shortest, in ns.
     pub(in crate::bencher) fn warm_up(
         &mut self,
         turns: u64,
@@ -85,11 +85,11 @@ impl Bencher<'_> {
             let began = self.clock.start();
             let ns = self.time_turns(body, turns)?;
             self.operations += turns * per_turn;
-            // With what prepares a batch, which may take longer than the batch.
+            // Including the preparation of a batch, which may take longer than the batch.
             let ended = self.clock.stop().ticks;
             warm_up.note(ns, self.clock.to_ns(ended.saturating_sub(began)));
         }
-        Ok(warm_up.least())
+        Ok(warm_up.min_cost())
     }
 }
 
@@ -97,7 +97,7 @@ impl Bencher<'_> {
 mod tests {
     use super::*;
 
-    /// How many batches are made where they last `cost_us` after that much work, and how long all took, in us.
+    /// The number of batches that are made if they last `cost_us` after that much work, and their total time, in us.
     fn warmed(cost_us: impl Fn(f64) -> f64) -> (usize, f64) {
         let effort = Effort {
             samples: 10,
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(warmed(|_| 25.0), (20, 500.0));
         let (_, spent_us) = warmed(|at_us| 25.0 + 0.01 * at_us);
         assert!(spent_us < 550.0, "{spent_us}");
-        // One batch in five is longer by half, wherever.
+        // One batch in five is longer by half, at any time.
         let (_, spent_us) = warmed(|at_us| {
             if (at_us as u64).is_multiple_of(5) {
                 37.0
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn one_batch_does_not_tell() {
+    fn one_batch_does_not_suffice() {
         assert_eq!(warmed(|_| 600.0).0, 2);
     }
 }

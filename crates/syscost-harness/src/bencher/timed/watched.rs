@@ -5,8 +5,8 @@ use crate::bencher::body::Body;
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    /// Waits for the core to be ours, and times turns between looks at the core of whoever works
-    /// with this task on another machine.
+    /// Waits for the core to be ours, and times turns between looks at the core of the task that works
+    /// with this one on another machine.
     pub(in crate::bencher) fn time_watched(
         &mut self,
         body: &mut (impl Body + ?Sized),
@@ -14,7 +14,7 @@ impl Bencher<'_> {
         lead_in: u64,
     ) -> Result<f64, Failure> {
         self.take_seen();
-        // Before the gate: an answer takes its time, in which the own core may be shared again.
+        // Before the gate: an answer takes time, in which our own core may become shared again.
         let patience_ns = self.effort.patience_ns;
         if let Some(bracket) = &mut self.bracket {
             bracket.gate_far(patience_ns, || body.far_core_is_ours())?;

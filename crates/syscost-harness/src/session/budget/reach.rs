@@ -1,4 +1,4 @@
-//! Which rows the next round takes, once the fewest rounds are had: those that the time left brings to their target.
+//! Which rows the next round measures, once all have the minimum number of rounds: those that can reach their target in the time left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -10,21 +10,21 @@ use crate::session::plan::looks_of;
 use crate::session::rows::RowState;
 use crate::session::{Profile, Session};
 
-/// A row takes no more rounds for one that counts than this: how rarely few rounds count is not known well.
+/// Lower bound for the assumed share of rounds that count, since it is not well known from few rounds.
 const MIN_SHARE: f64 = 0.1;
 
-/// What a row needs until it is settled.
+/// What a row still needs until it is settled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Need {
     index: usize,
-    /// Whether it takes more rounds than there may be.
+    /// Whether it needs more rounds than it may have.
     is_beyond: bool,
-    /// How long its rounds will take, in seconds.
+    /// How long its remaining rounds will take, in seconds.
     takes_s: f64,
 }
 
-/// Lets rows rest in the coming round that are too far from their target for the time left, once the fewest rounds are had: the rows that need
-/// least go first, so as many as possible get there. Of several runs in one, a row rests in all of them.
+/// Once rows have the minimum number of rounds, lets those rest in the next round that are too far from their target for the time left: the rows that need
+/// least go first, so that as many as possible get there. If several runs are measured together, a row rests in all of them.
 pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
     let [first, ..] = &*sides else { return };
     if rounds < first.header.config.min_rounds {
@@ -47,7 +47,7 @@ pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, prof
     }
 }
 
-/// What a worker takes beside its cases, in seconds, shared by the active rows of its benchmark; by the benchmark's id.
+/// Overhead of a worker besides its cases, in seconds, divided by the active rows of its benchmark; by the benchmark's id.
 fn beside_s(side: &Session<'_>) -> BTreeMap<&'static str, f64> {
     let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
     for state in side.states.iter().filter(|state| state.is_active()) {
@@ -69,7 +69,7 @@ impl Need {
         }
     }
 
-    /// Adds what the row needs in one run, where each round takes `beside_s` beside its own work.
+    /// Adds what the row needs in one run, where each round has an overhead of `beside_s`.
     fn add(&mut self, state: &RowState, rule: StopRule<'_>, beside_s: f64) {
         let looks = looks_of(state.row.setup(), rule.looks);
         let rounds = state.rounds_to_go(StopRule { looks, ..rule });
@@ -80,7 +80,7 @@ impl Need {
     }
 }
 
-/// The rows that what is left of the time does not reach if those that need least are settled first; never all of them.
+/// The rows that cannot be settled in the time left if those that need least go first; never all of them.
 fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> BTreeSet<usize> {
     needs.sort_by(|a, b| {
         let by_time = a.takes_s.total_cmp(&b.takes_s);
@@ -96,8 +96,8 @@ fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> BTreeSet<usize> {
 }
 
 impl RowState {
-    /// How many rounds more the row likely needs until its interval is narrow enough, going by how far those that count lie apart; `None` if
-    /// more than it may have.
+    /// How many more rounds the row likely needs until its interval is narrow enough, judged by the scatter of those that count; `None` if
+    /// that exceeds the maximum.
     fn rounds_to_go(&self, rule: StopRule<'_>) -> Option<f64> {
         let medians: Vec<f64> = self.counting_medians().collect();
         let look = match self.is_level() {

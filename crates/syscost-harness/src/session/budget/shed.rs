@@ -6,20 +6,20 @@ use syscost_results::stats::order::median;
 use super::{Takes, active_in_all, rounds_needed};
 use crate::session::Session;
 
-/// What is left of a round's length with samples as few as they may become: set-up takes as long as ever.
+/// By what factor a round gets shorter with the minimum number of samples: set-up takes as long as ever.
 const SHRINKS: f64 = 0.9;
 
-/// In the first round, the share of the rows that must be known before others are believed to take as long.
+/// In the first round, the share of the rows that must be known before the others are assumed to take as long.
 const KNOWN_SHARE: f64 = 0.2;
 
-/// In the first round a row is left out for others only if it takes as many times as long as most.
+/// In the first round a row is left out in favour of others only if it takes this many times as long as the median row.
 const LONG: f64 = 5.0;
 
-/// Leaves out the rows that take longest where the fewest rounds of all of them cannot be had in the time that is left: an interval for most rows is worth
-/// more than a range for all. In the first round rows that were not measured yet are believed to take what the others take. Where the fewest rounds can be
-/// had, but not those that will likely be needed, since not all of them count, rows that have an interval and take many times as long as most are left
-/// out. Rows that were not measured yet are given up where those that were, but for the much longer ones,
-/// need all of the time. What a row has, it keeps. Of several runs in one, a row takes what it takes in all of them, and is left out of all.
+/// Leaves out the rows that take longest where the time left is too short for the minimum number of rounds of all rows: an interval for most rows is worth
+/// more than a range for all. In the first round, unmeasured rows are assumed to take what the others take. Where there is time for the minimum number of
+/// rounds, but not for those that will likely be needed, since not all of them count, rows that have an interval and take many times as long as the median are left
+/// out. Unmeasured rows are given up where the measured ones, except for the much longer ones,
+/// need all of the time. A row keeps the rounds that it has. If several runs are measured together, a row's times are added up, and it is left out of all.
 pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
@@ -39,7 +39,7 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     if unknown > 0 && (known.len() as f64) < KNOWN_SHARE * takes.len() as f64 {
         return;
     }
-    // The first round is under way at least.
+    // At least the first round is under way.
     let to_go = |all: u32| all.saturating_sub(rounds.max(1));
     let sessions: Vec<&Session<'_>> = sides.iter().map(|side| &**side).collect();
     let left_s = |to_go: u32| sessions[0].left_for_cases_s(to_go, &sessions);
@@ -54,7 +54,7 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
             let mut longest = too_long(known.clone(), long_s(&known), likely, left_s(likely));
             longest.retain(has_interval);
             let too_long = too_long(known, 0.0, fewest, left_s(fewest));
-            // Either begins with the longest.
+            // Both lists begin with the longest.
             match longest.len() > too_long.len() {
                 true => longest,
                 false => too_long,
@@ -84,7 +84,7 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     }
 }
 
-/// Why a row is skipped of which a round takes so long, in seconds; 0 if that is not known.
+/// Why a row is skipped whose rounds take this long, in seconds; 0 if that is not known.
 fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32) -> String {
     let why = match longest_s > 0.0 {
         true => format!("it takes {longest_s:.3} s in each of {min_rounds} rounds"),
@@ -93,14 +93,14 @@ fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32) -> String {
     format!("the budget of {budget_s:.1} s was too short: {why}; give more with --budget")
 }
 
-/// What as many rounds of these rows take, in seconds, with samples as few as they may become.
+/// How long this many rounds of these rows take, in seconds, with the minimum number of samples.
 fn needed_s<'a>(rows: impl IntoIterator<Item = &'a (usize, Takes)>, rounds: f64) -> f64 {
     let each_s = rows.into_iter().map(|(_, takes)| takes.longest_s);
     SHRINKS * rounds * each_s.sum::<f64>()
 }
 
-/// Of rows, each with what it takes, those to leave out so that the rest is not too much: the longest
-/// first, and none that takes no longer than `min_s`.
+/// The rows to leave out so that the rest is not too much: the longest
+/// first, and only those that take longer than `min_s`.
 fn left_out(
     mut rows: Vec<(usize, Takes)>,
     min_s: f64,
@@ -113,13 +113,13 @@ fn left_out(
     rows[..out].iter().map(|(index, _)| *index).collect()
 }
 
-/// What takes many times as long as most of these rows do, in seconds.
+/// The time from which a row counts as much longer than the median of these, in seconds.
 fn long_s(rows: &[(usize, Takes)]) -> f64 {
     let all: Vec<f64> = rows.iter().map(|(_, takes)| takes.longest_s).collect();
     LONG * median(&all).unwrap_or(0.0)
 }
 
-/// The rows to leave out so that as many rounds fit into the time left; none that takes no longer than
+/// The rows to leave out so that `to_go` rounds fit into the time left; only those that take longer than
 /// `min_s`.
 fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
     left_out(rows, min_s, |rest| {
@@ -133,8 +133,8 @@ fn is_full(rows: &[(usize, Takes)], max_s: f64, to_go: u32, left_s: f64) -> bool
     needed_s(usual, f64::from(to_go)) >= left_s
 }
 
-/// The same while others are still to be measured, of which nothing is known: they are believed to take what most take, in a round more and for
-/// their evidence. Only rows that take much longer than most are left out for them.
+/// As [`too_long`], while some rows are unmeasured: each is assumed to take as long as a measured one, plus one more round and
+/// its evidence. Only rows that take much longer than the median are left out for them.
 fn too_long_of_some(
     known: Vec<(usize, Takes)>,
     unknown: usize,

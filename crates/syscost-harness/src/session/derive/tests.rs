@@ -15,10 +15,10 @@ const MEASURED: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// No sum beyond this is seen.
+/// Sums beyond this are treated as not visible.
 const MAX_SEEN: f64 = 1000.0;
 
-/// The sum of the costs of a kind.
+/// A benchmark that sums the costs of a kind.
 static SUM: Benchmark = Benchmark {
     id: "some.sum",
     quantity: Quantity::Level,
@@ -154,7 +154,7 @@ fn a_value_is_computed_in_each_round_that_all_sources_have() {
 #[test]
 fn undisturbed_rounds_of_different_processes_go_together() {
     let mut measured = run([4, 4, 4]);
-    // In each round another source is disturbed, but for the last, in which none is.
+    // In each round another source is disturbed, except for the last, in which none is.
     for (number, (_, measurement)) in measured[..3].iter_mut().enumerate() {
         let rounds = measurement.samples.as_mut().expect("kept");
         rounds
@@ -207,7 +207,7 @@ fn what_the_machine_cannot_do_takes_no_part() {
     );
 }
 
-/// Two rows of this many rounds, in the last of which there is nothing to see.
+/// Two rows of this many rounds, in the last of which the result is not visible.
 fn seen_in(having: u32, all: u32) -> Measurement {
     let mut measured = run([all, all, 0]);
     measured.remove(2);
@@ -240,7 +240,7 @@ fn what_only_some_rounds_show_is_doubtful_and_what_few_show_is_not_there() {
 }
 
 #[test]
-fn doubts_of_the_sources_are_told() {
+fn doubts_of_the_sources_are_reported() {
     let mut measured = run([9, 9, 9]);
     let doubt = crate::expect::calls(syscost_sys::raw::Sysno::GETPPID);
     measured[0].1.evidence = vec![doubt.unverified("seccomp audit", "not here")];

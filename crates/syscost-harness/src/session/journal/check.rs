@@ -1,4 +1,4 @@
-//! A journal is input: anybody may have written it, or a disk have changed it. What it holds is used only if this program could have written it.
+//! A journal is untrusted input: any program may have written it, or a disk may have changed it. Its content is used only if this program could have written it.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -11,31 +11,31 @@ use crate::session::Profile;
 use crate::trial::Trial;
 use crate::{congestion, directory, drop_caches, nfs, peer, real_time};
 
-/// Longest journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
+/// Maximum size of a journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-/// Longest id: it becomes a file's name.
+/// Maximum length of an id, in bytes: it becomes a file's name.
 const MAX_ID: usize = 100;
 
-/// Longest value of a variable of the environment: a factor.
+/// Maximum length of an environment variable's value, in bytes: a factor.
 const MAX_VALUE: usize = 32;
 
-/// Seconds that a run, or a case, may take, in a journal: from too little for anything to a year.
+/// Accepted time of a run or a case, in seconds: from too little for anything to a year.
 const SECONDS: RangeInclusive<f64> = 1e-3..=3.2e7;
 
-/// Numbers of rounds and of resumptions.
+/// Accepted numbers of rounds and of resumptions.
 const ROUNDS: RangeInclusive<u32> = 0..=100_000;
 
-/// The largest cost, rate, size or time in ns.
+/// Maximum cost, rate, size or time in ns.
 const MAX_NUMBER: f64 = 1e20;
 
-/// Most samples of a process, details of a row and bins of its histogram.
+/// Maximum number of samples of a process, details of a row and bins of its histogram.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// Most CPUs.
+/// Maximum number of CPUs.
 const MAX_CPUS: u32 = 1 << 16;
 
-/// Why this is no header that this program wrote for a run of its own, if so.
+/// Checks that this program can have written this header for a run of its own; the error says why not.
 pub(super) fn header(header: &Header) -> Result<(), String> {
     let Header { id, config, .. } = header;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
@@ -78,7 +78,7 @@ fn config(config: &Config) -> Result<(), String> {
             )
         },
     )?;
-    // Only `ab` has another program measure, and keeps no journal.
+    // Only `ab` uses another program, and it keeps no journal.
     ensure(config.program.is_none(), || {
         "it names a program to measure".to_owned()
     })?;
@@ -91,7 +91,7 @@ fn config(config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a coordinator sets this variable to such a value.
+/// Whether a coordinator may set this variable to such a value.
 fn is_variable(name: &str, value: &str) -> bool {
     match name {
         congestion::VARIABLE => congestion::is_name(value),
@@ -108,7 +108,7 @@ fn is_variable(name: &str, value: &str) -> bool {
     }
 }
 
-/// Workers are sent to the far end and the NFS server that the run names, or to none.
+/// Checks that workers are sent only to the far end and the NFS server that the run names.
 fn peer(header: &Header) -> Result<(), String> {
     let set = |name| header.config.environment.get(name).cloned().flatten();
     let named = header.peer.as_ref().map(|peer| peer.address.clone());
@@ -122,7 +122,7 @@ fn peer(header: &Header) -> Result<(), String> {
     })
 }
 
-/// Workers measure in the directories that the run describes, and in no others.
+/// Checks that workers measure only in the directories that the run describes.
 fn directories(header: &Header) -> Result<(), String> {
     let set = header.config.environment.get(directory::VARIABLE);
     let set = set.and_then(|value| directory::parse(value.as_deref()?));
@@ -136,7 +136,7 @@ fn directories(header: &Header) -> Result<(), String> {
     })
 }
 
-/// Whether a worker of this program could have said this.
+/// Whether a worker of this program could have reported this.
 pub(super) fn is_sound(record: &Record) -> bool {
     let findings = record
         .cases
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_no_worker_gave_is_told() {
+    fn a_record_that_no_worker_gave_is_detected() {
         let sound = || tests::record(3);
         assert!(is_sound(&sound()));
         let change = |change: fn(&mut Record)| {

@@ -1,10 +1,10 @@
 //! A line of a journal: JSON, a tab, and the checksum of that JSON, CRC-32 in hexadecimal digits.
-//! Without it a changed digit would be another number, and nobody would know.
+//! Without it a changed digit would go unnoticed.
 
-/// Parts the JSON, in which tabs are escaped, from its checksum.
+/// Separates the JSON, in which tabs are escaped, from its checksum.
 const BETWEEN: u8 = b'\t';
 
-/// The line of this JSON, with its end.
+/// The line for this JSON, with its line ending.
 pub fn sealed(json: &[u8]) -> Vec<u8> {
     let mut line = json.to_vec();
     line.push(BETWEEN);
@@ -13,7 +13,7 @@ pub fn sealed(json: &[u8]) -> Vec<u8> {
     line
 }
 
-/// The JSON of a line without its end; `None` if it is not what was written.
+/// The JSON of a line without its line ending; `None` if the checksum does not match.
 pub fn unsealed(line: &[u8]) -> Option<&[u8]> {
     let end = line.iter().rposition(|byte| *byte == BETWEEN)?;
     let json = &line[..end];

@@ -128,10 +128,10 @@ fn a_damaged_line_costs_one_worker() {
         rounds(&records)
     };
     assert_eq!(rounds_with("\"round\":1", "\"round\":?"), [0, 2]);
-    // It would be another number, or none of the evidence.
+    // A changed digit would be another number, or remove part of the evidence.
     assert_eq!(rounds_with("91.5", "19.5"), [1, 2]);
     assert_eq!(rounds_with("\"evidence\":[]", "\"evidence\":[ ]"), [1, 2]);
-    // Of the header there are two.
+    // There are two copies of the header.
     assert_eq!(rounds_with("\"seed\":1", "\"seed\":2"), [0, 1, 2]);
 }
 

@@ -1,4 +1,4 @@
-//! What became of a row, and what its core cycles prove.
+//! The status of a row, and what its core cycles prove.
 
 use syscost_results::{Estimate, Evidence, Fact, Status, Unit, Verdict};
 
@@ -7,22 +7,22 @@ use crate::bencher::Bencher;
 use crate::expect::{Counter, at_least};
 use crate::failure::Failure;
 
-/// No core made so far runs faster, in GHz: what a floor in cycles means where the frequency is unknown.
+/// Maximum frequency of any core made so far, in GHz: it bounds the cycles where the frequency is unknown.
 const FASTEST_CORE_GHZ: f64 = 6.5;
 
-/// No core runs slower while it works, in GHz: what waits for a device takes longer than any floor,
-/// and nobody looks at the core then.
+/// Minimum frequency of a working core, in GHz: an operation that waits for a device takes longer than any floor,
+/// and the core is not looked at then.
 const SLOWEST_CORE_GHZ: f64 = 0.1;
 
 impl RowState {
-    /// What its core cycles, or what bounds them, say of the floor that its benchmark claims.
+    /// Judges the floor that its benchmark claims by its core cycles, or by their bounds.
     pub(super) fn judge_floor(
         &self,
         estimate: &Estimate,
         core_cycles: Option<f64>,
     ) -> Option<Evidence> {
         let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
-        // The time of an operation, in each copy of it.
+        // The time of an operation within each copy.
         let copies = f64::from(self.copies.unwrap_or(1));
         let median = match (self.row.benchmark.unit, self.bytes) {
             (Unit::Nanoseconds, _) => estimate.median?,
@@ -35,7 +35,7 @@ impl RowState {
         if let Some(cycles) = core_cycles {
             return Some(floor.judge(cycles, "chains around the samples"));
         }
-        // Of an unsteady frequency the slowest that was seen still bounds the cycles from below.
+        // If the frequency is unsteady, the lowest that was seen still bounds the cycles from below.
         let slowest = self
             .rounds
             .iter()
@@ -47,7 +47,7 @@ impl RowState {
         if floor.bound.holds(median * SLOWEST_CORE_GHZ) {
             return Some(floor.judge(median * SLOWEST_CORE_GHZ, "clock, at least 0.1 GHz"));
         }
-        // Without one there is only an upper bound of the cycles: it can refute, not confirm.
+        // Without a frequency there is only an upper bound of the cycles: it can refute, not confirm.
         let at_most = floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz");
         Some(match at_most.verdict {
             Verdict::Refuted => at_most,
@@ -58,7 +58,7 @@ impl RowState {
         })
     }
 
-    /// What became of it, and why if it has no number.
+    /// The status of the row, and the reason if it has no number.
     pub(super) fn status(
         &self,
         estimate: &Estimate,
@@ -83,7 +83,7 @@ impl RowState {
         if self.rounds.is_empty() {
             return (Status::Skipped, Some(missing.to_owned()));
         }
-        // A fact of which anything is expected is no claim.
+        // A note, of which nothing is expected, is not a claim.
         let is_note = |one: &Evidence| one.expected == Fact::from(Bencher::ANY);
         if evidence.iter().all(is_note) {
             let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
@@ -102,7 +102,7 @@ impl RowState {
             let reason = format!("it cannot be distinguished from zero: {bound}");
             return (Status::BelowResolution, Some(reason));
         }
-        // Where some rounds found it the bounds of the others are among the values.
+        // If other rounds did find it, the bounds of these rounds are among the values.
         if let Some(why) = self
             .larger
             .first()

@@ -5,14 +5,14 @@ use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::derive::Derive;
 
-/// A row of which nothing is known.
+/// A row without any results.
 fn row() -> RowState {
     let benchmark: &'static Benchmark = &Benchmark::DEFAULT;
     let case = Case::default();
     RowState::new(Row { benchmark, case }, 0.02)
 }
 
-/// A process on a core that was ours, or on a shared one.
+/// A process on an undisturbed core, or on a shared one.
 fn process(is_ours: bool) -> Result<Findings, Failure> {
     let tag = |sample| Disturbance {
         sample,

@@ -1,4 +1,4 @@
-//! A server that answers READDIR as a test wants it.
+//! Tests with a server that answers READDIR as required.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -6,17 +6,17 @@ use std::thread;
 
 use super::*;
 
-/// The bit of a record's mark that says that it is the last part of its message.
+/// The bit of a record mark for the last fragment of a message.
 const LAST: u32 = 1 << 31;
 
-/// A page of a directory: names with their cookies, and whether there is nothing behind them.
+/// A page of a directory: names with their cookies, and whether it is the last page.
 type Page = (Vec<(&'static str, u64)>, bool);
 
-/// The reply to the READDIR of this number.
+/// The reply to the READDIR with this xid.
 fn reply(xid: u32, (entries, is_last): &Page) -> Vec<u8> {
     let mut message = Vec::new();
     let mut word = |value: u32| message.extend(value.to_be_bytes());
-    // Its number, a reply, accepted, without a verifier, done; NFS3_OK, no attributes, cookieverf.
+    // Xid, a reply, accepted, without a verifier, done; NFS3_OK, no attributes, cookieverf.
     [xid, 1, 0, 0, 0, 0, 0, 0, 0, 0]
         .into_iter()
         .for_each(&mut word);
@@ -39,8 +39,8 @@ fn reply(xid: u32, (entries, is_last): &Page) -> Vec<u8> {
     record
 }
 
-/// What reading a directory comes to where `page` has the pages by their numbers, and how many were
-/// asked for.
+/// Reads a directory whose pages `page` returns by number; returns the result, and how many pages
+/// were requested.
 fn read(page: impl Fn(usize) -> Page + Send + 'static) -> (Result<Vec<String>, NfsError>, usize) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let server = listener.local_addr().expect("an address");
@@ -85,14 +85,14 @@ fn a_directory_is_read_page_by_page() {
 }
 
 #[test]
-fn a_page_that_comes_again_and_again_is_an_error() {
+fn a_page_that_repeats_for_ever_is_an_error() {
     let (names, asked) = read(|_| (vec![(".", 1)], false));
     assert!(matches!(names, Err(NfsError::Stranger { .. })), "{names:?}");
     assert_eq!(asked, 2);
 }
 
 #[test]
-fn entries_without_a_name_of_their_own_are_counted_too() {
+fn entries_for_the_directory_itself_are_counted_too() {
     const EACH: u64 = 100;
     let (names, asked) = read(|number| {
         let first = number as u64 * EACH;

@@ -14,8 +14,8 @@ fn rule(close: Close, first_byte: bool) -> Accept {
     }
 }
 
-/// Connects three times to a service that follows this rule; what each connection read before its
-/// end, and how it ended.
+/// Connects three times to a service that follows this rule; returns how many bytes each connection
+/// read and how it ended.
 fn visits(rule: Accept) -> (Vec<(usize, Option<ErrorKind>)>, Account) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

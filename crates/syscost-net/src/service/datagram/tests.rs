@@ -39,7 +39,7 @@ fn an_echo_answers_datagrams_of_its_size_until_an_empty_one() {
 }
 
 #[test]
-fn an_echo_ends_when_nobody_is_there_any_more() {
+fn an_echo_ends_when_its_peer_is_gone() {
     let (near, far) = pair();
     near.send(&[1; 8]).unwrap();
     drop(near);
@@ -49,7 +49,7 @@ fn an_echo_ends_when_nobody_is_there_any_more() {
 }
 
 #[test]
-fn a_sink_counts_what_is_lost_doubled_and_overtaken() {
+fn a_sink_counts_lost_duplicated_and_reordered_datagrams() {
     let (near, far) = pair();
     let (mut datagram, mut sum) = ([0; 100], 0_u64);
     for number in [0, 1, 2, 5, 4, 4, 8] {
@@ -57,7 +57,7 @@ fn a_sink_counts_what_is_lost_doubled_and_overtaken() {
         near.send(&datagram).unwrap();
         sum = sum.wrapping_add(checksum);
     }
-    // The second 4 is the last of it.
+    // The second 4 is a duplicate.
     sum = sum.wrapping_sub(stamp(4, &mut datagram, Content::Whole));
     near.send(&[]).unwrap();
     let account = sink(&far, &mut [0; 100], Content::Whole, &mut |_| false).unwrap();
@@ -89,7 +89,7 @@ fn wrong_content_numbers_and_sizes_are_noticed() {
 }
 
 #[test]
-fn a_source_keeps_its_rate_and_its_sink_hears_all_of_it() {
+fn a_source_keeps_its_rate_and_its_sink_receives_all_of_it() {
     let (near, far) = pair();
     let begun = Instant::now();
     let source = thread::spawn(move || {

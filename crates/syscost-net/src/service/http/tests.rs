@@ -19,7 +19,7 @@ fn responder(keep_alive: bool, connections: u64) -> (SocketAddr, JoinHandle<Acco
     (address, service, length)
 }
 
-/// Each connection of these tests makes two requests at most, or one that is wrong.
+/// Whether there is a message or an error for each connection.
 fn is_done(account: &Account) -> bool {
     account.messages + account.wrong >= account.connections
 }
@@ -87,7 +87,7 @@ fn without_keep_alive_each_request_has_its_connection() {
 }
 
 #[test]
-fn what_is_no_request_ends_its_connection_and_no_more() {
+fn an_invalid_request_ends_only_its_connection() {
     for nonsense in [
         b"POST / HTTP/1.1\r\n\r\n".to_vec(),
         vec![b'x'; 5000],

@@ -66,7 +66,7 @@ fn an_echo_ends_when_it_is_over_however_it_waits() {
 #[test]
 fn a_client_that_leaves_without_its_answer_is_an_error_of_the_echo() {
     let (mut near, far) = tcp();
-    // Its answer comes to nobody: the connection is reset.
+    // The answer reaches no client: the connection is reset.
     rustix::net::sockopt::set_socket_linger(&near, Some(std::time::Duration::ZERO)).unwrap();
     near.write_all(&[1; 4]).unwrap();
     drop(near);

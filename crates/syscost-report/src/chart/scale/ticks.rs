@@ -1,4 +1,4 @@
-//! The ticks of an axis: round values, evenly labelled.
+//! The ticks of an axis: round values, labelled at regular intervals.
 
 use syscost_results::Unit;
 
@@ -6,16 +6,16 @@ use super::Scale;
 use crate::units;
 
 impl Scale {
-    /// Round values on the axis with their labels, about `most` of them; where this many are round,
-    /// at least three, for two do not tell whether an axis is logarithmic.
-    pub(crate) fn ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
-        let most = most.max(6);
+    /// Round values on the axis with their labels, about `target` of them; at least three if there
+    /// are as many round values, as two do not show whether an axis is logarithmic.
+    pub(crate) fn ticks(&self, unit: Unit, target: usize) -> Vec<(f64, String)> {
+        let target = target.max(6);
         if !self.logarithmic {
-            return self.linear_ticks(unit, most);
+            return self.linear_ticks(unit, target);
         }
         if unit == Unit::Bytes {
             let label = |tick| (tick, alone(unit, tick));
-            let ticks = octaves(self.low, self.high, most).into_iter();
+            let ticks = octaves(self.low, self.high, target).into_iter();
             return ticks.map(label).collect();
         }
         let (first, last) = (
@@ -28,14 +28,14 @@ impl Scale {
                 .flat_map(|decade| digits.iter().map(move |digit| digit * 10f64.powi(decade)))
                 .filter(on_axis)
                 .collect();
-            if ticks.len() <= most && ticks.len() > 1 {
+            if ticks.len() <= target && ticks.len() > 1 {
                 return ticks
                     .into_iter()
                     .map(|tick| (tick, alone(unit, tick)))
                     .collect();
             }
         }
-        let step = (last - first).unsigned_abs() as usize / most + 1;
+        let step = (last - first).unsigned_abs() as usize / target + 1;
         (first..=last)
             .step_by(step)
             .map(|decade| 10f64.powi(decade))
@@ -44,8 +44,8 @@ impl Scale {
             .collect()
     }
 
-    fn linear_ticks(&self, unit: Unit, most: usize) -> Vec<(f64, String)> {
-        let rough = (self.high - self.low) / most as f64;
+    fn linear_ticks(&self, unit: Unit, target: usize) -> Vec<(f64, String)> {
+        let rough = (self.high - self.low) / target as f64;
         let step = match unit {
             Unit::Bytes => rough.log2().ceil().max(0.0).exp2(),
             _ => round_step(rough),
@@ -54,7 +54,8 @@ impl Scale {
             return Vec::new();
         }
         let largest = match unit {
-            // A step of a quarter at least, or the labels would have many decimals.
+            // Use a unit for which the step is at least a quarter, or the labels would have many
+            // decimals.
             Unit::Bytes => 4.0 * step,
             _ => self.high.abs().max(self.low.abs()),
         };
@@ -67,7 +68,7 @@ impl Scale {
         let first = (self.low / step).ceil() as i64;
         let last = (self.high / step).floor() as i64;
         (first..=last)
-            .take(4 * most)
+            .take(4 * target)
             .map(|index| {
                 let value = index as f64 * step;
                 let text = format!("{:.decimals$} {symbol}", value / factor);
@@ -77,7 +78,7 @@ impl Scale {
     }
 }
 
-/// The least of 1, 2, 5, 10, 20... that is not below this.
+/// The smallest of 1, 2, 5, 10, 20... that is not below `rough`.
 fn round_step(rough: f64) -> f64 {
     let decade = 10f64.powf(rough.log10().floor());
     [1.0, 2.0, 5.0]
@@ -87,11 +88,11 @@ fn round_step(rough: f64) -> f64 {
         .unwrap_or(10.0 * decade)
 }
 
-/// Powers of two from one value to another, every one, every second, every third... so that they
-/// are at most this many.
-fn octaves(low: f64, high: f64, most: usize) -> Vec<f64> {
+/// Powers of two from `low` to `high`: every one, every second, every third..., so that there are
+/// at most `max_count` of them.
+fn octaves(low: f64, high: f64, max_count: usize) -> Vec<f64> {
     let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
-    let step = (last - first).max(0) / most.max(1) as i32 + 1;
+    let step = (last - first).max(0) / max_count.max(1) as i32 + 1;
     // Multiples of the step, so that every tenth is 1 KiB, 1 MiB, 1 GiB.
     (first..=last)
         .filter(|power| power % step == 0)
@@ -99,8 +100,8 @@ fn octaves(low: f64, high: f64, most: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Every which of these labels is written so that none touches the next, given where each begins and ends: an axis whose labels are left out
-/// at random misleads.
+/// The step `n` such that every `n`-th label can be written without touching the next, given where
+/// each begins and ends. Leaving labels out irregularly would mislead.
 pub(crate) fn every(labels: &[(f64, f64)]) -> usize {
     let apart = |step: &usize| {
         let written: Vec<_> = labels.iter().step_by(*step).collect();
@@ -109,17 +110,17 @@ pub(crate) fn every(labels: &[(f64, f64)]) -> usize {
     (1..labels.len()).find(apart).unwrap_or(labels.len().max(1))
 }
 
-/// A round value on its own: `20 ns`, `1 µs`.
+/// A round value with its unit: `20 ns`, `1 µs`.
 fn alone(unit: Unit, value: f64) -> String {
     let (factor, symbol) = units::scale(unit, value);
-    // Twelve digits hide what dividing left behind.
+    // Twelve digits hide the rounding errors of the division.
     let value = format!("{:.12}", value / factor);
     let value = value.trim_end_matches('0').trim_end_matches('.');
     format!("{value} {symbol}").trim_end().to_owned()
 }
 
-/// Marks of an axis over a parameter with these values: the values themselves, or powers of two where they are many on a logarithmic
-/// axis, as sizes of memory are.
+/// Marks on an axis for a parameter with these values: the values themselves, or powers of two if
+/// there are many values on a logarithmic axis, as for memory sizes.
 pub(crate) fn even_marks(axis: &Scale, values: &[f64]) -> Vec<f64> {
     const MANY: usize = 16;
     let mut marks = values.to_vec();
@@ -139,16 +140,16 @@ mod tests {
     use super::*;
     use crate::chart::Begin;
 
-    fn of_unit(unit: Unit, low: f64, high: f64, begin: Begin, most: usize) -> Vec<String> {
+    fn of_unit(unit: Unit, low: f64, high: f64, begin: Begin, target: usize) -> Vec<String> {
         Scale::fit([low, high], begin, (0.0, 100.0))
-            .ticks(unit, most)
+            .ticks(unit, target)
             .into_iter()
             .map(|(_, label)| label)
             .collect()
     }
 
-    fn labels(low: f64, high: f64, begin: Begin, most: usize) -> Vec<String> {
-        of_unit(Unit::Nanoseconds, low, high, begin, most)
+    fn labels(low: f64, high: f64, begin: Begin, target: usize) -> Vec<String> {
+        of_unit(Unit::Nanoseconds, low, high, begin, target)
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! That charts can be read: lines told apart, names whole, cells with their values.
+//! Charts are legible: lines are distinguishable, names complete, cells show their values.
 
-use super::{chosen, rows, svg, value};
+use super::{bars, chosen, rows, svg, value};
 use crate::chart::rows::has_logarithmic_axis;
 use crate::chart::{Bar, Chart, Line, Panel, Theme, canvas};
 
@@ -22,7 +22,7 @@ fn lines_join_only_what_has_something_between() {
         !is_curve(&of("level", &["1", "2", "3", "4"])),
         "level 2.5 is nothing"
     );
-    // More lines than can be told apart are bars.
+    // More lines than can be distinguished become bars.
     let lines = |count: usize| -> Vec<String> {
         let cases = |op| ["24K", "384K", "12M"].map(|size| format!("op=o{op},size={size}"));
         (0..count).flat_map(cases).collect()
@@ -113,10 +113,10 @@ fn cells_tell_their_values_where_these_fit() {
     );
     assert!(
         written(&map(11, 1e6)).is_empty(),
-        "two units would need telling"
+        "two units would both have to be shown"
     );
     assert!(written(&map(60, 2.0)).is_empty());
-    // The legend is within the picture.
+    // The legend lies within the picture.
     let svg = svg(&map(11, 100.0), Theme::Page);
     let words = svg.lines().find(|line| line.contains("equal steps"));
     assert!(words.is_some_and(|line| line.contains(" mid\"")));
@@ -175,4 +175,21 @@ fn only_far_apart_values_have_a_logarithmic_axis() {
     };
     assert!(!has_logarithmic_axis(&bars(2.0)));
     assert!(has_logarithmic_axis(&bars(2e3)));
+}
+
+#[test]
+fn a_dot_without_an_interval_is_hollow() {
+    let chart = |has_interval: bool| {
+        let Chart::Bars(mut all) = bars(&[10.0, 2e6]) else {
+            unreachable!("they are bars");
+        };
+        if !has_interval {
+            (all[1].value.low, all[1].value.high) = (None, None);
+        }
+        Chart::Bars(all)
+    };
+    for (theme, mark) in [(Theme::Page, "dots inner"), (Theme::Light, "dot open s0")] {
+        assert_eq!(svg(&chart(false), theme).matches(mark).count(), 1);
+        assert!(!svg(&chart(true), theme).contains(mark));
+    }
 }

@@ -5,7 +5,7 @@ use syscost_results::Measurement;
 use super::{chosen, rows, svg};
 use crate::chart::{Chart, Theme};
 
-/// Round trips between each pair of this many CPUs, by two methods.
+/// Round trips between each pair of `cpus` CPUs, by two methods.
 fn matrix(cpus: u32) -> Vec<Measurement> {
     let pairs = || (0..cpus).flat_map(|from| (0..cpus).map(move |to| (from, to)));
     let cases: Vec<String> = ["exchange", "message"]
@@ -50,7 +50,7 @@ fn pairs_of_cpus_make_a_matrix_with_an_empty_diagonal() {
     assert!(svg.contains(&cell(7, 0)) && svg.contains(&cell(0, 7)));
     assert!(!svg.contains(&cell(3, 3)));
 
-    // A single pair is no matrix, nor are pairs whose sides are never the same.
+    // A single pair is not a matrix, nor are pairs whose sides are never equal.
     let pair = matrix(2).into_iter().step_by(2).collect::<Vec<_>>();
     assert!(matches!(
         chosen(&pair, None).expect("a chart").chart,

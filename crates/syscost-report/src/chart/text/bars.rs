@@ -1,4 +1,4 @@
-//! Bars, or dots on a logarithmic axis, a line each.
+//! Bars, or dots on a logarithmic axis, one line each.
 
 use syscost_results::Unit;
 
@@ -7,7 +7,7 @@ use crate::chart::{Bar, Begin, Scale, bars::ends};
 use crate::paint::{self, DIM};
 use crate::units::quantity;
 
-/// Columns of a bar, where there is room.
+/// Maximum length of a bar, in columns.
 const WIDEST: usize = 50;
 
 pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
@@ -19,8 +19,8 @@ pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
     let wide = values.iter().map(|value| paint::width(value)).max();
     let wide = wide.unwrap_or(0);
     let widest_label = bars.iter().map(|bar| paint::width(&bar.label)).max();
-    let most_label = options.width() / 2;
-    let label_width = widest_label.unwrap_or(0).min(most_label);
+    let max_label = options.width() / 2;
+    let label_width = widest_label.unwrap_or(0).min(max_label);
     let room = options.width().saturating_sub(label_width + wide + 4);
     let room = room.clamp(4, WIDEST);
     let scale = Scale::fit(
@@ -45,7 +45,7 @@ pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
     out
 }
 
-/// A bar this many columns long, to an eighth.
+/// A bar of this many columns, to an eighth of a column.
 fn eighths(columns: f64) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (columns.max(0.0) * 8.0).round() as usize;

@@ -1,18 +1,18 @@
-//! A field of Braille characters: each has two columns of four dots.
+//! A grid of Braille characters, each with two columns of four dots.
 
 use anstyle::AnsiColor;
 
-/// The bits of a character's dots, by column and row.
+/// The bit of each dot in a character, by column and row.
 const DOTS: [[u8; 4]; 2] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
 
 /// The character without dots.
 const EMPTY: u32 = 0x2800;
 
-/// One character of the field.
+/// One character of the grid.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cell {
     dots: u8,
-    /// What stands there instead of dots.
+    /// A character shown instead of dots.
     mark: Option<char>,
     color: Option<AnsiColor>,
 }
@@ -22,7 +22,7 @@ impl Cell {
         self.mark.is_some()
     }
 
-    /// What it shows, and in which colour; a space has none.
+    /// The character it shows, and its colour; a space has none.
     pub(super) fn shown(self) -> (char, Option<AnsiColor>) {
         match (self.mark, self.dots) {
             (Some(mark), _) => (mark, self.color),
@@ -35,7 +35,7 @@ impl Cell {
     }
 }
 
-/// The field. Places are shares of its width and height, from its lower left corner, each from 0 to 1.
+/// The grid. Positions are shares of its width and height, from 0 to 1, from the lower left corner.
 #[derive(Debug)]
 pub(super) struct Field {
     width: usize,
@@ -44,7 +44,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// An empty one of this many characters.
+    /// An empty grid of this many characters.
     pub(super) fn new(width: usize, height: usize) -> Self {
         Self {
             width,
@@ -53,7 +53,7 @@ impl Field {
         }
     }
 
-    /// The characters of a row, from the top.
+    /// The cells of a row, counted from the top.
     pub(super) fn row(&self, row: usize) -> &[Cell] {
         &self.cells[row * self.width..][..self.width]
     }
@@ -64,7 +64,7 @@ impl Field {
         (cell.mark, cell.color) = (Some(mark), Some(color));
     }
 
-    /// Draws a straight line, or a dot if it ends where it begins.
+    /// Draws a straight line, or a dot if both ends are the same.
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), color: AnsiColor) {
         let ends = [from, to].map(|place| self.dot_of(place));
         let [[x1, y1], [x2, y2]] = ends;
@@ -76,7 +76,7 @@ impl Field {
         }
     }
 
-    /// The column and the row of a place's dot.
+    /// The column and row of the dot at a position.
     fn dot_of(&self, (x, y): (f64, f64)) -> [f64; 2] {
         let last = |dots: usize| dots.saturating_sub(1) as f64;
         [
@@ -122,7 +122,7 @@ mod tests {
         field.mark(1, 0, '●', AnsiColor::Green);
         assert_eq!(drawn(&field), [" ●"]);
         assert!(field.row(0)[1].is_marked() && !field.row(0)[0].is_marked());
-        // What is no number, or outside, is nowhere.
+        // Positions that are NaN or outside the grid draw nothing.
         field.line((f64::NAN, 0.0), (7.0, -3.0), AnsiColor::Red);
     }
 }

@@ -1,4 +1,5 @@
-//! A heat map as a table: a number in each cell, and how it compares with the others as a shade before it.
+//! A heat map as a table: each cell has a number and, before it, a shade that shows how it compares
+//! with the others.
 
 use comfy_table::{CellAlignment, Table};
 use syscost_results::Unit;
@@ -8,7 +9,7 @@ use crate::chart::{Begin, Panel, Scale};
 use crate::paint;
 use crate::units::quantity;
 
-/// From the smallest to the largest value.
+/// Shades from the smallest to the largest value.
 const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
 
 pub(super) fn draw(
@@ -21,7 +22,7 @@ pub(super) fn draw(
 ) -> String {
     let cells = panels.iter().flat_map(|panel| panel.cells.iter().flatten());
     let scale = Scale::fit(cells.filter_map(|cell| *cell), Begin::Near, (0.0, 1.0));
-    let told = |cell: &Option<f64>| match cell {
+    let text = |cell: &Option<f64>| match cell {
         Some(value) => {
             let last = SHADES.len() - 1;
             let shade = SHADES[((scale.share(*value) * SHADES.len() as f64) as usize).min(last)];
@@ -35,7 +36,7 @@ pub(super) fn draw(
         if !panel.label.is_empty() {
             out.push_str(&format!("{}\n", panel.label));
         }
-        // What is too wide for the terminal goes on beneath, with its own heads.
+        // Columns too wide for the terminal follow below, with their own headings.
         let mut rest: Vec<usize> = (0..heads.len()).collect();
         while !rest.is_empty() {
             let part = |columns: &[usize]| {
@@ -43,9 +44,9 @@ pub(super) fn draw(
                 let mut table = paint::columns();
                 table.set_header([corner.clone()].into_iter().chain(heads));
                 for (row, cells) in rows.iter().zip(&panel.cells) {
-                    // A row of nothing is not drawn.
+                    // A row without any value is not drawn.
                     if cells.iter().any(Option::is_some) {
-                        let shown = columns.iter().map(|column| told(&cells[*column]));
+                        let shown = columns.iter().map(|column| text(&cells[*column]));
                         table.add_row([row.clone()].into_iter().chain(shown));
                     }
                 }
@@ -66,7 +67,7 @@ pub(super) fn draw(
     out
 }
 
-/// The table of as many of these columns as fit the width, at least one, and how many that are.
+/// The table with as many of these columns as fit the width, but at least one; and their number.
 fn fitting(columns: &[usize], table: impl Fn(&[usize]) -> Table, width: usize) -> (String, usize) {
     for count in (1..=columns.len()).rev() {
         let text = table(&columns[..count]).to_string();

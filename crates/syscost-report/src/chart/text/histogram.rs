@@ -1,4 +1,4 @@
-//! How often each value was seen, a line for each range of values.
+//! How often each value occurred, one line per range of values.
 
 use syscost_results::Unit;
 
@@ -6,7 +6,7 @@ use super::{TextOptions, bars};
 use crate::chart::{Bar, Begin, Scale, Value};
 use crate::units::quantity;
 
-/// More lines than this are merged.
+/// Maximum number of lines; ranges are merged to stay within it.
 const MAX_LINES: usize = 16;
 
 pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> String {
@@ -25,7 +25,8 @@ pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> Str
     bars::draw(&bars, Unit::Percent, options)
 }
 
-/// At most [`MAX_LINES`] ranges with values in them: the least and the greatest value of each, and the count.
+/// At most [`MAX_LINES`] ranges that have values: the smallest and largest value of each, and the
+/// count.
 fn lines(bins: &[(f64, u64)]) -> Vec<(f64, f64, u64)> {
     if bins.len() <= MAX_LINES {
         return bins

@@ -1,4 +1,4 @@
-//! Lines in a field of Braille dots: eight to a character.
+//! Lines drawn in Braille dots, eight to a character.
 
 use anstyle::{AnsiColor, Style};
 use syscost_results::Unit;
@@ -9,10 +9,10 @@ use crate::chart::scale::{even_marks, every, parameter};
 use crate::chart::{Begin, Distribution, Line, Scale, Value, bars::ends};
 use crate::paint::{self, Paint};
 
-/// Lines of the field.
+/// Height of the plot in lines of text.
 const HEIGHT: usize = 16;
 
-/// The colours of lines, in turn, for the field and for the names.
+/// The colours of lines, in turn, in the plot and for the names.
 const COLORS: [AnsiColor; 6] = [
     AnsiColor::Cyan,
     AnsiColor::Yellow,
@@ -22,12 +22,13 @@ const COLORS: [AnsiColor; 6] = [
     AnsiColor::Blue,
 ];
 
-/// The marks of lines, in turn: so many that each colour comes with several, and that they tell the lines apart where there is none.
+/// The marks of lines, in turn: each colour comes with several, and without colours the marks alone
+/// distinguish the lines.
 const MARKS: [char; 12] = ['●', '■', '▲', '◆', '○', '□', '△', '◇', '▼', '×', '+', '▽'];
-/// Columns from a line's mark to its next at least: the line is to be seen between them.
+/// Minimum number of columns between a line's marks, so that the line is visible between them.
 const BETWEEN: usize = 8;
 
-/// A line as the field has it: both coordinates from 0 to 1.
+/// A line in plot coordinates: both from 0 to 1.
 struct Course {
     label: String,
     points: Vec<(f64, f64)>,
@@ -61,7 +62,7 @@ pub(super) fn curve(name: &str, lines: &[Line], unit: Unit, options: TextOptions
     field(&courses, (&up, unit), marks, name, options)
 }
 
-/// Which share of the samples is at most so much.
+/// Empirical cumulative distributions: the share of the samples that are at most a value.
 pub(super) fn ecdf(distributions: &[Distribution], unit: Unit, options: TextOptions) -> String {
     let samples: Vec<Vec<f64>> = distributions.iter().map(ascending).collect();
     let across = Scale::fit(samples.iter().flatten().copied(), Begin::Near, (0.0, 1.0));
@@ -139,7 +140,7 @@ fn field(
     out
 }
 
-/// The lines in Braille.
+/// The lines in Braille dots.
 fn drawn(courses: &[Course], room: usize) -> Field {
     let mut field = Field::new(room, HEIGHT);
     for (index, course) in courses.iter().enumerate() {
@@ -157,14 +158,14 @@ fn drawn(courses: &[Course], room: usize) -> Field {
     field
 }
 
-/// Marks on the lines' points, each line's own.
+/// Puts each line's marks on its points.
 fn mark(field: &mut Field, courses: &[Course], room: usize) {
     for (index, course) in courses.iter().enumerate() {
         let mut free = 0;
         for (x, y) in &course.points {
             let (column, row) = (column_of(*x, room), row_of(*y));
             let is_free = column >= free && column < room && row < HEIGHT;
-            // Where lines run together, each has its marks at points of its own.
+            // Where lines coincide, each has its marks at different points.
             if is_free && !field.row(row)[column].is_marked() {
                 free = column + BETWEEN;
                 let color = COLORS[index % COLORS.len()];
@@ -174,12 +175,12 @@ fn mark(field: &mut Field, courses: &[Course], room: usize) {
     }
 }
 
-/// The row of a share of the field's height.
+/// The row at a share of the plot's height.
 fn row_of(share: f64) -> usize {
     ((1.0 - share) * (HEIGHT - 1) as f64).round() as usize
 }
 
-/// One line of the field, its colours in as few changes as there are.
+/// One line of the plot, with as few colour changes as possible.
 fn line_of(cells: &[Cell], paint: Paint) -> String {
     let mut out = String::new();
     let mut run: (Option<AnsiColor>, String) = (None, String::new());
@@ -202,7 +203,8 @@ fn line_of(cells: &[Cell], paint: Paint) -> String {
     out
 }
 
-/// The axis with its marks and the line of labels beneath it; labels that would touch are left out evenly.
+/// The axis with its marks, and the line of labels below it; every n-th label is shown if they
+/// would touch.
 fn axis(marks: &[(f64, String)], room: usize) -> (String, String) {
     let mut axis = vec!['─'; room];
     let mut beneath = vec![' '; room];
@@ -227,7 +229,7 @@ fn axis(marks: &[(f64, String)], room: usize) -> (String, String) {
     (axis.into_iter().collect(), beneath.into_iter().collect())
 }
 
-/// The column of a share of the field's width.
+/// The column at a share of the plot's width.
 fn column_of(share: f64, room: usize) -> usize {
     (share * room.saturating_sub(1) as f64).round() as usize
 }

@@ -1,4 +1,4 @@
-//! Charts of characters, for a terminal.
+//! Charts drawn in characters, for a terminal.
 
 mod bars;
 mod braille;
@@ -12,24 +12,24 @@ use super::{Chart, Distribution, Labels};
 use crate::paint::{DIM, HEADING, Paint};
 use crate::wrap::wrap;
 
-/// How a chart of characters is drawn.
+/// How to draw a chart in characters.
 #[derive(Debug, Clone, Copy)]
 pub struct TextOptions {
-    /// Columns there are.
+    /// Available width, in columns.
     pub width: usize,
     /// Whether to write colours.
     pub color: bool,
 }
 
-/// Fewer columns than this make no chart.
-const LEAST_WIDTH: usize = 40;
+/// Minimum width of a chart, in columns.
+const MIN_WIDTH: usize = 40;
 
-/// More columns than this make none better.
-const MOST_WIDTH: usize = 120;
+/// Maximum width of a chart, in columns: more would not help.
+const MAX_WIDTH: usize = 120;
 
 impl TextOptions {
     fn width(self) -> usize {
-        self.width.clamp(LEAST_WIDTH, MOST_WIDTH)
+        self.width.clamp(MIN_WIDTH, MAX_WIDTH)
     }
 
     fn paint(self) -> Paint {
@@ -37,8 +37,8 @@ impl TextOptions {
     }
 }
 
-/// The chart in characters, with its title above and its source beneath; `None` for the kinds that are pictures only (violins, lines over
-/// runs).
+/// The chart in characters, with its title above and its source below; `None` for the kinds that
+/// exist as pictures only (violins, lines over runs).
 pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) -> Option<String> {
     let body = match chart {
         Chart::Bars(bars) => bars::draw(bars, unit, options),
@@ -62,7 +62,7 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
     Some(framed(&body, labels, options))
 }
 
-/// How often each value was seen, a line for each range of values.
+/// How often each value occurred, one line per range of values.
 pub(crate) fn histogram(
     bins: &[(f64, u64)],
     unit: Unit,
@@ -72,7 +72,7 @@ pub(crate) fn histogram(
     framed(&histogram::draw(bins, unit, options), labels, options)
 }
 
-/// A drawing with its title above and its source beneath.
+/// A drawing with its title above and its source below.
 fn framed(body: &str, labels: &Labels, options: TextOptions) -> String {
     let paint = options.paint();
     let mut out = match labels.title.as_str() {

@@ -72,7 +72,7 @@ fn bars_and_dots() {
 }
 
 #[test]
-fn lines_are_told_apart_without_colours() {
+fn lines_are_distinguishable_without_colours() {
     let lines = (0..12).map(|index| steps(&format!("pages={index}"), f64::from(index).exp2()));
     let chart = Chart::Curve {
         parameter: "size".to_owned(),

@@ -1,4 +1,4 @@
-//! What is said once, before the rows.
+//! The notices that precede the rows.
 
 use syscost_results::compare::{ComparedIn, Missing, Pair};
 

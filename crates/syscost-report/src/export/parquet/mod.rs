@@ -1,6 +1,7 @@
 //! Parquet: the tables `runs`, `measurements` and `samples`, for DuckDB, Spark, ClickHouse, pandas.
 //!
-//! No unsigned types, which some readers do not know; times are microseconds, UTC; every column may be null.
+//! No unsigned types, as some readers lack them; times are in microseconds, UTC; every column is
+//! nullable.
 
 mod runs;
 mod samples;
@@ -14,27 +15,28 @@ use self::writer::{Table, Values};
 use super::columns::{COLUMNS, Value};
 use super::{ExportError, Record, started_us};
 
-/// The tables, each the content of a Parquet file.
+/// The tables, each as the contents of a Parquet file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParquetFiles {
-    /// A line for each run: when, on what machine, with what clock.
+    /// One line per run: when, on what machine, with what clock.
     pub runs: Vec<u8>,
-    /// A line for each row of each run, with the columns of the CSV export.
+    /// One line per row of each run, with the columns of the CSV export.
     pub measurements: Vec<u8>,
-    /// A line for each sample.
+    /// One line per sample.
     pub samples: Vec<u8>,
 }
 
 /// The runs as three tables that share the columns `run` and `name`.
 ///
 /// # Errors
-/// [`ExportError::Started`] when a run's start is no time, [`ExportError::TooLarge`] when a number does not fit its column,
-/// [`ExportError::Writer`] if the writer refuses.
+/// [`ExportError::Started`] if a run's start is not a valid time, [`ExportError::TooLarge`] if a
+/// number does not fit its column, [`ExportError::Writer`] if the writer fails.
 pub fn to_parquet(runs: &[&Run]) -> Result<ParquetFiles, ExportError> {
     Ok(ParquetFiles {
         runs: writer::file("runs", iter::once(runs::table(runs)))?,
         measurements: writer::file("measurements", iter::once(measurements(runs)))?,
-        // Samples are many, so each run is brought into columns on its own. The first tells the types.
+        // There are many samples, so each run is converted to columns separately. The first table
+        // defines the types.
         samples: writer::file(
             "samples",
             iter::once(Ok(samples::no_run())).chain(runs.iter().map(|run| samples::table(run))),
@@ -63,14 +65,14 @@ fn measurements(runs: &[&Run]) -> Result<Table, ExportError> {
         .collect()
 }
 
-/// Values that are all there, or the first error.
+/// All values, or the first error.
 fn collect<T>(
     values: impl Iterator<Item = Result<T, ExportError>>,
 ) -> Result<Vec<Option<T>>, ExportError> {
     values.map(|value| value.map(Some)).collect()
 }
 
-/// A number in a column's signed type.
+/// A number converted to a column's signed type.
 fn fitting<T: TryFrom<u64>>(run: &str, column: &'static str, value: u64) -> Result<T, ExportError> {
     T::try_from(value).map_err(|_| ExportError::TooLarge {
         run: run.to_owned(),

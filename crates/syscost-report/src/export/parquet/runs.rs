@@ -1,4 +1,4 @@
-//! The table `runs`: a line for each run.
+//! The table `runs`: one line per run.
 
 use syscost_results::run::Noise;
 use syscost_results::{Machine, Run, Status};
@@ -100,7 +100,7 @@ pub(super) fn table(runs: &[&Run]) -> Result<Table, ExportError> {
     ])
 }
 
-/// Weaknesses and what the kernel does about each, as a JSON object.
+/// CPU vulnerabilities and the kernel's mitigation of each, as a JSON object.
 fn mitigations(machine: &Machine) -> String {
     let object: serde_json::Map<String, serde_json::Value> = machine
         .mitigations
@@ -110,13 +110,13 @@ fn mitigations(machine: &Machine) -> String {
     serde_json::Value::Object(object).to_string()
 }
 
-/// The CPUs that measured, with spaces between them.
+/// The CPUs that measured, separated by spaces.
 fn cpus(run: &Run) -> String {
     let cpus: Vec<String> = run.config.cpus.iter().map(u32::to_string).collect();
     cpus.join(" ")
 }
 
-/// What each directory lies on, by its label, as a JSON object.
+/// The storage of each directory, by its label, as a JSON object.
 fn directories(run: &Run) -> String {
     let directories = run.directories.iter();
     let object: serde_json::Map<String, serde_json::Value> = directories
@@ -125,13 +125,13 @@ fn directories(run: &Run) -> String {
     serde_json::Value::Object(object).to_string()
 }
 
-/// What was heard of the CPU that measured first.
+/// The noise record of the first CPU that measured.
 fn used(run: &Run) -> Option<&Noise> {
     let first = run.config.cpus.first();
     run.noise.iter().find(|noise| Some(&noise.cpu) == first)
 }
 
-/// The codes of the warnings, with spaces between them.
+/// The codes of the warnings, separated by spaces.
 fn warnings(run: &Run) -> String {
     let codes: Vec<&str> = run.warnings.iter().map(|warning| &*warning.code).collect();
     codes.join(" ")

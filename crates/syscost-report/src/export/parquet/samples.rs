@@ -1,4 +1,4 @@
-//! The table `samples`: a line for each sample.
+//! The table `samples`: one line per sample.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{ExportError, fitting};
 use crate::export::columns::word;
 use crate::export::record::{parameters, rounds};
 
-/// The columns as they fill.
+/// The columns under construction.
 #[derive(Default)]
 struct Samples {
     run: Vec<Option<ByteArray>>,
@@ -32,7 +32,7 @@ struct Samples {
     alone_percent: Vec<Option<f64>>,
 }
 
-/// What all samples of a row share; cloning one of these texts copies no byte.
+/// What all samples of a row share; cloning these texts copies no bytes.
 struct Shared {
     run: ByteArray,
     name: ByteArray,
@@ -41,12 +41,13 @@ struct Shared {
     unit: ByteArray,
 }
 
-/// The columns without any sample.
+/// The columns without any samples.
 pub(super) fn no_run() -> Table {
     Samples::default().into()
 }
 
-/// The samples of a run. A withheld row has none: a number that must not be believed should not come back by pooling.
+/// The samples of a run. A withheld row has none: a number that must not be believed must not
+/// reappear by pooling samples.
 pub(super) fn table(run: &Run) -> Result<Table, ExportError> {
     let mut samples = Samples::default();
     for row in &run.measurements {
@@ -90,7 +91,7 @@ impl Samples {
             self.sample
                 .push(Some(fitting(run, "sample", index as u64)?));
             self.value.push(Some(*value));
-            // Where no overhead was taken off, the document keeps no second list.
+            // If no overhead was subtracted, the document has no separate raw values.
             self.raw.push(match round.raw.as_slice() {
                 [] => Some(*value),
                 raw => raw.get(index).copied(),
@@ -104,7 +105,7 @@ impl Samples {
             );
             self.core_ghz.push(round.core_ghz);
             self.steal_percent.push(round.steal_percent);
-            // The document has a zero where the frequency at a sample is not known.
+            // The document has a zero if the frequency at a sample is unknown.
             let ghz = round.sample_ghz.get(index).copied();
             self.sample_ghz.push(ghz.filter(|ghz| *ghz > 0.0));
             self.usual_ghz.push(round.usual_ghz);

@@ -1,4 +1,4 @@
-//! Columns of values into the bytes of a Parquet file.
+//! Writes columns of values as a Parquet file.
 
 use std::sync::Arc;
 
@@ -86,7 +86,7 @@ impl Values {
     }
 }
 
-/// Writes what is there, and where.
+/// Writes the values that are not null, and the definition levels that say which those are.
 fn put<T: DataType>(
     column: &mut ColumnWriterImpl<'_, T>,
     values: &[Option<T::T>],
@@ -97,7 +97,8 @@ fn put<T: DataType>(
     Ok(())
 }
 
-/// The bytes of a file with a row group for each table that has rows. All tables have the columns of the first.
+/// The bytes of a file with a row group for each table that has rows. All tables must have the
+/// columns of the first.
 pub(super) fn file(
     name: &str,
     tables: impl Iterator<Item = Result<Table, ExportError>>,
@@ -128,6 +129,6 @@ pub(super) fn file(
         }
         group.close()?;
     }
-    // This writes the footer as well.
+    // This also writes the footer.
     Ok(writer.into_inner()?)
 }

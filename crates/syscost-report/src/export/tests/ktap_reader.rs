@@ -1,4 +1,4 @@
-//! A strict reader of KTAP version 1, after the kernel's description of it.
+//! A strict reader of KTAP version 1, following the kernel's documentation.
 
 /// A test with its subtests.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) struct Test {
     pub(super) tests: Vec<Test>,
 }
 
-/// The tests of a whole text, or the line that is wrong.
+/// The tests of a whole text, or the invalid line.
 pub(super) fn read(text: &str) -> Result<Vec<Test>, String> {
     let mut lines = text.lines().peekable();
     let tests = level(&mut lines, "")?;

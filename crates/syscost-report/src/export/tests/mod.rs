@@ -1,4 +1,4 @@
-//! Every form of a hand-made run, as other tools get it.
+//! Every export format of a hand-made run, as other tools see it.
 
 mod ktap_reader;
 mod property;
@@ -11,7 +11,7 @@ use syscost_results::{RoundSamples, Run, Status};
 use super::*;
 use crate::fixture;
 
-/// The fixture with what only exports tell: cases, a host, samples.
+/// The fixture with what only exports contain: cases, a host, samples.
 pub(super) fn run() -> Run {
     let mut run = fixture::run();
     run.machine.hostname = "imaginary".to_owned();
@@ -56,7 +56,8 @@ pub(super) fn row_mut<'a>(run: &'a mut Run, name: &str) -> &'a mut syscost_resul
         .expect("a row of the fixture")
 }
 
-/// The run with every number that a withheld, failed, unsupported or skipped row could hold against the rules.
+/// The run with every number that a withheld, failed, unsupported or skipped row could hold in
+/// breach of the rules.
 fn with_forbidden_numbers() -> Run {
     let mut run = run();
     let full = fixture::row(&run, "syscall.null{call=getppid}").clone();
@@ -160,7 +161,7 @@ fn every_row_without_a_number_says_why() {
 }
 
 #[test]
-fn a_bound_is_told_as_one() {
+fn a_bound_is_exported_as_one() {
     let run = run();
     let name = "call.struct_return{size=16}";
     let line = |text: String| {
@@ -260,7 +261,7 @@ fn no_run_and_no_row_are_legal() {
 }
 
 #[test]
-fn a_start_that_is_no_time_is_told_with_its_run() {
+fn an_invalid_start_time_is_reported_with_its_run() {
     let mut run = run();
     run.started = "yesterday".to_owned();
     for error in [

@@ -1,4 +1,4 @@
-//! Any text in names, reasons and facts survives CSV and JSON lines, and breaks no other form.
+//! Any text in names, reasons and facts survives CSV and JSON lines, and breaks no other format.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Texts with what the forms use as signs of their own, and any others.
+/// Texts with the formats' special characters, and any others.
 fn text() -> impl Strategy<Value = String> {
     let signs = proptest::collection::vec(
         prop::sample::select(vec![
@@ -122,8 +122,8 @@ proptest! {
         let lines: Vec<&str> = text.split_terminator('\n').collect();
         prop_assert_eq!(lines.last(), Some(&"# EOF"));
         let samples: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with("# ")).collect();
-        // The run's 4, 3 of its cores, 7 statuses, the numbers of 6 rows, a bound, 2 of a shared
-        // core, 6 rows without a number.
+        // 4 samples for the run, 3 for its cores, 7 statuses, the numbers of 6 rows, a bound, 2 for
+        // a shared core, 6 rows without a number.
         prop_assert_eq!(samples.len(), 4 + 3 + 7 + 3 * 6 + 1 + 2 + 6);
         for line in samples {
             prop_assert!(is_sample(line), "{}", line);
@@ -131,7 +131,7 @@ proptest! {
     }
 }
 
-/// Whether a line is a name, labels of different names with their values escaped, a space and a number.
+/// Whether a line is a name, distinct labels with escaped values, a space and a number.
 fn is_sample(line: &str) -> bool {
     let is_name = |name: &str| {
         name.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -16,7 +16,7 @@ pub(super) fn rows(file: &[u8]) -> Vec<Row> {
         .collect()
 }
 
-/// The schema of a Parquet file, as the format writes it.
+/// The schema of a Parquet file, in the format's notation.
 fn schema(file: &[u8]) -> String {
     let reader = SerializedFileReader::new(Bytes::copy_from_slice(file)).expect("a Parquet file");
     let mut text = Vec::new();
@@ -56,7 +56,7 @@ fn measurements_are_the_lines_of_the_csv() {
 }
 
 #[test]
-fn a_number_that_no_column_holds_is_told() {
+fn a_number_that_no_column_holds_is_reported() {
     let mut run = run();
     let row = row_mut(&mut run, "signal.catch");
     let samples = row.samples.as_mut().expect("samples");

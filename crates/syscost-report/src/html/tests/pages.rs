@@ -1,4 +1,5 @@
-//! Pages as a whole: how large they are, where their links lead, what two runs say of each other.
+//! Pages as a whole: how large they are, where their links lead, what two runs say about each
+//! other.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +7,14 @@ use syscost_results::Measurement;
 
 use super::*;
 
-/// A run of this many rows, each with a dozen claims, as a standard run has them.
+/// A run of this many rows, each with a dozen claims, like a standard run's.
 fn of_rows(rows: usize) -> Run {
     let mut run = with_samples();
     let claims = |like: &Measurement, row: usize| {
         let like = like.clone();
         (0..12).map(move |claim| {
             let mut evidence = like.evidence[0].clone();
-            // Most claims are those of many rows; what was observed is the row's own.
+            // Most claims are shared by many rows; what was observed differs from row to row.
             evidence.claim = format!("claim {} of operations {}", claim, row % 30);
             evidence.observed = Some(Fact::Number(row as f64 / 7.0));
             evidence
@@ -33,7 +34,7 @@ fn of_rows(rows: usize) -> Run {
     run
 }
 
-/// Bytes that a standard run's page has room for, without its explanations, which take 0.2 MB.
+/// Maximum size of a standard run's page in bytes, without its explanations, which take 0.2 MB.
 const BUDGET: usize = 1_800_000;
 
 #[test]

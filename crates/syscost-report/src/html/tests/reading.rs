@@ -1,4 +1,5 @@
-//! What a reader must not be misled by: precision that is not there, whose numbers they are, when something was seen.
+//! The page must not mislead about precision, about which run a number is from, or about when
+//! something was seen.
 
 use syscost_results::compare::compare;
 
@@ -13,8 +14,8 @@ fn row_of<'p>(page: &'p str, name: &str) -> &'p str {
     rest.split_once("</tbody>").expect("its end").0
 }
 
-/// What the data of a page say of a row's change.
-fn told_of(page: &str, name: &str) -> Vec<String> {
+/// What the page's data say about a row's change.
+fn reasons_of(page: &str, name: &str) -> Vec<String> {
     let places = page.split("<tbody id=\"row-").skip(1);
     let index = places
         .enumerate()
@@ -82,30 +83,30 @@ fn a_compared_row_tells_how_and_why() {
     let compared = compare(&[&base], &[&new], &[]);
     assert!(!compared.rows.is_empty());
     for row in &compared.rows {
-        let told = told_of(&page, &row.name);
+        let reasons = reasons_of(&page, &row.name);
         assert!(
-            told[0].starts_with(&format!("{}: ", crate::compare::verdict(row.verdict))),
-            "{told:?}"
+            reasons[0].starts_with(&format!("{}: ", crate::compare::verdict(row.verdict))),
+            "{reasons:?}"
         );
-        assert!(told[1].starts_with("margin of a change: "), "{told:?}");
-        let reasons = row
-            .notes
-            .iter()
-            .filter(|note| *note != "compared in core cycles");
-        for note in reasons {
-            assert!(told.contains(note), "{told:?}");
+        assert!(
+            reasons[1].starts_with("margin of a change: "),
+            "{reasons:?}"
+        );
+        let notes = row.notes.iter();
+        for note in notes.filter(|note| *note != "compared in core cycles") {
+            assert!(reasons.contains(note), "{reasons:?}");
         }
         if row.verdict == Change::Inconclusive && row.ci95_low.is_none() {
-            assert!(told[0].ends_with("there is no interval"), "{told:?}");
+            assert!(reasons[0].ends_with("there is no interval"), "{reasons:?}");
         }
     }
     for (name, why) in compared.uncompared() {
-        assert_eq!(told_of(&page, name), [format!("not compared: {why}")]);
+        assert_eq!(reasons_of(&page, name), [format!("not compared: {why}")]);
     }
 }
 
 #[test]
-fn a_rate_is_told_from_a_cost() {
+fn a_rate_is_distinguished_from_a_cost() {
     let cost = with_samples();
     let mut rate = cost.clone();
     for row in &mut rate.measurements {

@@ -1,8 +1,8 @@
-//! The values of a fact in words.
+//! The values of a fact as text.
 
 use serde_json::Value;
 
-/// The values in words; `None` if nothing is known.
+/// The values as text; `None` if nothing is known.
 pub(super) fn shown(values: &[Value]) -> Option<String> {
     let known: Vec<String> = values
         .iter()
@@ -19,7 +19,8 @@ pub(super) fn shown(values: &[Value]) -> Option<String> {
     (!known.is_empty()).then(|| known.join(" or "))
 }
 
-/// A measured number in four significant digits, which tell apart what differs by more than [`TOLERANCE`](super::TOLERANCE).
+/// A measured number with four significant digits, enough to distinguish values that differ by more
+/// than [`TOLERANCE`](super::TOLERANCE).
 fn rounded(number: f64) -> String {
     let magnitude = number.abs().max(f64::MIN_POSITIVE).log10().floor();
     let decimals = (3.0 - magnitude).clamp(0.0, 12.0) as usize;

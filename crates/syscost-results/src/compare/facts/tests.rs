@@ -103,7 +103,7 @@ fn another_file_system_under_one_label_is_a_difference_and_another_path_is_not()
         other[0].meaning.as_deref(),
         Some("rows with this label are of another file system or device")
     );
-    // A directory that only one side has is one fact.
+    // A directory that only one side has is a single fact.
     let other = differing(&with("hdd", "/a", "ext4", "rw"));
     let facts: Vec<&str> = other.iter().map(|one| one.fact.as_str()).collect();
     assert_eq!(facts, ["directory.ssd", "directory.hdd"]);

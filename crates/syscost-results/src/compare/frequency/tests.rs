@@ -3,12 +3,13 @@ use super::*;
 use crate::Run;
 use crate::fixture::run_of;
 
-/// Eight processes at this frequency that take this many cycles.
+/// Eight processes at this frequency, each taking this many cycles.
 fn run(ghz: f64, cycles: f64) -> Run {
     wandering(ghz, 0.0, |ghz| cycles / ghz)
 }
 
-/// Eight processes that cost so much at their own frequencies, around this one and a share of it apart.
+/// Eight processes with `cost` at their own frequencies, which are spread around `middle` in steps
+/// of the share `apart`.
 fn wandering(middle: f64, apart: f64, cost: impl Fn(f64) -> f64) -> Run {
     let ghz = |process: u32| middle * (1.0 + apart * (f64::from(process * 3 % 8) - 3.5));
     let processes: Vec<Vec<f64>> = (0..8)
@@ -25,7 +26,7 @@ fn wandering(middle: f64, apart: f64, cost: impl Fn(f64) -> f64) -> Run {
     run
 }
 
-/// The verdict on the only row, its ratio, and what is said of it.
+/// The verdict on the only row, its ratio, and its notes.
 fn judged(base: &Run, new: &Run) -> (Change, f64, String) {
     let row = compare(&[base], &[new], &[]).rows.remove(0);
     (row.verdict, row.ratio, row.notes.concat())
@@ -39,7 +40,7 @@ fn work_of_the_core_is_compared_in_cycles_where_its_frequency_wanders() {
     assert!(notes.contains("as many at any frequency"), "{notes}");
     let row = &compare(&[&side(3.3, 400.0)], &[&side(3.6, 400.0)], &[]).rows[0];
     assert_eq!(row.compared_in, ComparedIn::CoreCycles);
-    // Both medians are those at the base's frequency.
+    // Both medians are converted to the base's frequency.
     assert!((row.new / row.base - 1.0).abs() < 0.002, "{row:?}");
     let (verdict, ratio, notes) = judged(&side(3.3, 400.0), &side(3.6, 416.0));
     assert!((ratio - 1.04).abs() < 1e-3, "{ratio}");
@@ -84,7 +85,7 @@ fn several_runs_of_a_side_are_compared_at_one_frequency_too() {
 
 #[test]
 fn where_processes_do_not_tell_a_change_must_hold_either_way() {
-    // One frequency a side, and half of the cost is work of the core.
+    // One frequency per side, and half of the cost is work of the core.
     let half = |ghz: f64, ns: f64| wandering(ghz, 0.0, move |ghz| ns * (0.5 + 0.5 * 3.3 / ghz));
     let (verdict, _, notes) = judged(&half(3.3, 90.0), &half(3.6, 90.0));
     assert_eq!(verdict, Change::Inconclusive, "{notes}");
@@ -132,7 +133,7 @@ fn what_is_not_known_of_a_rows_nature_is_in_its_interval() {
     let known = |nature: Nature| nature.worst(true, 0.04);
     let (core, off) = (0.8, 0.02);
     assert!((known(Nature { core, off }) - 0.04 * 0.22).abs() < 1e-12);
-    // Never more than the frequencies are apart.
+    // Never more than the distance of the frequencies.
     assert_eq!(known(Nature { core, off: 8.0 }), 0.04);
     let side = |middle: f64| wandering(middle, 0.01, move |ghz| 100.0 * (0.1 + 0.9 * 3.6 / ghz));
     let row = compare(&[&side(3.6)], &[&side(3.5)], &[]).rows.remove(0);
@@ -173,7 +174,7 @@ fn of_two_measured_in_turn_one_that_lowers_the_frequency_is_dearer() {
         (row.compared_in, row.verdict),
         (ComparedIn::Time, Change::Worse)
     );
-    // Each round's frequencies are apart by up to 7 %, now one way, now the other.
+    // The frequencies of a round differ by up to 7 %, in alternating directions.
     let row = in_turn(&wandering(3.6, -0.01, |ghz| 400.0 / ghz));
     assert_eq!(
         (row.compared_in, row.verdict),

@@ -1,4 +1,4 @@
-//! By how much whole runs differ, whatever was changed: all their rows are dearer in a bad hour.
+//! How much whole runs differ, whatever was changed: in a bad hour all rows of a run cost more.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,9 @@ use super::{Error, by_benchmark, sign};
 use crate::stats::student;
 use crate::{Measurement, Run};
 
-/// The standard error, squared, of the mean ratio of these rows that comes of whole runs: from how far those of a side lie apart, and of the base's also
-/// the further ones in its state. `None` where nothing has two runs.
+/// The squared standard error of these rows' mean ratio that is due to differences between whole
+/// runs: from the spread of the runs of each side, those of the base together with the further ones
+/// in its state. `None` unless one of these has at least two runs.
 pub(super) fn error(rows: &[&Row], [base, new, further]: [&[&Run]; 3]) -> Option<Error> {
     let in_the_state_of_base = [base, further].concat();
     let (mut squares, mut freedom) = (0.0, 0.0);
@@ -24,7 +25,8 @@ pub(super) fn error(rows: &[&Row], [base, new, further]: [&[&Run]; 3]) -> Option
     })
 }
 
-/// How much dearer than the mean of these runs each is, in logarithms, by the rows that all of them have.
+/// By how much each run's cost exceeds the mean of these runs, as a logarithm, over the rows that
+/// all of them have.
 fn of(rows: &[&Row], runs: &[&Run]) -> Vec<f64> {
     let known: Vec<BTreeMap<&str, &Measurement>> = runs
         .iter()
@@ -55,7 +57,7 @@ fn of(rows: &[&Row], runs: &[&Run]) -> Vec<f64> {
         .collect()
 }
 
-/// The logarithm of a row's cost in a run, in what it was compared in.
+/// The logarithm of a row's cost in a run, in the quantity that it was compared in.
 fn cost(row: &Row, measured: &Measurement) -> Option<f64> {
     let in_cycles = row.cycles.is_some() || row.compared_in == ComparedIn::CoreCycles;
     let (number, sign) = match in_cycles.then_some(measured.core_cycles).flatten() {

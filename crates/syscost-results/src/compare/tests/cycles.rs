@@ -1,9 +1,10 @@
-//! Comparisons in core cycles, because the reader asks for it.
+//! Comparisons in core cycles at the reader's request.
 
 use super::*;
 use crate::fixture::{row, run};
 
-/// A run whose row took this many cycles at one frequency, with or without a look at the core.
+/// A run whose row took this many cycles at one frequency, with or without checks for sharing of
+/// the core.
 fn side(ghz: f64, cycles: f64, looked: bool) -> Run {
     let process = |index| vec![cycles / ghz * (1.0 + 0.0001 * f64::from(index)); 5];
     let mut row = row("x.y", (0..6).map(process).collect());

@@ -1,4 +1,4 @@
-//! Runs whose samples differ by steps of the clock.
+//! Runs whose samples differ only by steps of the clock.
 
 use super::*;
 use crate::fixture::{row, run};

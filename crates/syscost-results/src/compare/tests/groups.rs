@@ -1,10 +1,10 @@
-//! What is said of groups, of noise, and of tails.
+//! Groups, noise and tails of a comparison.
 
 use super::*;
 use crate::fixture::{row, run};
 use crate::run::Noise;
 
-/// A run of rows at these levels, each of six processes.
+/// A run of rows at these levels, each with six processes.
 fn of(id: &str, levels: &[(&str, f64)]) -> Run {
     let rows = levels.iter().map(|(name, level)| {
         let process = |index| vec![level * (1.0 + 0.0001 * f64::from(index)); 5];
@@ -42,7 +42,10 @@ fn a_group_has_a_mean_over_its_benchmarks_and_counts() {
         |ratio: Option<f64>, goal: f64| ratio.is_some_and(|ratio| (ratio - goal).abs() < 1e-9);
     let syscall = &groups[1];
     assert!(is_near(syscall.ratio, 1.2), "{syscall:?}");
-    assert_eq!(syscall.ci95_low, None, "single runs tell nothing of runs");
+    assert_eq!(
+        syscall.ci95_low, None,
+        "single runs do not show how much runs differ"
+    );
     assert_eq!((syscall.rows, syscall.benchmarks, syscall.worse), (4, 3, 4));
     let memory = &groups[0];
     assert!(is_near(memory.ratio, 0.5_f64.sqrt()), "{memory:?}");
@@ -52,7 +55,7 @@ fn a_group_has_a_mean_over_its_benchmarks_and_counts() {
     assert_eq!(all.left_out, 0);
 }
 
-/// The interval of all rows together, of runs at these levels.
+/// The interval over all rows of runs at these levels.
 fn interval(base: &[f64], new: &[f64]) -> Option<(f64, f64)> {
     let runs = |levels: &[f64]| -> Vec<Run> {
         let run = |(index, level): (usize, &f64)| {
@@ -73,7 +76,8 @@ fn what_differs_between_whole_runs_widens_the_interval_of_a_group() {
     assert_eq!(interval(&[100.0], &[103.0]), None);
     let (low, high) = interval(&[100.0, 100.0], &[103.0, 103.0]).expect("runs that agree");
     assert!(low > 1.029 && high < 1.031, "{low} {high}");
-    // Every row of a run is dearer by as much: no row shows it, and all agree that the new side is dearer.
+    // All rows of a run cost more by the same amount: no single row shows it, yet all agree that
+    // the new side is slower.
     let (low, high) = interval(&[98.0, 102.0, 100.0], &[105.0, 101.0, 103.0]).expect("six runs");
     assert!(low < 1.0 && high > 1.06, "{low} {high}");
 }
@@ -166,7 +170,7 @@ fn one_side_known_much_less_well_is_reported() {
     let facts = compare(&[&side("a", 1.0)], &[&side("b", 4.0)], &[]).facts;
     assert_eq!(facts[0].fact, "noise.half_width");
     assert_eq!(facts[0].new.as_deref(), Some("4.0 %"));
-    // Widths of nothing are no different, and next to nothing is no reason for anything.
+    // Widths of zero do not differ, and tiny ones explain nothing.
     for (one, other) in [(0.0, 0.0), (0.0, 0.04), (0.01, 0.04)] {
         let facts = compare(&[&side("a", one)], &[&side("b", other)], &[]).facts;
         assert_eq!(facts, [], "{one} {other}");
@@ -179,7 +183,8 @@ fn a_row_lost_to_noise_is_not_lost_to_a_gate() {
     let mut new = base.clone();
     new.measurements[0].status = Status::Failed;
     for (reason, lost, to_noise) in [
-        (NO_CORE_OF_ITS_OWN, false, true),
+        (CORE_SHARED, false, true),
+        ("its core worked for somebody else", false, true),
         ("open: permission denied", true, false),
     ] {
         new.measurements[0].reason = Some(reason.to_owned());

@@ -1,4 +1,4 @@
-//! What is called the same, and what changed.
+//! What is called the same, and what a change.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn what_did_not_change_is_mostly_called_the_same_though_processes_differ() {
         rows.iter()
             .all(|row| row.same_within >= row.margin.min(MAX_SAME))
     );
-    // What is beyond is never the same.
+    // A larger difference is never called the same.
     let slower = (0..200).map(|seed| one(1.12, 0.015, seed));
     assert_eq!(slower.filter(|row| row.verdict == Change::Same).count(), 0);
 }

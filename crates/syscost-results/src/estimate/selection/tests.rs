@@ -1,9 +1,9 @@
-//! Which samples are chosen.
+//! The selection of samples.
 
 use super::*;
 use crate::measurement::Disturbance;
 
-/// A round of ten samples, of which the first `shared` are of a shared core.
+/// A round of ten samples, the first `shared` of which were taken on a shared core.
 fn round(shared: u32) -> RoundSamples {
     RoundSamples {
         values: (0..10)
@@ -40,7 +40,7 @@ fn undisturbed_samples_count_where_enough_processes_have_some() {
 }
 
 #[test]
-fn what_a_neighbour_costs_is_told_beside() {
+fn what_a_neighbour_costs_is_reported_separately() {
     let rounds: Vec<_> = [0, 2, 5, 5].map(round).into();
     assert_eq!(shared_median(&rounds), Some(150.0));
     assert_eq!(undisturbed_percent(&rounds), Some(70.0));
@@ -53,7 +53,7 @@ fn all_count_where_too_few_processes_have_some() {
     let selected = select(&rounds, Unit::Nanoseconds);
     assert_eq!((selected.choice, selected.rounds.len()), (Choice::All, 8));
     assert_eq!(selected.processes[7].len(), 10);
-    // One in four is no rarity any more.
+    // One in four is no longer rare.
     let rounds: Vec<_> = [9, 0, 5, 8, 9, 10, 8, 9].map(round).into();
     let selected = select(&rounds, Unit::Nanoseconds);
     assert_eq!(
@@ -80,7 +80,7 @@ fn of_few_rounds_two_undisturbed_ones_are_better_than_all() {
 }
 
 #[test]
-fn where_nobody_looked_every_sample_counts() {
+fn every_sample_counts_if_sharing_was_not_observed() {
     let mut rounds: Vec<_> = [0, 2, 5, 3, 4, 1].map(round).into();
     rounds
         .iter_mut()
@@ -117,7 +117,7 @@ fn a_process_of_one_sample_counts_by_it() {
     assert_eq!(select(&rounds, Unit::Nanoseconds).rounds.len(), 6);
 }
 
-/// Six processes at as many frequencies, of a cost in cycles, or in ns.
+/// Six processes at as many frequencies, with a constant cost in cycles or in ns.
 fn at_many_frequencies(is_core_work: bool) -> Vec<RoundSamples> {
     (0..6)
         .map(|index| {
@@ -173,7 +173,7 @@ fn costs_of_one_other_frequency_are_not_converted() {
 }
 
 #[test]
-fn a_process_that_nobody_looked_at_does_not_count_beside_others() {
+fn an_unobserved_process_does_not_count_beside_others() {
     let mut rounds: Vec<_> = [0; 7].map(round).into();
     rounds[3].alone_percent = None;
     assert_eq!(select(&rounds, Unit::Nanoseconds).rounds.len(), 6);
@@ -188,7 +188,8 @@ fn shared_tags(shared: bool) -> Vec<Disturbance> {
 
 #[test]
 fn where_no_frequency_is_common_work_of_the_core_is_converted_all_the_same() {
-    // Nothing is tagged, and the row's own middle is 5 % from that of the whole run.
+    // Nothing is tagged, and the row's own median frequency differs by 5 % from that of the whole
+    // run.
     let rounds: Vec<RoundSamples> = (0..9)
         .map(|index| {
             let ghz = 3.2 + 0.05 * f64::from(index);
@@ -208,8 +209,8 @@ fn where_no_frequency_is_common_work_of_the_core_is_converted_all_the_same() {
 
 #[test]
 fn what_samples_of_the_usual_frequency_contradict_is_not_converted() {
-    // Much better in cycles than in time, but those of the usual frequency say 5 % more than all
-    // say in cycles.
+    // Much better in cycles than in time, but samples at the usual frequency say 5 % more than all
+    // samples say in cycles.
     let rounds: Vec<RoundSamples> = (0..20)
         .map(|index| {
             let ghz = if index < 6 {

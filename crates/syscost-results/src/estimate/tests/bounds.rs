@@ -1,4 +1,4 @@
-//! What a method cannot see, and how sure it can be at most.
+//! Values that a method cannot resolve, and the limits of its certainty.
 
 use super::*;
 

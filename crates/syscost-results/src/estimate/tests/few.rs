@@ -1,4 +1,4 @@
-//! Fewer processes than have an exact interval.
+//! Fewer processes than an exact interval needs.
 
 use super::*;
 

@@ -1,24 +1,25 @@
-//! Exponential growth up to a number of tasks, linear growth from there on.
+//! Exponential growth up to a number of tasks, then linear growth.
 
 use crate::stats::two_terms::TwoTerms;
 
 /// Parameters of the law.
 const PARAMETERS: usize = 4;
 
-/// Rates of growth that are tried first, from e^-7 to e^2 per task; the best of them is refined.
+/// Growth rates to try first, in quarters per task, from e^-7 to e^2 per task; the best one is
+/// refined.
 const RATES: std::ops::Range<i32> = -28..9;
 
-/// Steps of the refinement, each of which takes four in ten off the range.
+/// Number of refinement steps, each of which reduces the range by four tenths.
 const STEPS: u32 = 40;
 
 /// t(n) = a e^(c n) up to n = k, and t(k) + b (n − k) beyond.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// a, the time that no task would take, in the unit of the times.
+    /// a, the extrapolated time for zero tasks, in the unit of the times.
     pub start: f64,
     /// c, the rate of growth for each task.
     pub rate: f64,
-    /// k, the number of tasks where growth becomes linear: one of those measured.
+    /// k, the number of tasks at which growth becomes linear: one of those measured.
     pub tasks: f64,
     /// b, what each further task adds; 0 or more.
     pub slope: f64,
@@ -31,7 +32,7 @@ impl Knee {
         self.start * (self.rate * within).exp() + self.slope * (tasks - within)
     }
 
-    /// What each further task adds with this many.
+    /// The additional time for each further task, at this number.
     pub fn slope(&self, tasks: f64) -> f64 {
         match tasks <= self.tasks {
             true => self.start * self.rate * (self.rate * tasks).exp(),
@@ -40,8 +41,8 @@ impl Knee {
     }
 }
 
-/// The law nearest to points `(tasks, time)`, by ascending number of tasks. `None` with fewer
-/// different numbers of them than it has parameters and one, and where a time is not positive.
+/// The law nearest to points `(tasks, time)`, by ascending number of tasks. `None` unless there is
+/// at least one different number of tasks more than parameters, or if a time is not positive.
 pub(super) fn fit(points: &[(f64, f64)]) -> Option<Knee> {
     let mut counts: Vec<f64> = points.iter().map(|(tasks, _)| *tasks).collect();
     counts.dedup();
@@ -51,14 +52,14 @@ pub(super) fn fit(points: &[(f64, f64)]) -> Option<Knee> {
     if counts.len() <= PARAMETERS || !points.iter().all(legal) {
         return None;
     }
-    // Two points at least on either side, or one of the parts has nothing to be fitted to.
+    // At least two points on each side, or one of the parts has nothing to be fitted to.
     let knees = &counts[1..counts.len() - 1];
     let fits = knees.iter().filter_map(|knee| at(*knee, points));
     let best = fits.min_by(|(_, a), (_, b)| a.total_cmp(b));
     best.map(|(law, _)| law)
 }
 
-/// The best law with its knee there, and the sum of squares that is left.
+/// The best law with its knee there, and the remaining sum of squares.
 fn at(knee: f64, points: &[(f64, f64)]) -> Option<(Knee, f64)> {
     let of = |exponent: f64| linear_part(knee, exponent.exp(), points);
     let step = 0.25;
@@ -67,7 +68,7 @@ fn at(knee: f64, points: &[(f64, f64)]) -> Option<(Knee, f64)> {
         .filter_map(|exponent| Some((exponent, of(exponent)?.1)))
         .min_by(|(_, a), (_, b)| a.total_cmp(b))?
         .0;
-    // The golden section between the neighbours of the best.
+    // Golden-section search between the neighbours of the best.
     let (mut low, mut high) = (first - step, first + step);
     let golden = (5.0_f64.sqrt() - 1.0) / 2.0;
     let left = |exponent| of(exponent).map_or(f64::INFINITY, |(_, squares)| squares);
@@ -81,10 +82,10 @@ fn at(knee: f64, points: &[(f64, f64)]) -> Option<(Knee, f64)> {
     of(f64::midpoint(low, high))
 }
 
-/// Start and slope for a given knee and rate, by least squares of the relative errors, and the sum
-/// of squares that is left; the slope is not negative.
+/// Start and slope for a given knee and rate, by least squares of the relative errors, and the
+/// remaining sum of squares; the slope is not negative.
 fn linear_part(knee: f64, rate: f64, points: &[(f64, f64)]) -> Option<(Knee, f64)> {
-    // start · grown + slope · beyond is to be 1 in each line.
+    // start · grown + slope · beyond should be 1 in each line.
     let lines: Vec<[f64; 2]> = points
         .iter()
         .map(|(tasks, time)| {

@@ -1,9 +1,9 @@
-//! Laws found again in data made from them.
+//! Laws recovered from data made from them.
 
 use super::*;
 use crate::stats::{normal, order};
 
-/// The numbers of processes that are measured, with those between them.
+/// The numbers of processes that are measured, and those between them.
 const COUNTS: [f64; 12] = [
     1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 40.0, 50.0,
 ];
@@ -30,7 +30,7 @@ fn universal() -> usl::Law {
     }
 }
 
-/// The same points, each off by this share, typically.
+/// The points with random relative errors of this typical size.
 fn noisy(points: &[(f64, f64)], share: f64, random: &mut fastrand::Rng) -> Vec<(f64, f64)> {
     points
         .iter()
@@ -48,7 +48,7 @@ fn data_of_each_law_choose_that_law() {
     ] {
         let exact = choose(&points).unwrap();
         assert_eq!(exact.law.kind(), kind);
-        // The point of the knee itself is missed where it takes no part.
+        // The knee is missed if its point takes no part in the fit.
         assert!(exact.held_out_error < 0.15, "{exact:?}");
         let mut random = fastrand::Rng::with_seed(11);
         let right = (0..100)
@@ -76,7 +76,7 @@ fn seven_points_tell_linear_from_universal() {
 #[test]
 fn what_a_further_task_adds_is_found_again() {
     let mut random = fastrand::Rng::with_seed(5);
-    // A device that does 500 operations per second: 2 ms for each further task.
+    // A device with 500 operations per second: 2 ms for each further task.
     let points = curve(|n| 2e6 * n);
     let found: Vec<f64> = (0..100)
         .map(|_| {

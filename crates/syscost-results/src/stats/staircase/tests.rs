@@ -1,4 +1,4 @@
-//! Curves of known steps.
+//! Curves with known steps.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,8 @@ fn sizes() -> impl Iterator<Item = f64> {
     (0..=80).map(|quarter| 1024.0 * 2_f64.powf(f64::from(quarter) / 4.0))
 }
 
-/// The cost of caches (size, cost) over memory of a cost. Each loses, over `soft` doublings beyond its size, all that it held.
+/// The cost of caches (size, cost) in front of memory with the cost `memory`. Beyond its size, each
+/// cache loses all its contents over `soft` doublings.
 fn curve(caches: &[(f64, f64)], memory: f64, soft: f64) -> Vec<(f64, f64)> {
     let costs: Vec<f64> = caches
         .iter()
@@ -35,7 +36,7 @@ fn curve(caches: &[(f64, f64)], memory: f64, soft: f64) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Deterministic noise of up to this share, both ways.
+/// Deterministic noise of up to this share, in both directions.
 fn noisy(points: &[(f64, f64)], share: f64, seed: u64) -> Vec<(f64, f64)> {
     let mut random = fastrand::Rng::with_seed(seed);
     points
@@ -84,7 +85,7 @@ fn a_level_line_is_one_plateau() {
 }
 
 #[test]
-fn what_falls_is_told_by_its_error() {
+fn a_falling_curve_shows_in_its_error() {
     let falling: Vec<(f64, f64)> = sizes().map(|size| (size, 1e9 / size)).collect();
     assert!(staircase(&falling).unwrap().relative_error > 1.0);
 }

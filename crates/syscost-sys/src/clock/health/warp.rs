@@ -9,8 +9,8 @@ use crate::{Unsupported, arch, cpu};
 /// How long a pair is watched: what Linux's own test takes.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// How much longer when there were fewer reads than these on a side, because another task had one of
-/// the processors.
+/// How many reads each side needs. With fewer, because another task had one of the processors, the
+/// pair is watched longer.
 const ENOUGH_READS: u64 = 2_000;
 const LONGEST_WATCH: Duration = Duration::from_millis(200);
 
@@ -79,7 +79,7 @@ pub fn measure_warp(cpu_a: u32, cpu_b: u32) -> Result<Warp, Unsupported> {
     })
 }
 
-/// The line the two processors pass to and fro. Alone on its cache line.
+/// The line that the two processors pass back and forth, alone on its cache line.
 #[repr(align(128))]
 struct Line {
     /// Even: the first may read; odd: the second.
@@ -123,8 +123,8 @@ impl Line {
                     seen.worst = seen.worst.max(before - now);
                 }
             }
-            // Own read, the other's read, own read: the other's lies in the middle, give or take
-            // half.
+            // Own read, the other's read, own read: the other's lies in the middle, give or take half of the
+            // interval.
             if let Some(own) = last_own.replace(now)
                 && now.wrapping_sub(own) < seen.tightest
                 && before != 0
@@ -153,7 +153,7 @@ impl Line {
             }
             std::hint::spin_loop();
         }
-        // Asked once a turn as well, or a fast pair would never look at the time.
+        // Checked once a turn as well, or a fast pair would never look at the time.
         !is_over()
     }
 }

@@ -7,7 +7,7 @@ use super::super::{Atomic, Code};
 use super::kernel;
 use crate::Unsupported;
 
-/// A kernel that does nothing but its body; the cell starts at 0 unless `prepare` leaves it.
+/// A kernel whose turn consists of its body alone; the cell starts at 0 unless `prepare` changes it.
 macro_rules! cell {
     ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
      after [$($after:literal),*], finish [$($finish:literal),*]) => {

@@ -1,13 +1,13 @@
 //! Procedure calls of the AAPCS64 convention.
 //!
-//! The procedure lies at label 7, behind the kernel. The caller adds what it returns to the checksum.
+//! The procedure lies at label 7, after the kernel. The caller adds what it returns to the checksum.
 
 use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
 use super::super::{Call, Code};
 use super::kernel;
 use crate::Unsupported;
 
-/// A kernel of 32 calls in a turn: `arguments`, the call, `then` what the caller does with the result.
+/// A kernel with 32 calls per turn: `arguments`, the call, then `then`: what the caller does with the result.
 macro_rules! caller {
     ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
      call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]) => {
@@ -55,7 +55,7 @@ integers! {
     return "mov x0, x7"
 }
 
-/// Calls with floating arguments from memory. Sums alternate between four registers, so that the additions do
+/// Calls with floating-point arguments from memory. Sums alternate between four registers, so that the additions do
 /// not wait for each other.
 macro_rules! doubles {
     ($name:ident: $text:literal, [$($argument:literal),*], return $last:literal) => {
@@ -150,7 +150,7 @@ kernel! {
         "6:", "add x0, x0, 1", "ldp x29, x30, [sp], 16", "ret",
     ]
 }
-// Bit `d` of a word by chance chooses the site from which level `d` goes down.
+// Bit `d` of a random word chooses the site from which level `d` calls the next one.
 kernel! {
     RECURSION_BY_CHANCE: "stp; subs; b.eq; lsr; tbnz; bl (one of 2); add; ldp; ret", 16 times 1, chains 1,
     prepare ["ldr x21, [x1]", "add x22, x1, {offset}", "lsl x23, x2, 4", "and x23, x23, {mask}"],

@@ -1,11 +1,11 @@
-//! Pointer chases; `x1` points to a table of the chains' places.
+//! Pointer chases; `x1` points to a table of the chains' positions.
 
 use super::super::Code;
 use super::super::chase::no_such_chains;
 use super::{Entry, kernel};
 use crate::Unsupported;
 
-/// Chains that are in registers while they run.
+/// Chains whose positions stay in registers while they run.
 macro_rules! in_registers {
     ($name:ident: $times:literal times $chains:literal, $($place:literal $register:literal),+) => {
         kernel! {
@@ -21,7 +21,7 @@ macro_rules! in_registers {
     };
 }
 
-/// More chains than there are registers: each step takes its chain's place from the table and puts it back.
+/// More chains than there are registers: each step loads its chain's position from the table and stores it back.
 macro_rules! in_table {
     ($name:ident: $times:literal times $chains:literal, $places:literal) => {
         kernel! {
@@ -81,12 +81,12 @@ in_table! {
     "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31"
 }
 
-/// The most `ldr x3, [x3]` in a row.
+/// The largest number of `ldr x3, [x3]` in a row.
 pub(in super::super) fn loads_in_a_row(entry: Entry) -> usize {
     const LOAD: u32 = 0xF940_0063;
     const END: u32 = 0xD65F_03C0; // ret
     let code = entry as *const u32;
-    // SAFETY: every kernel ends like this, and code may be read up to its end.
+    // SAFETY: every kernel ends with `ret`, and code may be read up to its end.
     let at = |number: usize| unsafe { code.add(number).read() };
     let words = (0..).map(at).take_while(|word| *word != END);
     let rows = words.scan(0, |row, word| {

@@ -4,7 +4,7 @@ use super::super::{Code, LoopShape};
 use super::function;
 use crate::Unsupported;
 
-/// A whole loop between `2:` and `3:`; not even one turn is taken for 0.
+/// A whole loop between `2:` and `3:`. For 0 turns it is skipped.
 macro_rules! shape {
     ($name:ident: $text:literal, prepare [$($prepare:literal),*], turn [$($turn:literal),*],
      finish [$($finish:literal),*]) => {

@@ -1,10 +1,10 @@
-//! Loads of what was stored just before; the number goes through `x1`'s memory and `x3`.
+//! Loads of what was stored just before; the value goes through `x1`'s memory and `x3`.
 
 use super::super::{Code, Forward};
 use super::kernel;
 use crate::Unsupported;
 
-/// A chain whose number is `x3`, with `x4` to be added to it; `x5` is where two lines meet. The upper halves tell where what arrives comes from.
+/// A chain of additions of `x4` to `x3`; `x5` points to the end of a cache line. The upper halves show which store a loaded value comes from.
 macro_rules! chain {
     ($name:ident: $text:literal, [$($body:literal),*]) => {
         kernel! {

@@ -55,7 +55,7 @@ macro_rules! changing {
     };
 }
 
-/// An instruction whose chain comes back to its value: each turn adds that.
+/// An instruction whose chain returns to its starting value: each turn adds that.
 macro_rules! constant {
     ($($names:ident)*: $instruction:literal, $operand64:literal, $operand32:literal) => {
         simple! {
@@ -71,7 +71,7 @@ constant! { AND_64_LATENCY AND_64_THROUGHPUT AND_32_LATENCY AND_32_THROUGHPUT: "
 constant! { XOR_64_LATENCY XOR_64_THROUGHPUT XOR_32_LATENCY XOR_32_THROUGHPUT: "eor", ", x15", ", w15" }
 constant! { SHIFT_64_LATENCY SHIFT_64_THROUGHPUT SHIFT_32_LATENCY SHIFT_32_THROUGHPUT: "asr", ", 1", ", 1" }
 
-/// Division of `x4` by `x3`: a chain goes through the divisor.
+/// Division of `x4` by `x3`: the chain goes through the divisor.
 macro_rules! division {
     ($name:ident: $text:literal, [$($body:literal),*], $after:literal) => {
         kernel! {

@@ -11,7 +11,7 @@
 //! | `x2` | the position in a table, in turns, likewise |
 //! | `sp` | a multiple of 16, with 128 bytes of its own above it |
 //!
-//! All other registers are free but `x18`, which is the platform's, and `v8` to `v15`, which are the caller's.
+//! All other registers are free except `x18`, which is the platform's, and `v8` to `v15`, which are the caller's.
 
 mod atomic;
 mod branch;
@@ -39,10 +39,10 @@ pub(super) use stream::stream;
 pub(super) use vector::vector;
 pub(super) use written::{COUNTING, NOP_BYTES, decode, fetch, jumps, window};
 
-/// How a kernel is entered.
+/// The function type of a kernel's entry.
 pub(super) type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
 
-/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `x20`; `procedures` lie behind.
+/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `x20`; `procedures` follow.
 macro_rules! function {
     (
         $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,
@@ -112,7 +112,7 @@ macro_rules! kernel {
     };
 }
 
-/// A line for each of twelve registers, which is `\r` in it: the numbers of `x3` to `x14` or of `d16` to `d27`,
+/// One line for each of twelve registers, in which `\r` stands for the register: the numbers of `x3` to `x14` or of `d16` to `d27`,
 /// or the full names of vectors.
 macro_rules! each {
     (integer: $line:expr) => {

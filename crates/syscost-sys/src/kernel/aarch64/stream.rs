@@ -13,7 +13,7 @@ use super::super::{Code, Simd, Stream};
 use super::function;
 use crate::Unsupported;
 
-/// Eight vectors in pairs: from or to `$at`, by this instruction, in these registers.
+/// Eight vectors in pairs, loaded from or stored to `$at` by this instruction, in these registers.
 macro_rules! group {
     ($instruction:literal $at:literal: $a:literal $b:literal $c:literal $d:literal) => {
         concat!(
@@ -31,7 +31,7 @@ macro_rules! group {
     };
 }
 
-/// A vector that is meant by a word, among these two.
+/// The register that a word stands for.
 macro_rules! vector {
     (low $low:literal $high:literal) => {
         concat!($low, ".2d")
@@ -96,7 +96,7 @@ macro_rules! passes {
             procedures []
         }
     };
-    // What is stored is one more in each pass.
+    // The value stored is one more in each pass.
     (constant $name:ident: $text:literal, $store:expr) => {
         passes! {
             $name: $text,
@@ -107,7 +107,7 @@ macro_rules! passes {
             [$store], after ["add v28.2d, v28.2d, v29.2d"]
         }
     };
-    // What is stored was made of what was loaded.
+    // The values stored are computed from the values loaded.
     (made $name:ident: $text:literal, [$($line:expr),*]) => {
         passes! {
             $name: $text, prepare ["ldr d30, [x1, 56]", "dup v30.2d, v30.d[0]"], [$($line),*], after []
@@ -115,7 +115,7 @@ macro_rules! passes {
     };
 }
 
-// The first pass adds up what it loads, the others only load, and tell how far their pointer went.
+// The first pass sums what it loads; the others only load, and return how far their pointer advanced.
 function! {
     READ: "ldp q, q, m (in the first pass with add v.2d)", operations 1, chains 1,
     inside [
@@ -219,7 +219,7 @@ pub(in super::super) fn stream(stream: Stream, simd: Simd) -> Result<Code, Unsup
 mod tests {
     use super::*;
 
-    /// How many instructions of a kernel are a pair of vectors that is loaded (`ldp`), and how many one that is stored (`stp`, `stnp`).
+    /// Counts a kernel's loads of a pair of vectors (`ldp`) and its stores of a pair (`stp`, `stnp`).
     fn count(code: Code) -> (usize, usize) {
         const RETURN: u32 = 0xd65f_03c0;
         let start = code.entry as *const u32;
@@ -237,7 +237,7 @@ mod tests {
     fn nothing_of_a_block_was_folded() {
         for what in Stream::ALL.into_iter().filter(|what| what.is_vector()) {
             let code = stream(what, Simd::Neon).expect("every aarch64 has Neon");
-            // 32 pairs are a block; one that reads has two: with and without a sum.
+            // A block is 32 pairs; a stream that reads has two loops: with and without a sum.
             let passes = if what == Stream::Read { 2 } else { 1 };
             let expected = (32 * passes * what.sources(), 32 * what.destinations());
             assert_eq!(count(code), expected, "{}", what.name());

@@ -1,12 +1,12 @@
-//! Vector arithmetic on 64-bit floating numbers.
+//! Vector arithmetic on 64-bit floating-point numbers.
 //!
-//! Every lane of every chain counts operations in steps of 1.0; the finish adds all lanes.
+//! Every lane of every chain counts operations in steps of 1.0; `finish` adds all lanes.
 
 use super::super::{Code, Shape, Simd, VectorOperation};
 use super::{each, kernel};
 use crate::Unsupported;
 
-/// One chain in `v16`, or twelve; the others stay 0, so that the sum is the same for both.
+/// One chain in `v16`, or twelve. With one chain the other registers stay 0, so that the sum is the same for both.
 macro_rules! vector {
     ($name:ident: $text:literal, $times:literal times $chains:literal, $body:expr) => {
         kernel! {

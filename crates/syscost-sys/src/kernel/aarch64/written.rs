@@ -1,4 +1,4 @@
-//! Code written at run time. Its first argument, `x0`, is the number of turns, `x1` the kernel's memory; `x0` is what it returns.
+//! Code written at run time. Its arguments are the number of turns (`x0`) and the kernel's memory (`x1`); it returns a result in `x0`.
 
 use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
@@ -7,7 +7,7 @@ use crate::Unsupported;
 /// Bytes of an instruction that does nothing.
 pub(in super::super) const NOP_BYTES: usize = size_of::<u32>();
 
-/// Of a turn, instructions that count it: `subs` and `b.eq`, before `b`.
+/// Instructions of a turn that count it: `subs` and `b.eq`, before `b`.
 pub(in super::super) const COUNTING: usize = 2;
 
 const NOP: u32 = 0xD503_201F;
@@ -18,21 +18,21 @@ const ADD_X9: u32 = 0x9100_0529; // add x9, x9, 1
 const MOV_X9_0: u32 = 0xD280_0009;
 const MOV_X0_X9: u32 = 0xAA09_03E0;
 
-/// `b` by this many instructions, at most 2^25 of them either way.
+/// `b` over this many instructions, at most 2^25 in either direction.
 fn branch(by: i32) -> u32 {
     0x1400_0000 | by.cast_unsigned() & 0x3FF_FFFF
 }
 
-/// A conditional branch by this many instructions, at most 2^18 of them either way.
+/// A conditional branch over this many instructions, at most 2^18 in either direction.
 fn conditional(branch: u32, by: i32) -> u32 {
     branch | (by.cast_unsigned() & 0x7_FFFF) << 5
 }
 
-/// `prepare`, then as many turns of `body` as `x0` says, then `finish`.
+/// `prepare`, then as many turns of `body` as `x0` requests, then `finish`.
 fn repeated(prepare: &[u32], body: &[u32], finish: &[u32]) -> Vec<u8> {
     let mut code = prepare.to_vec();
     let length = body.len() as i32;
-    // A conditional branch may not reach over the body: each only passes over a branch that does.
+    // A conditional branch may not reach across the body, so each one only skips a branch that does.
     code.push(conditional(0xB500_0000, 2)); // cbnz x0 to the body
     code.push(branch(length + 4)); // to `finish`: over itself, the body and the three instructions that end a turn
     code.extend(body);
@@ -58,7 +58,7 @@ pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsu
 }
 
 pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Result<Vec<u8>, Unsupported> {
-    // x9 has the numbers of the blocks, these seven the additions of one.
+    // x9 sums the numbers of the blocks; these seven registers count the additions within them.
     let registers = 1..=7_u32;
     let zero = registers.clone().map(|register| 0xD280_0000 | register); // mov xN, 0
     let prepare: Vec<u32> = zero.chain([MOV_X9_0]).collect();
@@ -121,7 +121,7 @@ pub(in super::super) fn decode(code: &[u8]) -> Option<(usize, Does)> {
         // x9 and the others are added to themselves.
         add if add & 0xFFFF_FC00 == 0x9100_0400 && add >> 5 & 31 == add & 31 => Does::AddsOne,
         0xF940_0129 | 0xF940_014A => Does::Loads,
-        // `b`, by a number of 26 bits with a sign.
+        // `b`, by a signed 26-bit offset.
         jump if jump & 0xFC00_0000 == 0x1400_0000 => {
             Does::Jumps(4 * ((jump << 6).cast_signed() >> 6) as isize)
         }

@@ -8,7 +8,7 @@ use super::super::table::random_word;
 /// The distance of dense lines, in bytes: that of cache lines on x86-64 and most of aarch64.
 pub const LINE: usize = 64;
 
-/// From this distance on lines lie on pages of their own.
+/// At this distance or more, every line is on a page of its own.
 const PAGE: usize = 4096;
 
 /// Lines of a block whose pages are visited in turn.
@@ -17,23 +17,23 @@ const BLOCK: usize = PAGE / LINE;
 /// Beyond this many bytes a random order by single lines would take longer to make than to measure.
 const BY_LINES: usize = 64 << 20;
 
-/// Among so few lines an order may by chance be regular, one that could be fetched ahead of. Of even fewer every order is.
+/// With so few lines a random order may happen to be regular enough for prefetching. With even fewer, every order is.
 const FEW: RangeInclusive<usize> = 5..=64;
 
 /// In which order lines are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// At random, from this seed: all cycles are equally likely, but of few lines those that are regular are not taken. Beyond 64 MiB of dense lines,
-    /// each step goes to a random page and there to a line that was not visited before, until all were.
+    /// Random, from this seed: all cycles are equally likely, except that regular orders of few lines are excluded. Beyond 64 MiB of dense lines,
+    /// each step goes to a random page and there to a line that was not visited before, until all lines have been visited.
     Random(u64),
-    /// Upwards.
+    /// By ascending address.
     Ascending,
-    /// Two lines of each block, this many bytes apart, then two of another block by chance. Where in its block a pair lies, and whether it is
-    /// gone through upwards, is by chance too: some cores learn what of a block is loaded after its first line, and fetch it ahead.
+    /// Two lines of a block, this many bytes apart, then two of another block, chosen at random. Where in its block a pair lies, and whether it is
+    /// visited upwards, is random too: some cores learn which parts of a block are loaded after its first line, and prefetch them.
     Pairs {
-        /// From one to the other, in bytes: 16 at least, and at least a line less than the spacing.
+        /// Distance between the two lines in bytes: at least 16, and less than the spacing by at least a line.
         distance: usize,
-        /// What decides the order of blocks, and of each the place and the direction.
+        /// Seed of the order of blocks, and of each pair's place and direction.
         seed: u64,
     },
 }
@@ -41,17 +41,17 @@ pub enum Order {
 /// A cycle's lines and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// This many bytes from the memory's start have lines.
+    /// The lines lie in the first this many bytes of the memory.
     pub bytes: usize,
-    /// From one line (or block of two) to the next, in bytes: a multiple of 16. From a page on, the line moves on by one in each page, so
+    /// Distance from one line (or block of two) to the next, in bytes: a multiple of 16. At a page or more, the line's place moves by one line in each page, so
     /// that lines of many pages do not all fall into the same set of a cache.
     pub spacing: usize,
-    /// The order.
+    /// The order in which lines are visited.
     pub order: Order,
 }
 
 impl Route {
-    /// Every line of this many bytes, in this order.
+    /// A route over every line of this many bytes, in this order.
     pub fn dense(bytes: usize, order: Order) -> Self {
         Self {
             bytes,
@@ -60,7 +60,7 @@ impl Route {
         }
     }
 
-    /// How many lines there are.
+    /// Number of lines.
     pub fn lines(&self) -> usize {
         let spaces = self.bytes / self.spacing;
         match self.order {
@@ -69,20 +69,20 @@ impl Route {
         }
     }
 
-    /// From a line (or the first of a block) to the one behind it, in bytes.
+    /// Distance from a line (or the first of a block) to the next higher one, in bytes.
     pub fn step(&self) -> usize {
         self.offset(1)
     }
 
-    /// No two lines begin nearer to each other, in bytes.
-    pub(super) fn least_distance(&self) -> usize {
+    /// Minimum distance between two lines, in bytes.
+    pub(super) fn min_distance(&self) -> usize {
         match self.order {
             Order::Pairs { .. } => 16,
             Order::Random(_) | Order::Ascending => self.spacing.min(LINE),
         }
     }
 
-    /// Where the line (or block) of this number is, in bytes.
+    /// Offset of the line (or block) of this number, in bytes.
     fn offset(&self, number: usize) -> usize {
         let within = if self.spacing < PAGE {
             0
@@ -93,19 +93,19 @@ impl Route {
     }
 }
 
-/// What an order needs to tell, for each position, which line it is.
+/// How an order maps each position to a line.
 #[derive(Debug)]
 pub(super) enum Sequence {
-    /// The lines' own order.
+    /// Position and line are the same.
     Ascending,
     /// The number of the line (or block) at each position.
     Shuffled(Vec<u32>),
-    /// Random pages, a line each, as often as a page has lines. The table of pages is read anew in each round, from another place.
+    /// Random pages, one line of each, repeated until all lines of a page have been visited. Each round goes through the table of pages in another order.
     ByPages {
         pages: Vec<u32>,
-        /// What the number of the step is combined with, for each round.
+        /// For each round, the mask that is combined with the number of the step.
         masks: Vec<u32>,
-        /// The order of a page's lines; each page begins elsewhere in it.
+        /// The order of the lines in a page; each page begins at another place in it.
         lines: Vec<u32>,
     },
 }
@@ -133,7 +133,7 @@ impl Sequence {
         }
     }
 
-    /// Where the line of this position is, in bytes from the memory's start.
+    /// Offset of the line at this position, in bytes from the memory's start.
     #[inline]
     pub(super) fn offset(&self, route: &Route, position: usize) -> usize {
         match (self, route.order) {
@@ -155,7 +155,7 @@ impl Sequence {
                 },
                 _,
             ) => {
-                // Their number is a power of two.
+                // The number of pages is a power of two.
                 let round = position >> pages.len().trailing_zeros();
                 let step = position & (pages.len() - 1);
                 let page = pages[step ^ masks[round] as usize] as usize;
@@ -166,7 +166,7 @@ impl Sequence {
         }
     }
 
-    /// Positions that come by each page once, all of them before this one; where lines are shuffled singly, by most pages.
+    /// Positions that visit each page once, all of them before `last`; where lines are shuffled individually, they visit most pages.
     pub(super) fn one_of_each_page(
         &self,
         route: &Route,
@@ -174,7 +174,7 @@ impl Sequence {
     ) -> impl Iterator<Item = usize> + use<> {
         let pages = (route.bytes / PAGE).max(1);
         let (first, apart) = match self {
-            // Upwards it takes a whole round to come by all pages.
+            // In ascending order it takes a whole round to visit all pages.
             Self::Ascending => (last, route.lines().div_ceil(pages)),
             Self::Shuffled(_) => (last + route.lines() - pages, 1),
             // Each round of pages begins at a multiple of their number.
@@ -183,8 +183,8 @@ impl Sequence {
         (0..pages).map(move |number| first + number * apart)
     }
 
-    /// All positions, those of a page together, and pages upwards: the order in which long cycles are written soonest. `None` where the
-    /// order of positions will do.
+    /// All positions, those of a page together, by ascending page: the order in which a long cycle is written fastest. `None` where the
+    /// order of positions is good enough.
     pub(super) fn by_place(&self) -> Option<impl Iterator<Item = usize>> {
         let Self::ByPages { pages, masks, .. } = self else {
             return None;
@@ -202,24 +202,24 @@ impl Sequence {
     }
 }
 
-/// The share of the steps that may lead equally far in a random order of this many lines. Of very
-/// few lines many are alike by chance, but not all but one, as in a regular order.
-pub fn most_alike(lines: usize) -> f64 {
+/// Maximum share of steps that may lead equally far in a random order of this many lines. With very
+/// few lines many steps may be alike, but not all but one, as in a regular order.
+pub fn max_share_alike(lines: usize) -> f64 {
     (0.1 + 6.0 / lines as f64).min(0.75)
 }
 
-/// [`shuffled`] anew until the order is not regular.
+/// Repeats [`shuffled`] until the order is not regular.
 fn irregular(count: usize, seed: u64) -> Vec<u32> {
     let mut order = shuffled(count, seed);
     let mut attempt = 0;
-    while FEW.contains(&count) && share_of_steps_alike(&order) > most_alike(count) {
+    while FEW.contains(&count) && share_of_steps_alike(&order) > max_share_alike(count) {
         attempt += 1;
         order = shuffled(count, random_word(seed, attempt));
     }
     order
 }
 
-/// The share of the steps around this order that lead equally far, of the distance that is most frequent.
+/// The share of the steps around this order that have the most frequent distance.
 fn share_of_steps_alike(order: &[u32]) -> f64 {
     let next = order.iter().cycle().skip(1);
     let steps = order.iter().zip(next);
@@ -230,8 +230,8 @@ fn share_of_steps_alike(order: &[u32]) -> f64 {
     )
 }
 
-/// The numbers below `count` in a random order (Fisher and Yates). Visited one after the other and then again, they make a single cycle,
-/// each as likely as any other, as Sattolo's algorithm does.
+/// The numbers below `count` in a random order (Fisher and Yates). Visited cyclically, they make a single cycle, each as likely as
+/// any other, as with Sattolo's algorithm.
 fn shuffled(count: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..count as u32).collect();
     for last in (1..count).rev() {
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn an_order_of_few_lines_is_never_regular() {
-        let is_regular = |order: &[u32]| share_of_steps_alike(order) > most_alike(order.len());
+        let is_regular = |order: &[u32]| share_of_steps_alike(order) > max_share_alike(order.len());
         let seeds = 0..20_000;
         assert!(seeds.clone().any(|seed| is_regular(&shuffled(5, seed))));
         for count in [5, 8, 16] {
@@ -260,7 +260,7 @@ mod tests {
                 assert!(order.into_iter().eq(0..count as u32));
             }
         }
-        // There is no other order of these.
+        // There is no other order of so few lines.
         for count in 0..5 {
             assert_eq!(irregular(count, 1), shuffled(count, 1));
         }

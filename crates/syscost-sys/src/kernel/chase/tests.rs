@@ -1,11 +1,11 @@
-//! Chases visit what they say, and every step is made.
+//! Chases visit what they claim to visit, and every step is made.
 
 use super::*;
 use crate::memory::Pages;
 
 const CHAINS: [usize; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 16, 24, 32];
 
-/// A chase along this route; `None` where there is none, with the reason told.
+/// A chase along this route; if it is not supported, prints the reason and returns `None`.
 fn chase(route: Route, chains: usize) -> Option<Chase> {
     let made = Memory::fill(route.bytes, Pages::Small)
         .and_then(|memory| Chase::new(memory, route, chains));
@@ -94,11 +94,11 @@ fn chains_can_be_changed_and_begin_anew() {
 }
 
 #[test]
-fn a_cycle_that_leaves_lines_out_or_does_not_close_is_told() {
+fn a_cycle_that_leaves_lines_out_or_does_not_close_is_detected() {
     let route = Route::dense(64 << 10, Order::Random(9));
     let Some(chase) = chase(route, 1) else { return };
     let (first, third) = (chase.node(100), chase.node(102));
-    // SAFETY: nodes of a chase that nobody else uses.
+    // SAFETY: nodes of a chase that nothing else uses.
     let position = unsafe { (*first).position };
     // SAFETY: as above.
     unsafe {
@@ -146,7 +146,7 @@ fn random_orders_have_no_stride() {
 }
 
 #[test]
-fn an_order_is_told_by_its_steps() {
+fn an_order_is_recognised_by_its_steps() {
     for route in routes() {
         let (bytes, upwards, both_ways) = match route.order {
             Order::Random(_) => (route.step(), 0.0..0.05, 0.0..0.1),
@@ -190,7 +190,7 @@ fn an_order_backwards_or_in_long_steps_is_not_random() {
                 next: chase.node((line + step) % LINES),
                 position: 0,
             };
-            // SAFETY: nodes of a chase that nobody else uses.
+            // SAFETY: nodes of a chase that nothing else uses.
             unsafe { chase.node(line).write(content) };
         }
         let (next, most) = (
@@ -211,7 +211,7 @@ fn an_order_page_by_page_or_at_random_only_at_first_is_not_random() {
     };
     let random = random.clone();
     assert!(chase.share_within_a_page() < 0.01);
-    // Within each page as random as before.
+    // Within each page it is as random as before.
     let mut page_by_page = random.clone();
     page_by_page.sort_by_key(|line| *line as usize / (4096 / LINE));
     let mut at_first = random;
@@ -235,7 +235,7 @@ fn nonsense_is_refused() {
     assert!(Chase::new(memory, too_long, 1).is_err());
 }
 
-/// The machine code is the loads of a step and nothing else, in the number that is counted.
+/// The machine code consists of the loads of a step and nothing else, in the number that is counted.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn the_code_is_loads_and_nothing_else() {

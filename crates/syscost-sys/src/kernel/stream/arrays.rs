@@ -1,28 +1,28 @@
-//! What streams go through: memory that is only read, whose every word is known, and memory that is written.
+//! The memory of streams: a source that is only read, whose every word is known, and a destination that is written.
 
 use super::Course;
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
-/// Sums are kept of this many bytes of the source.
+/// Sums are kept for every this many bytes of the source.
 pub(super) const SUMMED: usize = 16 << 10;
 
 /// Long destinations begin this many bytes further within their pages than sources do, half a huge
 /// page. Streams that go through the same places of their pages at the same time meet in the same
 /// banks of memory: a copy of 256 MiB took a fifth longer on a Zen 4. Small offsets help some
-/// kernels and harm others, and any that is no multiple of 4 KiB makes loads wait for stores that
+/// kernels and harm others, and any that is not a multiple of 4 KiB makes loads wait for stores that
 /// seem to overlap them.
 const SKEW: usize = 1 << 20;
 
-/// What is shorter lies in caches, which do not mind.
+/// Shorter arrays fit in caches, where the skew makes no difference.
 const LONG: usize = 16 * SKEW;
 
-/// How far into its memory a destination of this many bytes begins.
+/// The offset within its memory at which a destination of this many bytes begins.
 fn skew(bytes: usize) -> usize {
     if bytes < LONG { 0 } else { SKEW }
 }
 
-/// A word of the source: a number from 1 to 1 + 1/256 that differs from word to word, so that sums and small multiples of them are exact.
+/// A word of the source: the bits of a number from 1 to 1 + 1/256 that differs from word to word, so that sums and small multiples of them are exact.
 #[inline]
 pub(super) fn word(index: usize) -> u64 {
     let scrambled = (index as u32).wrapping_mul(0x9E37_79B1);
@@ -30,12 +30,12 @@ pub(super) fn word(index: usize) -> u64 {
     1_f64.to_bits() | u64::from(scrambled) << 12
 }
 
-/// Memory for streams, gotten when a stream first needs so much of it, so that one stream after the other can use it.
+/// Memory for streams, allocated when a stream first needs that much, so that successive streams can reuse it.
 #[derive(Debug)]
 pub struct Arrays {
     pages: Pages,
     node: Option<u32>,
-    /// Where the last long stream stopped, in bytes from the start: the next one goes on there, not over what that left in a cache.
+    /// Where the last long stream stopped, in bytes from the start: the next one continues there, not in what that one left in a cache.
     pub(super) place: usize,
     source: Option<Source>,
     destination: Option<Destination>,
@@ -44,7 +44,7 @@ pub struct Arrays {
 #[derive(Debug)]
 struct Destination {
     memory: Memory,
-    /// How far into the memory it begins, in bytes.
+    /// The offset at which the array begins within the memory, in bytes.
     skew: usize,
 }
 
@@ -61,12 +61,12 @@ impl Destination {
 #[derive(Debug)]
 struct Source {
     memory: Memory,
-    /// What the words of each [`SUMMED`] bytes add up to.
+    /// The sum of the words of each [`SUMMED`] bytes.
     sums: Vec<u64>,
 }
 
 impl Arrays {
-    /// Memory in pages of this size, or in small ones where the kernel gives none of these; nothing is there yet.
+    /// Memory in pages of this size, or in small ones where the kernel gives none of these; nothing is allocated yet.
     pub fn new(pages: Pages) -> Self {
         Self {
             pages,
@@ -85,12 +85,12 @@ impl Arrays {
         }
     }
 
-    /// The memory that is there: what is read and what is written.
+    /// The memory allocated so far: source and destination.
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
         self.parts().into_iter().flatten()
     }
 
-    /// The memory that a stream on this course goes through, of what is there.
+    /// The part of the allocated memory that a stream on this course goes through.
     pub fn used_by(&self, course: Course) -> impl Iterator<Item = &Memory> {
         let (read, written) = course.lengths();
         let parts = self.parts().into_iter().zip([read, written]);
@@ -104,22 +104,22 @@ impl Arrays {
         [source, destination.map(|destination| &destination.memory)]
     }
 
-    /// How long the longest of them is, in bytes.
+    /// The length of the longer array, in bytes.
     pub(super) fn largest(&self) -> usize {
         self.memories().map(Memory::bytes).max().unwrap_or(0)
     }
 
-    /// How many bytes a stream on this course has to get first: of what is too short, all.
+    /// How many bytes a stream on this course has to allocate first. An array that is too short is allocated anew as a whole.
     pub fn missing_bytes(&self, course: Course) -> usize {
         let (read, written) = course.lengths();
         let missing = |there: usize, bytes: usize| if there >= bytes { 0 } else { bytes };
         missing(self.readable(), read) + missing(self.writable(), written)
     }
 
-    /// Gets what a stream on this course needs and is not there yet, by the calling thread.
+    /// Allocates what a stream on this course still lacks, in the calling thread.
     ///
     /// # Errors
-    /// As [`Memory::fill`]; what was there stays.
+    /// As [`Memory::fill`]; the existing memory stays.
     pub fn get(&mut self, course: Course) -> Result<(), Unsupported> {
         let (read, written) = course.lengths();
         if self.readable() < read {
@@ -133,20 +133,20 @@ impl Arrays {
         Ok(())
     }
 
-    /// Bytes of the source that are there.
+    /// Bytes of the source that are allocated.
     fn readable(&self) -> usize {
         self.source
             .as_ref()
             .map_or(0, |source| source.memory.bytes())
     }
 
-    /// Bytes of the destination that are there.
+    /// Bytes of the destination that are allocated.
     fn writable(&self) -> usize {
         self.destination.as_ref().map_or(0, Destination::bytes)
     }
 
-    /// The same, and makes all of the destination writable at once: a page that a child of this process has seen since is otherwise so
-    /// only at its next write.
+    /// As [`Arrays::get`], and makes all of the destination writable now: a page that a child of this process shares is otherwise
+    /// copied at its next write.
     pub(super) fn provide(&mut self, course: Course) -> Result<(), Unsupported> {
         self.get(course)?;
         let (_, destination) = course.lengths();
@@ -166,24 +166,24 @@ impl Arrays {
         }
     }
 
-    /// Where the source begins; where the destination does if there is none.
+    /// Start of the source; of the destination if there is no source.
     pub(super) fn source(&self) -> *const u8 {
         let source = self.source.as_ref().map(|source| source.memory.start());
         source.unwrap_or_else(|| self.destination()).cast_const()
     }
 
-    /// Where the destination begins; null if there is none.
+    /// Start of the destination; null if there is none.
     pub(super) fn destination(&self) -> *mut u8 {
         let destination = self.destination.as_ref();
         destination.map_or(std::ptr::null_mut(), Destination::start)
     }
 
-    /// Where either of them begins.
+    /// Start of either array.
     pub(super) fn start(&self) -> *const u8 {
         self.source()
     }
 
-    /// What this many words of the source add up to, from this one on.
+    /// The sum of this many words of the source, starting with this one.
     pub(super) fn sum(&self, first: usize, words: usize) -> u64 {
         const WORDS: usize = SUMMED / 8;
         match &self.source {

@@ -6,16 +6,16 @@ use super::{Simd, Stream};
 /// Bytes of every array in one turn of a kernel's inner loop.
 pub(super) const BLOCK: usize = 1024;
 
-/// No core made so far stores more registers in a cycle.
-const MOST_STORES_PER_CYCLE: f64 = 2.0;
+/// Maximum number of registers that any core made so far stores per cycle.
+const MAX_STORES_PER_CYCLE: f64 = 2.0;
 
-/// How many more they seem to: the core's frequency is known so well.
+/// Tolerance of the limits, since the core's frequency is known only approximately.
 const TOLERANCE: f64 = 1.1;
 
-/// What a string instruction or the C library moves at once, in bytes: no register is wider.
+/// Upper bound for what a string instruction or the C library moves in one step, in bytes: no register is wider.
 const WIDEST: u64 = 64;
 
-/// How a stream goes through its arrays: in whole kilobytes.
+/// How a stream goes through its arrays, in units of whole kilobytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Course {
     pub(super) stream: Stream,
@@ -28,7 +28,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of a stream whose arrays have this many bytes together. One operation goes through about
+    /// The course of a stream whose arrays have this many bytes together. One operation goes through about
     /// `operation` bytes: a part of them, or all of them as often as fits.
     pub fn new(stream: Stream, bytes: usize, operation: usize) -> Self {
         let count = stream.arrays();
@@ -48,7 +48,7 @@ impl Course {
         }
     }
 
-    /// What it does.
+    /// The stream's kind.
     pub fn stream(&self) -> Stream {
         self.stream
     }
@@ -58,7 +58,7 @@ impl Course {
         (self.stream.arrays() * self.part) as u64 * self.passes
     }
 
-    /// Whether it writes anything.
+    /// Whether the stream writes anything.
     pub fn writes(&self) -> bool {
         self.stream.destinations() > 0
     }
@@ -74,8 +74,8 @@ impl Course {
         (stream.sources() * array, stream.destinations() * array)
     }
 
-    /// What this many operations, from this one on, of a stream that only reads add up to, each
-    /// going through another part. From what words are, not from memory.
+    /// The sum that a read-only stream returns for this many operations starting with this one, each
+    /// going through another part. Computed from the words' definition, not from memory.
     pub fn sum(&self, first: u64, operations: u64) -> u64 {
         let (parts, words) = (self.parts(), self.part / 8);
         let sums: Vec<u64> = (0..parts as usize)
@@ -87,7 +87,7 @@ impl Course {
         rest.fold(lap.wrapping_mul(operations / parts), u64::wrapping_add)
     }
 
-    /// Parts of an array.
+    /// Number of parts of an array.
     pub(super) fn parts(&self) -> u64 {
         (self.array / self.part) as u64
     }
@@ -95,7 +95,7 @@ impl Course {
     /// The fewest core cycles that one operation with these vectors can take on any core made so far.
     pub fn floor_cycles(&self, simd: Simd) -> f64 {
         // Wide cores of aarch64 have a fourth load unit.
-        let most_loads_per_cycle = match simd {
+        let max_loads_per_cycle = match simd {
             Simd::Neon => 4.0,
             Simd::Sse2 | Simd::Avx2 | Simd::Avx512 => 3.0,
         };
@@ -104,8 +104,8 @@ impl Course {
             false => WIDEST,
         };
         let vectors = (self.part as u64 * self.passes / width) as f64;
-        let loads = vectors * self.stream.sources() as f64 / most_loads_per_cycle;
-        let stores = vectors * self.stream.destinations() as f64 / MOST_STORES_PER_CYCLE;
+        let loads = vectors * self.stream.sources() as f64 / max_loads_per_cycle;
+        let stores = vectors * self.stream.destinations() as f64 / MAX_STORES_PER_CYCLE;
         loads.max(stores) / TOLERANCE
     }
 }

@@ -1,10 +1,10 @@
-//! Who does a stream: machine code of our own, or the C library.
+//! What executes a stream: machine code of our own, or the C library.
 
 use super::super::{Simd, machine};
 use super::Stream;
 use crate::Unsupported;
 
-/// How a stream is done.
+/// How a stream is executed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Engine {
     Assembly(machine::Entry),
@@ -12,15 +12,15 @@ pub(super) enum Engine {
     Memcpy,
 }
 
-/// Whether there is such a stream on this processor.
+/// Checks whether this processor supports the stream.
 ///
 /// # Errors
-/// `Unsupported` when it has not these instructions, or nobody has written them for it.
+/// `Unsupported` when it lacks these instructions, or the stream has not been written for it.
 pub fn supports(stream: Stream, simd: Simd) -> Result<(), Unsupported> {
     engine(stream, simd).map(drop)
 }
 
-/// How this stream is done, and its instructions for one vector.
+/// How this stream is executed, and its instructions for one vector.
 pub(super) fn engine(stream: Stream, simd: Simd) -> Result<(Engine, &'static str), Unsupported> {
     Ok(match stream {
         Stream::Memset => (Engine::Memset, "memset"),

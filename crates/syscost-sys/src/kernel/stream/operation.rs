@@ -1,17 +1,17 @@
-//! The streams there are.
+//! The kinds of streams.
 
 /// What a stream does with each line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Loads.
+    /// Loads only.
     Read,
     /// Stores a constant.
     Write,
-    /// The same past the caches.
+    /// Stores a constant, bypassing the caches.
     WriteNontemporal,
     /// a = b.
     Copy,
-    /// The same with stores past the caches.
+    /// a = b, with stores that bypass the caches.
     CopyNontemporal,
     /// a = s b.
     Scale,
@@ -32,7 +32,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// All of them.
+    /// All streams.
     pub const ALL: [Self; 13] = [
         Self::Read,
         Self::Write,
@@ -49,7 +49,7 @@ impl Stream {
         Self::Memcpy,
     ];
 
-    /// A word for ids and tables.
+    /// The word used in ids and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -68,7 +68,7 @@ impl Stream {
         }
     }
 
-    /// Arrays that are read.
+    /// Number of arrays that are read.
     pub const fn sources(self) -> usize {
         match self {
             Self::Write | Self::WriteNontemporal | Self::RepeatStore | Self::Memset => 0,
@@ -78,7 +78,7 @@ impl Stream {
         }
     }
 
-    /// Arrays that are written: one or none.
+    /// Number of arrays that are written: one or none.
     pub const fn destinations(self) -> usize {
         match self {
             Self::Read => 0,
@@ -86,12 +86,12 @@ impl Stream {
         }
     }
 
-    /// Arrays altogether.
+    /// Number of arrays altogether.
     pub const fn arrays(self) -> usize {
         self.sources() + self.destinations()
     }
 
-    /// Whether it is made of the vector instructions that a program chooses.
+    /// Whether it uses vector instructions that the program chooses.
     pub const fn is_vector(self) -> bool {
         !matches!(
             self,
@@ -99,7 +99,7 @@ impl Stream {
         )
     }
 
-    /// Whether its stores first bring the line that they overwrite into a cache, as far as the instructions tell.
+    /// Whether its stores first bring the line that they overwrite into a cache, as far as the instructions show.
     pub const fn allocates(self) -> bool {
         self.is_vector()
             && self.destinations() > 0

@@ -1,9 +1,9 @@
-//! Every stream does what it must, and what it does not do is found out.
+//! Every stream does its work, and omitted work is detected.
 
 use super::*;
 use crate::memory::Pages;
 
-/// Arrays of this many bytes.
+/// A stream over arrays of this many bytes.
 fn streaming(stream: Stream, simd: Simd, bytes: usize, operation: usize) -> Option<Streaming> {
     let course = Course::new(stream, bytes, operation);
     match Streaming::new(simd, course, Arrays::new(Pages::Small)) {
@@ -73,7 +73,7 @@ fn every_stream_proves_itself_in_small_and_large_arrays() {
 }
 
 #[test]
-fn a_stream_tells_what_it_is_made_of_and_how_much_it_did() {
+fn a_stream_reports_its_parts_and_how_much_it_did() {
     each(|stream, simd| {
         let Some(streaming) = streaming(stream, simd, 24 << 10, 24 << 10) else {
             return;
@@ -139,7 +139,7 @@ fn one_memory_serves_one_stream_after_the_other() {
 #[test]
 fn a_short_stream_does_not_lead_long_ones_back_to_what_they_left_in_a_cache() {
     let mut arrays = Arrays::new(Pages::Small);
-    // Bytes of the array, operations of 64 KiB, and the place after them.
+    // Bytes of the array, number of operations of 64 KiB, and the place afterwards.
     for (bytes, operations, place) in [
         (4 << 20, 20, 20 << 16),
         (16 << 10, 3, 20 << 16),
@@ -171,7 +171,7 @@ fn arrays_that_cannot_be_gotten_leave_those_there_are() {
     }
     assert!(arrays.get(course(usize::MAX >> 8)).is_err());
     assert_eq!(arrays.missing_bytes(course(128 << 10)), 0);
-    // What is too short is gotten anew, all of it.
+    // A memory that is too short is allocated anew as a whole.
     let longer = Course::new(Stream::Read, 128 << 10, 64 << 10);
     assert_eq!(arrays.missing_bytes(longer), 128 << 10);
 }
@@ -179,7 +179,7 @@ fn arrays_that_cannot_be_gotten_leave_those_there_are() {
 #[test]
 fn the_fewest_cycles_follow_from_the_width_of_registers() {
     let floor = |stream, simd| Course::new(stream, 24 << 10, 24 << 10).floor_cycles(simd);
-    // A sixteenth of the bytes, three in a cycle.
+    // A sixteenth of the bytes, three loads per cycle.
     let narrow = floor(Stream::Read, Simd::Sse2);
     assert!((400.0..512.0).contains(&narrow), "{narrow}");
     assert!(floor(Stream::Read, Simd::Avx512) < narrow / 3.9);

@@ -1,6 +1,6 @@
 //! Procedure calls of the System V convention.
 //!
-//! The procedure lies at label 7, behind the kernel. The caller adds what it returns to the checksum.
+//! The procedure lies at label 7, after the kernel. The caller adds what it returns to the checksum.
 
 use std::sync::atomic::AtomicU64;
 
@@ -9,7 +9,7 @@ use super::super::{Call, Code};
 use super::kernel;
 use crate::Unsupported;
 
-/// A kernel of 32 calls in a turn: `arguments`, the call, `then` what the caller does with the result.
+/// A kernel with 32 calls per turn: `arguments`, the call, then `then`: what the caller does with the result.
 macro_rules! caller {
     ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
      call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]
@@ -71,7 +71,7 @@ integers! {
     then ["add rsp, 16", "add r12, rax"], return "mov rax, [rsp + 16]"
 }
 
-/// Calls with floating arguments from memory. Sums alternate between four registers, so that the additions do
+/// Calls with floating-point arguments from memory. Sums alternate between four registers, so that the additions do
 /// not wait for each other.
 macro_rules! doubles {
     ($name:ident: $text:literal, [$($argument:literal),*], return [$($last:literal),*]) => {
@@ -134,7 +134,7 @@ caller! {
     arguments [], call "call rbp", then ["add r12, rax"], procedure ["mov eax, 1", "ret"]
 }
 
-/// The slot through which the linkage stub jumps, as a linker's table of addresses has one.
+/// The slot through which the linkage stub jumps, like one in a linker's table of addresses.
 static SLOT: AtomicU64 = AtomicU64::new(0);
 
 caller! {
@@ -189,7 +189,7 @@ kernel! {
         "7:", "sub rsp, 8", "dec rdi", "jz 6f", "call 7b", "6:", "inc rax", "add rsp, 8", "ret",
     ]
 }
-// Bit `d` of a word by chance chooses the site from which level `d` goes down.
+// Bit `d` of a random word chooses the site from which level `d` calls the next one.
 kernel! {
     RECURSION_BY_CHANCE: "sub rsp, 8; dec; jz; bt; jc; call (one of 2); inc; add rsp, 8; ret",
     16 times 1, chains 1,

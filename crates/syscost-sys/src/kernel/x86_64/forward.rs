@@ -1,10 +1,10 @@
-//! Loads of what was stored just before; the number goes through `rsi`'s memory and `rax`.
+//! Loads of what was stored just before; the value goes through `rsi`'s memory and `rax`.
 
 use super::super::{Code, Forward};
 use super::kernel;
 use crate::Unsupported;
 
-/// A chain whose number is `rax`, with `r8` to be added to it. The upper halves tell where what arrives comes from.
+/// A chain of additions of `r8` to `rax`. The upper halves show which store a loaded value comes from.
 macro_rules! chain {
     ($name:ident: $text:literal, [$($body:literal),*]) => {
         kernel! {

@@ -55,7 +55,7 @@ macro_rules! changing {
     };
 }
 
-/// An instruction whose chain comes back to its value: each turn adds that.
+/// An instruction whose chain returns to its starting value: each turn adds that.
 macro_rules! constant {
     ($($names:ident)*: $instruction:literal, $operand64:literal, $operand32:literal) => {
         simple! {

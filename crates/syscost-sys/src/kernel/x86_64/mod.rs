@@ -39,11 +39,11 @@ pub(super) use stream::stream;
 pub(super) use vector::vector;
 pub(super) use written::{COUNTING, NOP_BYTES, decode, fetch, jumps, window};
 
-/// How a kernel is entered.
+/// The function type of a kernel's entry.
 pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;
 
-/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `r12`; `procedures` lie behind. Who reads a kernel's code knows its end
-/// by the last three instructions.
+/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `r12`; `procedures` follow. The last three
+/// instructions mark the kernel's end for functions that read its code.
 macro_rules! function {
     (
         $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,
@@ -110,7 +110,7 @@ macro_rules! kernel {
     };
 }
 
-/// A line for each register of a set, which is `\r` in it.
+/// One line for each register of a set, in which `\r` stands for the register.
 macro_rules! each {
     (r64: $line:expr) => {
         concat!(

@@ -7,28 +7,28 @@
 //! | `r8`, `r9`, `r10` | where the sources are |
 //! | `rax` | blocks left in this pass |
 //!
-//! A block is 1024 bytes of each array. Eight vectors of it make a group. Each vector is stored as soon as it is made: where the loads of a group came
-//! before its stores, a Zen 4 went through memory by a sixth slower.
+//! A block is 1024 bytes of each array. Eight vectors of it make a group. Each vector is stored as soon as it is computed: where the loads of a group came
+//! before its stores, a Zen 4 was slower by a sixth.
 
 use super::super::{Code, Simd, Stream};
 use super::function;
 use crate::Unsupported;
 
-/// A line for each of the eight vectors `\r` of a group.
+/// One line for each of the eight vectors `\r` of a group.
 macro_rules! vectors {
     ($($part:expr),*) => {
         concat!(".irp r,0,1,2,3,4,5,6,7\n", $($part,)* "\n.endr")
     };
 }
 
-/// After a pass of a stream that writes: how far the destination's pointer went.
+/// After a pass of a stream that writes: returns how far the destination's pointer advanced.
 macro_rules! walked {
     () => {
         "add r12, rdi\nsub r12, [rsi]"
     };
 }
 
-/// A loop of passes, each a loop of blocks, each of which does `group` from these offsets `\o` on.
+/// A loop of passes, each a loop of blocks; each block does `group` at each of these offsets `\o`.
 macro_rules! passes {
     ($name:ident: $text:expr, prepare [$($prepare:expr),*], groups $offsets:literal [$($line:expr),*],
      after [$($after:expr),*], finish [$($finish:expr),*]) => {
@@ -67,7 +67,7 @@ macro_rules! passes {
     };
 }
 
-/// A stream that reads: the first pass adds up what it loads, in registers 0 to 7, the others only load, and tell how far their pointer went.
+/// A stream that reads: the first pass sums what it loads, in registers 0 to 7; the others only load, and return how far their pointer advanced.
 macro_rules! reading {
     ($name:ident: $text:expr, prepare [$($prepare:expr),*], groups $offsets:literal [$add:expr, $load:expr],
      finish [$($finish:expr),*]) => {
@@ -144,7 +144,7 @@ macro_rules! avx {
             ["vmovapd ", $v, "\\r, [r8 + ", $at, "]"], ["vaddpd ", $v, "\\r, ", $v, "\\r, [r9 + ", $at, "]"],
             ["vaddpd ", $v, "\\r, ", $v, "\\r, [r10 + ", $at, "]"], []);
     };
-    // What is stored is one more in each pass.
+    // The value stored is one more in each pass.
     (@constant $name:ident: $store:literal, $v:literal, $at:literal, $offsets:literal, [$($finish:literal),*]) => {
         passes! {
             $name: concat!($store, " m, ", $v),
@@ -154,7 +154,7 @@ macro_rules! avx {
             finish [$($finish,)* "vzeroupper"]
         }
     };
-    // What is stored is made by up to three instructions that load.
+    // The values stored are computed by up to three instructions that load.
     (@made $name:ident: $text:literal, $store:literal, $v:literal, $at:literal, $offsets:literal,
      [$($first:expr),*], [$($second:expr),*], [$($third:expr),*], [$($finish:literal),*]) => {
         passes! {
@@ -189,7 +189,7 @@ macro_rules! sse2 {
             after [$($after),*], finish [$($finish),*]
         }
     };
-    // What is stored is one more in each pass.
+    // The value stored is one more in each pass.
     (constant $name:ident: $store:literal, finish [$($finish:literal),*]) => {
         sse2! {
             $name: concat!($store, " m, xmm"),
@@ -251,7 +251,7 @@ sse2! {
     ], finish []
 }
 
-/// A string instruction for each pass; `rbp` holds the arguments, which are in `rsi` at first.
+/// A string instruction for each pass; `rbp` holds the arguments, which are in `rsi` on entry.
 macro_rules! repeat {
     ($name:ident: $text:literal, [$($line:literal),*]) => {
         function! {
@@ -319,14 +319,14 @@ mod tests {
     /// The machine code of a kernel.
     fn text(code: Code) -> &'static [u8] {
         let start = code.entry as *const u8;
-        // SAFETY: code is readable, and every kernel ends so.
+        // SAFETY: code is readable, and every kernel ends with these bytes.
         let is_end = |at: usize| unsafe { start.add(at).cast::<[u8; 11]>().read() } == END;
         let length = (0..).find(|at| is_end(*at)).unwrap_or(0);
-        // SAFETY: so much of it was looked at.
+        // SAFETY: the loop above has read this many bytes.
         unsafe { std::slice::from_raw_parts(start, length + END.len()) }
     }
 
-    /// How many instructions on vectors of this set are one of these, each a map of opcodes and one of it, and have a memory operand.
+    /// Counts a kernel's instructions on vectors of this set that have a memory operand and one of these pairs of opcode map and opcode.
     fn count(code: Code, simd: Simd, among: &[(u8, u8)]) -> usize {
         let is_one = |bytes: &[u8]| {
             let (map, opcode) = match (simd, bytes) {
@@ -357,7 +357,7 @@ mod tests {
                     Err(reason) => return println!("skipped: {reason}"),
                 };
                 let name = format!("{} {}", what.name(), simd.name());
-                // One that reads has two blocks: with and without a sum.
+                // A stream that reads has two blocks: with and without a sum.
                 let loads = match what {
                     Stream::Read => {
                         assert_eq!(count(code, simd, &[(1, 0xd4)]), vectors, "{name}");

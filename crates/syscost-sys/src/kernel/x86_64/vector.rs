@@ -1,6 +1,6 @@
-//! Vector arithmetic on 64-bit floating numbers.
+//! Vector arithmetic on 64-bit floating-point numbers.
 //!
-//! Every lane of every chain counts operations in steps of 1.0; the finish adds all lanes.
+//! Every lane of every chain counts operations in steps of 1.0; `finish` adds all lanes.
 
 use super::super::{Code, Shape, Simd, VectorOperation};
 use super::{each, kernel};
@@ -17,7 +17,7 @@ macro_rules! sum_lanes {
     };
 }
 
-/// A kernel of `chains` (`one` or `twelve`) with the 128-bit instructions of SSE2.
+/// A kernel of one chain or twelve (`one` or `twelve`) with the 128-bit instructions of SSE2.
 macro_rules! sse2 {
     ($name:ident: $times:literal times $count:literal $chains:ident) => {
         kernel! {

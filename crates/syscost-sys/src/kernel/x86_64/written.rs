@@ -1,4 +1,4 @@
-//! Code written at run time. Its first argument, `rdi`, is the number of turns, `rsi` the kernel's memory; `rax` is what it returns.
+//! Code written at run time. Its arguments are the number of turns (`rdi`) and the kernel's memory (`rsi`); it returns a result in `rax`.
 
 use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
@@ -14,10 +14,10 @@ const INC_RAX: [u8; 3] = [0x48, 0xFF, 0xC0];
 const JMP_8: [u8; 5] = [0xE9, 8, 0, 0, 0];
 /// Thirteen bytes in two instructions that do nothing.
 const NOP_13: [u8; 13] = [0x66, 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0, 0x0F, 0x1F, 0x40, 0];
-/// Bytes of an instruction that does nothing, between the heads of blocks.
+/// Bytes of the no-op that fills blocks after their heads.
 pub(in super::super) const NOP_BYTES: usize = NOP_8.len();
-/// One instruction of eight bytes that does nothing. A core may hold a shorter one in one place with the instruction
-/// before it: a Zen 4, of 320 places, seemed to hold 640 of four bytes and 730 of one, but 320 of these.
+/// One no-op of eight bytes. A core may hold a shorter one in one entry together with the instruction
+/// before it: a Zen 4 with 320 entries seemed to hold 640 no-ops of four bytes and 730 of one, but 320 of these.
 const NOP_8: [u8; 8] = [0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0];
 /// `add` of one to `rcx`, `rdx`, `rsi` and `r8` to `r11`, four bytes each.
 const ADD_1: [[u8; 4]; 7] = [
@@ -29,12 +29,12 @@ const ADD_1: [[u8; 4]; 7] = [
     [0x49, 0x83, 0xC2, 1],
     [0x49, 0x83, 0xC3, 1],
 ];
-/// Of a turn, instructions that count it: `dec`, before `jnz`.
+/// Instructions of a turn that count it: `dec`, before `jnz`.
 pub(in super::super) const COUNTING: usize = 1;
-/// One instruction that does nothing, which fills a block's head.
+/// One no-op, which fills a block's head.
 const FILLER: [u8; 2] = [0x66, NOP];
 
-/// `prepare`, then as many turns of `body` as `rdi` says, then `finish`.
+/// `prepare`, then as many turns of `body` as `rdi` requests, then `finish`.
 fn repeated(prepare: &[u8], body: &[u8], finish: &[u8]) -> Vec<u8> {
     let mut code = prepare.to_vec();
     code.extend(TEST_RDI);
@@ -134,16 +134,16 @@ pub(in super::super) fn decode(code: &[u8]) -> Option<(usize, Does)> {
         [0x66, 0x0F, 0x1F, 0x84, ..] => (9, Does::Nothing),
         [0x48, 0xFF, 0xC0, ..] => (3, Does::AddsOne),
         [0x48 | 0x49, 0x83, 0xC0..=0xC7, 1, ..] => (4, Does::AddsOne),
-        // With the instruction that fills a block's head.
+        // Together with the instruction that fills a block's head.
         [0x48, 0x05, _, _, _, _, 0x66, NOP, ..] => (Fetch::HEAD, Does::AddsNumber),
         [0x48, 0x8B, 0x00 | 0x09, ..] => (3, Does::Loads),
         [0xE9, ..] => (5, Does::Jumps(5 + number(1)?)),
-        // `jnz` back to the next turn. Forwards it is, as `jz` to `finish`, none of a turn's.
+        // `jnz` back to the next turn. A forward jump is `jz` to `finish`, which is not part of a turn.
         [0x0F, 0x85, ..] if number(2)? < 0 => (6, Does::Jumps(6 + number(2)?)),
         [0x0F, 0x84 | 0x85, ..] => (6, Does::Else),
         // `test` and `dec` of the number of turns.
         [0x48, 0x85, 0xFF, ..] | [0x48, 0xFF, 0xCF, ..] => (3, Does::Else),
-        // What prepares: `xor` of registers, and the two addresses of a window.
+        // The prologue: `xor` of registers, and loading the two addresses of a window.
         [0x31, 0xC0..=0xFF, ..] => (2, Does::Else),
         [0x45, 0x31, 0xC0..=0xFF, ..] | [0x48, 0x8B, 0x06, ..] => (3, Does::Else),
         [0x48, 0x8B, 0x4E, 8, ..] => (4, Does::Else),
@@ -159,7 +159,7 @@ mod tests {
     fn a_window_holds_as_many_instructions_as_asked_after_each_load() {
         for (fillers, steps) in [(0, 1), (1, 4), (64, 4), (4096, 2)] {
             let code = window(fillers, steps).unwrap();
-            // What comes before the loop is shorter than a line.
+            // The prologue is shorter than a line.
             let mut rest = &code[64..];
             for load in [[0x48, 0x8B, 0x00], [0x48, 0x8B, 0x09]].repeat(steps) {
                 rest = rest.strip_prefix(&load).expect("a load");

@@ -14,7 +14,7 @@ const BITS: usize = c_ulong::BITS as usize;
 /// Words of the first set that is tried: 1024 processors.
 const FEW_WORDS: usize = 1024 / BITS;
 
-/// Words of the largest that is tried: a million processors.
+/// Words of the largest set that is tried: a million processors.
 const MAX_WORDS: usize = (1 << 20) / BITS;
 
 pub(crate) fn set_affinity(cpus: &[u32]) -> io::Result<()> {
@@ -35,11 +35,11 @@ pub(crate) fn set_affinity(cpus: &[u32]) -> io::Result<()> {
 }
 
 pub(crate) fn affinity() -> io::Result<Vec<u32>> {
-    // A sandbox may refuse the call; /proc shows as much, and those that are offline as well.
+    // A sandbox may refuse the call; /proc gives the same list, but includes processors that are offline.
     asked().or_else(|refused| shown().ok_or(refused))
 }
 
-/// As the line of this thread's status file has it.
+/// The list in this thread's status file.
 fn shown() -> Option<Vec<u32>> {
     let status = std::fs::read_to_string("/proc/thread-self/status").ok()?;
     let mut lines = status.lines();
@@ -77,7 +77,7 @@ fn asked() -> io::Result<Vec<u32>> {
     }
 }
 
-/// The set that holds these; `None` if one is beyond all there can be.
+/// The set of these processors; `None` if one is beyond the largest possible set.
 fn set_of(cpus: &[u32]) -> Option<Vec<c_ulong>> {
     let most = cpus.iter().copied().max().unwrap_or(0) as usize;
     let words = most / BITS + 1;
@@ -91,7 +91,7 @@ fn set_of(cpus: &[u32]) -> Option<Vec<c_ulong>> {
     Some(set)
 }
 
-/// What a set holds, ascending.
+/// The members of a set, ascending.
 fn members(set: &[c_ulong]) -> Vec<u32> {
     let all = 0..set.len() * BITS;
     all.filter(|cpu| set[cpu / BITS] & (1 << (cpu % BITS)) != 0)
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn proc_shows_what_the_call_tells() {
+    fn proc_shows_what_the_call_returns() {
         match shown() {
             Some(cpus) => assert_eq!(cpus, asked().unwrap()),
             None => println!("skipped: /proc shows no list of CPUs"),

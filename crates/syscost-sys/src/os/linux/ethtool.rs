@@ -9,7 +9,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with
 
 use crate::network::Offloads;
 
-/// Of linux/sockios.h.
+/// The ioctl's number in linux/sockios.h.
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
 
 /// Commands of linux/ethtool.h, each of which reads one value.
@@ -43,12 +43,12 @@ pub(crate) fn offloads(interface: &str) -> io::Result<Offloads> {
     })
 }
 
-/// The number of an interface.
+/// The index of an interface.
 pub(crate) fn interface_index(interface: &str) -> io::Result<u32> {
     Ok(netdevice::name_to_index(any_socket()?, interface)?)
 }
 
-/// Any socket will do to ask about interfaces.
+/// A socket of any kind, which suffices to query interfaces.
 fn any_socket() -> io::Result<OwnedFd> {
     let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
     Ok(socket_with(family, kind, SocketFlags::CLOEXEC, None)?)

@@ -9,7 +9,7 @@ use rustix::ioctl::opcode;
 
 use crate::files::Extents;
 
-/// Extents that are asked for at once.
+/// Extents requested per call.
 const PART: usize = 64;
 
 /// FIEMAP_EXTENT_LAST: no extent of the file follows.
@@ -62,7 +62,7 @@ pub(crate) fn extents(file: &File) -> io::Result<Extents> {
             extents: [Extent::default(); PART],
         };
         let operation = opcode::read_write::<Header>(b'f', 11);
-        // SAFETY: the kernel reads the header and writes no more extents behind it than that says
+        // SAFETY: the kernel reads the header and writes no more extents after it than the header says
         // there is room for.
         let result = unsafe { libc::ioctl(file.as_raw_fd(), operation as _, &raw mut request) };
         if result != 0 {

@@ -1,4 +1,4 @@
-//! What is known of a file beside its content: what of it is cached, and how it may be read.
+//! What is known of a file besides its content: which part of it is cached, and how it may be read.
 #![allow(unsafe_code)] // cachestat, mincore and a mapping have no safe wrapper
 
 use std::fs::File;
@@ -59,7 +59,7 @@ pub(crate) fn resident_pages(file: &File) -> io::Result<u64> {
         return Ok(0);
     }
     let mut states = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
-    // SAFETY: a new mapping that nobody reads; it brings no page in by itself.
+    // SAFETY: a new mapping that nothing reads; it does not bring in pages by itself.
     let start = unsafe {
         mmap(
             ptr::null_mut(),
@@ -75,7 +75,7 @@ pub(crate) fn resident_pages(file: &File) -> io::Result<u64> {
         0 => Ok(states.iter().filter(|state| **state & 1 != 0).count() as u64),
         _ => Err(io::Error::last_os_error()),
     };
-    // SAFETY: mapped above, and nobody refers to it.
+    // SAFETY: mapped above, and nothing refers to it.
     unsafe { munmap(start, bytes) }?;
     result
 }
@@ -108,7 +108,7 @@ pub(crate) fn is_direct(file: &File) -> io::Result<bool> {
     Ok(fcntl_getfl(file)?.contains(OFlags::DIRECT))
 }
 
-/// Bytes of the file system in all, and those that this user may still write.
+/// Size of the file system in bytes, and how many of them this user may still write.
 pub(crate) fn room(folder: &Path) -> io::Result<(u64, u64)> {
     let facts = statvfs(folder)?;
     let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
@@ -120,7 +120,7 @@ pub(crate) fn device_numbers(device: u64) -> (u32, u32) {
     (libc::major(device), libc::minor(device))
 }
 
-/// Whether this says that there is no such call.
+/// Whether this error means that the kernel does not have the call.
 pub(crate) fn is_absent(cause: &io::Error) -> bool {
     cause.raw_os_error() == Some(Errno::NOSYS.raw_os_error())
 }

@@ -17,19 +17,19 @@ const PANICKED: i32 = 101;
 /// Forks; the child runs `body` and exits with what it returns, without running any destructor.
 pub(crate) fn fork(body: &mut dyn FnMut() -> i32) -> io::Result<u32> {
     // SAFETY: the child goes on with a copy of this thread alone. It leaves by _exit and never unwinds into the caller's
-    // frames. glibc makes its allocator usable in the child whatever other threads were doing.
+    // frames. glibc makes its allocator usable in the child whatever other threads are doing.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
             let code = catch_unwind(AssertUnwindSafe(body)).unwrap_or(PANICKED);
-            // SAFETY: ends the process at once.
+            // SAFETY: ends the process immediately.
             unsafe { libc::_exit(code) }
         }
         child => Ok(child.cast_unsigned()),
     }
 }
 
-/// Waits until a child has ended. Its exit code, or 128 and the number of the signal that ended it, as shells say it.
+/// Waits until a child has ended and returns its exit code, or 128 plus the number of the signal that ended it, as shells do.
 pub(crate) fn wait_for(child: u32) -> io::Result<i32> {
     let pid = Pid::from_raw(child.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
     let ended =
@@ -43,14 +43,14 @@ pub(crate) fn wait_for(child: u32) -> io::Result<i32> {
         .unwrap_or(-1))
 }
 
-/// Whether a reader would not wait, be it that there is nobody left to write.
+/// Whether a read would not block, including because there is no writer left.
 pub(crate) fn is_readable(reader: BorrowedFd<'_>) -> bool {
     let mut ready = [PollFd::from_borrowed_fd(reader, PollFlags::IN)];
     let at_once = Timespec::default();
     rustix::io::retry_on_intr(|| poll(&mut ready, Some(&at_once))).is_ok_and(|count| count > 0)
 }
 
-/// Waits so long, or until a signal comes.
+/// Waits this long, or until a signal arrives.
 pub(crate) fn wait_for_nothing(length: Duration) -> io::Result<()> {
     let length = Timespec::try_from(length).map_err(io::Error::other)?;
     poll(&mut [], Some(&length))?;
@@ -78,7 +78,7 @@ pub(crate) fn share(bytes: usize) -> io::Result<*mut u8> {
     Ok(memory?.cast())
 }
 
-/// Gives it back.
+/// Unmaps memory that [`share`] returned.
 pub(crate) fn unshare(memory: *mut u8, bytes: usize) {
     // SAFETY: the caller gives up what `share` returned.
     let freed = unsafe { munmap(memory.cast(), bytes) };

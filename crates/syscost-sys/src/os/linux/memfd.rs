@@ -1,4 +1,4 @@
-//! A program that lies in memory only.
+//! A program that exists only in memory.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::Errno;
 
-/// A file in memory that holds these bytes, may be executed and never changed, and stays open across exec.
+/// A file in memory that holds these bytes, can be executed but never changed, and stays open across exec.
 pub(crate) fn program_in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::ALLOW_SEALING;
     let name = "syscost-tiny";

@@ -9,7 +9,7 @@ use rustix::mm::{
     Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap,
 };
 
-/// The kernel's base size of pages, in bytes.
+/// The kernel's base page size, in bytes.
 pub(crate) fn page_size() -> usize {
     rustix::param::page_size()
 }
@@ -26,15 +26,15 @@ pub(crate) fn map(bytes: usize, gigantic: bool) -> io::Result<*mut u8> {
     Ok(start.cast())
 }
 
-/// Forbids every access to a part of a mapping, which thereby becomes one of its own.
+/// Forbids every access to a part of a mapping, which thereby becomes a separate mapping.
 pub(crate) fn forbid(start: *mut u8, bytes: usize) -> io::Result<()> {
     // SAFETY: the caller owns the mapping, and nothing refers to this part.
     Ok(unsafe { mprotect(start.cast(), bytes, MprotectFlags::empty()) }?)
 }
 
-/// Gives back a mapping that nothing refers to any more.
+/// Unmaps memory that nothing refers to any more.
 pub(crate) fn unmap(start: *mut u8, bytes: usize) {
-    // SAFETY: the caller owns the mapping. Only addresses that are no mapping are refused.
+    // SAFETY: the caller owns the mapping. Only addresses that are not mapped are refused.
     let _ = unsafe { munmap(start.cast(), bytes) };
 }
 
@@ -46,13 +46,13 @@ pub(crate) fn advise_huge(start: *mut u8, bytes: usize, huge: bool) -> io::Resul
     };
     // SAFETY: this advice changes no content.
     match unsafe { madvise(start.cast(), bytes, advice) } {
-        // A kernel without huge pages knows no such advice, and needs none.
+        // A kernel without huge pages does not have this advice, nor need it.
         Err(Errno::INVAL) if !huge => Ok(()),
         other => Ok(other?),
     }
 }
 
-/// Whether forked processes get a copy of a part of a mapping.
+/// Sets whether forked processes get a copy of a part of a mapping.
 pub(crate) fn advise_copying(start: *mut u8, bytes: usize, copy: bool) -> io::Result<()> {
     let advice = match copy {
         true => Advice::LinuxDoFork,
@@ -68,7 +68,7 @@ pub(crate) fn populate(start: *mut u8, bytes: usize) -> io::Result<()> {
     Ok(unsafe { madvise(start.cast(), bytes, Advice::LinuxPopulateWrite) }?)
 }
 
-/// Sets from which size on malloc maps blocks one by one, and keeps it from giving back what lies at the end of its heap.
+/// Sets from which size on malloc maps each block separately, and keeps it from returning free memory at the end of its heap.
 #[cfg(target_env = "gnu")]
 pub(crate) fn map_blocks_from(bytes: usize) -> io::Result<()> {
     let out_of_range = |_| io::Error::from(Errno::INVAL);
@@ -82,8 +82,8 @@ pub(crate) fn map_blocks_from(bytes: usize) -> io::Result<()> {
             return Err(Errno::INVAL.into());
         }
     }
-    // What lies free at the end of the heap would serve large blocks as well.
-    // SAFETY: gives back what no block has.
+    // Memory that is free at the end of the heap would serve large blocks as well.
+    // SAFETY: returns only what no block uses.
     unsafe { libc::malloc_trim(0) };
     Ok(())
 }
@@ -101,15 +101,15 @@ pub(crate) fn make_executable(start: *mut u8, bytes: usize) -> io::Result<()> {
     Ok(unsafe { mprotect(start.cast(), bytes, access) }?)
 }
 
-/// Has a part of a mapping, of which nothing is there yet, filled from the memory of this node only.
+/// Binds an untouched part of a mapping to the memory of this node.
 pub(crate) fn bind_to_node(start: *mut u8, bytes: usize, node: u32) -> io::Result<()> {
     const WORDS: usize = 16;
     let mut mask = [0_u64; WORDS];
     let word = mask.get_mut(node as usize / 64);
     *word.ok_or(Errno::INVAL)? |= 1 << (node % 64);
-    // One more than there are: the kernel takes one off.
+    // One more than there are bits: the kernel subtracts one.
     let most = WORDS * 64 + 1;
-    // SAFETY: a policy changes no content, and the mask is as long as is said.
+    // SAFETY: a policy changes no content, and the mask has the stated length.
     let done = unsafe {
         libc::syscall(
             libc::SYS_mbind,
@@ -127,11 +127,11 @@ pub(crate) fn bind_to_node(start: *mut u8, bytes: usize, node: u32) -> io::Resul
     }
 }
 
-/// On which node each of these pages is; a negative error number for one that is not there.
+/// The node of each of these pages; a negative error number for one that is not resident.
 pub(crate) fn nodes_of(pages: &[*mut u8]) -> io::Result<Vec<i32>> {
     let mut nodes = vec![i32::MIN; pages.len()];
     let (count, none) = (pages.len(), ptr::null::<libc::c_int>());
-    // SAFETY: without nodes to move to, the call only tells where pages are, into a list as long as is said.
+    // SAFETY: without nodes to move to, the call only reports where pages are, in a list of the stated length.
     let done = unsafe {
         libc::syscall(
             libc::SYS_move_pages,

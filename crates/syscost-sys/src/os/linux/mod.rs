@@ -50,9 +50,9 @@ pub(crate) use sysv::{
     remove_semaphores, user_id,
 };
 pub(crate) use tcp::{Epoll, congestion, set_congestion, tcp_info};
-/// How a file is opened whose name may be anything's.
+/// Flags for opening a file whose name may belong to anything, e.g. a FIFO or a link.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
-/// What a call answers for which the kernel has no buffers at the moment.
+/// The error number of a call for which the kernel has no buffers at the moment.
 pub(crate) const NO_BUFFERS: i32 = libc::ENOBUFS;
 pub(crate) use usage::{clock_ticks_per_second, read_at_start, usage};
 pub(crate) use zero_copy::{

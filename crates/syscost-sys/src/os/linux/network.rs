@@ -1,4 +1,4 @@
-//! Interfaces by their addresses, and sockets that get the kernel's echoes only.
+//! Interfaces by their addresses, and sockets that receive only the kernel's echo replies.
 #![allow(unsafe_code)] // getifaddrs(3) and ICMP's filters have no wrapper in rustix
 
 use std::ffi::CStr;
@@ -11,24 +11,24 @@ use std::ptr;
 const ECHO_REPLY: u8 = 0;
 const ECHO_REPLY_V6: u8 = 129;
 
-/// ICMP_FILTER of linux/icmp.h: a bit set keeps the messages of this type away.
+/// ICMP_FILTER of linux/icmp.h: a set bit blocks the messages of this type.
 const ICMP_FILTER: libc::c_int = 1;
 
 /// ICMPV6_FILTER of linux/icmpv6.h: the same with a bit for each of 256 types.
 const ICMPV6_FILTER: libc::c_int = 1;
 
-/// The interfaces' names, each with one of its addresses.
+/// The names of the interfaces, each with one of its addresses.
 pub(crate) fn interface_addresses() -> io::Result<Vec<(String, IpAddr)>> {
     let mut list: *mut libc::ifaddrs = ptr::null_mut();
-    // SAFETY: the call puts a list there, which is given back below.
+    // SAFETY: the call puts a list there, which is freed below.
     if unsafe { libc::getifaddrs(&mut list) } != 0 {
         return Err(io::Error::last_os_error());
     }
     let mut found = Vec::new();
     let mut next = list;
-    // SAFETY: the list's entries are valid until it is given back, and each points at the next or at nothing.
+    // SAFETY: the list's entries are valid until it is freed, and each points at the next or at nothing.
     while let Some(entry) = unsafe { next.as_ref() } {
-        // SAFETY: an entry's name is a C string, its address none or one of the family it says.
+        // SAFETY: an entry's name is a C string, its address null or one of the family it states.
         if let Some(address) = unsafe { address_of(entry.ifa_addr) } {
             // SAFETY: as above.
             let name = unsafe { CStr::from_ptr(entry.ifa_name) };
@@ -36,21 +36,21 @@ pub(crate) fn interface_addresses() -> io::Result<Vec<(String, IpAddr)>> {
         }
         next = entry.ifa_next;
     }
-    // SAFETY: the list that the call made, given back once.
+    // SAFETY: the list that the call made, freed once.
     unsafe { libc::freeifaddrs(list) };
     Ok(found)
 }
 
-/// An address of the internet families.
+/// An address of the Internet families.
 ///
 /// # Safety
-/// It is null, or points at an address of the family it says.
+/// The pointer is null, or points at an address of the family that it states.
 unsafe fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
-    // SAFETY: null or valid, says the caller.
+    // SAFETY: null or valid, as the caller guarantees.
     let family = unsafe { address.as_ref() }?.sa_family;
     match i32::from(family) {
         libc::AF_INET => {
-            // SAFETY: of this family, so this is what it is.
+            // SAFETY: the family says that this is its type.
             let address = unsafe { &*address.cast::<libc::sockaddr_in>() };
             let bits = u32::from_be(address.sin_addr.s_addr);
             Some(Ipv4Addr::from_bits(bits).into())
@@ -64,7 +64,7 @@ unsafe fn address_of(address: *const libc::sockaddr) -> Option<IpAddr> {
     }
 }
 
-/// Keeps everything but answers to echo requests away from a raw ICMP socket.
+/// Blocks everything but answers to echo requests on a raw ICMP socket.
 pub(crate) fn only_echo_replies(socket: BorrowedFd<'_>, is_ipv6: bool) -> io::Result<()> {
     if is_ipv6 {
         let filter = all_but(ECHO_REPLY_V6);
@@ -75,7 +75,7 @@ pub(crate) fn only_echo_replies(socket: BorrowedFd<'_>, is_ipv6: bool) -> io::Re
     }
 }
 
-/// A filter that lets pass this type alone.
+/// A filter that passes this type only.
 fn all_but(kind: u8) -> [u32; 8] {
     let mut filter = [u32::MAX; 8];
     filter[usize::from(kind / 32)] &= !(1 << (kind % 32));

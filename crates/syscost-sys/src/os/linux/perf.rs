@@ -49,14 +49,14 @@ impl PerfCounter {
             .map_err(|cause| reason(event, &cause))
     }
 
-    /// An enabled counter of what this thread does, in user mode, with a word.
+    /// An enabled counter of this thread's uses of a word in user mode.
     pub(crate) fn watch(
         thread: u32,
         address: usize,
         uses: Uses,
     ) -> Result<PerfCounter, Unsupported> {
         let mut attributes = attributes(bindings::PERF_TYPE_BREAKPOINT, 0, true);
-        // No processor of x86-64 watches loads alone.
+        // No x86-64 processor watches loads alone.
         attributes.bp_type = match uses {
             Uses::Stores => bindings::HW_BREAKPOINT_W,
             Uses::All => bindings::HW_BREAKPOINT_RW,
@@ -119,7 +119,7 @@ fn attributes(kind: u32, config: u64, exclude_kernel: bool) -> bindings::perf_ev
     attributes
 }
 
-/// A counter of this thread, 0 for the calling one.
+/// A counter of this thread; 0 is the calling one.
 fn of_thread(mut attributes: bindings::perf_event_attr, thread: u32) -> io::Result<OwnedFd> {
     let flags = libc::c_ulong::from(bindings::PERF_FLAG_FD_CLOEXEC);
     // SAFETY: the attributes are initialised and their size is set.
@@ -131,8 +131,8 @@ fn of_thread(mut attributes: bindings::perf_event_attr, thread: u32) -> io::Resu
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Whether the event happens in the kernel, so that a counter without the kernel would read 0 for
-/// ever.
+/// Whether the event happens in the kernel, so that a counter that excludes the kernel would always
+/// read 0.
 fn is_in_kernel(event: Event) -> bool {
     matches!(
         event,
@@ -162,8 +162,8 @@ fn reason(event: Event, cause: &io::Error) -> Unsupported {
     Unsupported::new(format!("perf_event_open({event}): {cause}; {advice}"))
 }
 
-/// The number the kernel gave the tracepoint, from the tracing file system: mounted, or else a
-/// detached mount of our own that is in nobody's tree.
+/// The number that the kernel gave the tracepoint, read from the tracing file system: a mounted one, or else a
+/// detached mount of our own that is in no mount tree.
 fn tracepoint_id() -> Result<u64, Unsupported> {
     const FILE: &str = "events/raw_syscalls/sys_enter/id";
     let mounted = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
@@ -181,7 +181,7 @@ fn tracepoint_id() -> Result<u64, Unsupported> {
         .map_err(|_| Unsupported::new(format!("{FILE} holds {text:?}, which is no number")))
 }
 
-/// Reads the id through a mount that is attached nowhere and goes with its descriptor (Linux 5.2,
+/// Reads the id through a mount that is attached nowhere and disappears with its descriptor (Linux 5.2,
 /// CAP_SYS_ADMIN).
 fn read_detached() -> io::Result<String> {
     const CLOEXEC: usize = 1; // FSOPEN_CLOEXEC and FSMOUNT_CLOEXEC

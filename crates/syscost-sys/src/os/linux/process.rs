@@ -1,4 +1,4 @@
-//! prctl and its like.
+//! prctl and similar calls.
 #![allow(unsafe_code)] // personality, signal and timer_create have no wrapper in rustix
 
 use std::io;
@@ -16,7 +16,7 @@ pub(crate) fn kill_me_with_parent() -> io::Result<()> {
 }
 
 pub(crate) fn ignore_file_size_signal() {
-    // SAFETY: to be ignored needs no handler, and the signal is a valid one.
+    // SAFETY: ignoring a signal needs no handler, and the signal is a valid one.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn make_idle_timer() -> io::Result<()> {
     let mut event: libc::sigevent = unsafe { mem::zeroed() };
     event.sigev_notify = libc::SIGEV_NONE;
     let mut id: libc::timer_t = ptr::null_mut();
-    // SAFETY: both are there during the call; the timer is never started, and sends no signal.
+    // SAFETY: both live through the call; the timer is never started, and sends no signal.
     match unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut id) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
@@ -42,7 +42,7 @@ pub(crate) fn become_subreaper() -> io::Result<()> {
     Ok(process::set_child_subreaper(Some(process::getpid()))?)
 }
 
-/// Whether it was a child of this process, and had ended.
+/// Takes the status of a child that has ended; false if there was none.
 pub(crate) fn reap(pid: u32) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
     let waited = child(pid).map(|pid| process::waitid(WaitId::Pid(pid), options));
@@ -76,13 +76,13 @@ pub(crate) fn aslr_disabled() -> Result<bool, Unsupported> {
     Ok(persona & libc::ADDR_NO_RANDOMIZE != 0)
 }
 
-/// Kills one process; one that has already ended is fine.
+/// Kills one process; it is no error if it has already ended.
 pub(crate) fn kill_process(pid: u32) -> io::Result<()> {
     signal(pid, Signal::KILL)
 }
 
-/// The same for one that is still what it was when it was found, as `is_still` tells while its id cannot become another's. On kernels without
-/// pidfd_open (before 5.3), or where it is refused, its id may become another's in the meantime.
+/// Kills a process that is still the one that was found, which `is_still` checks while the id cannot be reused. On kernels without
+/// pidfd_open (before 5.3), or where it is refused, the id may be reused between the check and the kill.
 pub(crate) fn kill_found(pid: u32, is_still: impl FnOnce() -> bool) -> io::Result<()> {
     match process::pidfd_open(child(pid)?, PidfdFlags::empty()) {
         Err(rustix::io::Errno::SRCH) => Ok(()),
@@ -96,7 +96,7 @@ pub(crate) fn kill_found(pid: u32, is_still: impl FnOnce() -> bool) -> io::Resul
     }
 }
 
-/// Kills a group of processes; one without members is fine.
+/// Kills a group of processes; it is no error if it has no members.
 pub(crate) fn kill_group(group: u32) -> io::Result<()> {
     match process::kill_process_group(child(group)?, Signal::KILL) {
         Err(rustix::io::Errno::SRCH) => Ok(()),
@@ -115,7 +115,7 @@ fn signal(pid: u32, signal: Signal) -> io::Result<()> {
     }
 }
 
-/// What may be a child: neither 0 (the own group) nor what would wrap to a negative number (a group), nor init.
+/// Accepts the id of a possible child: neither 0 (the own group) nor one that would wrap to a negative number (a group), nor init.
 fn child(pid: u32) -> io::Result<Pid> {
     let pid = Pid::from_raw(pid.cast_signed())
         .filter(|pid| !pid.as_raw_nonzero().is_negative() && !pid.is_init());

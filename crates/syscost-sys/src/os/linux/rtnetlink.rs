@@ -13,13 +13,13 @@ const RTM_GETQDISC: u16 = 38;
 /// NLM_F_REQUEST and NLM_F_DUMP of linux/netlink.h.
 const REQUEST_OF_ALL: u16 = 0x301;
 
-/// The type of a refusal, of linux/netlink.h.
+/// The message type of an error, in linux/netlink.h.
 const NLMSG_ERROR: u16 = 2;
 
 /// Bytes of a request: `struct nlmsghdr` and `struct tcmsg`.
 const REQUEST: usize = 36;
 
-/// More than a part of an answer has.
+/// Upper bound for the length of one part of an answer, in bytes.
 const MAX_PART: usize = 64 << 10;
 
 /// All messages of the kernel's answer to RTM_GETQDISC for every interface of this task's network namespace.
@@ -34,7 +34,7 @@ pub(crate) fn queue_dump() -> io::Result<Vec<u8>> {
     send(&socket, &request, SendFlags::empty())?;
     let mut dump = Vec::new();
     let mut part = vec![0; MAX_PART];
-    // The kernel has each part ready when the one before is received, and nothing behind the last.
+    // The kernel has each part ready when the one before is received, and nothing after the last.
     loop {
         let count = match recv(&socket, &mut part[..], RecvFlags::DONTWAIT) {
             Ok((count, _)) => count,
@@ -48,7 +48,7 @@ pub(crate) fn queue_dump() -> io::Result<Vec<u8>> {
     }
 }
 
-/// What a message of an error says: a negative errno follows its head.
+/// The error that a message reports: a negative errno follows its header.
 fn refusal(message: &[u8]) -> io::Error {
     match message.get(16..20) {
         Some(&[a, b, c, d]) => io::Error::from_raw_os_error(-i32::from_ne_bytes([a, b, c, d])),

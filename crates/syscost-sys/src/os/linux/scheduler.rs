@@ -1,5 +1,5 @@
 //! Scheduling classes.
-#![allow(unsafe_code)] // sched_setscheduler has no safe form, and musl's is none at all
+#![allow(unsafe_code)] // sched_setscheduler has no safe form, and musl does not implement it
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::raw::{Sysno, syscall1, syscall2, syscall3};
 const SCHED_OTHER: i32 = 0;
 const SCHED_FIFO: i32 = 1;
 const SCHED_BATCH: i32 = 3;
-/// A flag of the policy: what the thread forks is in the normal class.
+/// A flag of the policy: forked children start in the normal class.
 const SCHED_RESET_ON_FORK: i32 = 0x4000_0000;
 
 pub(crate) fn class() -> io::Result<Class> {
@@ -29,11 +29,11 @@ pub(crate) fn class() -> io::Result<Class> {
     })
 }
 
-/// Another policy than these cannot be set: it may need what a class does not hold.
+/// Sets the calling thread's class. Other policies cannot be set: they may need values that a class does not hold.
 pub(crate) fn set_class(class: Class) -> io::Result<()> {
     match class {
         Class::Fifo(priority) => set(SCHED_FIFO | SCHED_RESET_ON_FORK, priority.into()),
-        // Who lacks the privilege may leave the class, but not take off the flag.
+        // Without the privilege a thread may leave the class, but not clear the flag.
         Class::Normal => set(SCHED_OTHER, 0).or_else(|_| set(SCHED_OTHER | SCHED_RESET_ON_FORK, 0)),
         Class::Batch => set(SCHED_BATCH, 0),
         Class::Other(_) => Err(io::ErrorKind::InvalidInput.into()),
@@ -47,7 +47,7 @@ fn set(policy: i32, priority: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets how long a real-time thread may run without a sleep, in us; `None` takes the limit away as far as it may. The one before.
+/// Sets how long a real-time thread may run without sleeping, in us, and returns the limit before; `None` removes the limit as far as permitted.
 pub(crate) fn limit_real_time(us: Option<u64>) -> io::Result<Option<u64>> {
     let before = getrlimit(Resource::Rttime);
     let lowest = [us, before.maximum].into_iter().flatten().min();

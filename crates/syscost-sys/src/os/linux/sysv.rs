@@ -1,4 +1,4 @@
-//! Objects of the kernel that have a name and outlive their maker: SysV and POSIX queues, SysV semaphores.
+//! Kernel objects that have a name and outlive their creator: SysV and POSIX queues, SysV semaphores.
 #![allow(unsafe_code)] // none of these has a safe wrapper
 
 use std::ffi::CStr;
@@ -14,13 +14,13 @@ fn result(value: i32) -> io::Result<i32> {
     }
 }
 
-/// A new SysV message queue; `AlreadyExists` when the key is another's.
+/// A new SysV message queue; `AlreadyExists` when the key is in use.
 pub(crate) fn make_message_queue(key: i32) -> io::Result<i32> {
     // SAFETY: takes numbers only.
     result(unsafe { libc::msgget(key, libc::IPC_CREAT | libc::IPC_EXCL | OWNER_ONLY) })
 }
 
-/// A new set of SysV semaphores, all 0; `AlreadyExists` when the key is another's.
+/// A new set of SysV semaphores, all 0; `AlreadyExists` when the key is in use.
 pub(crate) fn make_semaphores(key: i32, count: u16) -> io::Result<i32> {
     let flags = libc::IPC_CREAT | libc::IPC_EXCL | OWNER_ONLY;
     // SAFETY: takes numbers only.

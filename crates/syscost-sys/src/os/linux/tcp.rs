@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::event::epoll;
 use rustix::net::sockopt;
 
-/// Fills `bytes` with the beginning of the kernel's `struct tcp_info`; returns how many it knows.
+/// Fills `bytes` with the beginning of the kernel's `struct tcp_info`; returns how many bytes the kernel filled in.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<usize> {
     let mut length = bytes.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to `bytes`, which has that many.
@@ -49,7 +49,7 @@ impl Epoll {
         Ok(Epoll(instance))
     }
 
-    /// Whether it is, in time.
+    /// Waits for the socket; whether it became readable in time.
     #[inline]
     pub(crate) fn wait(&self, limit: Option<Duration>) -> io::Result<bool> {
         let mut events = [MaybeUninit::uninit(); 1];

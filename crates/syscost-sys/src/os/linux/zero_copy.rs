@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::pipe::{SpliceFlags, splice};
 
-/// Room for one control message of the error queue, with the address of an offender behind it.
+/// Room for one control message of the error queue, followed by the address that caused it, in words.
 const CONTROL_WORDS: usize = 16;
 
 /// Lets a socket send with MSG_ZEROCOPY.
@@ -38,7 +38,7 @@ pub(crate) fn allow_zero_copy(socket: BorrowedFd<'_>) -> io::Result<()> {
 #[inline]
 pub(crate) fn send_zero_copy(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let flags = libc::MSG_ZEROCOPY | libc::MSG_NOSIGNAL;
-    // SAFETY: the kernel reads this many bytes from there, now or until it tells that it is done with them; changing them meanwhile changes what is
+    // SAFETY: the kernel reads this many bytes from there, now or until it reports that it is done with them; changing them meanwhile changes what is
     // sent and nothing else.
     let sent = unsafe {
         libc::send(
@@ -51,7 +51,7 @@ pub(crate) fn send_zero_copy(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// One entry of a socket's error queue: `struct sock_extended_err` as it is; `None` if there is none.
+/// One entry of a socket's error queue: `struct sock_extended_err` in raw form; `None` if there is none.
 #[allow(clippy::unnecessary_cast)] // lengths are of different types in different C libraries
 pub(crate) fn from_error_queue(socket: BorrowedFd<'_>) -> io::Result<Option<[u8; 16]>> {
     let mut control = [0_u64; CONTROL_WORDS];
@@ -84,7 +84,7 @@ pub(crate) fn from_error_queue(socket: BorrowedFd<'_>) -> io::Result<Option<[u8;
             (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR)
         );
         let mut entry = [0; 16];
-        // SAFETY: plain arithmetic.
+        // SAFETY: pure arithmetic.
         let least = unsafe { libc::CMSG_LEN(entry.len() as u32) };
         if is_of_ip && length as usize >= least as usize {
             // SAFETY: the message's data is at least this long.
@@ -99,7 +99,7 @@ pub(crate) fn from_error_queue(socket: BorrowedFd<'_>) -> io::Result<Option<[u8;
     Ok(None)
 }
 
-/// A file in memory of this size, and a mapping of it for its contents.
+/// A file in memory of this size, and a mapping of its contents.
 pub(crate) fn file_in_memory(bytes: usize) -> io::Result<(File, *mut u8)> {
     let file = File::from(memfd_create("syscost-content", MemfdFlags::CLOEXEC)?);
     file.set_len(bytes as u64)?;
@@ -121,7 +121,7 @@ pub(crate) fn send_file(
     Ok(sendfile(socket, file, Some(&mut at), bytes)?)
 }
 
-/// splice(2), from this place of a file, or from a pipe if there is none.
+/// splice(2), from this offset of a file, or from a pipe if there is no offset.
 #[inline]
 pub(crate) fn move_pages(
     from: BorrowedFd<'_>,

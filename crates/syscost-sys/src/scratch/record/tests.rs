@@ -116,8 +116,8 @@ fn things_are_removed_when_dropped_and_when_their_maker_was_killed() {
     drop(file);
     assert!(!path.exists());
 
-    // A forked process makes one of each and is gone before it can remove them.
-    let told = crate::partner::Shared::new([const { AtomicU32::new(0) }; 2]).unwrap();
+    // A forked process creates one of each and ends before it can remove them.
+    let shared_keys = crate::partner::Shared::new([const { AtomicU32::new(0) }; 2]).unwrap();
     let child = os::fork(&mut || {
         let (Ok(queue), Ok(set)) = (scratch::message_queue(), scratch::semaphores(1)) else {
             return 1;
@@ -126,8 +126,8 @@ fn things_are_removed_when_dropped_and_when_their_maker_was_killed() {
             Thing::MessageQueue(key) | Thing::Semaphores(key) => key as u32,
             _ => 0,
         });
-        told[0].store(keys[0], Ordering::SeqCst);
-        told[1].store(keys[1], Ordering::SeqCst);
+        shared_keys[0].store(keys[0], Ordering::SeqCst);
+        shared_keys[1].store(keys[1], Ordering::SeqCst);
         std::mem::forget((queue, set));
         0
     })
@@ -138,9 +138,12 @@ fn things_are_removed_when_dropped_and_when_their_maker_was_killed() {
     }
     let kept = scratch::semaphores(1).unwrap();
     let removed = sweep();
-    for (kind, key) in ["message_queue", "semaphores"].iter().zip(told.iter()) {
+    for (kind, key) in ["message_queue", "semaphores"]
+        .iter()
+        .zip(shared_keys.iter())
+    {
         let line = format!("{kind} {}", key.load(Ordering::SeqCst));
-        // Another test's sweep may have come first; that it is gone is what counts.
+        // Another test's sweep may have come first; what matters is that it is gone.
         let gone = match *kind {
             "semaphores" => os::remove_semaphores(key.load(Ordering::SeqCst) as i32).is_err(),
             _ => os::remove_message_queue(key.load(Ordering::SeqCst) as i32).is_err(),

@@ -1,4 +1,4 @@
-//! What the neighbour meter shows: pure text.
+//! Renders the live display of shared cores as text.
 
 use std::fmt::Write;
 
@@ -6,19 +6,20 @@ use syscost_results::run::Noise;
 
 use crate::terminal::{DIM, GREEN, RED, RESET, YELLOW};
 
-/// Columns of what stands beside a bar.
+/// Width of the text beside a bar, in columns.
 const BESIDE: usize = 52;
 
-/// Columns of a bar, at least and at most.
+/// Minimum and maximum width of a bar, in columns.
 const MIN_BAR: usize = 10;
 const MAX_BAR: usize = 40;
 
-/// A core that is ours for more of the time, in percent, is good; for less than the other, bad.
+/// A core that is ours for at least `GOOD_PERCENT` of the time is good; one that is ours for less
+/// than `BAD_PERCENT`, bad.
 const GOOD_PERCENT: f64 = 80.0;
 const BAD_PERCENT: f64 = 20.0;
 
-/// A line for each CPU with a bar of the share of the time in which its core was ours, on a
-/// terminal of this many columns and lines.
+/// Renders a line for each CPU, with a bar for the share of the time in which its core was ours, on
+/// a terminal of this many columns and lines.
 pub(super) fn frame(noise: &[Noise], columns: usize, lines: usize) -> String {
     let bar = columns.saturating_sub(BESIDE).clamp(MIN_BAR, MAX_BAR);
     let mut out = String::new();
@@ -51,7 +52,7 @@ pub(super) fn frame(noise: &[Noise], columns: usize, lines: usize) -> String {
     out
 }
 
-/// A line for each CPU, for scripts: seconds since the start, then what the bar would show.
+/// Renders a line for each CPU, for scripts: the seconds since the start, then the figures.
 pub(super) fn lines(noise: &[Noise], passed_s: f64) -> String {
     let lines = noise.iter().map(|one| {
         let figures = figures(one);
@@ -64,7 +65,7 @@ pub(super) fn lines(noise: &[Noise], passed_s: f64) -> String {
     lines.collect()
 }
 
-/// Share, slow-down and frequency, each as wide on every line.
+/// Share, slowdown and frequency, in columns of fixed width.
 fn figures(noise: &Noise) -> String {
     let ours = noise
         .alone_percent
@@ -80,7 +81,7 @@ fn figures(noise: &Noise) -> String {
     format!("{ours:<12}  {slower:<14}{ghz:>8}")
 }
 
-/// What was seen of each CPU over the whole time.
+/// The shares of each CPU over the whole time.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     /// CPU number, and the share of each interval in which its core was ours, in percent.
@@ -104,10 +105,10 @@ impl Summary {
     pub(super) fn text(&self) -> String {
         let lines = self.shares.iter().map(|(cpu, shares)| {
             let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-            let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = shares.iter().copied().fold(0.0, f64::max);
+            let min = shares.iter().copied().fold(f64::INFINITY, f64::min);
+            let max = shares.iter().copied().fold(0.0, f64::max);
             format!(
-                "CPU {cpu}: core ours {mean:.1} % of the time, between {least:.1} and {most:.1} % in {} intervals\n",
+                "CPU {cpu}: core ours {mean:.1} % of the time, between {min:.1} and {max:.1} % in {} intervals\n",
                 shares.len()
             )
         });
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_time_is_summed_up() {
+    fn the_whole_time_is_summarised() {
         let mut summary = Summary::default();
         summary.add(&[noise(0, Some(20.0)), noise(1, None)]);
         summary.add(&[noise(0, Some(60.0))]);

@@ -1,4 +1,4 @@
-//! What the doctor found, as text.
+//! Renders what the doctor found as text.
 
 use std::fmt::{self, Write};
 
@@ -9,16 +9,16 @@ use syscost_sys::cpu;
 use super::{CLOCK, Examination, Found, NOISE};
 use crate::terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, wrapped};
 
-/// As wide as a mark and a finding's name, which its words stand behind.
-const BEHIND_CODE: &str = "                               ";
-/// The same of a check of the clock.
-const BEHIND_CHECK: &str = "                              ";
-/// The same of a CPU.
-const BEHIND_CPU: &str = "                   ";
-/// What advice is indented by.
-const ADVICE: &str = "           ";
+/// Indent of a finding's text: the width of its mark and name.
+const INDENT_OF_FINDING: &str = "                               ";
+/// Indent of the text of a clock check.
+const INDENT_OF_CHECK: &str = "                              ";
+/// Indent of the text of a CPU.
+const INDENT_OF_CPU: &str = "                   ";
+/// Indent of advice.
+const INDENT_OF_ADVICE: &str = "           ";
 
-/// Lines no wider than the terminal.
+/// Renders the examination in lines no wider than the terminal.
 pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
     let Examination {
         machine,
@@ -41,7 +41,7 @@ pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
     let is_general = |one: &&Found| one.cpu.is_none() && one.finding.code != CLOCK;
     for Found { finding, .. } in findings.iter().filter(is_general) {
         let (style, mark) = mark(finding.level);
-        let seen = wrapped(&finding.seen, BEHIND_CODE);
+        let seen = wrapped(&finding.seen, INDENT_OF_FINDING);
         let seen = seen.trim_start();
         writeln!(out, "{style}{mark}{RESET}  {:<22}{seen}", finding.code)?;
         advise(&mut out, finding.advice)?;
@@ -58,7 +58,7 @@ pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
             Some(false) => (RED, "bad "),
             None => (DIM, "?   "),
         };
-        let detail = wrapped(&health.detail, BEHIND_CHECK);
+        let detail = wrapped(&health.detail, INDENT_OF_CHECK);
         let detail = detail.trim_start();
         writeln!(out, "  {style}{mark}{RESET}  {:<22}{detail}", health.check)?;
     }
@@ -77,13 +77,13 @@ pub(super) fn text(examination: &Examination) -> Result<String, fmt::Error> {
     Ok(out)
 }
 
-/// The findings of this code, a line for each CPU, and once what to do.
+/// Writes the findings with this code, a line for each CPU, then each piece of advice once.
 fn of_cpus(out: &mut String, findings: &[Found], code: &str) -> fmt::Result {
     let mut advice: Vec<&str> = Vec::new();
     for Found { finding, cpu } in findings.iter().filter(|one| one.finding.code == code) {
         let (style, mark) = mark(finding.level);
         let cpu = cpu.map_or_else(String::new, |cpu| cpu.to_string());
-        let seen = wrapped(&finding.seen, BEHIND_CPU);
+        let seen = wrapped(&finding.seen, INDENT_OF_CPU);
         let seen = seen.trim_start();
         writeln!(out, "  {style}{mark}{RESET}  CPU {cpu:<3} {seen}")?;
         if !advice.contains(&finding.advice) {
@@ -96,11 +96,11 @@ fn of_cpus(out: &mut String, findings: &[Found], code: &str) -> fmt::Result {
 fn advise(out: &mut String, advice: &str) -> fmt::Result {
     match advice {
         "" => Ok(()),
-        advice => writeln!(out, "{DIM}{}{RESET}", wrapped(advice, ADVICE)),
+        advice => writeln!(out, "{DIM}{}{RESET}", wrapped(advice, INDENT_OF_ADVICE)),
     }
 }
 
-/// How a level is marked: its colour and word.
+/// The colour and word that mark a level.
 fn mark(level: Level) -> (Style, &'static str) {
     match level {
         Level::Good => (GREEN, "good   "),
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(count("warning  CPU 1   lost 40.000 %"), 1, "{text}");
         assert_eq!(count("warning  CPU 1   core ours 50.0 %"), 1, "{text}");
         assert_eq!(count("end other programs"), 1, "{text}");
-        assert_eq!(count("somebody else works"), 1, "{text}");
-        // Its section says it.
+        assert_eq!(count("another guest or program runs"), 1, "{text}");
+        // The clock's own section says so.
         assert_eq!(count("the clock failed"), 0, "{text}");
         assert_eq!(count("bad   warp"), 1, "{text}");
         assert!(text.contains("1 bad finding and 4 warnings: "), "{text}");

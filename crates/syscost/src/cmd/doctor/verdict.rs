@@ -1,4 +1,4 @@
-//! What follows from all that the doctor found.
+//! The conclusion from all that the doctor found.
 
 use serde::Serialize;
 use syscost_harness::doctor::Level;
@@ -6,16 +6,16 @@ use syscost_report::sentence;
 
 use super::Found;
 
-/// The doctor's last line, and what it is made of.
+/// The doctor's last line, and what it is based on.
 #[derive(Debug, Serialize)]
 pub(super) struct Verdict {
-    /// The worst of the findings.
+    /// The worst level of the findings.
     pub(super) level: Level,
-    /// How many findings are bad.
+    /// Number of bad findings.
     pub(super) bad: usize,
-    /// How many are warnings.
+    /// Number of warnings.
     pub(super) warnings: usize,
-    /// The same in words.
+    /// The verdict as a sentence.
     pub(super) text: String,
 }
 
@@ -33,7 +33,7 @@ impl Verdict {
     }
 }
 
-/// The last line, from how much was marked bad and how much a warning.
+/// The last line, from the numbers of bad findings and of warnings.
 fn in_words(bad: usize, warnings: usize) -> String {
     let warned = sentence::count(warnings, "warning");
     match (bad, warnings) {

@@ -1,4 +1,4 @@
-//! `syscost doctor --watch`: how much of the time each core works for nobody else, live.
+//! `syscost doctor --watch`: shows live how much of the time each core is ours alone.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,20 +17,21 @@ use crate::error::exit;
 use crate::terminal::{DIM, RESET};
 use crate::{interrupt, terminal};
 
-/// How long the cores are listened to before, to find what they show while they are ours.
+/// Duration of the probe that finds what each core shows while it is ours.
 const CALIBRATION: Duration = Duration::from_secs(1);
 
-/// How long they are listened to for each frame, and the rest between: the meter should not keep all CPUs busy.
+/// Duration of the probe for each frame, and of the pause after it: the display should not keep all
+/// CPUs busy.
 const LISTEN: Duration = Duration::from_millis(100);
 const REST: Duration = Duration::from_millis(150);
 
-/// Watches for so long, or until Ctrl-C.
+/// Watches the cores for `time`, or until Ctrl-C.
 pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     let interrupted = interrupt::catch()?;
     let is_terminal = io::stdout().is_terminal();
     if is_terminal {
         print(&format!(
-            "{DIM}listening for what the cores show while they are ours{RESET}\n"
+            "{DIM}probing what the cores show while they are ours{RESET}\n"
         ))?;
     }
     let cpus = cpu::allowed()?;
@@ -48,12 +49,12 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
             "; Ctrl-C ends it"
         };
         print(&format!(
-            "{DIM}how much of the time each core works for nobody else{until}{RESET}\n"
+            "{DIM}how much of the time each core is ours alone{until}{RESET}\n"
         ))?;
     }
     while !is_over(begun, time, &interrupted) {
         let mut heard = noise::probe(&cpus, &rough, cores.grain, LISTEN);
-        heard.iter_mut().for_each(|one| cores.tell(one));
+        heard.iter_mut().for_each(|one| cores.annotate(one));
         let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
         summary.add(&noise);
         let text = match is_terminal {
@@ -71,7 +72,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
         }
     }
     print(&format!("\n{}", summary.text()))?;
-    // Without a time Ctrl-C is how it ends.
+    // Without a time limit, Ctrl-C is the normal end.
     let is_cut_short = interrupted.load(Ordering::Relaxed) && time.is_some();
     Ok(if is_cut_short {
         exit::INTERRUPTED
@@ -84,7 +85,7 @@ fn is_over(begun: Instant, time: Option<Duration>, interrupted: &AtomicBool) -> 
     interrupted.load(Ordering::Relaxed) || time.is_some_and(|time| begun.elapsed() >= time)
 }
 
-/// To the beginning of what was drawn last, which is cleared.
+/// The escape sequence that clears the last frame and moves to its beginning.
 fn above(lines: usize) -> String {
     match lines {
         0 => String::new(),

@@ -1,4 +1,5 @@
-//! What a benchmark's rows cost in the latest run, on the reference machines, and as published.
+//! Known figures of a benchmark's rows: in the latest run, on the reference machines, and as
+//! published.
 
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_report::units::{Figures, quantity};
@@ -12,14 +13,14 @@ use crate::cmd::study::published;
 use crate::references;
 use crate::terminal::{BOLD, DIM, RESET, wrapped};
 
-/// Rows of one benchmark at most: of those with many, the quick ones come first.
+/// Maximum number of rows of one benchmark; those of quick runs come first.
 const MAX_ROWS: usize = 8;
 
-/// The section, or nothing where no figure is known.
+/// Renders the section; empty if no figure is known.
 pub(super) fn text(benchmark: &'static Benchmark) -> String {
     let is_of_it = |row: &Measurement| row.id == benchmark.id && row.status == Status::Ok;
     let has_it = |run: &Run| run.measurements.iter().any(is_of_it);
-    // Without a run of it, what is known of other machines is all there is.
+    // Without a run that has it, only other machines' figures are shown.
     let latest = Store::of_user().find_having("latest", has_it).ok();
     let latest = latest.map(|(loaded, _)| loaded.run).filter(has_it);
     let references: Vec<_> = references::shipped().collect();
@@ -65,7 +66,7 @@ fn find<'r>(run: &'r Run, name: &str) -> Option<&'r Measurement> {
     run.measurements.iter().find(|row| row.name == name)
 }
 
-/// The latest run's figure, with the machine that it is of: a kept run may be another's.
+/// The latest run's figure, with its machine: a kept run may be of another one.
 fn latest_of(run: &Run, name: &str, is_today: impl Fn(&Measurement) -> bool) -> Option<String> {
     let row = find(run, name).filter(|row| row.status == Status::Ok && is_today(row))?;
     let figures = Figures::of(row)?;
@@ -81,8 +82,8 @@ fn latest_of(run: &Run, name: &str, is_today: impl Fn(&Measurement) -> bool) -> 
     ))
 }
 
-/// Published figures of the same quantity: none that are doubtful, and none of a name that claims more than
-/// was measured.
+/// Published figures of the same quantity, without those that are doubtful or whose name claims
+/// more than was measured.
 fn as_published(studies: &[Study], row: &Row) -> Vec<String> {
     let name = row.name();
     let is_same = |quantity: &&Quantity| {

@@ -12,7 +12,7 @@ use crate::cli::{Format, PruneArguments};
 use crate::error::{Failed, exit};
 use crate::terminal;
 
-/// Runs the verb.
+/// Runs the command.
 pub(super) fn run(store: &Store, arguments: &PruneArguments, format: Format) -> Result<u8> {
     let runs = super::open(store)?.runs()?;
     let now = Timestamp::now();
@@ -21,7 +21,7 @@ pub(super) fn run(store: &Store, arguments: &PruneArguments, format: Format) -> 
         .partition(|run| !arguments.tagged && !run.tags.is_empty());
     let bytes: u64 = going.iter().map(|run| run.size_bytes).sum();
     if let Format::Table = format {
-        super::super::print(&told(&going, spared.len(), bytes, now))?;
+        super::super::print(&report(&going, spared.len(), bytes, now))?;
     }
     let remove =
         !going.is_empty() && !arguments.dry_run && (arguments.yes || confirmed(going.len())?);
@@ -41,7 +41,8 @@ pub(super) fn run(store: &Store, arguments: &PruneArguments, format: Format) -> 
     Ok(exit::DONE)
 }
 
-/// The runs that age and number let go, given newest first. With both limits a run must pass both.
+/// Returns the runs, given newest first, that are beyond the limits of number and age. With both
+/// limits, a run must be beyond both.
 fn old(runs: Vec<KeptRun>, arguments: &PruneArguments, now: Timestamp) -> Vec<KeptRun> {
     let is_old = |run: &KeptRun| {
         arguments.older_than.is_none_or(|age| {
@@ -57,7 +58,7 @@ fn old(runs: Vec<KeptRun>, arguments: &PruneArguments, now: Timestamp) -> Vec<Ke
         .collect()
 }
 
-fn told(going: &[KeptRun], spared: usize, bytes: u64, now: Timestamp) -> String {
+fn report(going: &[KeptRun], spared: usize, bytes: u64, now: Timestamp) -> String {
     let mut text = String::new();
     if going.is_empty() {
         text += "there is nothing to remove\n";
@@ -87,7 +88,10 @@ fn told(going: &[KeptRun], spared: usize, bytes: u64, now: Timestamp) -> String 
     text
 }
 
-/// Asks on the terminal; without one, nothing is removed that was not confirmed on the command line.
+/// Asks for confirmation on the terminal.
+///
+/// # Errors
+/// [`Failed::Usage`] without a terminal: then only `--yes` confirms it.
 fn confirmed(count: usize) -> Result<bool> {
     if !io::stdin().is_terminal() {
         return Err(Failed::Usage(format!(

@@ -1,4 +1,4 @@
-//! What a finished run prints.
+//! Prints a finished run.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::cmd;
 use crate::references::{self, Reference};
 use crate::terminal;
 
-/// Prints the summary or the table, or the document, as was asked.
+/// Prints the summary, the table or the document, as requested.
 pub(super) fn print(
     run: &Run,
     comparison: Option<&Comparison>,
@@ -24,7 +24,7 @@ pub(super) fn print(
 ) -> Result<()> {
     let is_written = arguments.output.as_deref() == Some(Path::new("-"));
     match (arguments.format, comparison) {
-        // Standard output holds exactly one document, and it has this one.
+        // Standard output must hold exactly one document, and already has the run's.
         _ if is_written => Ok(()),
         (Format::Json, Some(comparison)) => cmd::print_json(comparison),
         (Format::Json, None) => cmd::print_json(run),
@@ -41,7 +41,7 @@ pub(super) fn print(
                 is_part: false,
                 beside: None,
             };
-            // In the summary something always stands beside the numbers, in a table what was asked for.
+            // The summary always has figures beside the numbers, a table only on request.
             cmd::print(&if is_summary {
                 summary_beside(run, beside, &options)?
             } else {
@@ -61,13 +61,14 @@ pub(super) fn print(
     }
 }
 
-/// Whether the summary answers what was asked: of a run of everything, unless every row is wanted.
+/// Whether to print the summary: for a run of everything, unless all rows were asked for.
 fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
     let wants_rows = arguments.all || arguments.verbose || !arguments.selectors.is_empty();
     !wants_rows && has_many(run)
 }
 
-/// The summary of a run, beside what is named, or else the shipped reference of the most similar machine.
+/// Renders the summary of a run beside the named reference, or, without a name, beside the shipped
+/// one of the most similar machine.
 ///
 /// # Errors
 /// When nothing has that name.
@@ -81,7 +82,7 @@ pub(in crate::cmd) fn summary_beside(
     Ok(summary(run, reference, options))
 }
 
-/// What commands call a run that is saved there: a kept one is the latest, another is named by its file.
+/// The name by which commands find a run saved at this path: `latest` if it is kept, else the path.
 fn name(path: &Path) -> String {
     match path.starts_with(Store::of_user().runs()) {
         true => "latest".to_owned(),
@@ -89,7 +90,7 @@ fn name(path: &Path) -> String {
     }
 }
 
-/// What one may want to do with the run.
+/// Suggests commands to use next.
 fn next(run: &Run, path: &Path) -> String {
     let name = name(path);
     let summary = match has_many(run) {

@@ -1,5 +1,5 @@
-//! Whether looks at a core tell a neighbour from none: one played by a slowed probe, and a real one where the core has a second hardware thread to
-//! be made busy.
+//! Checks that the probe detects a neighbour on a core: one simulated by a slowed probe, and a real
+//! one where the core has a second hardware thread that can be kept busy.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,22 +18,23 @@ use syscost_sys::neighbour::{Alone, Probe};
 use super::outcome::Outcome;
 use crate::terminal::{BOLD, DIM, RESET};
 
-/// How long the cores are listened to, to find what they show while they are ours.
+/// Duration of the probe that finds what each core shows while it is ours.
 const CALIBRATION: Duration = Duration::from_millis(500);
 
-/// How long looks are taken with a neighbour, and without.
+/// How long the core is looked at, with a neighbour and without.
 const LOOKING: Duration = Duration::from_millis(100);
 
-/// Looks with a neighbour that must find the core shared, in percent.
+/// Minimum share of the looks with a neighbour that find the core shared, in percent.
 const MIN_SEEN_PERCENT: f64 = 90.0;
 
-/// Looks without that must find it ours for a difference to be told, in percent. Guests of a busy host have seen 1.4.
+/// Minimum share of the looks without a neighbour that find the core ours, in percent: with less,
+/// there is nothing to compare. Guests of a busy host have seen 1.4.
 const MIN_ALONE_PERCENT: f64 = 0.5;
 
-/// A core that is shared now may be ours a moment later.
+/// Number of attempts to find the core ours: one that is shared now may be ours a moment later.
 const TRIES: usize = 5;
 
-/// One neighbour.
+/// The result of one neighbour.
 #[derive(Debug, Serialize)]
 pub(super) struct NeighbourResult {
     neighbour: &'static str,
@@ -52,12 +53,14 @@ impl NeighbourResult {
             (true, true) => (Outcome::Pass, None),
             (true, false) => (
                 Outcome::Skip,
-                Some("somebody else worked on this core all the time, so nothing can be compared"),
+                Some(
+                    "another guest or program ran on this core all the time, so nothing can be compared",
+                ),
             ),
             (false, _) if is_certain => (Outcome::Fail, Some("the neighbour was not seen")),
             (false, _) => (
                 Outcome::Skip,
-                Some("not seen: what a virtual machine shows as siblings need not be of one core"),
+                Some("not seen: what a virtual machine shows as siblings need not share a core"),
             ),
         };
         Self {
@@ -87,7 +90,7 @@ const NO_THREAD: &str = "this process may start no more threads";
 const SLOWED: &str = "a probe slowed to half";
 const SIBLING: &str = "a busy hardware thread of the same core";
 
-/// Checks both.
+/// Checks both neighbours.
 pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
     let neither = |reason| {
         let skipped = |neighbour| NeighbourResult::skipped(neighbour, reason);
@@ -99,7 +102,7 @@ pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
     with_both(machine, probe, alone, number).unwrap_or_else(|_| neither(NO_THREAD))
 }
 
-/// Looks with either neighbour and without, each in a thread of its own.
+/// Looks at the core without a neighbour and with each, in separate threads.
 fn with_both(
     machine: &Machine,
     probe: Probe,
@@ -142,7 +145,7 @@ fn with_both(
     ])
 }
 
-/// A probe, what the core that is ours most of the time shows while it is, and its CPU.
+/// Returns a probe, what the quietest core shows while it is ours, and its CPU.
 fn prepare() -> Option<(Probe, Alone, u32)> {
     let cpus = cpu::allowed().ok()?;
     let mut clock = RunClock::choose(&cpus);
@@ -158,11 +161,11 @@ fn prepare() -> Option<(Probe, Alone, u32)> {
     ))
 }
 
-/// What comes of it on this CPU.
+/// Runs `work` on this CPU and returns its result.
 fn on<T: Send>(number: u32, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let worker = Builder::new().spawn_scoped(scope, move || {
-            // Listened to a moment ago, so it can be used.
+            // It was probed a moment ago, so it can be used.
             let _ = cpu::pin(number);
             work()
         })?;
@@ -172,7 +175,7 @@ fn on<T: Send>(number: u32, work: impl FnOnce() -> T + Send) -> io::Result<T> {
     })
 }
 
-/// What comes of it while another CPU is busy.
+/// Runs `work` while the CPU `busy` is kept busy, and returns its result.
 fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> io::Result<T> {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -188,7 +191,7 @@ fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> io::Result<T
     })
 }
 
-/// Share of the looks that find the core ours, in percent.
+/// Returns the share of the looks that find the core ours, in percent.
 fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
     let (mut own, mut all) = (0_u32, 0_u32);
     let begun = Instant::now();
@@ -199,7 +202,7 @@ fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
     100.0 * f64::from(own) / f64::from(all.max(1))
 }
 
-/// The section of the report, in lines of this width.
+/// Renders the section of the report in lines of this width.
 pub(super) fn text(results: &[NeighbourResult], width: usize) -> String {
     let mut out = format!(
         "\n{BOLD}Neighbours{RESET}  {DIM}must be seen when they are there, and only then{RESET}\n"

@@ -1,4 +1,4 @@
-//! What came of one check of the self-test.
+//! The outcome of one check of the self-test.
 
 use anstyle::Style;
 use serde::Serialize;
@@ -6,13 +6,13 @@ use syscost_report::wrap::beside;
 
 use crate::terminal::{DIM, GREEN, RED, RESET};
 
-/// What came of a check.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
     Pass,
     Fail,
-    /// It cannot be judged here.
+    /// The check cannot be judged here.
     Skip,
 }
 
@@ -24,7 +24,8 @@ impl Outcome {
         }
     }
 
-    /// The check as the report shows it, ending in a newline: what came of it, what it is, and `seen` behind that or beneath.
+    /// Renders the check for the report, with a newline at the end: its outcome, its name, and `seen`
+    /// after that or below.
     pub(super) fn entry(self, what: &str, seen: &str, width: usize) -> String {
         let (style, word) = self.mark();
         let head = format!("{style}{word}{RESET}  {what} ");
@@ -32,7 +33,7 @@ impl Outcome {
         lines.join("\n") + "\n"
     }
 
-    /// Its style and its word.
+    /// The style and word that mark the outcome.
     fn mark(self) -> (Style, &'static str) {
         match self {
             Self::Pass => (GREEN, "pass"),

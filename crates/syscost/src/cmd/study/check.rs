@@ -1,4 +1,5 @@
-//! A study of the user against the catalogue: its rows must exist, and count what it judges them by.
+//! Checks a study of the user against the catalogue: its rows must exist, and count what they are
+//! judged by.
 
 use syscost_benches::CATALOGUE;
 use syscost_harness::{Catalogue, Row};
@@ -8,10 +9,10 @@ use syscost_results::study::{Lines, Quantity, Study, StudyError, means};
 use super::counts::Counts;
 use crate::selection::{self, most_similar, similar};
 
-/// What a study names must exist: `published` are the ids that are taken.
+/// Checks that what a study names exists, and that its id is not one of `published`.
 ///
 /// # Errors
-/// The first name that does not, with its line and field and the names that are near.
+/// The first name that does not exist, with its line and field and similar names.
 pub(super) fn check(
     study: &Study,
     lines: &Lines,
@@ -87,14 +88,14 @@ struct Counted<'s> {
 }
 
 impl Counted<'_> {
-    /// Whether the row's benchmark says without being measured that it is counted.
+    /// Whether the row's benchmark declares this count, so that the row need not be measured.
     fn is_declared(&self) -> bool {
         let own = self.row.case.expect();
         let mut all = self.row.benchmark.expect.iter().chain(own);
         all.any(|expect| expect.counter.claim() == self.name)
     }
 
-    /// Why there is no such count, if the row has only these.
+    /// Explains that there is no such count, if the row has only the `known` ones.
     fn problem(&self, known: &[String]) -> Option<String> {
         let (name, row) = (self.name, self.row.name());
         if known.iter().any(|one| one == name) {
@@ -109,7 +110,7 @@ impl Counted<'_> {
     }
 }
 
-/// The row of this name; nothing for those of a far end, which only a run has.
+/// Finds the row of this name; `None` for one of a far end, which only a run has.
 fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, String> {
     let id = name.split('{').next().unwrap_or_default();
     if let Some(row) = rows.iter().find(|row| means(name, &row.name())) {
@@ -128,7 +129,7 @@ fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, S
     if !of_id.is_empty() && name.contains("path=remote") {
         return Ok(None);
     }
-    // A parameter or a value that there is not.
+    // A parameter or a value that does not exist.
     if let Err(error) = selection::check(name) {
         return Err(error.to_string());
     }
@@ -179,7 +180,7 @@ at_least = 1.0
 broken = "None."
 "#;
 
-    /// Every row counts these.
+    /// Counts these for every row.
     struct These(&'static [&'static str]);
 
     impl Counts for These {
@@ -201,7 +202,7 @@ broken = "None."
     }
 
     #[test]
-    fn what_there_is_passes() {
+    fn names_that_exist_pass() {
         assert_eq!(refused("mine", "mine"), None);
         assert_eq!(
             refused("getppid system calls per operation", "tries_count"),
@@ -212,7 +213,7 @@ broken = "None."
     }
 
     #[test]
-    fn what_there_is_not_is_refused_with_its_line_and_the_nearest() {
+    fn unknown_names_are_refused_with_their_line_and_the_nearest() {
         for (right, wrong, said) in [
             (
                 "id = \"mine\"",

@@ -1,4 +1,5 @@
-//! What rows count: the claims that their evidence is about, and details. Much of that only a run of them shows.
+//! What rows count: the claims of their evidence, and details. Much of that is only known once they
+//! are run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process;
@@ -15,10 +16,10 @@ use syscost_sys::cpu;
 
 use crate::directories;
 
-/// How long a pass of one row may take.
+/// Time limit of a pass of one row.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// Hardly any samples: what is counted does not depend on their number.
+/// Very few samples: what is counted does not depend on their number.
 const EFFORT: Effort = Effort {
     samples: 5,
     warm_up_ns: 0.0,
@@ -29,13 +30,15 @@ const EFFORT: Effort = Effort {
     second_witness: false,
 };
 
-/// What rows count.
+/// Finds what rows count.
 pub(super) trait Counts {
-    /// The names of all that each of these rows counts, by the row's name; rows of which that is not known are absent.
+    /// Returns the names of everything that each of these rows counts, by the row's name. Rows for
+    /// which that is unknown are absent.
     fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>>;
 }
 
-/// As one pass of each shows that is not recorded, and the latest kept run: some details occur in longer runs only.
+/// Finds it by an unrecorded trial of each row and in the latest kept run, since some details occur
+/// only in longer runs.
 pub(super) struct Tried;
 
 impl Counts for Tried {
@@ -50,7 +53,7 @@ impl Counts for Tried {
     }
 }
 
-/// What the row counts in both passes of a worker; nothing where it cannot be measured here.
+/// Returns what the row counts in both passes of a worker; `None` if it cannot be measured here.
 fn tried(row: &Row) -> Option<BTreeSet<String>> {
     let interrupted = AtomicBool::new(false);
     let environment = directories::environment(std::slice::from_ref(row));
@@ -84,7 +87,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
         stack_offset: 0,
         parent: process::id(),
     };
-    // Judged at the end of a run, when the core's frequency is known.
+    // Only judged at the end of a run, once the core's frequency is known.
     let mut found = BTreeSet::from([Counter::CoreCycles.claim()]);
     for pass in [Pass::Evidence, Pass::Timed] {
         let outcome = launcher.run(&job(pass), 0, None).ok()?;
@@ -95,14 +98,14 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
     Some(found)
 }
 
-/// What the row counted in the latest kept run that has a figure of it.
+/// Returns what the row counted in the latest kept run that has a figure for it.
 fn kept(name: &str) -> Option<BTreeSet<String>> {
     let has = |run: &Run| counted(run, name).is_some();
     let (loaded, _) = Store::of_user().find_having(LATEST, has).ok()?;
     counted(&loaded.run, name)
 }
 
-/// What the row counted in this run, if it has a figure: only then all of it is there.
+/// Returns what the row counted in this run, if it has a figure: only then it is complete.
 fn counted(run: &Run, name: &str) -> Option<BTreeSet<String>> {
     let is_it = |row: &&Measurement| row.name == name && row.status == Status::Ok;
     let row = run.measurements.iter().find(is_it)?;

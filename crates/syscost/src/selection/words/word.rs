@@ -1,4 +1,4 @@
-//! A word, however it is written.
+//! A word to search for, however it is written.
 
 use syscost_results::Unit;
 
@@ -9,14 +9,14 @@ pub(super) struct Word {
     pub(super) typed: String,
     /// Its letters and digits.
     pub(super) text: String,
-    /// What it may be the plural of.
+    /// Its singular, if it may be a plural.
     singular: Option<String>,
 }
 
 impl Word {
     pub(super) fn new(word: &str) -> Self {
         let text = squeezed(word);
-        // `lat_fs` is no plural.
+        // `lat_fs` is not a plural.
         let singular = text
             .strip_suffix('s')
             .filter(|rest| rest.len() > 2 && !word.contains('_'));
@@ -29,7 +29,7 @@ impl Word {
         }
     }
 
-    /// Whether a word of the text begins so, or several in a row do that are written as one.
+    /// Whether a word of the text, or several in a row joined into one, begins with this word.
     pub(super) fn is_in(&self, text: &str) -> bool {
         let parts = parts(text);
         (0..parts.len()).any(|first| {
@@ -38,7 +38,7 @@ impl Word {
         })
     }
 
-    /// Whether a word of the text is this one, or several in a row are that are written as one.
+    /// Whether a word of the text, or several in a row joined into one, equals this word.
     pub(super) fn is_whole_in(&self, text: &str) -> bool {
         let parts = parts(text);
         (0..parts.len()).any(|first| {
@@ -49,7 +49,7 @@ impl Word {
         })
     }
 
-    /// Whether it is this value of a parameter.
+    /// Whether it equals this value of a parameter.
     pub(super) fn is_value(&self, value: &str) -> bool {
         squeezed(value) == self.text
     }
@@ -58,7 +58,7 @@ impl Word {
         self.singular.iter().chain([&self.text]).map(String::as_str)
     }
 
-    /// The units of the quantity that it names; of other words none.
+    /// The units of the quantity that it names; empty for other words.
     pub(super) fn units(&self) -> &'static [Unit] {
         let is_one_of = |names: &[&str]| self.forms().any(|form| names.contains(&form));
         if is_one_of(&["latency", "latencies", "time", "cost", "overhead"]) {
@@ -80,7 +80,7 @@ fn parts(text: &str) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// Letters and digits alone, small.
+/// Only the letters and digits, in lower case.
 fn squeezed(text: &str) -> String {
     let letters = text.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()

@@ -1,4 +1,5 @@
-//! Archives whose bytes depend on their content alone: no clock, no user and no folder of the machine that makes them.
+//! Archives whose bytes depend on their contents only: not on the clock, the user or the
+//! directories of the machine that makes them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,20 +9,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use flate2::{Compression, GzBuilder};
 
-/// The time of every file, in seconds since 1970, where SOURCE_DATE_EPOCH names none: the beginning of 2026. (1970 itself would make tar warn.)
+/// The modification time of every file, in seconds since 1970, if SOURCE_DATE_EPOCH is not set: the
+/// beginning of 2026. (1970 itself would make tar warn.)
 const TIME: u64 = 1_767_225_600;
 
 /// A file to be packed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Packed {
-    /// Its content.
+    /// Its contents.
     pub(super) content: Vec<u8>,
-    /// Whether it is a program.
+    /// Whether it is executable.
     pub(super) is_program: bool,
 }
 
 impl Packed {
-    /// Text, or other data.
+    /// A text file or other data.
     pub(super) fn data(content: impl Into<Vec<u8>>) -> Self {
         Self {
             content: content.into(),
@@ -33,7 +35,7 @@ impl Packed {
 /// Files by their path in the archive, which has no leading slash.
 pub(super) type Files = BTreeMap<PathBuf, Packed>;
 
-/// The time that files in archives have.
+/// The modification time of files in archives.
 pub(super) fn time() -> Result<u64> {
     match env::var("SOURCE_DATE_EPOCH") {
         Ok(text) => text.parse().context("reading SOURCE_DATE_EPOCH"),
@@ -50,7 +52,7 @@ pub(super) fn gzip(content: &[u8]) -> Result<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-/// A compressed tar archive of files and the folders they lie in, all of root.
+/// A compressed tar archive of files and their directories, all owned by root.
 pub(super) fn tar_gz(files: &Files, time: u64) -> Result<Vec<u8>> {
     let mut tar = tar::Builder::new(Vec::new());
     let mut folders: Vec<&Path> = files
@@ -85,7 +87,7 @@ fn header(kind: tar::EntryType, mode: u32, time: u64) -> tar::Header {
     header
 }
 
-/// The archive of named parts that a Debian package is.
+/// An `ar` archive of named parts, the format of Debian packages.
 pub(super) fn ar(parts: &[(&str, Vec<u8>)], time: u64) -> Result<Vec<u8>> {
     let mut ar = ar::Builder::new(Vec::new());
     for (name, content) in parts {

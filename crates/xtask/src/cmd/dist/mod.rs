@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: the static release, checked to be one, and packed: a Debian package, an archive, and what a container image is made of.
+//! `cargo xtask dist`: builds the static release, checks that it is static, and packs it: a Debian
+//! package, an archive, and the contents of a container image.
 
 mod archive;
 mod package;
@@ -48,12 +49,12 @@ pub(crate) fn run() -> Result<()> {
     for file in pack(&program.path, &bytes, &triple)? {
         println!("{}", file.display());
     }
-    // Last, for scripts.
+    // The last line, for scripts.
     println!("{path}");
     Ok(())
 }
 
-/// Writes what is handed out beside the folder of the build; tells the files.
+/// Writes the release files next to the build's directory, and returns their paths.
 fn pack(built: &Path, binary: &[u8], triple: &str) -> Result<Vec<PathBuf>> {
     // target/TRIPLE/release/syscost
     let target = built.ancestors().nth(3);
@@ -69,7 +70,7 @@ fn pack(built: &Path, binary: &[u8], triple: &str) -> Result<Vec<PathBuf>> {
     let files = [
         (format!("syscost_{version}_{architecture}.deb"), &deb[..]),
         (format!("{name}.tar.gz"), &tar_gz[..]),
-        // The context of the image's build.
+        // The build context of the image.
         ("image/syscost".to_owned(), binary),
     ];
     let mut paths = Vec::new();
@@ -99,8 +100,8 @@ fn host() -> Result<String> {
         .context("`rustc -vV` names no host")
 }
 
-/// The dynamic loader that a 64-bit little-endian ELF file asks for (`PT_INTERP`, System V ABI chapter 5); `None` for a
-/// static one.
+/// The dynamic loader that a 64-bit little-endian ELF file requests (`PT_INTERP`, System V ABI
+/// chapter 5); `None` for a static one.
 fn loader(file: &[u8]) -> Result<Option<String>> {
     const PT_INTERP: u64 = 3;
     const ELF64_LITTLE: &[u8] = b"\x7fELF\x02\x01";
@@ -108,7 +109,7 @@ fn loader(file: &[u8]) -> Result<Option<String>> {
         file.starts_with(ELF64_LITTLE),
         "it is no 64-bit little-endian ELF file"
     );
-    // Of the file header: where the program headers begin, how long one is, how many there are.
+    // From the file header: offset, entry size and number of the program headers.
     let (table, length, count) = (
         number(file, 32, 8)?,
         number(file, 54, 2)?,

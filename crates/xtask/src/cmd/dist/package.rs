@@ -1,4 +1,4 @@
-//! What is handed out: a Debian package, and an archive for every other system.
+//! The release files: a Debian package, and an archive for all other systems.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::workspace;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What Debian calls the first lines of a copyright file (DEP 5).
+/// The first lines of a Debian copyright file (DEP 5).
 const COPYRIGHT: &str = "\
 Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: syscost
@@ -26,9 +26,9 @@ License: Apache-2.0
 License: MIT
 ";
 
-/// Everything that is handed out but the binary itself, by its path in the workspace.
+/// All files of a release except the binary itself, by their path in the workspace.
 pub(super) struct Texts {
-    /// Man pages and completions, made from the command line.
+    /// Man pages and completions, generated from the command line's definition.
     generated: Vec<(PathBuf, String)>,
     /// README.md, CHANGELOG.md and the documentation with its pages about studies.
     documents: Vec<(PathBuf, String)>,
@@ -36,7 +36,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Reads and makes them.
+    /// Reads and generates them.
     pub(super) fn of(root: &Path) -> Result<Self> {
         let mut documents = vec![PathBuf::from("README.md"), PathBuf::from("CHANGELOG.md")];
         for folder in ["docs", "docs/studies"] {
@@ -62,7 +62,7 @@ impl Texts {
         })
     }
 
-    /// The files of the archive, in a folder of this name.
+    /// The files of the archive, in a directory with this name.
     pub(super) fn archive(&self, folder: &str, binary: &[u8]) -> Files {
         let texts = self.generated.iter().map(|(path, text)| {
             let inner = path.strip_prefix("docs").unwrap_or(path);
@@ -83,7 +83,7 @@ impl Texts {
         files
     }
 
-    /// The files of the Debian package, where Debian has them.
+    /// The files of the Debian package, at Debian's standard paths.
     pub(super) fn installed(&self, binary: &[u8]) -> Result<Files> {
         let mut files = Files::new();
         files.insert("usr/bin/syscost".into(), program(binary));
@@ -128,7 +128,8 @@ fn program(binary: &[u8]) -> Packed {
     }
 }
 
-/// Where Debian's man and shells look for a generated file, and whether it is compressed there; `None` for shells that Debian has no place for.
+/// Where Debian's man and shells look for a generated file, and whether it is compressed there;
+/// `None` for shells without such a place in Debian.
 fn place(path: &Path) -> Option<(PathBuf, bool)> {
     let name = path.file_name()?.to_str()?;
     let is_man = path.extension().is_some_and(|ending| ending == "1");
@@ -173,7 +174,7 @@ Description: what this computer charges for its primitives
     )
 }
 
-/// What Debian calls the processors of a target triple.
+/// Debian's name for the architecture of a target triple.
 pub(super) fn architecture(triple: &str) -> Result<&'static str> {
     match triple.split('-').next() {
         Some("x86_64") => Ok("amd64"),
@@ -217,7 +218,7 @@ mod tests {
             "usr/share/doc/syscost/changelog.gz",
             "usr/share/doc/syscost/README.md.gz",
             "usr/share/doc/syscost/studies.md.gz",
-            // As docs/studies.md links to it.
+            // The path that docs/studies.md links to.
             "usr/share/doc/syscost/studies/three-costs.md.gz",
         ] {
             assert!(files.contains_key(Path::new(path)), "{path}");

@@ -1,4 +1,4 @@
-//! docs/benchmarks.md: what every benchmark measures, from the doc comment of its own file.
+//! docs/benchmarks.md: what every benchmark measures, from its source file's doc comment.
 
 use std::fmt::Write;
 
@@ -16,7 +16,8 @@ What every row measures, what it does not, how to read it, and where it comes fr
 for one benchmark, `syscost list` says which of them run on a machine and why the others do not.
 ";
 
-/// The page. It is the same on every machine of one architecture: cases that depend on the machine are not listed.
+/// The page. It is the same on every machine of one architecture: machine-dependent cases are not
+/// listed.
 pub(super) fn page(catalogue: &Catalogue) -> String {
     let mut page = INTRODUCTION.to_owned();
     page.push_str(&defaults());
@@ -35,7 +36,7 @@ pub(super) fn page(catalogue: &Catalogue) -> String {
     page
 }
 
-/// What is expected of every benchmark, in words made from the expectations themselves.
+/// What is expected of every benchmark, as text generated from the expectations themselves.
 fn defaults() -> String {
     let mut text = "
 ## Evidence
@@ -110,7 +111,7 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
     text
 }
 
-/// A paragraph that begins with its heading; a list stands below it.
+/// A paragraph that begins with its heading; a list follows below it.
 fn section(heading: &str, body: &str) -> String {
     let separator = if body.starts_with("- ") { "\n\n" } else { " " };
     format!("\n**{heading}.**{separator}{body}\n")
@@ -149,7 +150,7 @@ fn rows(benchmark: &Benchmark) -> String {
     }
 }
 
-/// Which rows the quick profile measures, where that is no matter of the machine.
+/// The rows that the quick profile measures, if this does not depend on the machine.
 fn quick_rows(benchmark: &Benchmark) -> Option<String> {
     if matches!(benchmark.cases, Cases::Here(_)) {
         return None;
@@ -186,7 +187,7 @@ fn capitalised(text: &str) -> String {
     })
 }
 
-/// The anchor of a heading, as forges make it: dots vanish.
+/// The anchor of a heading, as forges generate it: dots are dropped.
 pub(super) fn anchor(heading: &str) -> String {
     heading.replace('.', "")
 }

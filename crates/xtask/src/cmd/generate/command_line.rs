@@ -1,4 +1,4 @@
-//! Man pages and shell completions, from the command line's own definition.
+//! Man pages and shell completions, from the command line's definition.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use clap_complete::Generator;
 use clap_mangen::Man;
 use syscost::cli::{Cli, Shell, script};
 
-/// `docs/man/*.1`, one for the program and one for each verb, and `docs/completions/*`, named as the shells look for them.
+/// `docs/man/*.1`, one for the program and one for each command, and `docs/completions/*`, with the
+/// names that shells expect.
 pub(crate) fn files() -> Result<BTreeMap<PathBuf, String>> {
     let mut files = BTreeMap::new();
     let mut program = Cli::command().disable_help_subcommand(true);
@@ -58,7 +59,7 @@ mod tests {
         }
         for name in ["syscost.bash", "_syscost", "syscost.fish"] {
             let script = &files[&Path::new("docs/completions").join(name)];
-            // It asks the program for the verbs.
+            // The script asks the program for its commands.
             assert!(script.contains("SYSCOST_COMPLETE"), "{script}");
         }
         assert!(files[Path::new("docs/man/syscost.1")].contains("syscost\\-run(1)"));

@@ -1,4 +1,4 @@
-//! `cargo xtask gen`: the files in docs/ that are made from the code, and the check that they are current.
+//! `cargo xtask gen`: generates files in docs/ from the code, and checks that they are current.
 
 mod catalogue;
 pub(crate) mod command_line;
@@ -16,7 +16,7 @@ use syscost_results::study::Study;
 
 use crate::workspace;
 
-/// Folders in which every file is generated, so that one nobody generates any more is stale.
+/// Directories in which every file is generated, so that any other file there is stale.
 const GENERATED_FOLDERS: [&str; 3] = ["docs/man", "docs/completions", "docs/studies"];
 
 /// Arguments of `gen`.
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Every generated file: its path from the root, and its content.
+/// Every generated file: its path from the root, and its contents.
 fn wanted() -> Result<BTreeMap<PathBuf, String>> {
     let mut files = command_line::files()?;
     files.insert(
@@ -77,7 +77,7 @@ fn wanted() -> Result<BTreeMap<PathBuf, String>> {
     Ok(files)
 }
 
-/// The files that are missing, differ, or are not generated any more.
+/// The files that are missing, outdated, or no longer generated.
 fn stale(root: &Path, wanted: &BTreeMap<PathBuf, String>) -> Result<Vec<PathBuf>> {
     let mut stale: Vec<PathBuf> = wanted
         .iter()

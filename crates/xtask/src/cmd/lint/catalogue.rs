@@ -7,10 +7,10 @@ use syscost_harness::doc::{HEADINGS, explanation};
 use super::Finding;
 use crate::workspace::{BENCHES, SourceFile};
 
-/// Stands in a new benchmark's explanation until somebody writes it.
+/// Marks an explanation that has not been written yet.
 const UNWRITTEN: &str = "TODO";
 
-/// What is wrong in the groups' folders.
+/// The errors in the groups' directories.
 pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let folders: Vec<Folder<'_>> = files
         .iter()
@@ -31,7 +31,7 @@ pub(super) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     members.collect()
 }
 
-/// A folder of benchmarks: a group's, or one within it that holds those of a protocol.
+/// A directory of benchmarks: a group's, or one within it for a protocol.
 struct Folder<'f> {
     /// Its path below [`BENCHES`].
     path: &'f str,
@@ -42,7 +42,8 @@ struct Folder<'f> {
 }
 
 impl<'f> Folder<'f> {
-    /// That of this `mod.rs`, if it is one of benchmarks. Other folders hold what one benchmark or several are made of.
+    /// The directory of this `mod.rs`, if it contains benchmarks. Other directories contain parts
+    /// of benchmarks.
     fn of(modules: &'f SourceFile, files: &'f [SourceFile]) -> Option<Self> {
         let below = modules.path.strip_prefix(BENCHES).ok()?;
         let path = below.to_str()?.strip_suffix("/mod.rs")?;
@@ -62,19 +63,19 @@ impl<'f> Folder<'f> {
         is_one.then_some(folder)
     }
 
-    /// Whether the file lies in it.
+    /// Whether the file is in this directory.
     fn holds(&self, file: &SourceFile) -> bool {
         file.path.parent() == self.modules.path.parent() && file.path != self.modules.path
     }
 
-    /// What keeps a file from being the benchmark its name says.
+    /// The reasons why a file is not the benchmark that its name says.
     fn unlisted(&self, file: &SourceFile) -> Vec<Finding> {
         let stem = file
             .path
             .file_stem()
             .and_then(|stem| stem.to_str())
             .unwrap_or_default();
-        // A name that is a keyword of the language is written raw.
+        // A name that is a keyword is written as a raw identifier.
         let words = |file: &SourceFile| file.text.replace("r#", "");
         let mut findings = Vec::new();
         let module = format!("{stem};");
@@ -113,7 +114,7 @@ fn is_benchmark(file: &SourceFile) -> bool {
     file.text.contains("const BENCHMARK: Benchmark")
 }
 
-/// What is missing in a benchmark's doc comment.
+/// What a benchmark's doc comment lacks.
 fn unexplained(file: &SourceFile) -> Vec<Finding> {
     let explained = explanation(&file.text);
     let mut findings = Vec::new();
@@ -227,7 +228,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     }
 
     #[test]
-    fn a_file_that_nobody_lists_is_found() {
+    fn an_unlisted_file_is_found() {
         let other = WHOLE.replace("some.one", "some.other");
         assert_eq!(
             check(&[

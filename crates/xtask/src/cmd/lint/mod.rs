@@ -1,4 +1,4 @@
-//! `cargo xtask lint`: the rules of this code that no compiler knows.
+//! `cargo xtask lint`: rules of this code that the compiler does not check.
 
 mod catalogue;
 mod target;
@@ -11,10 +11,10 @@ use anyhow::{Result, bail};
 
 use crate::workspace::{self, SourceFile};
 
-/// A file longer than this holds more than one concept.
-const MOST_LINES: usize = 400;
+/// Maximum number of lines of a file: a longer one contains more than one concept.
+const MAX_LINES: usize = 400;
 
-/// A broken rule.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) fn run() -> Result<()> {
     }
 }
 
-/// Every broken rule of these files, by place.
+/// Every violation in these files, by place.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().filter_map(too_long).collect();
     findings.extend(files.iter().flat_map(target::findings));
@@ -63,8 +63,8 @@ pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
 
 fn too_long(file: &SourceFile) -> Option<Finding> {
     let lines = file.text.lines().count();
-    (lines > MOST_LINES).then(|| {
-        let message = format!("{lines} lines, {MOST_LINES} at most: split it by concept");
+    (lines > MAX_LINES).then(|| {
+        let message = format!("{lines} lines, {MAX_LINES} at most: split it by concept");
         Finding::new(&file.path, lines, message)
     })
 }

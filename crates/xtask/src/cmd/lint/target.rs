@@ -1,4 +1,4 @@
-//! Only syscost-sys may know processors and operating systems.
+//! Only syscost-sys may depend on processors and operating systems.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::workspace::SourceFile;
 /// The crate that may.
 const FREE_CRATE: &str = "crates/syscost-sys";
 
-/// The predicates this is about all begin like this.
+/// Common prefix of the predicates that this rule is about.
 const PREDICATE: &str = "target_";
 
 /// Every conditional compilation by target in a file that must not have one.
@@ -31,7 +31,7 @@ pub(super) fn findings(file: &SourceFile) -> Vec<Finding> {
         .collect()
 }
 
-/// The text with line comments blanked, all line ends kept.
+/// The text with line comments blanked and all line ends kept.
 fn without_comments(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| match line.find("//") {
@@ -58,7 +58,7 @@ fn conditions(code: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// The text up to the bracket that closes the one which ends at `open`.
+/// The text up to the bracket that closes the one ending at `open`.
 fn balanced(text: &str, open: usize) -> &str {
     let mut depth = 1;
     for (offset, letter) in text[open..].char_indices() {
@@ -78,7 +78,7 @@ fn balanced(text: &str, open: usize) -> &str {
 mod tests {
     use super::*;
 
-    // Written in two parts, or this file would be found itself.
+    // In two parts, or this file itself would be reported.
     fn source(path: &str, condition: &str) -> SourceFile {
         let text = format!(
             "//! cfg({PREDICATE}os)\n\n{}",

@@ -1,12 +1,12 @@
-//! A benchmark says that it does not know a parameter's value by `Case::unknown`, which names both.
+//! A benchmark reports an unknown parameter value through `Case::unknown`, which names both.
 
 use super::Finding;
 use crate::workspace::{BENCHES, SourceFile};
 
-/// How others began, behind what makes the failure.
+/// The beginnings of hand-written messages about unknown values.
 const WORDS: [&str; 3] = ["knows no ", "has an unknown ", "does not say "];
 
-/// Every failure of these words that is made by hand.
+/// Every failure with such a message that is constructed by hand.
 pub(super) fn findings(file: &SourceFile) -> Vec<Finding> {
     if !file.path.starts_with(BENCHES) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Documents and journals that no run wrote.
+//! Damaged documents and journals, such as no run writes.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use super::Tally;
 use super::kills::resume;
 use super::sandbox::Sandbox;
 
-/// What stands instead of a number.
+/// Replacements for a number.
 const NUMBERS: [&str; 12] = [
     "1e308",
     "-1",
@@ -27,10 +27,10 @@ const NUMBERS: [&str; 12] = [
     "1e999",
 ];
 
-/// How often a document is damaged before it is read.
+/// Maximum number of damages to a document before it is read.
 const MAX_DAMAGES: usize = 4;
 
-/// Documents, by every command that reads one.
+/// Damaged documents, read by every command that reads one.
 pub(super) fn of_documents(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
     let whole = sandbox.file("whole.json");
     let whole = whole.to_string_lossy();
@@ -73,11 +73,11 @@ pub(super) fn of_documents(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) 
     Ok(())
 }
 
-/// Journals, which `--resume` goes on with.
+/// Damaged journals, read by `--resume`.
 pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
     let kept = sandbox.file("kept.journal");
     if tally.tried == 0 {
-        // Long enough to be killed on the way; what is resumed has a second.
+        // Long enough to be killed on the way; the resumed run has a second.
         let run = [
             "run",
             "--profile",
@@ -101,7 +101,7 @@ pub(super) fn of_journals(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -
     let damaged = sandbox.file("syscost/journals/damaged.journal");
     let mut bytes = self::damaged(&text, rng);
     if rng.bool() {
-        // A damage that no checksum shows.
+        // Damage that no checksum detects.
         bytes = resealed(&bytes);
     }
     fs::write(&damaged, bytes).context("writing a journal")?;
@@ -121,7 +121,7 @@ fn lines(path: &std::path::Path) -> usize {
     bytes.iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// The lines with the checksums of what is in them now.
+/// The lines with checksums that match their contents.
 fn resealed(journal: &[u8]) -> Vec<u8> {
     let lines = journal.split(|byte| *byte == b'\n');
     let json = lines.filter_map(|line| line.split(|byte| *byte == b'\t').next());
@@ -145,17 +145,17 @@ fn damaged(text: &[u8], rng: &mut Rng) -> Vec<u8> {
                 let again = text[at..end].to_vec();
                 text.splice(at..at, again);
             }
-            // What most of a document is.
+            // Most of a document is numbers.
             _ => replace_number(&mut text, at, NUMBERS[rng.usize(..NUMBERS.len())]),
         }
     }
     text
 }
 
-/// Puts something else in the place of the first number behind `from`, if there is one.
+/// Replaces the first number after `from`, if there is one.
 fn replace_number(text: &mut Vec<u8>, from: usize, with: &str) {
     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-    // A value, not a part of a word: it stands behind what a value stands behind.
+    // A value, not part of a word: it follows a character that a value follows.
     let begin = (from.max(1)..text.len()).find(|&at| {
         matches!(text[at], b'0'..=b'9' | b'-') && matches!(text[at - 1], b' ' | b':' | b',' | b'[')
     });

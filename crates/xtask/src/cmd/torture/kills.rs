@@ -1,4 +1,4 @@
-//! Processes are killed, at any time and place.
+//! Kills processes at any time and place.
 
 use std::process::{Child, Command};
 use std::thread::sleep;
@@ -12,7 +12,7 @@ use syscost_sys::process;
 use super::Tally;
 use super::sandbox::Sandbox;
 
-/// Some of everything: a system call, partners, children, files, memory.
+/// A bit of everything: a system call, partners, children, files, memory.
 const RUN: [&str; 12] = [
     "run",
     "--profile",
@@ -28,7 +28,7 @@ const RUN: [&str; 12] = [
     "switch.ring",
 ];
 
-/// The coordinator, by a signal that cannot be caught; what it left is resumed.
+/// Kills the coordinator with a signal that cannot be caught; what it left is resumed.
 pub(super) fn of_the_coordinator(
     sandbox: &Sandbox,
     rng: &mut Rng,
@@ -47,18 +47,18 @@ pub(super) fn of_the_coordinator(
     for journal in sandbox.journals() {
         let _ = std::fs::remove_file(&journal);
     }
-    // Whatever run comes next removes the files of one that was killed.
+    // The next run removes the files of one that was killed.
     complaints.extend(sandbox.leftovers());
     tally.note("kill -9", complaints);
     Ok(())
 }
 
-/// The program, to go on with a journal.
+/// The program, resuming a journal.
 pub(super) fn resume(sandbox: &Sandbox, journal: &str) -> Command {
     sandbox.command(&["run", "--resume", journal, "--format", "json"])
 }
 
-/// Workers and their partners: each costs a row at most.
+/// Kills workers and their partners: each costs at most one row.
 pub(super) fn of_workers(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
     let command = [&RUN[..], &["--no-save"]].concat();
     let mut run = sandbox.start(sandbox.command(&command))?;
@@ -72,9 +72,9 @@ pub(super) fn of_workers(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) ->
     Ok(())
 }
 
-/// Kills one of the processes that a run has at work, if it runs and has any.
+/// Kills one of the processes of a run, if it is running and has any.
 fn kill_one(run: &mut Child, rng: &mut Rng) -> Result<()> {
-    // One that has not been waited for keeps its id, and nobody else's children can be found by it.
+    // A process that has not been waited for keeps its id, so these are certainly its own children.
     if run.try_wait().context("looking at a run")?.is_none()
         && let Some(victim) = rng.choice(process::descendants(run.id()))
         && let Some(victim) = Pid::from_raw(victim.cast_signed())
@@ -85,7 +85,7 @@ fn kill_one(run: &mut Child, rng: &mut Rng) -> Result<()> {
     Ok(())
 }
 
-/// The coordinator, by signals that ask it to end, once or twice: what is done is kept.
+/// Ends the coordinator with signals that ask it to end, once or twice: what is done is saved.
 pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
     let signals = [Signal::INT, Signal::TERM, Signal::HUP];
     let signal = signals[rng.usize(..signals.len())];
@@ -100,7 +100,7 @@ pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Res
     }
     let ending = run.end()?;
     let mut complaints = match is_twice {
-        // The second one ends it whatever it does.
+        // The second one ends it, whatever it is doing.
         true => ending.complaints(),
         false => ending.complaints_of_run(),
     };
@@ -109,7 +109,7 @@ pub(super) fn polite(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Res
         complaints.push("nothing was kept, neither the run nor its journal".to_owned());
     }
     if is_twice {
-        // It had no time to remove its files; whatever run comes next does.
+        // It had no time to remove its files; the next run does.
         complaints.extend(sandbox.processes_left());
         complaints.extend(sandbox.run(sandbox.command(&RUN))?.complaints_of_run());
     }

@@ -1,8 +1,8 @@
 //! `cargo xtask torture`: the program is killed, starved, hurried and lied to, and must end well each time.
 //!
-//! Well means: in time, by an exit code that is documented, without a panic, with a document that does not contradict itself where it
-//! writes one, and with no process and no file left behind. Nothing is changed on the machine; only processes that this chore started
-//! are killed.
+//! "Well" means: in time, with a documented exit code, without a panic, with a consistent document
+//! if it writes one, and with no process and no file left behind. Nothing is changed on the
+//! machine; only processes that this chore started are killed.
 
 mod damage;
 mod kills;
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     seed: u64,
 }
 
-/// One way to maltreat it, once: how often something was tried, and what went wrong.
+/// A way to maltreat the program, tried once; the tally counts the tries and notes what went wrong.
 type Campaign = fn(&Sandbox, &mut Rng, &mut Tally) -> Result<()>;
 
 const CAMPAIGNS: [(&str, Campaign); 8] = [
@@ -60,7 +60,7 @@ const CAMPAIGNS: [(&str, Campaign); 8] = [
     ("eight runs at once", together::eight),
 ];
 
-/// What a campaign came to.
+/// The results of a campaign.
 #[derive(Debug, Default)]
 struct Tally {
     tried: usize,
@@ -70,7 +70,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Takes note of something that was tried, and of what was wrong with it.
+    /// Records something that was tried, and what was wrong with it.
     fn note(&mut self, what: &str, complaints: impl IntoIterator<Item = String>) {
         self.tried += 1;
         let complaints = complaints.into_iter();

@@ -1,4 +1,4 @@
-//! System calls that are refused, as by containers and by kernels that lack them.
+//! Refuses system calls, as do containers and kernels that lack them.
 
 #![allow(unsafe_code)] // a filter is installed between fork and exec
 
@@ -14,7 +14,7 @@ use super::Tally;
 use super::restricted::{RUN, complaints};
 use super::sandbox::Sandbox;
 
-/// Calls that some kernel, container or sandbox refuses, one by one.
+/// Calls that some kernel, container or sandbox refuses, tried one by one.
 const CALLS: [(&str, libc::c_long); 44] = [
     ("sched_getaffinity", libc::SYS_sched_getaffinity),
     ("sched_setaffinity", libc::SYS_sched_setaffinity),
@@ -62,8 +62,9 @@ const CALLS: [(&str, libc::c_long); 44] = [
     ("fchmod", libc::SYS_fchmod),
 ];
 
-/// What refuses many at once: the default profile of Docker (moby, profiles/seccomp/default.json)
-/// in an old kernel, and gVisor, by its list of system calls that it does not have.
+/// Environments that refuse many calls at once: the default profile of Docker (moby,
+/// profiles/seccomp/default.json) in an old kernel, and gVisor, by its list of unsupported system
+/// calls.
 const TOGETHER: [(&str, i32, &[libc::c_long]); 2] = [
     (
         "as in a container",
@@ -114,7 +115,8 @@ const TOGETHER: [(&str, i32, &[libc::c_long]); 2] = [
     ),
 ];
 
-/// The next call of the list, by one error or the other; before the first one, the groups.
+/// Refuses the next call of the list, with one error or the other; before the first one, the
+/// groups.
 pub(super) fn one(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
     if tally.tried == 0 {
         for (what, errno, calls) in TOGETHER {
@@ -145,7 +147,7 @@ fn refuse(
     Ok(())
 }
 
-/// Has the kernel refuse these calls to the program and all that it starts.
+/// Makes the kernel refuse these calls to the program and everything it starts.
 fn refusing(command: &mut Command, errno: i32, calls: &[libc::c_long]) -> Result<()> {
     let architecture = std::env::consts::ARCH
         .try_into()

@@ -1,4 +1,4 @@
-//! Environments in which something that programs count on is missing or scarce.
+//! Environments in which something that programs rely on is missing or scarce.
 
 use anyhow::Result;
 use fastrand::Rng;
@@ -6,7 +6,7 @@ use fastrand::Rng;
 use super::Tally;
 use super::sandbox::{Ending, Sandbox};
 
-/// What a shell does before it starts the program.
+/// Shell commands to execute before the program is started.
 const RESTRICTIONS: [&str; 31] = [
     "true",
     "ulimit -n 6",
@@ -42,10 +42,10 @@ const RESTRICTIONS: [&str; 31] = [
     "exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'ulimit -u 1; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
 ];
 
-/// Restrictions under which nothing may be written, not even what is wrong.
+/// Restrictions under which nothing can be written, not even an error.
 const MUTE: [&str; 2] = ["ulimit -f 0", "ulimit -f 1"];
 
-/// A short run of what needs the most different things.
+/// A short run of rows with very different requirements.
 pub(super) const RUN: [&str; 13] = [
     "run",
     "--profile",
@@ -62,8 +62,8 @@ pub(super) const RUN: [&str; 13] = [
     "timing.clock_read",
 ];
 
-/// What is wrong with the end of such a run: where nothing can run it says why; where something ran
-/// there is a document.
+/// What is wrong with the end of such a run: if nothing can run it must say why, and if something
+/// ran there must be a document.
 pub(super) fn complaints(ending: &Ending) -> Vec<String> {
     let mut complaints = match ending.out.is_empty() {
         true => ending.complaints(),
@@ -78,7 +78,7 @@ pub(super) fn complaints(ending: &Ending) -> Vec<String> {
     complaints
 }
 
-/// All of them.
+/// Tries all restrictions.
 pub(super) fn all(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
     for script in RESTRICTIONS {
         let Some(command) = sandbox.behind(script, &RUN)? else {

@@ -1,4 +1,4 @@
-//! Where the program is maltreated: folders of its own, and what may be left in them.
+//! A sandbox for maltreating the program: its own directories, and what may remain in them.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -19,22 +19,23 @@ use crate::invariants::violations;
 /// Exit codes that are documented.
 const CODES: [i32; 6] = [0, 1, 2, 3, 4, 130];
 
-/// A program that takes longer hangs: no run here has a budget of more than a few seconds, but machines may be busy.
+/// A program that takes longer hangs: no run here has a budget of more than a few seconds, but
+/// machines may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How long after the end of a run its processes may still be seen.
+/// How long after the end of a run its processes may still be visible.
 const LINGER: Duration = Duration::from_secs(10);
 
-/// A folder with the program's data and scratch.
+/// A directory with the program's data and scratch files.
 #[derive(Debug)]
 pub(super) struct Sandbox {
     program: PathBuf,
     folder: TempDir,
-    /// How many programs it has started.
+    /// Number of programs it has started.
     started: Cell<u32>,
 }
 
-/// A program at work.
+/// A running program.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) child: Child,
@@ -43,7 +44,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Waits for its end, not for ever.
+    /// Waits for its end, with a time limit.
     pub(super) fn end(mut self) -> Result<Ending> {
         let begun = Instant::now();
         let status = loop {
@@ -68,7 +69,7 @@ impl Running {
         })
     }
 
-    /// Ends it by a signal that cannot be caught.
+    /// Ends it with a signal that cannot be caught.
     pub(super) fn kill(&mut self) -> Result<()> {
         self.child.kill().context("killing it")?;
         self.child.wait().context("waiting for it")?;
@@ -86,7 +87,7 @@ pub(super) struct Ending {
 }
 
 impl Sandbox {
-    /// An empty one for this program.
+    /// An empty sandbox for this program.
     pub(super) fn new(program: &Path) -> Result<Self> {
         let folder = tempfile::tempdir().context("making a folder")?;
         fs::create_dir(folder.path().join("tmp")).context("making a folder")?;
@@ -97,7 +98,7 @@ impl Sandbox {
         })
     }
 
-    /// A file of this name in it.
+    /// The path of a file in the sandbox.
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -109,7 +110,8 @@ impl Sandbox {
         self.within(command)
     }
 
-    /// The same, started by a shell that does something else before; `None` where that cannot be done here.
+    /// The program with these arguments, started by a shell that first executes `script`; `None` if
+    /// that fails here.
     pub(super) fn behind(&self, script: &str, arguments: &[&str]) -> Result<Option<Command>> {
         let script = format!("{script} || exit 1; exec \"$0\" \"$@\"");
         let behind = |program: &Path, arguments: &[&str]| {
@@ -118,7 +120,7 @@ impl Sandbox {
             shell.args(arguments);
             self.within(command)
         };
-        // A program that does nothing and is there in any environment.
+        // A program that does nothing and exists in any environment.
         let shell = Path::new("/bin/sh");
         let is_possible = self.run(behind(shell, &["-c", "exit 0"]))?.code() == Some(0);
         Ok(is_possible.then(|| behind(&self.program, arguments)))
@@ -133,7 +135,7 @@ impl Sandbox {
         command
     }
 
-    /// Starts it; what it prints goes to files of its own.
+    /// Starts a command; its output goes to separate files.
     pub(super) fn start(&self, mut command: Command) -> Result<Running> {
         let number = self.started.get();
         self.started.set(number + 1);
@@ -148,12 +150,12 @@ impl Sandbox {
         Ok(Running { child, out, err })
     }
 
-    /// Starts it and waits for its end.
+    /// Starts a command and waits for its end.
     pub(super) fn run(&self, command: Command) -> Result<Ending> {
         self.start(command)?.end()
     }
 
-    /// Keeps the folder, and tells where it is.
+    /// Keeps the directory and returns its path.
     pub(super) fn keep(self) -> PathBuf {
         self.folder.keep()
     }
@@ -174,9 +176,10 @@ impl Sandbox {
             .collect()
     }
 
-    /// What is left once everything has ended: processes and scratch files, a sentence each.
+    /// What remains after everything has ended: processes and scratch files, one sentence each.
     pub(super) fn leftovers(&self) -> Vec<String> {
-        // The folder for scratch may stay, empty; documents are written under another name at first.
+        // The scratch directory may remain if empty; documents are first written under another
+        // name.
         let (scratch, mut files): (Vec<_>, Vec<_>) = entries(self.file("tmp"))
             .into_iter()
             .partition(|path| path.is_dir());
@@ -189,7 +192,7 @@ impl Sandbox {
         self.processes_left().into_iter().chain(files).collect()
     }
 
-    /// Processes that are left once everything has ended, a sentence each.
+    /// Processes that remain after everything has ended, one sentence each.
     pub(super) fn processes_left(&self) -> Vec<String> {
         let begun = Instant::now();
         let processes = loop {
@@ -213,7 +216,7 @@ impl Ending {
         self.status?.code()
     }
 
-    /// What is wrong with any end of the program.
+    /// What is wrong with this end, for any run of the program.
     pub(super) fn complaints(&self) -> Vec<String> {
         let mut complaints = Vec::new();
         match self.status {
@@ -247,13 +250,13 @@ impl Ending {
     }
 }
 
-/// What is in a folder; nothing if it is not there.
+/// The entries of a directory; none if it does not exist.
 fn entries(folder: PathBuf) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
 }
 
-/// What it said first, for a complaint.
+/// The first line of its output, for a complaint.
 fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty());
     line.unwrap_or("nothing").chars().take(200).collect()

@@ -1,4 +1,4 @@
-//! Runs of one user at the same time.
+//! Concurrent runs of one user.
 
 use anyhow::Result;
 use fastrand::Rng;
@@ -7,7 +7,7 @@ use syscost_results::{Status, document};
 use super::Tally;
 use super::sandbox::Sandbox;
 
-/// Eight at once: they share a scratch folder, and no row may fail for that.
+/// Eight runs at once: they share a scratch directory, and no row may fail because of that.
 pub(super) fn eight(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
     let start = |_| {
         sandbox.start(sandbox.command(&[
@@ -28,7 +28,7 @@ pub(super) fn eight(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result
     for run in runs {
         let ending = run.end()?;
         let mut complaints = ending.complaints_of_run();
-        // A document that cannot be read is complained of already.
+        // An unreadable document has already been complained about.
         let rows = document::read(&ending.out).map_or_else(|_| Vec::new(), |run| run.measurements);
         let failed = rows.into_iter().filter(|row| row.status == Status::Failed);
         complaints

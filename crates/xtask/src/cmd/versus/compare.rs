@@ -1,43 +1,45 @@
-//! Interleaved blocks, and the ratio they give.
+//! Compares figures from interleaved blocks.
 
 use syscost_results::stats::bootstrap::{Bootstrap, BootstrapInterval};
 use syscost_results::stats::order;
 
-/// Figures of one block, measured in the order ours, peer's, peer's, ours: a drift that is linear in time cancels.
+/// Figures of one block, measured in the order ours, peer's, peer's, ours, so that linear drift
+/// cancels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Block {
     /// Ours, first and last, in our row's unit.
     pub(super) ours: [f64; 2],
-    /// The half-width of each of their intervals, as a share of it; none if it has no interval.
+    /// The half width of each one's interval, as a share of the figure; `None` without an interval.
     pub(super) half_widths: [Option<f64>; 2],
-    /// The peer's, in the same.
+    /// The peer's, in the same unit.
     pub(super) peer: [f64; 2],
 }
 
 impl Block {
-    /// Ours over the peer's, as the ratio of geometric means.
+    /// Ours divided by the peer's, as the ratio of geometric means.
     fn ratio(&self) -> f64 {
         let product = |pair: [f64; 2]| pair[0] * pair[1];
         (product(self.ours) / product(self.peer)).sqrt()
     }
 }
 
-/// What the blocks say.
+/// The result of all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Comparison {
     /// Median of ours, in our row's unit.
     pub(super) ours: f64,
-    /// What our runs say of themselves: the median half-width of their intervals, as a share; none if half of them have none.
+    /// The median half width of our runs' intervals, as a share; `None` if half of them have no
+    /// interval.
     pub(super) half_width: Option<f64>,
-    /// The least and the most of ours.
+    /// The minimum and maximum of ours.
     pub(super) ours_range: [f64; 2],
     /// Median of the peer's, in the same unit.
     pub(super) peer: f64,
-    /// The least and the most of the peer's.
+    /// The minimum and maximum of the peer's.
     pub(super) peer_range: [f64; 2],
-    /// Median over blocks of ours over the peer's, with its 95 % interval.
+    /// Median over blocks of ours divided by the peer's, with its 95 % interval.
     pub(super) ratio: BootstrapInterval,
-    /// How many blocks there were.
+    /// Number of blocks.
     pub(super) blocks: usize,
 }
 
@@ -45,18 +47,19 @@ pub(super) struct Comparison {
 pub(super) fn compare(blocks: &[Block], bootstrap: &Bootstrap) -> Option<Comparison> {
     let all = |side: fn(&Block) -> [f64; 2]| -> Vec<f64> { blocks.iter().flat_map(side).collect() };
     let range = |values: &[f64]| {
-        let least = values.iter().copied().reduce(f64::min)?;
-        Some([least, values.iter().copied().reduce(f64::max)?])
+        let min = values.iter().copied().reduce(f64::min)?;
+        Some([min, values.iter().copied().reduce(f64::max)?])
     };
     let (ours, peer) = (all(|block| block.ours), all(|block| block.peer));
-    // A run without an interval knows its number worst of all.
+    // A run without an interval counts as the least precise.
     let half_widths: Vec<f64> = blocks
         .iter()
         .flat_map(|block| block.half_widths)
         .map(|width| width.unwrap_or(f64::INFINITY))
         .collect();
     let ratios: Vec<[f64; 1]> = blocks.iter().map(|block| [block.ratio()]).collect();
-    // The acceleration of a corrected interval cannot be estimated for a median, so it is the percentile one.
+    // A percentile interval, as the acceleration of a corrected one cannot be estimated for a
+    // median.
     let ratio = bootstrap.percentile(&ratios, |drawn| {
         order::median(&drawn.concat()).unwrap_or(f64::NAN)
     })?;
@@ -83,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_linear_drift_cancels_within_a_block() {
-        // Everything gets 1 % dearer from one run to the next; ours costs nine tenths.
+        // Everything gets 1 % slower from one run to the next; ours costs nine tenths.
         let block = |start: f64| Block {
             ours: [0.9 * start, 0.9 * (start + 3.0)],
             half_widths: [Some(0.01), Some(0.03)],

@@ -13,17 +13,17 @@ use syscost_sys::cpu;
 use crate::peers::{Cpus, Peer};
 use crate::program::{Program, measured};
 
-/// Seconds after which an invocation of a peer is ended.
-const LONGEST: &str = "60";
-/// How timeout(1) tells that it ended its command.
+/// Time limit for an invocation of a peer, in seconds.
+const MAX_SECONDS: &str = "60";
+/// Exit code of timeout(1) when it ended its command.
 const TIMED_OUT: i32 = 124;
-/// Maximum lines of a peer's output in the error when it fails.
-const MOST_LINES: usize = 6;
+/// Maximum number of lines of a peer's output in an error.
+const MAX_LINES: usize = 6;
 
-/// The CPUs of a placement; none means all that this process may use.
+/// The CPUs of a placement; empty means all that this process may use.
 ///
 /// # Errors
-/// When there are not this many.
+/// If there are not as many CPUs.
 pub(super) fn cpus(placement: Cpus, cpu: u32, allowed: &[u32]) -> Result<Vec<u32>> {
     Ok(match placement {
         Cpus::One => vec![cpu],
@@ -38,7 +38,7 @@ pub(super) fn cpus(placement: Cpus, cpu: u32, allowed: &[u32]) -> Result<Vec<u32
     })
 }
 
-/// What one run of ours says.
+/// The result of one run of ours.
 pub(super) struct Ours {
     /// The median.
     pub(super) median: f64,
@@ -48,7 +48,7 @@ pub(super) struct Ours {
     pub(super) unit: Unit,
 }
 
-/// A run of our row.
+/// Runs our row.
 pub(super) fn ours(program: &Program, peer: &Peer, cpus: &[u32]) -> Result<Ours> {
     let (options, selectors) = (peer.options, [peer.row]);
     let run = match cpus {
@@ -65,7 +65,7 @@ pub(super) fn ours(program: &Program, peer: &Peer, cpus: &[u32]) -> Result<Ours>
     })
 }
 
-/// The peer's figure, in the unit of our row.
+/// Runs the peer and returns its figure, in the unit of our row.
 pub(super) fn theirs(peer: &Peer, cpus: &[u32]) -> Result<f64> {
     let figures: Vec<f64> = (0..peer.invocations)
         .map(|_| invocation(peer, cpus))
@@ -76,7 +76,7 @@ pub(super) fn theirs(peer: &Peer, cpus: &[u32]) -> Result<f64> {
 /// The figure of one invocation of the peer.
 fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
     let list = cpu::format_list(cpus);
-    let mut words = vec!["timeout", "--kill-after=5", LONGEST];
+    let mut words = vec!["timeout", "--kill-after=5", MAX_SECONDS];
     if !cpus.is_empty() {
         words.extend(["taskset", "-c", &list]);
     }
@@ -86,7 +86,7 @@ fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
         .args(&words[1..])
         .env("LC_ALL", "C")
         .env(crate::peers::OWN, env::current_exe()?)
-        // What a peer leaves behind is not left in the project.
+        // What a peer leaves behind must not be left in the project.
         .current_dir(env::temp_dir())
         .stdin(Stdio::null())
         .output()
@@ -94,7 +94,7 @@ fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
     let printed = [&output.stdout[..], b"\n", &output.stderr].concat();
     let printed = String::from_utf8_lossy(&printed);
     if output.status.code() == Some(TIMED_OUT) {
-        bail!("`{command}` did not end within {LONGEST} s");
+        bail!("`{command}` did not end within {MAX_SECONDS} s");
     }
     if !output.status.success() {
         bail!(
@@ -113,13 +113,13 @@ fn invocation(peer: &Peer, cpus: &[u32]) -> Result<f64> {
         })
 }
 
-/// The first lines of a text that say something, as one.
+/// The first non-empty lines of a text, joined into one.
 fn beginning(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
-        .take(MOST_LINES)
+        .take(MAX_LINES)
         .collect();
     match lines.is_empty() {
         true => "it printed nothing".to_owned(),
@@ -127,7 +127,7 @@ fn beginning(text: &str) -> String {
     }
 }
 
-/// Whether a program is on the search path, or our own.
+/// Whether a program is on the search path, or is our own.
 pub(super) fn is_installed(program: &str) -> bool {
     program == crate::peers::OWN_PROGRAM
         || env::var_os("PATH").is_some_and(|path| {
@@ -135,7 +135,7 @@ pub(super) fn is_installed(program: &str) -> bool {
         })
 }
 
-/// The version of a Debian package; empty where nobody knows it.
+/// The version of a Debian package; empty if unknown.
 pub(super) fn version(package: &str) -> String {
     Command::new("dpkg-query")
         .args(["--show", "--showformat", "${Version}", package])
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::peers::peers;
 
-    /// A peer that runs this and has no CPU of its own.
+    /// A peer that runs this command and is not pinned to a CPU.
     fn shell(command: &'static str) -> Peer {
         Peer {
             row: "a.b",
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_nobody_has_is_missing() {
+    fn a_program_that_does_not_exist_is_missing() {
         assert!(is_installed("ls"));
         assert!(!is_installed("no-program-is-called-this"));
     }
@@ -202,10 +202,11 @@ mod tests {
         assert!(error.contains("two CPUs"), "{error}");
     }
 
-    /// Runs every peer that is installed, once, and prints its figure: those of rows to come as well.
+    /// Runs every installed peer once and prints its figure, including peers of rows that do not
+    /// exist yet.
     #[test]
     #[ignore = "runs other tools for some seconds each"]
-    fn every_installed_peer_tells_a_figure() {
+    fn every_installed_peer_gives_a_figure() {
         let allowed = cpu::allowed().unwrap();
         let last = *allowed.last().unwrap();
         for peer in peers() {

@@ -1,4 +1,4 @@
-//! `cargo xtask versus [ROW…]`: rows of ours against other tools that measure the same work.
+//! `cargo xtask versus [ROW…]`: compares rows of ours with other tools that measure the same work.
 
 mod compare;
 mod invoke;
@@ -18,9 +18,9 @@ use crate::peers::{Peer, peers};
 use crate::program::Program;
 use crate::workspace;
 
-/// The page `--write` updates, from the root.
+/// The page that `--write` updates, relative to the root.
 const PAGE: &str = "docs/versus.md";
-/// How many cells of a line of the page the terminal shows.
+/// Number of cells of the page's lines that the terminal shows.
 const SHOWN: usize = 11;
 
 /// Arguments of `versus`.
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Compares, prints and writes; what is returned tells of those that could not be compared.
+/// Compares, prints and writes; returns the peers that could not be compared, with the reasons.
 fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> {
     let allowed = cpu::allowed()?;
     let cpu = match arguments.cpu {
@@ -132,7 +132,7 @@ fn compare_all(present: &[&Peer], arguments: &Arguments) -> Result<Vec<String>> 
     Ok(failures)
 }
 
-/// One that could not be compared, and why.
+/// A peer that could not be compared, and why.
 fn failure(peer: &Peer, why: &str) -> String {
     format!("no comparison of {} with {}: {why}", peer.row, peer.name)
 }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_ids_and_groups_name_peers_and_others_are_told_which_do() {
+    fn rows_ids_and_groups_name_peers_and_other_names_list_those_that_do() {
         let count = |row: &str| chosen(&[row.to_owned()]).map(|peers| peers.len()).ok();
         let with = |start: &str| {
             peers()

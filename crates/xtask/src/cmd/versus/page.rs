@@ -13,15 +13,15 @@ const INTRODUCTION: &str = "\
 
 <!-- The table is written by `cargo xtask versus --write`; the notes come from crates/xtask/src/peers.rs. -->
 
-Each line compares a row with another tool that measures the same work, on the same CPUs of one machine: blocks of ours,
-the peer's, the peer's, ours, so that a slow drift of the machine cancels. The ratio is ours over the peer's, the median over
-the blocks, with its 95 % interval by bootstrap over blocks. It need not be 1: the notes say what differs. Below 1 ours is
-the smaller figure: a lower cost, but a lower rate where the unit is one of bytes per second.
+Each line compares a row with another tool that measures the same work, on the same CPUs of one machine. Blocks are measured in the
+order syscost, peer, peer, syscost, so that a slow drift of the machine cancels. The ratio is syscost's figure over the peer's, the median
+over the blocks, with its 95 % interval by bootstrap over blocks. It need not be 1: the notes say what differs. Below 1, syscost's figure is
+the smaller: a lower cost, but a lower rate where the unit is bytes per second.
 
-Beside ours stands the half-width of its 95 % interval, as each run reports it (the median over the runs), then from where to where the medians of all
-runs reach; beside the peer's, which reports nothing of the kind, the range of all its figures.
+Syscost's figure comes with the half-width of its 95 % interval as each run reports it (the median over the runs) and the range of the
+medians of all runs; the peer's, which comes without an interval, with the range of all its figures.
 
-Both may use one CPU, two (among which the kernel places the tasks as it likes), or all.
+Both may use one CPU, two (among which the kernel is free to place the tasks), or all.
 ";
 
 const HEADINGS: [&str; 13] = [
@@ -43,9 +43,10 @@ const HEADINGS: [&str; 13] = [
 /// The cells of one line, in the order of the headings.
 pub(super) type Line = [String; HEADINGS.len()];
 
-/// Cells of lines that older versions wrote: without the three that tell how figures scatter.
+/// Number of cells in lines written by older versions, which lack the three that show how figures
+/// scatter.
 const OLD_CELLS: usize = 10;
-/// Where those three belong, in that order, and what stands there.
+/// Where those three belong, in order, with their placeholder.
 const ADDED: [usize; 3] = [4, 5, 7];
 const UNKNOWN: &str = "-";
 
@@ -59,7 +60,7 @@ pub(super) fn line(
     machine: &Machine,
 ) -> Line {
     let figure = |value| units::quantity(unit, value);
-    let range = |[least, most]: [f64; 2]| format!("{} to {}", figure(least), figure(most));
+    let range = |[min, max]: [f64; 2]| format!("{} to {}", figure(min), figure(max));
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
     let half_width = comparison.half_width;
     let cpus = match peer.placement {
@@ -68,7 +69,7 @@ pub(super) fn line(
         Cpus::All => "all",
     };
     let ratio = comparison.ratio;
-    // Whoever reads the figures must know whether other programs ran beside.
+    // Readers must know whether other programs were running at the same time.
     let load = machine
         .load1
         .map_or_else(String::new, |load| format!(", load average {load:.1}"));
@@ -93,7 +94,8 @@ pub(super) fn line(
     ]
 }
 
-/// The page with these lines in place of older ones of the same row, peer and processor; the others stay, in the order of `peers`.
+/// The page with these lines replacing older ones of the same row, peer and processor; the others
+/// remain, in the order of `peers`.
 pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
     let old: Vec<Line> = old.lines().filter_map(cells).collect();
     let about = |line: &Line, peer: &Peer| {
@@ -132,15 +134,15 @@ pub(super) fn updated(old: &str, new: &[Line], peers: &[&Peer]) -> String {
     format!("{page}\n## What differs\n\n{notes}")
 }
 
-/// The cell of the machine.
+/// Index of the machine's cell.
 const MACHINE: usize = HEADINGS.len() - 1;
 
-/// The processor that a line's machine has.
+/// The processor of a line's machine.
 fn processor(line: &Line) -> &str {
     line[MACHINE].split(',').next().unwrap_or_default()
 }
 
-/// The cells of a line of the table, if it is one of the comparisons.
+/// The cells of a line of the table, if it is a comparison.
 fn cells(line: &str) -> Option<Line> {
     let mut cells: Vec<String> = line
         .strip_prefix("| ")?
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_told_as_rates_and_two_cpus_as_two() {
+    fn rates_are_shown_as_rates_and_two_cpus_as_two() {
         let line = made_in(Unit::BytesPerSecond, PEERS[1], "2025-01-02");
         assert_eq!(line[2..4], ["two", "98.8 B/s"]);
         assert_eq!(line[6..8], ["104 B/s", "99.1 B/s to 131 B/s"]);

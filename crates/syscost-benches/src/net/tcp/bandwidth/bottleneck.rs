@@ -1,8 +1,8 @@
 //! Whether a path holds streams to a rate: by a shaper, or because one of its links is slower than both ends.
 //!
-//! A bottleneck that is always full passes the same in every window, while both ends have CPU time
+//! A bottleneck that is always full passes the same amount in every window, while both ends have CPU time
 //! left, and packets stand in a queue before it: the round trip is many times what it was without
-//! them. From outside a token bucket and a slow link look the same. Which of them it is shows only
+//! them. From outside a token bucket and a slow link look the same. Which of them it is can be seen only
 //! where the shaper is at this end's own interface: its qdisc counts how often it was over its
 //! rate.
 
@@ -14,36 +14,36 @@ use syscost_sys::tcp::TcpInfo;
 
 use crate::net::interface::Shaper;
 
-/// Rates of fewer windows say nothing of how steady they are.
+/// The rates of fewer windows do not show how steady they are.
 const MIN_WINDOWS: usize = 5;
 
 /// The middle half of steady rates lies within this share of their median.
 const STEADY: f64 = 0.03;
 
-/// A queue stands on the path where the round trip is these times the shortest one.
+/// A queue stands on the path where the round trip is this many times the shortest one.
 const QUEUED: f64 = 4.0;
 
-/// A shorter wait is that of the ends: waking a task, gathering segments. Between two namespaces,
+/// A shorter wait, in µs, is caused by the ends: waking a task, gathering segments. Between two namespaces,
 /// where the shortest round trip is 4 µs, streams limited by the CPU have round trips of 69 µs.
 const MIN_QUEUE_US: f64 = 500.0;
 
-/// Round trips of streams, as their senders' kernel tells.
+/// Round trips of streams, as their senders' kernel reports them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::net) struct RoundTrips {
-    /// The shortest one of all.
+    /// The shortest round trip of all.
     pub(in crate::net) min_us: f64,
-    /// The smoothed one while they fill the path; of several streams the shortest.
+    /// The smoothed round trip while the streams fill the path; of several streams the shortest.
     pub(in crate::net) loaded_us: f64,
 }
 
 impl RoundTrips {
-    /// Those of the streams that these sockets send; `None` where the kernel does not tell.
+    /// The round trips of the streams that these sockets send; `None` where the kernel does not report them.
     pub(in crate::net) fn of(senders: &[TcpStream]) -> Option<Self> {
         let all: Result<Vec<_>, _> = senders.iter().map(TcpInfo::of).collect();
         let all = all.ok()?;
         let shortest = |of: fn(&TcpInfo) -> u32| all.iter().map(of).min().map(f64::from);
         let min_us = shortest(|info| info.min_rtt_us)?;
-        // Before the first the kernel has its largest number there.
+        // Before the first measurement the kernel reports its largest number.
         (min_us < f64::from(u32::MAX)).then_some(Self {
             min_us,
             loaded_us: shortest(|info| info.rtt_us)?,
@@ -51,7 +51,7 @@ impl RoundTrips {
     }
 }
 
-/// A path that holds streams to a rate.
+/// A bottleneck: a path that holds streams to a rate.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bottleneck {
     /// In bytes per second.
@@ -62,8 +62,8 @@ pub(super) struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// One that shows in the rates of windows, in bytes per second, and in round trips or a shaper.
-    /// `None` where none shows.
+    /// The bottleneck that shows in the rates of windows, in bytes per second, and in round trips or a shaper;
+    /// `None` if there is no sign of one.
     pub(super) fn find(
         rates: &[f64],
         round_trips: Option<RoundTrips>,

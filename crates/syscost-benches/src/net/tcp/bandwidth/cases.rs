@@ -128,7 +128,7 @@ fn to_elsewhere() -> Vec<Row> {
     rows
 }
 
-/// Whether the quick profile has it: one stream of large messages that this end writes, on the same
+/// Whether the quick profile includes the case: one stream of large messages that this end writes, on the same
 /// CPU if both ends are on this machine.
 pub(super) fn is_plain(case: &Case) -> bool {
     let place = case.find(Placement::KEY);

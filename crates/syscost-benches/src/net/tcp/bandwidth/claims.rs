@@ -15,7 +15,7 @@ use super::streams::Outcome;
 use crate::net::far_end::Family;
 use crate::net::tcp::stream::claim_retransmits;
 
-/// Maximum bytes that a connection carries beside its payload: TCP counts the SYN and the FIN, and
+/// Maximum bytes that a connection carries besides its payload: TCP counts the SYN and the FIN, and
 /// a server requires a ticket.
 const MAX_EXTRA: u64 = 64;
 
@@ -26,7 +26,7 @@ const RETRANSMITS: &str = "segments retransmitted";
 /// The congestion control of sockets that do not choose one.
 const DEFAULT_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// Claims that streams were as the case says, and that what was sent has arrived.
+/// Claims that streams had the properties that the case names, and that what was sent has arrived.
 pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let streams = setting.seats.len();
     claim_content(b, setting, outcome);
@@ -57,7 +57,7 @@ pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcom
     }
 }
 
-/// What arrived is what was sent, in messages of the case's size.
+/// Claims that what arrived is what was sent, in messages of the case's size.
 fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let (sent, received) = (&outcome.sent, &outcome.received);
     let claim = "bytes received, of those sent";
@@ -73,7 +73,7 @@ fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.claim_within("bytes of a message", at_most, per_message, "sender");
 }
 
-/// Claims that what was counted is what the row's name says.
+/// Claims that what was counted matches the row's name.
 pub(super) fn claim_named(b: &mut Bencher, outcome: &Outcome) {
     let streams = b.case().number("streams");
     let used = connections(outcome) as u64;
@@ -103,7 +103,7 @@ pub(super) fn claim_named(b: &mut Bencher, outcome: &Outcome) {
     }
 }
 
-/// How many connections with distinct ports carried bytes.
+/// The number of connections with distinct ports that carried bytes.
 fn connections(outcome: &Outcome) -> usize {
     let addresses: BTreeSet<_> = outcome
         .sockets
@@ -117,7 +117,7 @@ fn connections(outcome: &Outcome) -> usize {
     used.min(addresses.len())
 }
 
-/// There were as many connections as the case says, between addresses of its family, and they
+/// Claims that there were as many connections as the case says, between addresses of its family, and that they
 /// carried the bytes.
 fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let addresses: BTreeSet<_> = outcome
@@ -158,7 +158,7 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     }
 }
 
-/// Every zero-copy send is completed; whether it was copied after all is a detail.
+/// Claims that every zero-copy send has completed; whether the kernel copied it after all is a detail.
 fn claim_zero_copy(b: &mut Bencher, outcome: &Outcome) {
     let sent = &outcome.sent;
     let claim = "MSG_ZEROCOPY sends that the kernel completed";
@@ -168,7 +168,7 @@ fn claim_zero_copy(b: &mut Bencher, outcome: &Outcome) {
     b.detail("zerocopy_copied_percent", copied);
 }
 
-/// CPU time of both ends per byte.
+/// Details the CPU time of both ends per byte.
 fn detail_usage(b: &mut Bencher, outcome: &Outcome) {
     let Some(usage) = outcome.usage.filter(|_| b.is_timed()) else {
         return;
@@ -184,7 +184,7 @@ fn detail_usage(b: &mut Bencher, outcome: &Outcome) {
     }
 }
 
-/// What the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion
+/// Claims what the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion
 /// control, and what limits the streams.
 fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
     let streams = setting.seats.len();
@@ -235,11 +235,11 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
     b.detail("send_buffer_limited_percent", 100.0 * shares.send_buffer);
 }
 
-/// What limits the streams; of a network between two machines, by what.
+/// What limits the streams; for a network between two machines, what limits the network.
 fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
     let limiter = shares.limiter();
     let is_path = limiter == Limiter::Network && !setting.path.is_loopback();
-    // What this end's interface holds back is what this end sends.
+    // This end's interface holds back only what this end sends.
     let shaper = || match setting.direction {
         Direction::Send => outcome.way.shaper(),
         Direction::Receive => None,
@@ -253,7 +253,7 @@ fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
     }
 }
 
-/// The congestion control is the chosen one, or the default of the sender's system. Of another machine's default only the name is
+/// Claims that the congestion control is the chosen one, or the default of the sender's system. Of another machine's default only the name is
 /// claimed.
 fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
     let default = || {

@@ -16,9 +16,9 @@ use crate::net::interface::Way;
 use crate::net::tcp::stream::options;
 use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
 
-/// Both ends at work.
+/// Both ends of the streams.
 pub(super) struct Ends {
-    /// Those of the far end first, if it is on this machine, then those of this end.
+    /// The workers of the far end first, if it is on this machine, then those of this end.
     pub(super) workers: Workers,
     /// The far end, if it is on another machine.
     pub(super) session: Option<Session>,
@@ -31,7 +31,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Connects and starts them; each goes on until what `until` says.
+    /// Connects and starts both ends; each continues as long as `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
         match &setting.path {
             Path::Loopback(..) => Self::here(setting, until),
@@ -94,7 +94,7 @@ impl Ends {
             match setting.direction {
                 Direction::Send => {
                     let sender = again(&socket)?;
-                    // Without TCP_INFO all counts as received: the far end has separate memory.
+                    // Without TCP_INFO everything counts as received: the far end has separate memory.
                     let acked =
                         move || TcpInfo::of(&sender).map_or(u64::MAX / 2, |info| info.bytes_acked);
                     let consumed = Box::new(acked);
@@ -121,7 +121,7 @@ impl Ends {
     }
 }
 
-/// What the far end is to do.
+/// The service that the far end provides.
 fn service(setting: &Setting) -> Service {
     let (size, streams) = (setting.size as u32, setting.seats.len() as u32);
     let (content, tcp) = (setting.content, options());
@@ -162,8 +162,8 @@ fn send(
     workers.add(cpus, until, Workers::meter()?, sender, work)
 }
 
-/// Adds a worker that receives. In the end it closes its direction as well: that acknowledges what
-/// came last at once.
+/// Adds a worker that receives. In the end it closes its direction as well, which acknowledges the
+/// last bytes immediately.
 fn receive(
     workers: &mut Workers,
     cpus: &[u32],

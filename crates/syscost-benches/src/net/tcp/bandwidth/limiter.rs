@@ -1,4 +1,4 @@
-//! What a stream's rate is limited by, as the kernel of its sender tells.
+//! What limits a stream's rate, as the kernel of its sender reports it.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use syscost_net::service::TcpSide;
 pub(in crate::net) enum Limiter {
     /// The sender gives the kernel no more to send: its CPU is busy, or it waits for something else.
     Sender,
-    /// The receiver's window is full: it does not read faster, or its buffer is smaller than what is under way.
+    /// The receiver's window is full: it does not read faster, or its buffer is smaller than what is in flight.
     ReceiveWindow,
-    /// The send buffer is full of what has not been acknowledged, and smaller than what could be under way.
+    /// The send buffer is full of what has not been acknowledged, and smaller than what could be in flight.
     SendBuffer,
     /// Everything else: the rate of the path, its losses, and what the congestion control makes of them.
     Network,
@@ -31,24 +31,24 @@ impl fmt::Display for Limiter {
 /// Shares of a connection's time, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::net) struct Shares {
-    /// In which there was something to send or to be acknowledged.
+    /// Share in which there was something to send or to be acknowledged.
     pub(in crate::net) busy: f64,
-    /// In which the receiver's window was full.
+    /// Share in which the receiver's window was full.
     pub(in crate::net) receive_window: f64,
-    /// In which the send buffer was full.
+    /// Share in which the send buffer was full.
     pub(in crate::net) send_buffer: f64,
-    /// In which the sending task ran, if that is known.
+    /// Share in which the sending task ran, if known.
     pub(in crate::net) sender_runs: Option<f64>,
 }
 
-/// What takes at least this share of the time is what limits.
-const MOST_OF_THE_TIME: f64 = 0.5;
+/// A cause that takes at least this share of the time is the limiter.
+const MAJORITY_OF_TIME: f64 = 0.5;
 
 /// A task that runs for this share of the time has no more CPU to use.
-const ALL_OF_THE_TIME: f64 = 0.9;
+const NEARLY_ALL_OF_TIME: f64 = 0.9;
 
 impl Shares {
-    /// Those of connections that each lasted this long, in us, of which all sending tasks together ran for a time.
+    /// The shares of connections that each lasted `lasted_us`; `sender_runs` is the share in which the sending tasks ran.
     pub(in crate::net) fn of(
         sender: &TcpSide,
         connections: usize,
@@ -56,7 +56,7 @@ impl Shares {
         sender_runs: Option<f64>,
     ) -> Self {
         let all_us = (lasted_us * connections.max(1) as f64).max(1.0);
-        // The kernel counts in jiffies, so that a sum may be a little more than the time there was.
+        // The kernel counts in jiffies, so that a sum may slightly exceed the elapsed time.
         let share = |us: u64| (us as f64 / all_us).min(1.0);
         Self {
             busy: share(sender.busy_us),
@@ -66,14 +66,16 @@ impl Shares {
         }
     }
 
-    /// What limits.
+    /// The limiter.
     pub(in crate::net) fn limiter(&self) -> Limiter {
-        if self.receive_window >= MOST_OF_THE_TIME {
+        if self.receive_window >= MAJORITY_OF_TIME {
             Limiter::ReceiveWindow
-        } else if self.send_buffer >= MOST_OF_THE_TIME {
+        } else if self.send_buffer >= MAJORITY_OF_TIME {
             Limiter::SendBuffer
-        } else if self.busy < MOST_OF_THE_TIME
-            || self.sender_runs.is_some_and(|runs| runs >= ALL_OF_THE_TIME)
+        } else if self.busy < MAJORITY_OF_TIME
+            || self
+                .sender_runs
+                .is_some_and(|runs| runs >= NEARLY_ALL_OF_TIME)
         {
             Limiter::Sender
         } else {

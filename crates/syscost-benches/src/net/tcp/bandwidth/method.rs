@@ -15,21 +15,21 @@ pub(in crate::net) enum Method {
     Splice,
 }
 
-/// Calls of the receiver for each message of the sender: a message may come in parts.
+/// Calls of the receiver for each message of the sender: a message may arrive in parts.
 const RECEIVES: Expect = within(Counter::Syscall(Sysno::RECVFROM), 0.95, 4.0);
 
-/// Short sleeps, in which something is waited for.
+/// Short sleeps while waiting for something.
 const SLEEPS: Counter = Counter::Syscall(Sysno::CLOCK_NANOSLEEP);
 
-/// Checks for completions of zero-copy sends, and their minimum for each message.
+/// Checks for completions of zero-copy sends, and their minimum number per message.
 const LOOKS: Counter = Counter::Syscall(Sysno::RECVMSG);
 const MIN_LOOKS: f64 = 0.02;
 
 impl Method {
-    /// The key of the parameter that names it.
+    /// The key of the parameter that names the method.
     pub(in crate::net) const KEY: &str = "via";
 
-    /// All of them.
+    /// All methods.
     pub(super) const ALL: [Method; 4] = [
         Method::Write,
         Method::ZeroCopy,
@@ -47,7 +47,7 @@ impl Method {
         }
     }
 
-    /// The one that a case names.
+    /// The method that a case names.
     pub(super) fn of(case: &Case) -> Result<Method, Failure> {
         Self::ALL
             .into_iter()
@@ -66,27 +66,27 @@ impl Method {
         if is_here {
             calls.extend([RECEIVES, at_most(Counter::OtherSyscalls, 0.05)]);
         } else {
-            // The exchange with another machine comes in parts as the network has them, and the
-            // audited messages are few. Nobody knows how many sleeps pass until it has acknowledged
-            // the last one, nor how many calls take its answers and what it sends too much.
+            // The exchange with another machine comes in parts as the network delivers them, and the
+            // audited messages are few. It is not known how many sleeps pass until the last one has been
+            // acknowledged, nor how many calls it takes to receive its answers and to send the excess.
             calls.push(at_most(Counter::OtherSyscalls, 0.5));
             calls.extend([SLEEPS, RECEIVES.counter].map(|counter| at_least(counter, 0.0)));
         }
         calls
     }
 
-    /// Those of the sender; whether the receiver is here as well.
+    /// The calls of the sender; `is_here` says whether the receiver is on this machine as well.
     fn calls_of_sender(self, is_here: bool) -> Vec<Expect> {
         let sendto = together(Sysno::SENDTO, 1.0);
         match self {
             Method::Write => vec![sendto],
-            // Completions are taken some at a time, and waited for at the end.
+            // Completions are taken several at a time, and waited for at the end.
             Method::ZeroCopy if is_here => {
                 vec![sendto, within(LOOKS, MIN_LOOKS, 2.0), at_most(SLEEPS, 2.0)]
             }
             Method::ZeroCopy => vec![sendto, at_least(LOOKS, MIN_LOOKS)],
             Method::SendFile => vec![together(Sysno::SENDFILE, 1.0)],
-            // What does not fit into the socket at once stays in the pipe for another call.
+            // What does not fit into the socket immediately stays in the pipe for another call.
             Method::Splice => vec![within(Counter::Syscall(Sysno::SPLICE), 1.9, 4.0)],
         }
     }

@@ -35,7 +35,7 @@ pub(super) struct Sender {
     source: Source,
 }
 
-/// Where it sends from.
+/// The memory that a sender sends from.
 enum Source {
     /// A separate buffer, which the kernel copies.
     Buffer,
@@ -86,7 +86,7 @@ impl Sender {
         })
     }
 
-    /// Sends until it is over, and then the end of the stream.
+    /// Sends until `is_over`, and then ends the stream.
     pub(super) fn send(&mut self, is_over: IsOver<'_>) -> Result<Tally, ServiceError> {
         let (socket, size, content) = (&self.socket, self.size, self.content);
         let tally = match &mut self.source {
@@ -121,7 +121,7 @@ impl Notices {
         Ok(())
     }
 
-    /// Waits for the last ones.
+    /// Waits for the last completions.
     fn await_all(&mut self, socket: &TcpStream) -> io::Result<()> {
         let begun = Instant::now();
         self.take(socket)?;
@@ -198,10 +198,10 @@ impl Memory {
         })
     }
 
-    /// Waits until the memory of the next message may be overwritten; false if it is over before.
+    /// Waits until the memory of the next message may be overwritten; false if `is_over` comes first.
     #[inline]
     fn has_room_for(&mut self, size: u64, account: &Account, is_over: IsOver<'_>) -> bool {
-        // One message more: the count may include the few bytes of a ticket.
+        // One extra message: the count may include the few bytes of a ticket.
         while account.bytes + 2 * size > self.consumed_bytes + MEMORY as u64 {
             let before = self.consumed_bytes;
             self.consumed_bytes = (self.consumed)();
@@ -254,7 +254,7 @@ impl Memory {
     }
 }
 
-/// Calls `part` with the bytes done so far until all are; an interrupted call has moved nothing.
+/// Calls `part` with the number of bytes done so far until all are done; an interrupted call has moved nothing.
 #[inline]
 fn whole(size: usize, mut part: impl FnMut(usize) -> io::Result<usize>) -> io::Result<()> {
     let mut done = 0;

@@ -12,10 +12,10 @@ use crate::net::seats::Seats;
 use crate::net::setting::{SIZE, positive};
 use crate::net::workers::IsOver;
 
-/// The key of the parameter that says how many streams there are.
+/// The key of the parameter with the number of streams.
 pub(in crate::net) const STREAMS: &str = "streams";
 
-/// Bytes of a message, as most tools send them.
+/// Message size in bytes that most tools use.
 pub(in crate::net) const LARGE: usize = 64 << 10;
 
 /// Which end sends.
@@ -28,7 +28,7 @@ pub(in crate::net) enum Direction {
 }
 
 impl Direction {
-    /// The key of the parameter that names it.
+    /// The key of the parameter that names the direction.
     pub(in crate::net) const KEY: &str = "direction";
 
     /// The name in cases.
@@ -39,7 +39,7 @@ impl Direction {
         }
     }
 
-    /// The one that a case names.
+    /// The direction that a case names.
     pub(in crate::net) fn of(case: &Case) -> Result<Direction, Failure> {
         [Direction::Send, Direction::Receive]
             .into_iter()
@@ -48,7 +48,7 @@ impl Direction {
     }
 }
 
-/// What a receiver does on this machine.
+/// The function that receives a stream on this machine.
 pub(crate) type Sink =
     fn(&TcpStream, &mut [u8], Content, IsOver<'_>) -> Result<Account, ServiceError>;
 
@@ -68,7 +68,7 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
-    /// The setting of the case to measure.
+    /// The setting of the case to be measured.
     pub(super) fn of(b: &Bencher) -> Result<Setting, Failure> {
         let case = b.case();
         let path = Path::of(case)?;
@@ -100,7 +100,7 @@ impl Setting {
         })
     }
 
-    /// The same with other receivers on this machine.
+    /// This setting with other receivers on this machine.
     #[must_use]
     pub(crate) fn received_by(self, sink: Sink) -> Self {
         Self { sink, ..self }

@@ -1,4 +1,4 @@
-//! Streams at work: what the receivers have so far, and what they have in the end.
+//! Running streams: what the receivers have so far, and what they have in the end.
 
 use std::net::TcpStream;
 use std::ops::Range;
@@ -16,13 +16,13 @@ use crate::net::interface::Way;
 use crate::net::windows::{Received, Usage, Used};
 use crate::net::workers::{Tally, Until, Workers};
 
-/// Streams at work.
+/// Running streams.
 pub(in crate::net) struct Streams {
     direction: Direction,
     ends: Ends,
     begun: Instant,
     first: Option<Used>,
-    /// Of the windows since, in bytes per second.
+    /// Rates of the windows since the warm-up, in bytes per second.
     rates: Vec<f64>,
 }
 
@@ -39,18 +39,18 @@ pub(in crate::net) struct Outcome {
     pub(in crate::net) way: Way,
     /// How long the connections lasted.
     pub(in crate::net) lasted: Duration,
-    /// What was used while it was measured, if it was.
+    /// What was used during the measurement, if there was one.
     pub(in crate::net) usage: Option<Usage>,
     /// Streams that moved bytes before the first window and after the last.
     pub(in crate::net) steady: usize,
-    /// Bytes per second of the windows between.
+    /// Rates of the windows, in bytes per second.
     pub(in crate::net) rates: Vec<f64>,
-    /// Round trips while they filled the path, if the senders are here.
+    /// Round trips while the streams filled the path, if the senders are on this machine.
     pub(in crate::net) round_trips: Option<RoundTrips>,
 }
 
 impl Streams {
-    /// Connects and starts them; each goes on until what `until` says.
+    /// Connects and starts the streams; each continues as long as `until` says.
     pub(in crate::net) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
         Ok(Self {
             direction: setting.direction,
@@ -61,12 +61,12 @@ impl Streams {
         })
     }
 
-    /// How many there are.
+    /// The number of streams.
     pub(in crate::net) fn count(&self) -> usize {
         self.ends.near.len()
     }
 
-    /// The workers of this end, and those of the far end if it is here.
+    /// The workers of this end, and those of the far end if it is on this machine.
     pub(in crate::net) fn workers(&self) -> &Workers {
         &self.ends.workers
     }
@@ -79,7 +79,7 @@ impl Streams {
         0..self.ends.far.len()
     }
 
-    /// The workers that receive; none if that happens elsewhere.
+    /// The workers that receive; none if the receivers are elsewhere.
     fn receivers(&self) -> Range<usize> {
         match self.direction {
             Direction::Send => self.far_workers(),
@@ -87,7 +87,7 @@ impl Streams {
         }
     }
 
-    /// The sockets that send; none if that happens elsewhere.
+    /// The sockets that send; none if the senders are elsewhere.
     fn senders(&self) -> &[TcpStream] {
         match self.direction {
             Direction::Send => &self.ends.near,
@@ -100,14 +100,14 @@ impl Streams {
         self.workers().bytes(self.near_workers()).collect()
     }
 
-    /// How many have moved more than this.
+    /// The number of streams that have moved more bytes than this.
     pub(in crate::net) fn going_on(&self, before: &[u64]) -> usize {
         let now = self.moved();
         let pairs = now.iter().zip(before);
         pairs.filter(|(now, before)| now > before).count()
     }
 
-    /// Waits until each has moved more than this, no longer than the far end may take to answer.
+    /// Waits until each has moved more than this, but no longer than the far end may take to answer.
     fn await_all(&self, before: &[u64]) -> Result<(), Failure> {
         let begun = Instant::now();
         while self.going_on(before) < self.count() {
@@ -122,7 +122,7 @@ impl Streams {
         Ok(())
     }
 
-    /// What the receivers have so far, and the far end's CPU time if that comes with it.
+    /// What the receivers have so far, and the far end's CPU time if it is reported along with that.
     fn received(&mut self) -> Result<(Received, Option<u64>), Failure> {
         self.workers().check()?;
         if self.receivers().is_empty() {
@@ -169,7 +169,7 @@ impl Streams {
         Ok(rate)
     }
 
-    /// Runs them until they get no faster, as windows and send buffers grow first; usage counts
+    /// Runs the streams until they get no faster, as windows and send buffers grow first; usage counts
     /// from then on. Returns the last rate, in bytes per second.
     pub(in crate::net) fn warm_up(
         &mut self,
@@ -186,7 +186,7 @@ impl Streams {
         Ok(rates.last().copied().unwrap_or(0.0))
     }
 
-    /// Ends them and returns their result.
+    /// Ends the streams and returns their result.
     pub(in crate::net) fn finish(mut self) -> Result<Outcome, Failure> {
         let usage = match self.first {
             Some(first) => Some(first.until(&self.used()?)?),
@@ -207,7 +207,7 @@ impl Streams {
             far,
             mut way,
         } = self.ends;
-        // Senders end first, wherever they are.
+        // Senders end first, on whichever machine they are.
         if let (Some(session), Direction::Receive) = (&mut session, self.direction) {
             session.end(None)?;
         }
@@ -257,14 +257,14 @@ fn is_level(rates: &[f64]) -> bool {
     }
 }
 
-/// What the kernel reports on these sockets, all together.
+/// What the kernel reports about these sockets, combined.
 fn sides(sockets: &[TcpStream]) -> Option<TcpSide> {
     let mut all = sockets.iter().map(TcpSide::of);
     let first = all.next()??;
     all.try_fold(first, |sum, side| Some(sum.and(side?)))
 }
 
-/// Waits a moment until the last bytes are acknowledged, too.
+/// Waits briefly until the last bytes are acknowledged, too.
 fn await_acknowledgement(senders: &[TcpStream], bytes: u64) {
     const LIMIT: Duration = Duration::from_millis(500);
     let begun = Instant::now();

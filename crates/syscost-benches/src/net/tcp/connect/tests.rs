@@ -1,4 +1,4 @@
-//! How connections end, and which ends are none of a step.
+//! How connections end, and which ends do not belong to a step.
 
 use super::*;
 
@@ -25,15 +25,15 @@ fn each_step_ends_as_it_should_and_none_is_missed() {
 }
 
 #[test]
-fn a_port_that_nobody_listens_on_refuses() {
+fn a_port_without_a_listener_refuses() {
     for family in Family::ALL {
         let path = path(family);
-        let Ok(nobody) = Nobody::at(&path) else {
+        let Ok(closed_port) = ClosedPort::at(&path) else {
             println!("skipped: no {} here", family.name());
             continue;
         };
-        assert!(once(Step::Refused, &nobody.address).is_ok());
-        assert!(once(Step::Connect, &nobody.address).is_err());
+        assert!(once(Step::Refused, &closed_port.address).is_ok());
+        assert!(once(Step::Connect, &closed_port.address).is_err());
     }
 }
 
@@ -43,7 +43,7 @@ fn an_end_of_another_kind_is_none_of_the_step() {
         println!("skipped: no affinity here");
         return;
     };
-    // The far end closes by FIN where a reset, or a byte, is waited for.
+    // The far end closes by FIN where the step waits for a reset, or a byte.
     for step in [Step::Reset, Step::FirstByte, Step::Refused] {
         let path = path(Family::Ipv4);
         let (far, address, last) = accepting(Step::Connect, &path, &cpus).unwrap();

@@ -19,23 +19,23 @@ use crate::net::seats::Seats;
 use crate::net::windows::{Received, Usage, Used};
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
-/// How often a receiver that may be late is told that there will be no more, and how long is waited before.
+/// Maximum number of farewells to a receiver that may be late, and the pause before each.
 const FAREWELLS: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Which flow there is to be.
+/// The parameters of a flow.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
     pub(super) path: Path,
     /// Bytes of a datagram.
     pub(super) size: usize,
-    /// Datagrams per second; as many as can be if `None`.
+    /// Datagrams per second; as many as possible if `None`.
     pub(super) rate: Option<u32>,
     pub(super) seats: Seats,
     pub(super) content: Content,
 }
 
-/// How far both ends are.
+/// The progress of both ends.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
     /// Datagrams.
@@ -53,7 +53,7 @@ pub(super) struct Traffic {
     pub(super) usage: Usage,
 }
 
-/// What a flow came to.
+/// The result of a flow.
 pub(super) struct Outcome {
     pub(super) sent: Tally,
     pub(super) received: Tally,
@@ -61,14 +61,14 @@ pub(super) struct Outcome {
     pub(super) own: SocketAddr,
     /// What carried the bytes.
     pub(super) way: Way,
-    /// What was done while it was measured, if it was.
+    /// What was done during the measurement, if there was one.
     pub(super) traffic: Option<Traffic>,
 }
 
-/// The number of the worker that receives, where that is here.
+/// The number of the receiving worker, if it is on this machine.
 const RECEIVER: usize = 0;
 
-/// A flow that goes on.
+/// A running flow.
 pub(super) struct Flow {
     workers: Workers,
     session: Option<Session>,
@@ -79,7 +79,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Sets it going, until what `until` says.
+    /// Starts the flow, which continues as long as `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
         match &setting.path {
             Path::Loopback(..) => Self::here(setting, until),
@@ -148,7 +148,7 @@ impl Flow {
         address.map_err(|cause| Failure::of("getsockname", cause))
     }
 
-    /// Its tasks on this machine.
+    /// The flow's tasks on this machine.
     pub(super) fn workers(&self) -> &Workers {
         &self.workers
     }
@@ -158,7 +158,7 @@ impl Flow {
         self.workers.count() - 1
     }
 
-    /// How far it is; CPU times only where they are asked for, since that takes longer.
+    /// The progress so far; CPU times only where they are requested, since reading them takes longer.
     fn progress(&mut self, with_cpu: bool) -> Result<Progress, Failure> {
         self.workers.check()?;
         let cpu_ns = |workers: &Workers, which: usize| {
@@ -196,7 +196,7 @@ impl Flow {
         })
     }
 
-    /// Lets it go on for a window, and until something has arrived.
+    /// Lets the flow run for a window, and until something has arrived.
     pub(super) fn warm_up(&mut self, window: Duration) -> Result<(), Failure> {
         let begun = Instant::now();
         while self.rate(window)? == 0.0 {
@@ -211,7 +211,7 @@ impl Flow {
         Ok(())
     }
 
-    /// Bytes per second that arrive within so long.
+    /// Bytes per second that arrive within this time.
     pub(super) fn window(&mut self, length: Duration) -> Result<f64, Failure> {
         self.rate(length)
     }
@@ -224,7 +224,7 @@ impl Flow {
         came.rate(length)
     }
 
-    /// Ends it: what it came to.
+    /// Ends the flow and returns its result.
     pub(super) fn finish(mut self) -> Result<Outcome, Failure> {
         let own = self.own_address()?;
         let traffic = match self.first {
@@ -266,7 +266,7 @@ fn again(socket: &UdpSocket) -> Result<UdpSocket, Failure> {
         .map_err(|cause| Failure::of("duplicate a socket", cause))
 }
 
-/// Adds the worker that sends, and says goodbye in the end.
+/// Adds the worker that sends, and calls `goodbye` in the end.
 fn send(
     workers: &mut Workers,
     setting: &Setting,
@@ -286,14 +286,14 @@ fn send(
     workers.add(&setting.seats.near, until, Workers::meter()?, near, work)
 }
 
-/// Tells the receiver that there will be no more, until it knows. What is still queued there comes first, and a full queue throws this away as well.
+/// Sends farewells until the receiver has ended. Datagrams still in its queue come first, and a full queue drops the farewell as well.
 fn say_goodbye(near: &UdpSocket, has_ended: &AtomicBool) {
     for _ in 0..FAREWELLS {
         thread::sleep(PAUSE);
         if has_ended.load(Ordering::Acquire) {
             return;
         }
-        // Refused by a receiver that has ended just now.
+        // Refused if the receiver has just ended.
         let _ = near.send(&[]);
     }
 }

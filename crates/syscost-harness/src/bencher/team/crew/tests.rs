@@ -1,4 +1,4 @@
-//! Crews and followers: what comes back of them, and how they end.
+//! Crews and followers: what they return, and how they end.
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use syscost_sys::cpu;
 use super::*;
 use crate::bencher::Follower;
 
-/// With threads and with processes, on the CPUs there are.
+/// Runs the test with threads and with processes, on the available CPUs.
 fn each(test: impl Fn(Between, &[u32])) {
     let Ok(cpus) = cpu::allowed() else {
         println!("skipped: no affinity here");
@@ -43,7 +43,7 @@ fn what_workers_come_to_is_there_in_their_order() {
 }
 
 #[test]
-fn a_worker_that_fails_ends_it_for_all_and_is_told_as_what_it_is() {
+fn a_worker_that_fails_stops_all_and_its_error_is_reported() {
     each(|between, cpus| {
         let mut crew = Crew::new(between).unwrap();
         let well = |(): &mut (), stop: &Stop| {
@@ -95,10 +95,10 @@ fn a_crew_that_is_dropped_lets_its_threads_end() {
     }
 }
 
-/// A pipe of questions and one of answers, seen from the follower.
+/// A pipe of questions and one of answers, as the follower uses them.
 type End = (PipeReader, PipeWriter);
 
-/// Both ends. The follower's stays open here, too: its end is not felt.
+/// Both ends. The follower's end also stays open here, so its closing is not noticed.
 fn ends() -> (End, End, End) {
     let ((question, ask), (answer, reply)) = (pipe().unwrap(), pipe().unwrap());
     let kept = (question.try_clone().unwrap(), reply.try_clone().unwrap());
@@ -167,7 +167,7 @@ fn ten_turns(between: Between, cpus: &[u32], limit: u64) -> Result<(u64, u64), F
 }
 
 #[test]
-fn a_follower_answers_every_turn_and_tells_how_many() {
+fn a_follower_answers_every_turn_and_counts_them() {
     each(|between, cpus| assert_eq!(ten_turns(between, cpus, 99), Ok((10, 10))));
 }
 

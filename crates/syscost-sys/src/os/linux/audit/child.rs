@@ -1,4 +1,4 @@
-//! The child's side: install the filter, hand the listener over, run the operation, leave.
+//! The child's side: install the filter, hand the listener over, run the operation, exit.
 #![allow(unsafe_code)] // fork, and system calls past the filter
 
 use std::io;
@@ -10,7 +10,7 @@ use rustix::process::Pid;
 
 use super::filter;
 
-/// What the child says first: the step that failed and its errno, or [`READY`] and 0 with the
+/// The child's first message: the step that failed and its errno, or [`READY`] and 0 with the
 /// listener.
 pub(super) type Greeting = [i32; 2];
 

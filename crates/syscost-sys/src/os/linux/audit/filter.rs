@@ -1,9 +1,9 @@
 //! The filter: every system call is reported to the listener, except those made by one instruction
 //! of our own.
 //!
-//! That instruction is how the child hands over the listener (a report nobody can yet receive would
-//! wait for ever) and how it leaves without being counted. It is told by its address, so nothing
-//! the operation does looks like it.
+//! That instruction is how the child hands over the listener (a report that cannot be received yet
+//! would block forever) and how it exits without being counted. It is recognised by its address, so
+//! nothing that the operation does looks like it.
 #![allow(unsafe_code)] // assembly, and the call that installs the filter
 
 use std::io;
@@ -57,7 +57,7 @@ mod trampoline {
             b: usize,
             c: usize,
         ) -> isize;
-        /// Where the call returns to: what the kernel calls the instruction pointer of the call.
+        /// The address to which the call returns: what the kernel calls the instruction pointer of the call.
         pub(super) static syscost_audit_return: u8;
     }
 
@@ -97,11 +97,11 @@ pub(super) const NATIVE_ARCH: u32 = if cfg!(target_arch = "aarch64") {
 /// # Safety
 /// As for any raw system call: addresses among the arguments must be valid for what the call does.
 pub(super) unsafe fn unreported(number: libc::c_long, a: usize, b: usize, c: usize) -> isize {
-    // SAFETY: passed on to the caller.
+    // SAFETY: the caller guarantees it.
     unsafe { trampoline::syscost_audit_call(number as usize, a, b, c) }
 }
 
-/// Installs the filter on the calling thread, for good, and returns the listener.
+/// Installs the filter on the calling thread, permanently, and returns the listener.
 pub(super) fn install() -> io::Result<RawFd> {
     let address = trampoline::address();
     let mut program = program(address as u32, (address >> 32) as u32);
@@ -125,7 +125,7 @@ pub(super) fn install() -> io::Result<RawFd> {
             Ok(fd as RawFd)
         }
     };
-    // A report once taken is not given up for a signal (Linux 5.19); before, the call is simply
+    // A report that was taken is not withdrawn because of a signal (Linux 5.19); before, the call is simply
     // reported again.
     let listener = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     match install(listener | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) {
@@ -134,7 +134,7 @@ pub(super) fn install() -> io::Result<RawFd> {
     }
 }
 
-/// Report everything but calls made at this address.
+/// A filter that reports every call except those made at this address.
 fn program(address_low: u32, address_high: u32) -> [libc::sock_filter; 6] {
     const POINTER: u32 = std::mem::offset_of!(libc::seccomp_data, instruction_pointer) as u32;
     // Both halves are looked at in the machine's order; every supported target is little-endian.

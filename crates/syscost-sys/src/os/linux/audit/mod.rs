@@ -14,11 +14,11 @@ use crate::Unsupported;
 use crate::audit::{AuditError, Death, SyscallCounts};
 use crate::raw::{Sysno, syscall0};
 
-/// The code with which the child says that the operation came to its end: one that no operation
-/// exits with by itself.
+/// The status with which the child reports that the operation came to its end: one that no operation
+/// exits with on its own.
 const FINISHED: i32 = 173;
 
-/// The code with which the child says that the operation panicked; Rust's own for a panic in
+/// The status with which the child reports that the operation panicked; Rust's own for a panic in
 /// `main`.
 const PANICKED: i32 = 101;
 
@@ -31,7 +31,7 @@ pub(crate) fn count_syscalls(
     count_watched(timeout, noted, op, watch)
 }
 
-/// `watch` tells of the child's end; where it cannot, since a container refuses pidfd_open, the filter's own end has to.
+/// `watch` shows the child's end; where a container refuses pidfd_open, the end of the filter does instead.
 fn count_watched(
     timeout: Duration,
     noted: &[Sysno],
@@ -71,9 +71,9 @@ fn count_watched(
 struct Child(Pid);
 
 impl Child {
-    /// Waits for a child that has ended (or is about to) and says how it did.
+    /// Waits for a child that has ended (or is about to) and returns how it ended.
     fn end(self) -> Result<Result<(), AuditError>, AuditError> {
-        // First the group, while the dead leader still keeps its number from being given away.
+        // First the group, while the dead leader's number cannot be reused yet.
         self.kill_group();
         let status = self
             .wait()
@@ -123,7 +123,7 @@ pub(crate) fn one_system_call() {
     }
 }
 
-/// ` (SIGSEGV)` for the signals an operation dies of.
+/// Formats ` (SIGSEGV)` for the signals that commonly kill an operation.
 pub(crate) fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGSEGV => "SIGSEGV",
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_descriptor_of_the_child_the_filters_end_tells_of_its() {
+    fn without_a_pidfd_the_end_of_the_filter_shows_the_childs() {
         let limit = Duration::from_secs(10);
         let mut op = || (0..5).for_each(|_| one_system_call());
         match count_watched(limit, &[], &mut op, |_| None) {

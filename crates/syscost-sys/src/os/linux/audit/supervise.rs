@@ -13,11 +13,11 @@ use super::filter::NATIVE_ARCH;
 use crate::Unsupported;
 use crate::audit::{AuditError, SyscallCounts};
 
-/// What came of the child's beginnings.
+/// The first message from the child.
 pub(super) enum Greeting {
     Listener(OwnedFd),
     Refused(Unsupported),
-    /// The child ended, or the time did, before it said anything.
+    /// The child ended, or the deadline passed, before it said anything.
     Silence,
 }
 
@@ -65,7 +65,7 @@ fn no_filter(cause: &io::Error) -> String {
     format!("seccomp(SECCOMP_SET_MODE_FILTER): {cause}; {advice}")
 }
 
-/// Receives one greeting with at most one descriptor; no greeting at the end of the stream.
+/// Receives one greeting with at most one descriptor; `None` instead of a greeting at the end of the stream.
 fn receive(near: &OwnedFd) -> io::Result<(Option<child::Greeting>, Option<OwnedFd>)> {
     let mut greeting: child::Greeting = [0; 2];
     let mut control: Control = [0; 8];
@@ -86,7 +86,7 @@ fn receive(near: &OwnedFd) -> io::Result<(Option<child::Greeting>, Option<OwnedF
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel has set the control length; the header, if any, is inside `control`, and a
-    // descriptor that came this way belongs to nobody else.
+    // descriptor that came this way has no other owner.
     let listener = unsafe {
         let header = libc::CMSG_FIRSTHDR(&raw const message);
         let is_descriptor = !header.is_null() && (*header).cmsg_type == libc::SCM_RIGHTS;
@@ -122,7 +122,7 @@ pub(super) fn supervise(
         if heard.contains(PollFlags::IN) {
             count_one(listener, counts)?;
         } else if !heard.is_empty() {
-            // Nobody is under the filter any more; the child is about to be gone.
+            // No process is under the filter any more; the child is about to end.
             if pidfd.is_none() {
                 return Ok(End::Ended);
             }
@@ -131,7 +131,7 @@ pub(super) fn supervise(
     }
 }
 
-/// The kernel fills in its own notion of the structures, which may grow: leave room.
+/// A structure with spare room: the kernel fills in its own version, which may be longer.
 #[repr(C)]
 struct Roomy<T> {
     value: T,
@@ -168,7 +168,7 @@ fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), Audit
     {
         return unless_gone("ioctl(SECCOMP_IOCTL_NOTIF_SEND)");
     }
-    // Counted only now: a report given up before the answer is made anew when the call is
+    // Counted only now: a report withdrawn before the answer is repeated when the call is
     // restarted.
     let data = report.value.data;
     if data.arch == NATIVE_ARCH {
@@ -179,7 +179,7 @@ fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), Audit
     Ok(())
 }
 
-/// The caller may have been killed, or left for a signal handler, before the report was taken or
+/// Ignores the error where the caller was killed, or left for a signal handler, before the report was taken or
 /// answered.
 fn unless_gone(operation: &'static str) -> Result<(), AuditError> {
     let cause = io::Error::last_os_error();
@@ -193,7 +193,7 @@ fn unless_gone(operation: &'static str) -> Result<(), AuditError> {
     }
 }
 
-/// Polls until something is ready; false when the time is over.
+/// Polls until something is ready; false when the deadline has passed.
 fn wait(ready: &mut [PollFd<'_>], deadline: Instant) -> Result<bool, AuditError> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
