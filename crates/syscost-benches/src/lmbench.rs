@@ -16,7 +16,7 @@ const fn program(name: &'static str, note: &'static str) -> Program {
 pub const LMBENCH: &[Program] = &[
     program(
         "bw_file_rd",
-        "Warm, cold and direct reads are rows of their own, and what was read is not added up. `fs.read` is the time of one read at random.",
+        "Warm, cold and direct reads are separate rows, and what was read is not added up. `fs.read` is the time of one read at random.",
     ),
     program(
         "bw_mem",
@@ -68,8 +68,8 @@ pub const LMBENCH: &[Program] = &[
     ),
     program(
         "lat_ctx",
-        "`switch.ring` has its ring and its working set, with the work alone taken off by batches that alternate. `switch.pipe` is the \
-         round trip, two switches, with nothing taken off; the detail `switch_ns` is half of it.",
+        "`switch.ring` is the same ring with a working set; the work itself is measured in alternating batches and subtracted. \
+         `switch.pipe` is the round trip, two switches, with nothing subtracted; the detail `switch_ns` is half of it.",
     ),
     program(
         "lat_dram_page",
@@ -94,7 +94,7 @@ pub const LMBENCH: &[Program] = &[
     ),
     program(
         "lat_mmap",
-        "Mapping and unmapping are rows of their own, of anonymous memory, touched or not.",
+        "Mapping and unmapping are separate rows, of anonymous memory, touched or not.",
     ),
     program(
         "lat_ops",
@@ -131,7 +131,7 @@ pub const LMBENCH: &[Program] = &[
     ),
     program(
         "lat_sig",
-        "`install`, `catch` and `prot` are rows of their own.",
+        "`install`, `catch` and `prot` are separate rows.",
     ),
     program(
         "lat_syscall",
@@ -166,7 +166,7 @@ pub const LMBENCH: &[Program] = &[
     program("loop_o", "A row for each shape of the loop."),
     program(
         "memsize",
-        "Not covered: how much memory there is stands among the facts of the machine.",
+        "Not covered: the size of the memory is in the machine section of the document.",
     ),
     program("mhz", "By two chains of instructions, which must agree."),
     program(

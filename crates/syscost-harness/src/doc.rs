@@ -6,6 +6,14 @@
 /// The headings every benchmark's doc comment has, in this order.
 pub const HEADINGS: [&str; 4] = ["Measures", "Does not measure", "Reading it", "Source"];
 
+/// A heading as it is printed.
+pub fn printed(heading: &str) -> &str {
+    match heading {
+        "Reading it" => "Interpretation",
+        other => other,
+    }
+}
+
 /// The parts of a doc comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
@@ -40,6 +48,14 @@ pub fn explanation(source: &str) -> Explanation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_heading_is_printed_in_terms_of_the_field() {
+        assert_eq!(
+            HEADINGS.map(printed),
+            ["Measures", "Does not measure", "Interpretation", "Source"]
+        );
+    }
 
     #[test]
     fn headings_split_the_comment() {

@@ -177,7 +177,7 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
         warnings.push(warning(
             "noise",
             format!(
-                "CPU {} lost {:.1} % of its time to others, {:.0} µs at once",
+                "CPU {} lost {:.1} % of its time to others, longest gap {:.0} µs",
                 probe.cpu, probe.lost_percent, probe.longest_gap_us
             ),
             "end other programs, or measure at a quieter time",

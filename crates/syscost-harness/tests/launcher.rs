@@ -138,7 +138,7 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
     let lost = format!("{ready}; sleep 1000 & kill -KILL $!; exec sleep 1000");
     let lost = run(folder, &lost, 1).expect("ran");
     assert!(
-        failure(&lost, 0).ends_with("was ended by signal 9, by another program"),
+        failure(&lost, 0).ends_with("was killed by signal 9, which syscost did not send"),
         "{}",
         failure(&lost, 0)
     );

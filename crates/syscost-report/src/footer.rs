@@ -41,7 +41,7 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, shown: &Shown<'_>, paint
         out.blank();
     }
     for (status, heading) in [
-        (Status::AboveRange, "Larger than all that was tried"),
+        (Status::AboveRange, "Above range"),
         (
             Status::Withheld,
             "Withheld: the evidence contradicts the name",
@@ -71,7 +71,7 @@ pub(crate) fn footer(run: &Run, options: &TableOptions, shown: &Shown<'_>, paint
         }
         out.blank();
     }
-    legend(shown, &mut out);
+    legend(shown, options.verbose, &mut out);
     if !shown.columns_left_out.is_empty() {
         let columns: Vec<&str> = shown.columns_left_out.iter().copied().collect();
         out.dim(&format!(
@@ -199,14 +199,18 @@ fn list(names: &[&str], all: bool) -> String {
     )
 }
 
-/// Explains the signs that occur in this table.
-fn legend(shown: &Shown<'_>, out: &mut Out) {
+/// Explains the signs that occur in this table; `verbose`: it shows the evidence of its rows.
+fn legend(shown: &Shown<'_>, verbose: bool, out: &mut Out) {
     let are_flags_left_out = shown.are_flags_left_out;
     let rows = shown.rows.iter().copied();
     let shown: Vec<&Measurement> = rows.filter(|row| row.status.has_figures()).collect();
     for mark in [Mark::Confirmed, Mark::Unverified, Mark::Refuted] {
         if shown.iter().any(|row| Mark::of(&row.evidence) == mark) {
-            out.dim(&format!("{} {}", mark.sign(), mark.meaning()));
+            let which = match mark == Mark::Unverified && !verbose {
+                true => "; -v says which",
+                false => "",
+            };
+            out.dim(&format!("{} {}{which}", mark.sign(), mark.meaning()));
         }
     }
     if shown.iter().any(|row| row.estimate.ci95_low.is_some()) {
@@ -222,7 +226,7 @@ fn legend(shown: &Shown<'_>, out: &mut Out) {
         out.dim("< the cost cannot be distinguished from zero: its bound");
     }
     if shown.iter().any(|row| row.status == Status::AboveRange) {
-        out.dim("> larger than everything that was tried in the time and memory there was");
+        out.dim("> above range: larger than everything that could be tried in the available time and space");
     }
     let estimates = shown.iter().filter(|row| row.status == Status::Ok);
     if let Some(grades) = grades(estimates.map(|row| &row.estimate)) {

@@ -29,6 +29,12 @@ pub(crate) struct Level {
     pub(crate) differs: bool,
 }
 
+/// The indices of the columns that have something to show, that of the names first.
+pub(crate) fn columns(levels: &[Level]) -> Vec<usize> {
+    let is_filled = |column: &usize| levels.iter().any(|level| !level.cells[*column].is_empty());
+    (0..HEADS.len()).filter(is_filled).collect()
+}
+
 /// The levels as runs name them, and as people do.
 const CACHES: [(&str, &str); 4] = [
     ("1", "L1 cache"),
@@ -222,14 +228,15 @@ pub(crate) fn text(run: &Run) -> Vec<String> {
     if levels.is_empty() {
         return Vec::new();
     }
+    let columns = columns(&levels);
     let mut table = paint::columns();
-    table.set_header(HEADS);
+    table.set_header(columns.iter().map(|&column| HEADS[column]));
     for level in &levels {
         let mut cells = level.cells.clone();
         if level.differs {
             cells[2].push_str(" ≠");
         }
-        table.add_row(cells);
+        table.add_row(columns.iter().map(|&column| &cells[column]));
     }
     table.column_iter_mut().skip(1).for_each(|column| {
         column.set_cell_alignment(CellAlignment::Right);
@@ -320,6 +327,20 @@ mod tests {
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect();
         row
+    }
+
+    #[test]
+    fn a_column_without_cells_is_left_out() {
+        let mut run = fixture::run();
+        run.measurements = vec![
+            row("memory.cache_size", "1", Unit::Bytes, 49152.0),
+            row("memory.cache_latency", "1", Unit::Nanoseconds, 1.5),
+        ];
+        let heads = text(&run).remove(0);
+        assert!(heads.contains("latency"), "{heads}");
+        for empty in ["cycles", "bandwidth"] {
+            assert!(!heads.contains(empty), "{heads}");
+        }
     }
 
     #[test]

@@ -52,7 +52,10 @@ impl HistoryOptions {
 /// landslide.
 const MIN_RANGE: f64 = 0.1;
 
-/// One line per series: name, sparkline, newest value, newest change.
+/// The heading of the sparklines, and a shorter one.
+const OVER_TIME: [&str; 2] = ["oldest to newest", "time →"];
+
+/// One line per series, below a heading: name, sparkline, newest value, newest change.
 pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
     let paint = options.paint();
     let columns = options.width();
@@ -71,8 +74,15 @@ pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
         .map(|series| series.points.len())
         .max()
         .unwrap_or(0);
+    let over_time = OVER_TIME.into_iter().find(|text| width(text) <= room);
+    let over_time = over_time.unwrap_or_default();
+    let used = room.min(longest.max(width(over_time)));
     let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
     let mut out = String::new();
+    if !series.is_empty() {
+        let heading = format!("{:name_width$}  {over_time:used$}  {:>10}", "", "latest");
+        push(&mut out, &paint.text(paint::DIM, &heading));
+    }
     for series in series {
         let name = cut(&series.name, &names, name_width);
         let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
@@ -81,9 +91,8 @@ pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
             |&value| quantity(series.unit, value),
         );
         let mut line = format!(
-            "{name:name_width$}  {:room$}  {last:>10}",
-            sparkline(&values, room),
-            room = room.min(longest)
+            "{name:name_width$}  {:used$}  {last:>10}",
+            sparkline(&values, room)
         );
         if let Some(change) = series.changes.last() {
             let text = format!("  {} {}", relative(change), options.day(&change.started));

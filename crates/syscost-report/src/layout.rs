@@ -20,7 +20,7 @@ pub(crate) const INDENT: usize = 2;
 /// Columns between two columns of the table.
 const GAP: usize = 2;
 /// Minimum width of a name with its indent.
-const MIN_NAME: usize = 22;
+const MIN_NAME_WIDTH: usize = 22;
 
 /// A row of the table before it is laid out.
 #[derive(Clone)]
@@ -128,7 +128,7 @@ impl Layout {
             .map(|row| row.indent + paint::width(row.name))
             .max()
             .unwrap_or(0);
-        let flags = rows.iter().map(min_flags).max().unwrap_or(0);
+        let flags = rows.iter().map(min_flags_width).max().unwrap_or(0);
         let room = |columns: &[Column]| {
             let numbers: usize = columns
                 .iter()
@@ -145,7 +145,7 @@ impl Layout {
         Layout {
             all: choices[0],
             columns,
-            name: name.min(room(columns).max(MIN_NAME)),
+            name: name.min(room(columns).max(MIN_NAME_WIDTH)),
             width,
         }
     }
@@ -337,7 +337,7 @@ fn shown_flags(row: &Row<'_>) -> Vec<&'static str> {
 }
 
 /// Minimum width to leave after the mark, to show a row's first flag.
-fn min_flags(row: &Row<'_>) -> usize {
+fn min_flags_width(row: &Row<'_>) -> usize {
     match min_width(&shown_flags(row)) {
         0 => 0,
         columns => GAP + columns,

@@ -96,14 +96,8 @@ fn legend(numbers: &Numbers, widths: &Widths) -> String {
     };
     let steps = match widths.steps {
         0 => String::new(),
-        1 => {
-            format!("A bar begins at {AXIS_BEGIN} ns and grows by a step for each factor of ten. ")
-        }
-        steps => {
-            format!(
-                "A bar begins at {AXIS_BEGIN} ns and grows by {steps} steps for each factor of ten. "
-            )
-        }
+        1 => format!("Bars are logarithmic: 1 block per decade from {AXIS_BEGIN} ns. "),
+        steps => format!("Bars are logarithmic: {steps} blocks per decade from {AXIS_BEGIN} ns. "),
     };
     let interval = match widths.is_half_width_left_out {
         true => format!(

@@ -20,7 +20,7 @@ pub use summary::{summary, summary_of_part};
 pub enum Mark {
     /// Every claim was counted and confirmed.
     Confirmed,
-    /// Some claim could not be counted here, or there were no claims.
+    /// Some claim could not be confirmed, or there were no claims.
     Unverified,
     /// Some claim was refuted.
     Refuted,
@@ -50,7 +50,7 @@ impl Mark {
         match self {
             Mark::Confirmed => "every claim was counted and confirmed",
             Mark::Unverified => {
-                "some claim could not be verified here, e.g. on a machine too noisy to tell"
+                "a claim could not be confirmed: not countable here, too noisy, or the system reports something else"
             }
             Mark::Refuted => "a claim was refuted, so the number is withheld",
         }

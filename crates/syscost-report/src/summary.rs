@@ -250,7 +250,7 @@ impl Page {
 
     fn closing(&mut self, run: &Run, blocks: &[Block<'_>], options: &TableOptions) {
         let lines = blocks.iter().flat_map(|block| &block.lines);
-        self.dim("✓ confirmed by counts, ? not verifiable here, ± larger side of 95 % interval");
+        self.dim("✓ confirmed by counts, ? unconfirmed (-v: why), ± larger side of 95 % interval");
         let shown: Vec<&Measurement> = lines.map(|line| line.row).collect();
         let legend = [
             footer::grades(shown.iter().map(|row| &row.estimate)),

@@ -89,7 +89,7 @@ fn new_labels(runs: &[Run], names: &[Names]) -> BTreeMap<String, String> {
     for (run, names) in runs.iter().zip(names) {
         for directory in &run.directories {
             let label = &directory.label;
-            let is_revealing = label.contains('/') || names.clean(label) != *label;
+            let is_revealing = label.contains('/') || names.clean_of_words(label) != *label;
             if !is_revealing || labels.contains_key(label) {
                 continue;
             }

@@ -113,7 +113,7 @@ impl Status {
             Status::Ok => "measured",
             Status::Withheld => "withheld",
             Status::BelowResolution => "below resolution",
-            Status::AboveRange => "larger than all that was tried",
+            Status::AboveRange => "above range",
             Status::Unsupported => "unsupported",
             Status::Failed => "failed",
             Status::Skipped => "skipped",

@@ -197,7 +197,7 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
                 Status::Ok => "its unit is no time",
                 Status::Withheld => "withheld: the evidence refuted it",
                 Status::BelowResolution => "below resolution",
-                Status::AboveRange => "larger than all that was tried",
+                Status::AboveRange => "above range",
                 Status::Unsupported => "unsupported here",
                 Status::Failed => "failed",
                 Status::Skipped => "skipped",

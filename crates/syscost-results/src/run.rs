@@ -25,7 +25,7 @@ pub struct Run {
     pub started: String,
     /// How long it took, in seconds, over all its parts if it was resumed.
     pub duration_s: f64,
-    /// Whether every row got its fewest rounds; false after Ctrl-C or with too small a budget. This is said of the whole run,
+    /// Whether every row got its minimum number of rounds; false after Ctrl-C or with too small a budget. This is said of the whole run,
     /// even where its document was printed with some of its rows only.
     pub complete: bool,
     /// The measured machine.

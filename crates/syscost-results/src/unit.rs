@@ -68,4 +68,15 @@ impl Unit {
             Unit::Ratio => "ratio",
         }
     }
+
+    /// Whether it is a time or a rate. A value in another unit is observed or computed: no operation is timed for it.
+    pub fn is_timed(self) -> bool {
+        match self {
+            Unit::Nanoseconds
+            | Unit::BytesPerSecond
+            | Unit::OperationsPerSecond
+            | Unit::FlopsPerSecond => true,
+            Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => false,
+        }
+    }
 }

@@ -15,14 +15,14 @@ use crate::{Failed, references};
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = Store::of_user().find(name);
-    Ok(found.map_err(|error| explain_reference(name, error))?.run)
+    Ok(found.map_err(|error| explain_missing(name, error))?.run)
 }
 
 /// Explains that a shipped reference has no samples, so it cannot be compared or exported.
-fn explain_reference(name: &str, error: StoreError) -> anyhow::Error {
+fn explain_missing(name: &str, error: StoreError) -> anyhow::Error {
     match error {
         StoreError::Unknown { .. } if references::is_shipped(name) => Failed::Usage(format!(
-            "`{name}` is a reference: its numbers stand beside those of a run, and have no samples; \
+            "`{name}` is a shipped reference without samples, which can only be shown beside a run: \
              syscost show latest --beside {name}"
         ))
         .into(),
@@ -45,7 +45,7 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
         is_fit
     };
     let found = Store::of_user().find_having(name, has);
-    let (loaded, passed) = found.map_err(|error| explain_reference(name, error))?;
+    let (loaded, passed) = found.map_err(|error| explain_missing(name, error))?;
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {
             0 => String::new(),
@@ -70,8 +70,11 @@ fn was_interrupted(run: &Run) -> bool {
 
 /// Returns what a run lacks of the rows that these names mean. Of each name it must have tried at
 /// least one row, whatever the outcome.
-pub(crate) fn lacks_rows(run: &Run, names: &[String]) -> Option<String> {
-    let choices = choose_of(names_of(run), names).ok()?;
+pub(crate) fn lacks_rows(run: &Run, names: Result<Vec<String>, Failed>) -> Option<String> {
+    let Ok(names) = names else {
+        return Some("has no such row".to_owned());
+    };
+    let choices = choose_of(names_of(run), &names).ok()?;
     choices.iter().find_map(|choice| lacks(run, choice))
 }
 

@@ -55,7 +55,7 @@ impl FarEnd {
         for address in addresses {
             if address.ip().is_unspecified() {
                 let ip = address.ip();
-                refused = anyhow!("{ip} is a wildcard, not the address of a machine");
+                refused = anyhow!("{ip} is the wildcard address, not that of a machine");
                 continue;
             }
             match Session::connect(address, &token, PATIENCE) {

@@ -22,7 +22,7 @@ use absent::is_remote;
 pub(crate) use absent::{Kept, absent, unknown};
 pub(crate) use choice::Choice;
 use choice::choose;
-pub(crate) use parameters::with_parameters;
+pub(crate) use parameters::{to_measure, with_parameters};
 pub(crate) use programs::program;
 pub(crate) use selector::Selector;
 pub(crate) use similar::{most_similar, similar};
@@ -120,7 +120,12 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
 /// Prints how the programs of lmbench among the choices differ from what is measured here.
 fn note_programs(choices: &[Choice]) {
     let names = choices.iter().filter_map(Choice::found);
-    for program in names.filter_map(|(text, _)| program(text)) {
+    names.for_each(|(text, _)| note_program(text));
+}
+
+/// Prints how this program of lmbench, if it is one, differs from what is measured here.
+fn note_program(text: &str) {
+    if let Some(program) = program(text) {
         note!("{}", programs::about(program));
     }
 }
@@ -182,7 +187,8 @@ pub(crate) fn choose_of<'a>(
     kept: impl Iterator<Item = &'a str>,
     names: &[String],
 ) -> Result<Vec<Choice>, Failed> {
-    let rows = Catalogue::rows(CATALOGUE.benchmarks());
+    let groups = CATALOGUE.groups().iter();
+    let rows = Catalogue::rows(groups.flat_map(|group| group.benchmarks));
     let mut known: Vec<String> = rows.iter().map(Row::name).collect();
     known.extend(kept.map(str::to_owned));
     let is_name = |selector: &Selector| {

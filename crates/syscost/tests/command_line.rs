@@ -120,7 +120,7 @@ fn every_listed_benchmark_is_explained() {
         for heading in [
             "Measures",
             "Does not measure",
-            "Reading it",
+            "Interpretation",
             "Source",
             "Evidence",
             "Rows",
@@ -158,14 +158,14 @@ fn words_find_benchmarks_by_titles_and_tags() {
     let one = program.run(&["explain", "false", "sharing"]);
     let text = String::from_utf8_lossy(&one.stdout).into_owned();
     assert!(
-        text.starts_with("memory.false_sharing ") && text.contains("Found by"),
+        text.starts_with("memory.false_sharing ") && text.contains("Search terms"),
         "{text}"
     );
     let several = program.run(&["explain", "lat_ctx"]);
     assert_eq!(several.status.code(), Some(0));
     let text = String::from_utf8_lossy(&several.stdout).into_owned();
     assert!(
-        text.starts_with("switch.pipe ") && text.contains("Beside lmbench"),
+        text.starts_with("switch.pipe ") && text.contains("Compared with lmbench"),
         "{text}"
     );
     assert!(

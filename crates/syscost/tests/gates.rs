@@ -93,22 +93,54 @@ fn a_gate_with_nothing_to_judge_is_not_passed() {
     let (code, _, error) = compare(&program, &["base.json", "fewer.json", "--fail-on", "worse"]);
     assert_eq!(code, Some(0));
     assert!(error.contains("1 could not be compared"), "{error}");
-    let min_judged = |share| {
+}
+
+#[test]
+fn a_noisy_run_does_not_pass_by_being_inconclusive() {
+    let (program, mut run) = program();
+    let all = run["measurements"].as_array_mut().expect("rows");
+    let rows = all.len();
+    for row in all {
+        row["flags"] = json!([]);
+    }
+    keep(&program, "base", &run);
+    let judged = |new: &str, percent: &str| {
         let gate = [
             "base.json",
-            "fewer.json",
+            new,
             "--fail-on",
             "worse",
-            "--min-judged",
-            share,
+            "--min-conclusive",
+            percent,
         ];
         let (code, _, error) = compare(&program, &gate);
         (code, error)
     };
-    assert_eq!(min_judged("10%").0, Some(0));
-    let (code, error) = min_judged("100%");
+    // What the new run was not to measure does not count.
+    let mut fewer = slowed(&run, 1.0);
+    fewer["measurements"].as_array_mut().expect("rows").pop();
+    keep(&program, "fewer", &fewer);
+    assert_eq!(judged("fewer.json", "100%").0, Some(0));
+    // What noise kept from it does, and what neither side could measure.
+    let reason = "something else ran on its core whenever it was due";
+    let lose_last = |run: &serde_json::Value| {
+        let mut run = run.clone();
+        let all = run["measurements"].as_array_mut().expect("rows");
+        let last = all.last_mut().expect("a row");
+        (last["status"], last["reason"]) = (json!("failed"), json!(reason));
+        run
+    };
+    keep(&program, "noise", &lose_last(&slowed(&run, 1.0)));
+    let (code, error) = judged("noise.json", "100%");
     assert_eq!(code, Some(1), "{error}");
-    assert!(error.contains("and --min-judged wants 100 %"), "{error}");
-    let slower = ["fewer.json", "base.json", "--min-judged", "10%"];
-    assert_eq!(compare(&program, &slower).0, Some(2), "it needs a gate");
+    let words = format!("only {} of {rows} rows came to a conclusion", rows - 1);
+    assert!(
+        error.contains(&words) && error.contains("requires 100 %"),
+        "{error}"
+    );
+    keep(&program, "base", &lose_last(&run));
+    assert_eq!(judged("noise.json", "100%").0, Some(1));
+    assert_eq!(judged("noise.json", "1%").0, Some(0));
+    let alone = ["base.json", "noise.json", "--min-conclusive", "10%"];
+    assert_eq!(compare(&program, &alone).0, Some(2), "it needs a gate");
 }

@@ -63,7 +63,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const ANSWERS: &str = "right answers of the called procedure";
+const ANSWERS: &str = "correct return values of the called procedure";
 
 /// Minimum core cycles of a page fault: entering the kernel and returning alone take about as many.
 const FAULT: f64 = 200.0;

@@ -9,7 +9,7 @@
 //! The small one costs what a call costs. The large one waits for the copy: the callee reads what was just stored, each
 //! time about 5 core cycles of store forwarding, part of which overlaps the call.
 //! ## Source
-//! The call-and-switch experiment's f(struct), whose structure fits in registers.
+//! The call-and-switch experiment's f(struct); the size of its structure was not published.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};

@@ -34,7 +34,7 @@ use super::in_each_directory;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention_law",
-    title: "Parallel reads: latency that each process adds",
+    title: "Parallel reads: added latency per process",
     tags: &[
         "i/o contention",
         "disk contention",

@@ -21,7 +21,7 @@ use crate::sync::{self, Via};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.lock",
-    title: "File lock on a file system: lock and unlock",
+    title: "File lock in the measured directory",
     tags: &[
         "flock",
         "fcntl",

@@ -38,7 +38,7 @@ pub(crate) use space::claim_flag;
 
 pub(super) const GROUP: Group = Group {
     name: "fs",
-    title: "File systems: what reading, writing and naming files costs, cached and not",
+    title: "reading, writing and naming files, cached and not",
     benchmarks: &[
         read::BENCHMARK,
         read_bandwidth::BENCHMARK,

@@ -188,7 +188,7 @@ fn cases() -> Vec<Case> {
     }
 }
 
-/// The placeholder case of a machine for which nothing remote was given.
+/// The placeholder case where no remote file system was given together with a local one.
 fn nothing() -> Case {
     Case::new([(directory::KEY, NOTHING_REMOTE)])
 }

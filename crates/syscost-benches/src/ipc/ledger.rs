@@ -120,10 +120,12 @@ impl Ledger {
         let observed = self.fault.observed.load(Relaxed);
         let what = match kind {
             0 => return Ok(()),
-            WRONG_NUMBER => format!("number {observed} came: one was lost, sent twice or damaged"),
-            WRONG_LENGTH => format!("{observed} bytes came"),
+            WRONG_NUMBER => {
+                format!("message {observed} arrived instead: one was lost, sent twice or damaged")
+            }
+            WRONG_LENGTH => format!("{observed} bytes arrived"),
             REFUSED => std::io::Error::from_raw_os_error(observed as i32).to_string(),
-            _ => "a call answered something else than it must".to_owned(),
+            _ => "a call returned an unexpected value".to_owned(),
         };
         Err(Failure::Failed(format!(
             "where the partner waited for message {message}: {what}"

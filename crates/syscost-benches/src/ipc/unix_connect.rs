@@ -102,10 +102,11 @@ fn abstract_name() -> String {
 /// What a socket is bound to: a `path`, an `abstract` name, or nothing.
 fn name_of(socket: &OwnedFd) -> Result<&'static str, Errno> {
     let address = SocketAddrUnix::try_from(getsockname(socket)?)?;
-    Ok(match (address.path_bytes(), address.abstract_name()) {
-        (Some(_), _) => "path",
-        (None, Some(_)) => "abstract",
-        (None, None) => "nothing",
+    let abstract_name = address.abstract_name().unwrap_or_default();
+    Ok(match address.path_bytes() {
+        Some(_) => "path",
+        None if !abstract_name.is_empty() => "abstract",
+        None => "nothing",
     })
 }
 

@@ -21,7 +21,7 @@ use super::space::{ADDRESS, SIZE, size};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.brk",
-    title: "brk, memory touched",
+    title: "brk: grow, touch, shrink",
     tags: &["heap", "sbrk", "page fault", "heap growth"],
     revision: 2,
     cases: Cases::Grid(&[(SIZE, &["4K", "1M"])]),

@@ -21,7 +21,7 @@ use super::hierarchy::{self, LEVEL, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_size",
-    title: "Cache size, read off the latency",
+    title: "Cache size, inferred from load latency",
     tags: &[
         "cache capacity",
         "l1",

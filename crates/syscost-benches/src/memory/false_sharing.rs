@@ -35,7 +35,7 @@ use tally::{Neighbour, Tally};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.false_sharing",
-    title: "False sharing: addition beside another thread's word",
+    title: "False sharing: two threads writing nearby words",
     tags: &[
         "cache line contention",
         "cache coherence",

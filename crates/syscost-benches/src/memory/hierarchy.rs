@@ -64,7 +64,7 @@ pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> 
 fn found(points: &[(f64, f64)]) -> Result<Staircase, Failure> {
     staircase(points).ok_or_else(|| {
         Failure::Unsupported(format!(
-            "no plateau was found in the costs of {} sizes ({MIN_POINTS} are the fewest to look in)",
+            "no plateau was found in the costs of {} sizes (at least {MIN_POINTS} are needed)",
             points.len()
         ))
     })
@@ -109,9 +109,13 @@ pub(super) fn step(
     {
         return Ok((plateau, end, next));
     }
+    let steps = match plateaus.len().saturating_sub(1) {
+        0 => "no step".to_owned(),
+        1 => "only 1 step".to_owned(),
+        steps => format!("only {steps} steps"),
+    };
     Err(Failure::Unsupported(format!(
-        "there is no further step in the curve, which has {}",
-        plateaus.len().saturating_sub(1)
+        "level {level} was not found: the curve has {steps}"
     )))
 }
 

@@ -1,16 +1,16 @@
 //! One load that depends on the one before it, by the amount of memory, the order of visits and the page size.
 //!
 //! ## Measures
-//! A pointer chase through `size` bytes of memory: every cache line of it holds the address of another, all on one single cycle, and one register follows it
-//! around. The processor cannot know an address before the load before it has completed, so the time of a step is the latency of a load. With
-//! `access=random` each line is visited once per round and the next can be anywhere; `sequential` continues with the neighbouring line, `stride` 256 bytes further.
+//! A pointer chase through `size` bytes of memory: every cache line of it holds the address of another, all linked into a single cycle. Each address comes from
+//! the previous load, so the time per step is the load latency. With `access=random` each line is visited once per lap of the chain and the next can be anywhere;
+//! `sequential` continues with the neighbouring line, `stride` 256 bytes further.
 //! ## Does not measure
 //! Bandwidth, or how many loads can be outstanding at a time: `memory.parallelism`. Latency while the memory is busy: `memory.loaded_latency`. Memory of another
 //! node: the kernel allocates pages near the CPU that fills them.
 //! ## Reading it
 //! A staircase: each plateau is a cache, the last one memory; the steps are where a cache ends, and `memory.cache_size` and
 //! `memory.cache_latency` are derived from them. Latencies of the first cache are whole core cycles. The difference between small pages and huge ones is translation: with
-//! small ones a random step soon misses the TLB as well (`memory.tlb`). With `sequential` and `stride` prefetchers fetch lines ahead. A large shared cache has no sharp
+//! small ones a random step soon misses the TLB as well (`memory.tlb`). With `sequential` or `stride`, prefetchers hide part of the latency. A large shared cache has no sharp
 //! end, and in a virtual machine others use it too. Of memory beyond 64 MiB a measurement walks only a part: lines at random places, of which a cache
 //! holds no more than its share. The largest is 256 MiB; careful runs go to
 //! 512 MiB in small pages and 1 GiB in huge ones.

@@ -2,8 +2,8 @@
 //!
 //! ## Measures
 //! A pointer chase through 128 MiB in blocks of 1 KiB, in random order: in each block a load somewhere, then, dependent on it, one
-//! `distance` bytes higher or lower. The time is that of one load, the mean of both. Place and direction are random: AMD's cores learn
-//! which lines of a region follow its first one, and prefetched them as long as it was always the next higher one.
+//! `distance` bytes higher or lower. The time is that of one load, the mean of both. Place and direction are random: AMD cores learn
+//! which lines of a region follow its first one, and would prefetch the second one if it were always the next higher line.
 //! ## Does not measure
 //! Which cache the first load of a block misses: all caches smaller than 8 MiB, and usually the TLB as well.
 //! ## Reading it
@@ -31,7 +31,7 @@ const CLOSEST: usize = 16;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line",
-    title: "Two nearby loads, by distance",
+    title: "Spatial locality: second load, by distance",
     tags: &[
         "cache line",
         "spatial locality",

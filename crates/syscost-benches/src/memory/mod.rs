@@ -37,7 +37,7 @@ use syscost_harness::prelude::*;
 
 pub(crate) const GROUP: Group = Group {
     name: "memory",
-    title: "memory",
+    title: "caches, TLBs and main memory",
     benchmarks: &[
         latency::BENCHMARK,
         cache_size::BENCHMARK,

@@ -37,13 +37,13 @@ impl Received {
         }
     }
 
-    /// Bytes per second. At min_ns `passed` has elapsed here: a clock that shows less is
+    /// Bytes per second. At least `passed` has elapsed here: a clock that shows less is
     /// wrong.
     pub(super) fn rate(&self, passed: Duration) -> Result<f64, Failure> {
-        let (ns, min_ns) = (self.at_ns as f64, passed.as_nanos() as f64);
-        if ns < CLOCKS_AGREE * min_ns {
+        let (ns, here_ns) = (self.at_ns as f64, passed.as_nanos() as f64);
+        if ns < CLOCKS_AGREE * here_ns {
             return Err(Failure::Refuted(format!(
-                "by the receiver's clock {ns} ns passed while {min_ns} did here"
+                "the receiver's clock advanced by {ns} ns while {here_ns} ns passed here"
             )));
         }
         Ok(self.bytes as f64 * 1e9 / ns.max(1.0))

@@ -2,8 +2,8 @@
 //!
 //! ## Measures
 //! The same instructions with a table that the core can predict and with one that it cannot, in turn: unpredictable minus
-//! predictable, per misprediction. `conditional`: a branch on a bit, random against alternating, so that as many branches jump
-//! in both. `indirect`: a jump to one of sixteen targets, random against always the same.
+//! predictable, per misprediction. `conditional`: a branch on a bit, random against alternating, so that both take the
+//! same number of branches. `indirect`: a jump to one of sixteen targets, random against always the same.
 //! ## Does not measure
 //! How often a real program's branches are mispredicted, and what it loses besides: work begun on the wrong path also
 //! displaces cache lines.

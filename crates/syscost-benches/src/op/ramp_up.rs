@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const STEADY: &str = "courses that end in a steady frequency";
+const STEADY: &str = "ramps that reach a steady frequency";
 
 /// How long the core is idle.
 const IDLE: Duration = Duration::from_millis(10);
@@ -135,7 +135,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure> {
     (0..TRIES).find_map(|_| course()).ok_or_else(|| {
         Failure::Failed(format!(
-            "in none of {TRIES} courses was the steady frequency reached: others used this CPU most of the time"
+            "in none of {TRIES} ramps was the steady frequency reached: others used this CPU most of the time"
         ))
     })
 }

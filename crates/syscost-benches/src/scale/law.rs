@@ -56,7 +56,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         (crowd::AS, &["processes", "threads"]),
         ("term", &["contention", "coherence"]),
     ]),
-    support: |_| enough(crowd::counts().len()).map_err(Unsupported::new),
+    support: |_| match crowd::counts().len() {
+        MIN_POINTS.. => Ok(()),
+        // So few that each number of copies up to them is measured.
+        cpus => Err(Unsupported::new(format!(
+            "needs at least {MIN_POINTS} CPUs to fit the law; {cpus} may be used here"
+        ))),
+    },
     derive: Some(Derive {
         from: &[
             "scale.syscall",
@@ -86,7 +92,12 @@ fn takes(case: &Case, row: &Row) -> bool {
 }
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    enough(sources.len()).map_err(Failure::Unsupported)?;
+    if sources.len() < MIN_POINTS {
+        return Err(Failure::Unsupported(format!(
+            "needs at least {MIN_POINTS} numbers of copies to fit the law; {} were measured",
+            sources.len()
+        )));
+    }
     let points: Vec<(f64, f64)> = sources
         .iter()
         .map(|source| (crowd::count(source.case) as f64, source.median))
@@ -121,16 +132,6 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         ]),
         ..Derived::default()
     })
-}
-
-/// An error if this many numbers of copies are too few.
-fn enough(points: usize) -> Result<(), String> {
-    if points >= MIN_POINTS {
-        return Ok(());
-    }
-    Err(format!(
-        "no law can be fitted to {points} numbers of copies; it takes at least {MIN_POINTS}, and as many CPUs"
-    ))
 }
 
 #[cfg(test)]

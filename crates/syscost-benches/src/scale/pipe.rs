@@ -1,7 +1,7 @@
 //! A separate pipe for each of many CPUs.
 //!
 //! ## Measures
-//! How many bytes per second all copies pass together, one at a time: each is a write into the copy's own pipe and a read from it.
+//! How many one-byte transfers per second all copies complete together: each is a write into the copy's own pipe and a read from it.
 //! ## Does not measure
 //! Tasks that wake each other: `switch.pipe`; bandwidth: `ipc.bandwidth`.
 //! ## Reading it

@@ -29,7 +29,7 @@ use crate::descriptor::claim_kind;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.messaging",
-    title: "Hackbench: messages of many senders and receivers",
+    title: "Hackbench: many-to-many messaging",
     tags: &[
         "scheduler throughput",
         "scheduler stress",

@@ -16,12 +16,11 @@
 //! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on both sides and cancels.
 //! ## Reading it
 //! While all tasks' memory together fits a cache, refilling from it costs little: the steps in a line of the chart are the
-//! sizes of the caches, `tasks` times `size` against each. `before overhead was taken off` is a whole hop with its work,
+//! sizes of the caches, `tasks` times `size` against each. The raw value, before overhead was taken off, is a whole hop with its work,
 //! `same_work_ns` the work alone, `empty_hop_ns` the hop without memory. A refill that is less than can be distinguished is below
 //! resolution. lmbench subtracts the pipe's cost, here it is a part of the switch; it also only reads its memory.
 //! ## Source
-//! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the switch-costs and cache-refill
-//! experiments.
+//! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the switch-costs experiment.
 
 mod hop;
 mod memory;

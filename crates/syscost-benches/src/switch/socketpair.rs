@@ -23,7 +23,7 @@ use super::ping_pong::{self, Side, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.socketpair",
-    title: "Context switch: socketpair ping-pong, round trip",
+    title: "Socketpair ping-pong, round trip",
     tags: &[
         "context switch latency",
         "wakeup latency",

@@ -6,8 +6,8 @@
 //! ## Does not measure
 //! Sleeping and waking (`switch.futex` and the others): the tasks never sleep here. The call without another task to yield to: see below.
 //! ## Reading it
-//! The nearest to a bare switch that is possible without the kernel's help: no waking, no idle CPU. More tasks find each
-//! other's traces in the caches, and make the kernel choose among more.
+//! The closest to a bare switch measurable from user space: no waking, no idle CPU. With more tasks, each finds the others' data
+//! in the caches, and the kernel chooses among more.
 //! With `cpus=free` each task has a separate CPU on most machines; then there is no task to yield to, the calls return without a
 //! switch, and the number is withheld: it would be the cost of a call, which many old benchmarks took for that of a switch. It is shown where
 //! the machine is so busy that the tasks have to share.
@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// that it is one: the number of the other processes would depend on chance, namely on where the kernel put
 /// the tasks.
 const NO_OTHER_TASK: &str =
-    "there was nobody to yield to: that is the cost of a call, not of a switch";
+    "there was no other task to yield to: that is the cost of a call, not of a switch";
 
 /// Minimum number of switches per timed yield.
 const MIN_SWITCHES: f64 = 0.95;

@@ -13,7 +13,7 @@
 //! makes before it loses the line again. The details `least_share_percent` and `largest_share_percent` are the shares of the
 //! least and the most served thread, in percent of an equal share of the additions.
 //! ## Source
-//! The contended counter of many talks on scaling; that no addition is lost is its evidence, and an exchange that is not atomic loses what it took.
+//! The contended counter of many talks on scaling. The final count shows that no addition was lost; an exchange that is not atomic would lose what it took.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

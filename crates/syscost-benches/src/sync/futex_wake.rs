@@ -30,7 +30,7 @@ use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_wake",
-    title: "Futex wake: the waker's call",
+    title: "Futex wake, cost to the waker",
     tags: &["wakeup", "perf bench futex wake"],
     cases: Cases::Here(cases),
     quick: |case| case.number("waiters") == 1 && case.get(Placement::KEY) == "same",

@@ -10,14 +10,15 @@
 //! Mutexes that check errors, nest, or are shared by processes. Work inside the lock. A process that never had a second thread:
 //! some C libraries leave out the atomic operations there.
 //! ## Reading it
-//! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per addition than one would fear, because
+//! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per addition than expected, because
 //! a thread that releases the mutex often takes it again before the other has woken: fast and unfair. The details
 //! `least_share_percent` and `largest_share_percent` are the shares of the least and the most served
 //! thread, in percent of an equal share; 100 and 100 would be fair. `handed_over` is the cost when the threads take turns each time.
 //!
 //! Threads that take turns on one CPU hardly ever contend for so short a lock, so `contended` needs two.
 //! ## Source
-//! The microbenchmarks of the C library's locks; every number is guarded by what the lock promises.
+//! The microbenchmarks of the C library's locks. Mutual exclusion is checked by the final count (`contended`) and by attempts to take the
+//! lock while it is held (`free`).
 #![allow(unsafe_code)] // the C library's interface
 
 use std::cell::UnsafeCell;

@@ -55,7 +55,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const CHILDREN: &str = "children told their parent";
+const CHILDREN: &str = "children that reported to their parent";
 
 /// Size of the core's second-level cache, in bytes; a larger assumed size where the system does not report it.
 fn core_cache(cpu: u32) -> usize {

@@ -22,7 +22,7 @@ use super::{Bad, checked, subject};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.dup",
-    title: "dup and close; dup3",
+    title: "Duplicate a descriptor: dup and close, dup3",
     tags: &["file descriptor", "dup2"],
     cases: Cases::List(&[
         CaseSpec {

@@ -22,7 +22,7 @@ use super::{checked, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.vdso",
-    title: "vDSO call against system call",
+    title: "vDSO call vs. system call",
     tags: &["clock_gettime", "getcpu", "virtual system call", "vsyscall"],
     cases: Cases::List(&[
         CaseSpec {

@@ -59,7 +59,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const BACKWARDS: Counter = Counter::Reported("readings before the one before them");
+const BACKWARDS: Counter = Counter::Reported("readings earlier than their predecessor");
 
 /// Maximum length of an observation, in ns, by the clock observed, if it steps at all.
 const OBSERVED_NS: f64 = 100_000.0;
@@ -106,7 +106,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     })?;
 
     b.report(
-        "readings before the one before them",
+        "readings earlier than their predecessor",
         all.iter().filter(|ns| **ns < 0.0).count() as f64,
     );
     let over_1us = all.iter().filter(|ns| **ns > 1000.0).count() as f64;

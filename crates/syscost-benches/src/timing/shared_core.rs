@@ -28,7 +28,7 @@ use self::window::{Window, long_stretch};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.shared_core",
-    title: "Time in which the core is shared (SMT)",
+    title: "SMT contention: share of time the core is shared",
     tags: &[
         "hyper-threading",
         "hyperthreading",

@@ -9,7 +9,7 @@ use crate::arguments::{Argument, ArgumentClaim, Given};
 use crate::expect::Bound;
 use crate::failure::Failure;
 
-/// Minimum share of huge pages that makes memory count as intact: the kernel may split some at any time.
+/// Minimum share still in huge pages for the claim to be unverified rather than refuted: the kernel may split some at any time.
 const MIN_UNSPLIT: f64 = 0.95;
 
 impl Bencher<'_> {

@@ -171,7 +171,7 @@ impl Bencher<'_> {
     {
         // The last copy is that of a partner, if there is one.
         let one = || make(cpus.len() - 1);
-        // Before the audit, whose child displaces from the caches what this process reads next.
+        // Before the audit, whose child leaves in the caches what this process reads next.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let mut op = one()?;
             let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));

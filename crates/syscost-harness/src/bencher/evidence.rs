@@ -94,7 +94,7 @@ impl Bencher<'_> {
         self.judge_counts(used.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
         self.count_by_tracepoint(turns, per_turn, body)?;
-        // Before the audited child, which shares this memory and leaves its own data in the caches.
+        // Before the audited child, which shares this memory and leaves in the caches what it read last, where this process would find it.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let evidence = self.judge_scaling(expect, per_turn, body)?;
             self.findings.evidence.push(evidence);

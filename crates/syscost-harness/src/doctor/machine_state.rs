@@ -51,7 +51,7 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
             machine.hypervisor.as_ref().map(|_| {
                 (
                     Level::Warning,
-                    "the host's other guests are part of what is measured; see steal and the noise probe",
+                    "the host's other guests are part of what is measured; see `syscost doctor`, Noise and Shared cores",
                 )
             }),
             machine
@@ -99,7 +99,7 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
                 .map(|_| {
                     (
                         Level::Note,
-                        "not needed; as root, or with kernel.perf_event_paranoid = -1, a second witness counts calls",
+                        "not needed; root, or CAP_PERFMON and a readable /sys/kernel/tracing, adds a second witness of system calls",
                     )
                 }),
             machine

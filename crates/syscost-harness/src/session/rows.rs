@@ -237,7 +237,7 @@ impl RowState {
     /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours often
     /// enough; the others are repeated, up to the maximum number of rounds.
     pub(crate) fn ends(&self, rule: StopRule<'_>, usual: Option<Usual>) -> bool {
-        // The interval may be based on fewer samples: those at the usual frequency.
+        // The interval may be based on fewer rounds: those at the usual frequency.
         let tagged = self.tagged(usual);
         let selected = select(&tagged, self.row.benchmark.unit).rounds.len();
         let rounds = selected.min(self.counting().0) as u32;

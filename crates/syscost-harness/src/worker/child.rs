@@ -167,7 +167,7 @@ impl Worker {
         let killed = process::killed_children(self.child.id());
         let lost = killed.iter().find(|child| self.killed.contains(child));
         let lost = lost.map(|(pid, signal)| {
-            format!("its process {pid} was ended by signal {signal}, by another program")
+            format!("its process {pid} was killed by signal {signal}, which syscost did not send")
         });
         self.killed = killed;
         lost

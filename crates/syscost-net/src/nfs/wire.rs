@@ -171,7 +171,7 @@ impl Wire {
             let mark = word(bytes, 0).ok_or_else(|| invalid("no mark of a record"))?;
             if mark & !LAST > MAX_REPLY {
                 let what = format!(
-                    "it does not answer with an RPC reply: that would have {} bytes",
+                    "its answer is not an RPC reply: it would be {} bytes long",
                     mark & !LAST
                 );
                 return Err(invalid(&what));

@@ -16,7 +16,7 @@ const MAX_SOCKET_BUFFER: u32 = 256 << 20;
 /// Maximum backlog.
 const MAX_BACKLOG: u32 = 65_535;
 
-/// Maximum length of the name of a congestion control, in bytes (TCP_CA_NAME_MAX, which counts the
+/// Maximum length of the name of a congestion control, in bytes (TCP_CA_NAME_MAX, 16, less the
 /// terminating zero).
 const MAX_CONGESTION: usize = 15;
 

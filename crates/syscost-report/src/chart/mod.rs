@@ -324,8 +324,8 @@ impl Frame<'_> {
         (left, right): (f64, f64),
         (top, bottom): (f64, f64),
     ) {
-        let max_ticks = ((right - left) / 75.0) as usize;
-        let ticks = scale.ticks(self.unit, max_ticks).into_iter();
+        let target_ticks = ((right - left) / 75.0) as usize;
+        let ticks = scale.ticks(self.unit, target_ticks).into_iter();
         let ticks: Vec<(f64, String)> = ticks
             .map(|(value, label)| (scale.place(value), label))
             .collect();
@@ -342,11 +342,11 @@ impl Frame<'_> {
         &self,
         canvas: &mut canvas::Canvas,
         scale: &Scale,
-        max_ticks: usize,
+        target_ticks: usize,
         (left, right): (f64, f64),
     ) {
         let ticks: Vec<(f64, String)> = scale
-            .ticks(self.unit, max_ticks)
+            .ticks(self.unit, target_ticks)
             .into_iter()
             .map(|(value, label)| (scale.place(value), label))
             .collect();

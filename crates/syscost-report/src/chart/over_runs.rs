@@ -61,7 +61,12 @@ pub(super) fn draw(
             intervals.push(((x, scale.place(low)), (x, scale.place(high))));
         }
         let title = format!("{started}: {}", formatted(frame.unit, value));
-        canvas.dot((x, scale.place(value.median)), 3.0, "dot s0", &title);
+        let class = if value.has_no_interval() {
+            "dot open s0"
+        } else {
+            "dot s0"
+        };
+        canvas.dot((x, scale.place(value.median)), 3.0, class, &title);
     }
     canvas.lines(&intervals, "thin s0");
     if let [(first, _), .., (last, _)] = points {

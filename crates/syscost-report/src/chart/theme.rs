@@ -105,7 +105,7 @@ pub(crate) fn variables() -> String {
 const SHAPES: &str = "\
 .mid{text-anchor:middle}.end{text-anchor:end}.dots{stroke:currentColor;stroke-width:10;stroke-linecap:round}\
 .bar{fill:currentColor;fill-opacity:.78}.stem{stroke:currentColor;stroke-opacity:.3;stroke-width:2}\
-.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}.open{stroke:currentColor;stroke-width:2}\
+.whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}.dot.open{stroke:currentColor;stroke-width:2;stroke-dasharray:none}\
 .curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}.dash{stroke-dasharray:5 4}\
 .band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
 .half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.cell{fill:currentColor}\

@@ -144,6 +144,7 @@ fn comparison() -> Comparison {
                 .to_owned(),
         }],
         in_cycles: false,
+        unmeasured: 0,
         paired: false,
         missing: vec![Missing {
             name: "syscall.null{call=getpid,via=libc}".to_owned(),

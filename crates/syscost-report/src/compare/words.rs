@@ -6,8 +6,8 @@ use syscost_results::compare::{ComparedIn, Comparison, Difference, Group, Row};
 use super::value;
 
 /// A caveat on comparisons of single runs.
-const SINGLE_RUNS: &str = "one run a side: how far runs differ from each other is not known, so whatever differs between these two (the hour, \
-     a neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs a side, \
+const SINGLE_RUNS: &str = "one run per side: run-to-run variation is unknown, so whatever differs between these two (the hour, \
+     a neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs per side, \
      give earlier ones as --spread, or measure in turn (syscost ab)";
 /// What the groups' lines mean.
 const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mean of its rows; rates count inversely)";
@@ -17,7 +17,7 @@ const OF_RUNS: &str =
     ", with a 95 % interval (Student's t) from how far benchmarks, and whole runs, differ";
 /// Why the groups have no intervals.
 const OF_SINGLE_RUNS: &str =
-    ". Of one run a side they have no interval: how far whole runs differ is not known";
+    ". With one run per side there is no interval: run-to-run variation is unknown";
 /// Which rows the groups' means leave out.
 const LEFT_OUT: &str =
     "Rows left out of the mean have no interval, or were measured beside a neighbour";
@@ -129,7 +129,7 @@ fn ways(comparison: &Comparison) -> Option<String> {
     (cycles + either > 0).then(|| {
         let rows = comparison.rows.len();
         format!(
-            "frequency: {cycles} of {rows} rows compared in core cycles (work of the core), {time} in time, {either} both ways"
+            "frequency: {cycles} of {rows} rows compared in core cycles (core-bound), {time} in time, {either} in both (unclear)"
         )
     })
 }
@@ -151,7 +151,7 @@ fn tails(comparison: &Comparison) -> Option<String> {
         .max_by(|(_, one), (_, other)| far(*one).total_cmp(&far(*other)))?;
     let mean = (known.iter().map(|(_, ratio)| ratio.ln()).sum::<f64>() / known.len() as f64).exp();
     let extreme = match far(*furthest) > TAIL.ln() {
-        true => format!(", the furthest {furthest:.2}x in {}", row.name),
+        true => format!(", largest change {furthest:.2}x in {}", row.name),
         false => String::new(),
     };
     let over = match known.len() {

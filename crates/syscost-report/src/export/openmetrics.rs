@@ -167,7 +167,7 @@ fn about_run(text: &mut Families, run: &Run, started: f64) {
     text.single("run_start_timestamp", "seconds", help, vec![], started);
     let help = "How long the run took";
     text.single("run_duration", "seconds", help, vec![], run.duration_s);
-    let help = "Whether every row got its fewest rounds";
+    let help = "Whether every row got its minimum number of rounds";
     let complete = f64::from(u8::from(run.complete));
     text.single("run_complete", "", help, vec![], complete);
     let mut of_cores = |name, help, percent: fn(&Noise) -> Option<f64>| {

@@ -37,17 +37,17 @@ const HEADINGS: [&str; 9] = [
 const MACHINE: usize = 3;
 /// The last column, and its minimum width.
 const TAGS: usize = 8;
-const MIN_TAGS: usize = 8;
+const MIN_TAGS_WIDTH: usize = 8;
 /// Columns that are aligned to the right.
 const RIGHT: [usize; 3] = [2, 6, 7];
 /// Columns to leave out if the width does not suffice, in this order.
 const SPARED: [usize; 4] = [4, 7, 2, 5];
 /// Maximum width of a name, in columns.
-const MAX_NAME: usize = 22;
+const MAX_NAME_WIDTH: usize = 22;
 
 /// Explains the mark on runs that lack rounds.
 const ENDED_EARLY: &str =
-    "* ended by its budget or by Ctrl-C before every row had its fewest rounds";
+    "* ended by its budget or by Ctrl-C before every row had its minimum number of rounds";
 
 /// The runs in the order given, one line each, below a heading. Their age is relative to `now`.
 pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> String {
@@ -66,7 +66,7 @@ pub fn list(runs: &[ListedRun], now: Timestamp, options: &HistoryOptions) -> Str
     let widths: Vec<usize> = (0..HEADINGS.len()).map(widths).collect();
     // Tags are cut before a column is left out.
     let room_of = |column: usize| match column {
-        TAGS => widths[TAGS].min(MIN_TAGS) + 2,
+        TAGS => widths[TAGS].min(MIN_TAGS_WIDTH) + 2,
         column => widths[column] + 2,
     };
     for column in SPARED {
@@ -114,10 +114,10 @@ fn cells(run: &ListedRun, now: Timestamp, options: &HistoryOptions) -> [String; 
         plain(&run.id),
         date.strftime("%Y-%m-%d %H:%M").to_string(),
         age(now.as_second().saturating_sub(run.started.as_second())),
-        cut_end(&plain(&run.machine), MAX_NAME),
+        cut_end(&plain(&run.machine), MAX_NAME_WIDTH),
         cut_end(
             &plain(run.kernel.strip_prefix("Linux ").unwrap_or(&run.kernel)),
-            MAX_NAME,
+            MAX_NAME_WIDTH,
         ),
         plain(&run.profile),
         rows,

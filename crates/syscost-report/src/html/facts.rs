@@ -246,7 +246,7 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
     );
     let noise = run.noise.iter().find(|noise| noise.used).map(|noise| {
         format!(
-            "{:.1} % of CPU {} lost, {:.0} µs at once",
+            "{:.1} % of CPU {} lost, longest gap {:.0} µs",
             noise.lost_percent, noise.cpu, noise.longest_gap_us
         )
     });

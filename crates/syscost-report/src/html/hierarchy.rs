@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use syscost_results::Run;
 
-use crate::hierarchy::{HEADS, Level, levels};
+use crate::hierarchy::{HEADS, Level, columns, levels};
 
 /// The id of the table in the page.
 pub(super) const ID: &str = "hierarchy";
@@ -19,23 +19,24 @@ pub(super) fn table(runs: &[&Run]) -> Markup {
     let Some(levels) = found(runs) else {
         return html! {};
     };
+    let columns = columns(&levels);
     html! {
         div class="box" id=(ID) tabindex="0" role="region" aria-label="Memory hierarchy" {
             table class="levels" {
-                caption { span { "Memory hierarchy, read off the latencies and bandwidths" @if runs.len() > 1 { " of the last run" } } }
+                caption { span { "Memory hierarchy, inferred from latencies and bandwidths" @if runs.len() > 1 { " of the last run" } } }
                 thead { tr {
-                    @for (index, head) in HEADS.iter().enumerate() {
-                        th scope="col" class=[(index > 0).then_some("num")] { (head) }
+                    @for &column in &columns {
+                        th scope="col" class=[(column > 0).then_some("num")] { (HEADS[column]) }
                     }
                 } }
                 tbody {
                     @for level in &levels {
                         tr {
                             th scope="row" { (level.cells[0]) }
-                            @for (index, cell) in level.cells.iter().enumerate().skip(1) {
+                            @for &column in &columns[1..] {
                                 td class="num" {
-                                    (cell)
-                                    @if index == 2 && level.differs {
+                                    (level.cells[column])
+                                    @if column == 2 && level.differs {
                                         span title="differs from what was found: a virtual machine may be told another size, and others may use the same cache" { " ≠" }
                                     }
                                 }

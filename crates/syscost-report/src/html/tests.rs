@@ -373,6 +373,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         }],
         groups: Vec::new(),
         in_cycles: false,
+        unmeasured: 0,
         paired: true,
         spread: vec!["further-run".to_owned()],
     };

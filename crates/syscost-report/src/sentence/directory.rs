@@ -54,7 +54,7 @@ fn device(directory: &Directory) -> Option<String> {
 
 fn direct(direct: Option<DirectIo>) -> String {
     match direct {
-        Some(direct) => format!("direct I/O by {} B", direct.offset_bytes),
+        Some(direct) => format!("direct I/O alignment {} B", direct.offset_bytes),
         None => "statx knows no direct I/O".to_owned(),
     }
 }
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O by 512 B, 60.0 GiB of 252 GiB free",
+                "dir=ssd /data: ext4 on /dev/vda, scheduler mq-deadline, rw,relatime, direct I/O alignment 512 B, 60.0 GiB of 252 GiB free",
                 "dir=tmp /tmp: tmpfs, in memory, rw, 12.0 GiB of 12.0 GiB free",
                 "dir=far /mnt/export: nfs4 on server:/export, NFS 4.2 from 10.0.0.7, rw,vers=4.2, statx knows no direct I/O",
             ]

@@ -64,7 +64,8 @@ pub fn precision(run: &Run) -> Option<String> {
     let ours: Vec<f64> = ours.map(f64::round).collect();
     let min = ours.iter().copied().reduce(f64::min);
     let max = ours.iter().copied().reduce(f64::max);
-    let mut text = format!("precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}");
+    let mut text =
+        format!("precision over {rows} rows: median ±{half}, 90th percentile ±{nine_of_ten}");
     let ours = match min.zip(max) {
         None => None,
         Some((min, max)) if min == max => Some(format!("{min} %")),

@@ -38,7 +38,7 @@ fn came_out(run: &Run) -> String {
     // Rows that were not measured at all are counted above.
     let rounds = match run.complete {
         true => "",
-        false => ", some in fewer rounds than wanted,",
+        false => ", some with too few rounds,",
     };
     format!("{}{rounds}", parts.join(", "))
 }
@@ -59,7 +59,7 @@ mod tests {
         run.measurements.truncate(1);
         assert_eq!(
             summary(&run),
-            "1 of 1 measured, some in fewer rounds than wanted, in 54 s"
+            "1 of 1 measured, some with too few rounds, in 54 s"
         );
     }
 

@@ -91,7 +91,7 @@ pub(super) struct Column {
     /// Including the space before it; 0 if it is not shown.
     pub(super) half_width: usize,
     /// Minimum width of the whole number, for its heading and for words.
-    pub(super) min_number: usize,
+    pub(super) min_number_width: usize,
     /// 0 for the first directory.
     pub(super) ratio: usize,
 }
@@ -112,7 +112,7 @@ impl Column {
                 true => widest(|cell| 1 + width(&cell.half_width)).unwrap_or(0),
                 false => 0,
             },
-            min_number: widest(|cell| width(cell.word))
+            min_number_width: widest(|cell| width(cell.word))
                 .unwrap_or(0)
                 .max(width(label)),
             ratio: match first {
@@ -124,7 +124,7 @@ impl Column {
 
     /// Width of the number with its mark.
     pub(super) fn number(&self) -> usize {
-        (self.median + self.unit + self.half_width + 2).max(self.min_number)
+        (self.median + self.unit + self.half_width + 2).max(self.min_number_width)
     }
 
     /// Total width, with the gaps before.

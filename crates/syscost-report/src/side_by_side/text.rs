@@ -8,7 +8,7 @@ use crate::paint::{self, Paint, cut_case, cut_end, width};
 use crate::wrap::hanging;
 
 /// Minimum width of a name with its indent.
-const MIN_NAME: usize = 30;
+const MIN_NAME_WIDTH: usize = 30;
 
 /// How the table is drawn.
 pub(crate) struct Options {
@@ -62,7 +62,7 @@ impl<'t, 'a> Block<'t, 'a> {
             return Some(full);
         }
         let narrow = Block::narrow(table, others, options);
-        (narrow.name >= MIN_NAME.min(narrow.longest_name())).then_some(narrow)
+        (narrow.name >= MIN_NAME_WIDTH.min(narrow.longest_name())).then_some(narrow)
     }
 
     fn narrow(table: &'t SideBySide<'a>, others: &[usize], options: &'t Options) -> Self {

@@ -47,7 +47,11 @@ impl Names {
     }
 
     fn is_word(&self, name: &str) -> bool {
-        self.words.contains(&name.to_lowercase()) || name.bytes().all(|byte| byte.is_ascii_digit())
+        // At the beginning of a sentence a word has a capital.
+        let mut letters = name.chars();
+        let first = letters.next().into_iter().flat_map(char::to_lowercase);
+        let word: String = first.chain(letters).collect();
+        self.words.contains(&word) || name.bytes().all(|byte| byte.is_ascii_digit())
     }
 }
 

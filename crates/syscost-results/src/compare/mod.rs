@@ -74,6 +74,8 @@ pub struct Comparison {
     pub refused: Vec<Refused>,
     /// Rows that have a number on one side only, or no core cycles where these were asked for.
     pub missing: Vec<Missing>,
+    /// How many rows both sides were to measure and neither did: they failed, were withheld, or there was no time for them.
+    pub unmeasured: usize,
     /// Whether core cycles were asked for: rows without them are missing.
     pub in_cycles: bool,
     /// Whether the rounds of both sides were measured in turn (`syscost ab`), so that ratios are those of rounds.
@@ -225,6 +227,7 @@ fn compare_by(
         rows: Vec::new(),
         refused: Vec::new(),
         missing: Vec::new(),
+        unmeasured: 0,
         in_cycles: false,
         paired: false,
         spread: spread.iter().map(|run| run.id.clone()).collect(),
@@ -235,8 +238,11 @@ fn compare_by(
         let (base_rows, new_rows) = (found(0, base.len()), found(1, new.len()));
         let name = name.to_owned();
         if let Some(reason) = pool::missing(&base_rows, &new_rows) {
-            // A row that neither side measured is not reported.
-            if base_rows.has_number() || new_rows.has_number() {
+            // A row that neither side measured is only counted.
+            if !base_rows.has_number() && !new_rows.has_number() {
+                let both = base_rows.was_due() && new_rows.was_due();
+                comparison.unmeasured += usize::from(both);
+            } else {
                 let to_noise = pool::is_lost_to_noise(&base_rows, &new_rows);
                 let lost = pool::is_lost(&base_rows, &new_rows) && !to_noise;
                 comparison.missing.push(Missing {

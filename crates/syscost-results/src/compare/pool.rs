@@ -27,6 +27,12 @@ impl Rows<'_> {
         !self.numbers.is_empty()
     }
 
+    /// Whether a row without a number was to be measured here and could have been.
+    pub(super) fn was_due(&self) -> bool {
+        let is_due = |row: &Measurement| is_tried(row) || row.status == Status::Skipped;
+        self.without.iter().any(|row| is_due(row))
+    }
+
     /// Why there is no number, e.g. `withheld`.
     fn reason(&self) -> String {
         match self.without.first() {
@@ -65,10 +71,10 @@ pub(super) fn missing(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
 
 /// Whether the base has a number and the new side tried but has none.
 pub(super) fn is_lost(base: &Rows<'_>, new: &Rows<'_>) -> bool {
-    base.has_number() && !new.has_number() && new.without.iter().any(|row| is_tried(&row))
+    base.has_number() && !new.has_number() && new.without.iter().any(|row| is_tried(row))
 }
 
-fn is_tried(row: &&&Measurement) -> bool {
+fn is_tried(row: &Measurement) -> bool {
     matches!(row.status, Status::Failed | Status::Withheld)
 }
 
@@ -80,7 +86,7 @@ pub(super) fn is_lost_to_noise(base: &Rows<'_>, new: &Rows<'_>) -> bool {
         let is_noise = |reason| [CORE_SHARED, CORE_SHARED_FORMERLY].contains(&reason);
         row.status == Status::Failed && reason.is_some_and(is_noise)
     };
-    let mut tried = new.without.iter().filter(is_tried).peekable();
+    let mut tried = new.without.iter().filter(|row| is_tried(row)).peekable();
     is_lost(base, new) && tried.peek().is_some() && tried.all(by_noise)
 }
 

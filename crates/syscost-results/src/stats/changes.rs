@@ -18,7 +18,7 @@ use super::series::autocorrelation;
 /// Number of values in a window; windows overlap by half.
 const WINDOW: usize = 60;
 /// Minimum number of values on each side of a change: fewer are an episode, not a level.
-const MIN_LEVEL: usize = 5;
+const MIN_VALUES_PER_LEVEL: usize = 5;
 /// p-value that a point must pass within its window to become a candidate.
 const LENIENT: f64 = 0.02;
 /// p-value that a candidate must pass among the remaining ones. It is far below 0.05, because the
@@ -74,10 +74,10 @@ fn divide(window: &[f64], offset: usize, places: &mut Vec<usize>) {
     };
     let (left, right) = window.split_at(split);
     // An episode at the edge is not a level; the rest may contain a change all the same.
-    if left.len() < MIN_LEVEL {
+    if left.len() < MIN_VALUES_PER_LEVEL {
         return divide(right, offset + split, places);
     }
-    if right.len() < MIN_LEVEL {
+    if right.len() < MIN_VALUES_PER_LEVEL {
         return divide(left, offset, places);
     }
     if mann_whitney(left, right) > LENIENT {
@@ -92,7 +92,7 @@ fn divide(window: &[f64], offset: usize, places: &mut Vec<usize>) {
 /// their lengths.
 fn best_split(values: &[f64]) -> Option<usize> {
     let count = values.len();
-    if count < 2 * MIN_LEVEL {
+    if count < 2 * MIN_VALUES_PER_LEVEL {
         return None;
     }
     let distances_to = |index: usize, range: std::ops::Range<usize>| -> f64 {
@@ -190,8 +190,8 @@ fn stands(values: &[f64], places: &[usize], number: usize, change: &Change) -> b
     let (before, after) = sides(values, places, number);
     let size = (change.after - change.before).abs();
     let spread = iqr(before).unwrap_or(0.0).max(iqr(after).unwrap_or(0.0));
-    before.len() >= MIN_LEVEL
-        && after.len() >= MIN_LEVEL
+    before.len() >= MIN_VALUES_PER_LEVEL
+        && after.len() >= MIN_VALUES_PER_LEVEL
         && change.p_value <= STRICT
         && size > MIN_CHANGE * change.before.abs()
         && size > MIN_SHARE_OF_SPREAD * spread

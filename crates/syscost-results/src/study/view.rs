@@ -101,7 +101,7 @@ pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measur
                 (Some(low), Unit::Bytes) => {
                     format!("larger than {:.0} MiB: {reason}", low / f64::from(1 << 20))
                 }
-                (_, _) => format!("larger than all that was tried: {reason}"),
+                (_, _) => format!("above range: {reason}"),
             },
             (Some(reason), _) => reason.clone(),
             (None, status) => status.words().to_owned(),

@@ -55,7 +55,7 @@ const SCHEDULING: &[Wanted] = &[
         )
     },
     line(
-        "The same, to another CPU",
+        "Pipe ping-pong, two CPUs",
         "switch.pipe{between=processes,cpus=same_cache}",
     ),
     line(
@@ -98,7 +98,7 @@ const MEMORY: &[Wanted] = &[
         "Load-to-use latency, 128 MiB",
     ),
     line(
-        "Load on each of 4096 pages",
+        "One load per page, 4096 pages",
         "memory.tlb{pages=4K,count=4096}",
     ),
     line(

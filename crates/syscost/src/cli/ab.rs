@@ -38,13 +38,13 @@ pub struct AbArguments {
     /// Environment variable for measuring B
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub b_env: Vec<(String, Option<String>)>,
-    /// How thoroughly to measure
+    /// How thoroughly to measure; A and B together may take twice the profile's time
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds that A and B may take together, instead of twice the profile's own
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
-    /// CPU to measure on (the quietest if not given)
+    /// CPU to measure on; by default, the CPUs with the least contention from sibling threads
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub cpus: Option<CpuList>,
     /// Seed of every shuffle and padding

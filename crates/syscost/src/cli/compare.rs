@@ -9,8 +9,8 @@ use crate::Failed;
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A row is called worse or better when the whole 95 % interval of its ratio lies outside the margin and the change holds \
-among all rows (false discoveries are kept to 5 % of those found, as far as a run's own processes show its noise). \
+A row is called worse or better when the whole 95 % interval of its ratio lies outside the margin and the change survives \
+correction for the number of rows (5 % false discovery rate, to the extent the run's own processes reflect its noise). \
 The margin is 2 %, or how far two such sides differ when nothing changed, if that is more. A row is the same when the whole \
 interval lies within 2 %, or within 1.65 times that difference but not over 10 %; everything else is inconclusive. One run \
 a side cannot show how far runs differ, and some costs differ from run to run: pool several, or give earlier ones as --spread.
@@ -19,7 +19,7 @@ a side cannot show how far runs differ, and some costs differ from run to run: p
   syscost compare before.json a.json b.json c.json    three new runs, pooled
   syscost compare before.json after.json --base before2.json --fail-on worse:5%
 
-Exit codes: 0 done, 3 the gate of --fail-on failed, 1 it could judge no row, or fewer than --min-judged asks for, or nothing could be compared.")]
+Exit codes: 0 done, 3 the gate of --fail-on failed, 1 it could judge no row, or fewer came to a conclusion than --min-conclusive requires, or nothing could be compared.")]
 pub struct CompareArguments {
     /// The run to compare with
     #[arg(value_name = "BASE")]
@@ -47,13 +47,14 @@ pub struct CompareOutput {
     /// Write the comparison to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
-    /// interval. Rows lost to noise, or measured beside a neighbour, do not fail the gate; if no other row is left, it cannot judge: exit with 1
+    /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the end of its
+    /// interval nearer to 1. Rows lost to noise, or measured beside a neighbour, do not fail the gate; if no other row is left, it cannot judge: exit with 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
-    /// Exit with 1 if the gate can judge fewer of the rows than this, e.g. `80%`: a gate that noise leaves three rows to judge proves little
-    #[arg(long, value_name = "PERCENT", value_parser = share, requires = "fail_on")]
-    pub min_judged: Option<f64>,
+    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the same), e.g. `50%`: a noisy run passes no gate by being
+    /// inconclusive
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "fail_on")]
+    pub min_conclusive: Option<f64>,
     /// Compare core cycles instead of times, and rates per core cycle, so that the core's frequency plays no part. Rows without a known
     /// frequency, or in other units, are left out
     #[arg(long)]
@@ -79,7 +80,7 @@ impl CompareOutput {
             Some("json") => Ok(CompareFormat::Json),
             Some("html") => Ok(CompareFormat::Html),
             Some(other) => Err(Failed::Usage(format!(
-                "a comparison has no form called .{other}: end the name of the file in .txt, .md, .json or .html, or give --format"
+                "a comparison has no format called .{other}: end the name of the file in .txt, .md, .json or .html, or give --format"
             ))),
         }
     }
@@ -121,13 +122,12 @@ pub(crate) fn fail_on(text: &str) -> Result<FailOn, String> {
     }
 }
 
-/// Parses a percentage as a share of 1.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
+/// A percentage from 0 to 100.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).trim();
-    match number.parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err(format!("give a percentage from 0 to 100, not `{text}`")),
-    }
+    let percent = number.parse::<f64>().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| format!("give a percentage from 0 to 100, not `{text}`"))
 }
 
 #[cfg(test)]
@@ -151,9 +151,9 @@ mod tests {
             let error = fail_on(wrong).expect_err(wrong);
             assert!(error.contains("worse:5%"), "{error}");
         }
-        assert_eq!((share("80%"), share("100")), (Ok(0.8), Ok(1.0)));
+        assert_eq!((percent("7%"), percent("99.5")), (Ok(7.0), Ok(99.5)));
         for wrong in ["", "%", "-1", "101%", "NaN"] {
-            assert!(share(wrong).is_err(), "{wrong}");
+            assert!(percent(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Arguments of `completions`, and what shells complete besides commands and options: benchmarks,
 //! groups and kept runs.
 //!
-//! The scripts call the program itself, so they complete what this program and this data folder have.
+//! The scripts call the program itself, so they complete what this program and this data directory have.
 
 use clap::{Arg, Args, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -22,7 +22,7 @@ const VARIABLE: &str = "SYSCOST_COMPLETE";
 For this shell only, and for good:
   source <(syscost completions bash)
   syscost completions bash > ~/.local/share/bash-completion/completions/syscost
-  syscost completions zsh > FOLDER/_syscost       a folder of $fpath
+  syscost completions zsh > DIR/_syscost          a directory of $fpath
   syscost completions fish > ~/.config/fish/completions/syscost.fish
   eval (syscost completions elvish | slurp)
   syscost completions powershell | Out-String | Invoke-Expression")]
@@ -98,7 +98,7 @@ fn selectors() -> Vec<CompletionCandidate> {
     groups.chain(benchmarks()).collect()
 }
 
-/// `latest`, tags, and ids, newest first; only `latest` if the folder cannot be read.
+/// `latest`, tags, and ids, newest first; only `latest` if the directory cannot be read.
 fn runs() -> Vec<CompletionCandidate> {
     let names = Store::of_user().names().unwrap_or_default();
     let names = std::iter::once("latest".to_owned()).chain(names);

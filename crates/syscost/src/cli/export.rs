@@ -7,21 +7,21 @@ use clap::{Args, ValueEnum};
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "docs/export.md describes every form: its columns, units and an example of use."
+    after_help = "docs/export.md describes every format: its columns, units and an example of use."
 )]
 pub struct ExportArguments {
     /// The runs: documents, `latest`, ids or tags; only one for openmetrics and bencher
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<String>,
-    /// The form
+    /// The format
     #[arg(long, value_enum)]
     pub format: ExportFormat,
-    /// Write to this file (a folder for parquet) instead of standard output
+    /// Write to this file (a directory for parquet) instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
-/// The form of an export.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// A line for each row.

@@ -52,7 +52,7 @@ pub enum HistoryCommand {
     },
     /// Remove old runs, after asking
     Prune(PruneArguments),
-    /// Print the folder where runs are kept
+    /// Print the directory where runs are kept
     Path,
 }
 

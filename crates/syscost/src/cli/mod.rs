@@ -39,9 +39,9 @@ pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 /// What does this computer charge for its primitives?
 ///
 /// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks,
-/// memory, the network and file systems on this machine. Every number comes with a 95 %
-/// confidence interval over fresh processes and with evidence: what the benchmark claims is compared with what the kernel
-/// counted, and a refuted claim withholds its number.
+/// memory, the network and file systems on this machine. Each number is the median over several fresh processes. With six
+/// or more it has an exact 95 % confidence interval; with fewer it is flagged `few`, and the interval is approximate or
+/// missing. What a benchmark claims is compared with what the kernel counted, and a refuted claim withholds its number.
 #[derive(Debug, Parser)]
 #[command(
     name = "syscost",
@@ -53,19 +53,19 @@ pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 Begin with:
   syscost run --profile quick      what people look at first, in seconds
   syscost run syscall              one group, in a minute or less
-  syscost list context switch      what is measured under a usual name
+  syscost list context switch      find benchmarks by common terms
   syscost explain syscall.null     what a row means
-  syscost doctor                   whether this machine is fit to be measured
+  syscost doctor                   whether this machine is fit for measuring
   syscost doctor --watch           how much its cores are shared, live
   syscost numbers                  the numbers every programmer should know
   syscost compare latest~1 latest  what changed between the last two runs
-  syscost report latest -o r.html  a page to look at
+  syscost report latest -o r.html  an HTML report
   source <(syscost completions bash)
                                    completes benchmarks and kept runs
 
 Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
 
-Exit codes: 0 done, 1 failure (also --fail-on with too few rows that it can judge), 2 bad usage (also a run, row, benchmark, CPU, journal or program that is not there), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted.")]
+Exit codes: 0 done, 1 failure (also when --fail-on has too few rows to judge), 2 bad usage (also a run, row, benchmark, CPU, journal or program that does not exist), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted.")]
 pub struct Cli {
     /// When to write colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
@@ -109,7 +109,7 @@ pub enum Command {
     Compare(CompareArguments),
     /// Compare two programs or environments, measured in turn so that the machine's drift cancels
     Ab(AbArguments),
-    /// Write one or several runs as a page to look at in a browser
+    /// Write an HTML report of one or more runs
     Report(ReportArguments),
     /// Write one chart, for papers and documents
     Plot(PlotArguments),
@@ -117,19 +117,19 @@ pub enum Command {
     History(HistoryArguments),
     /// Write runs for other tools: CSV, Markdown, JSON lines, Parquet, OpenMetrics, Bencher, KTAP
     Export(ExportArguments),
-    /// Remove what killed runs left behind: scratch folders, queues, semaphores
+    /// Remove what killed runs left behind: scratch directories, queues, semaphores
     Clean(CleanArguments),
-    /// List every benchmark, and why one cannot run here
+    /// List benchmarks and whether they can run here
     List(ListArguments),
-    /// Explain a benchmark: what it measures and what it does not, how to read it, what proves it
+    /// Explain a benchmark: what it measures and what it does not, how to read it, and what evidence supports it
     Explain(ExplainArguments),
-    /// Check whether this machine is fit to be measured, and what to do if not
+    /// Check whether this machine is fit for measuring, and suggest fixes
     Doctor(DoctorArguments),
-    /// Published experiments: repeat them here, beside their authors' figures and syscost's method
+    /// Repeat published experiments and compare with their figures and with syscost's method
     Study(StudyArguments),
     /// Serve as the far end of another machine's network measurements
     Serve(ServeArguments),
-    /// Measure operations of known cost, lies that must be refuted, and neighbours that must be seen
+    /// Test syscost itself: operations of known cost, false claims it must refute, a simulated neighbour it must detect
     Selftest(SelftestArguments),
     /// Print the script by which a shell completes commands, options, benchmarks and kept runs
     Completions(CompletionsArguments),
@@ -200,11 +200,11 @@ pub enum Format {
 /// A [`Profile`] by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ProfileName {
-    /// The rows people look at first, six to fifty-one rounds, seconds.
+    /// 6 to 51 rounds within 20 s; without a selector, a short list of rows.
     Quick,
-    /// Six rounds, up to twenty-five, three minutes.
+    /// 6 to 25 rounds within 3 min; for a selection, 0.31 s per row, at least 30 s.
     Standard,
-    /// Twelve rounds, up to thirty, many minutes.
+    /// 12 to 30 rounds within 15 min.
     Careful,
 }
 
@@ -324,6 +324,18 @@ mod tests {
                 assert!(is_whole, "{}: {line}", command.get_name());
             }
         }
+    }
+
+    #[test]
+    fn the_help_of_run_names_all_groups() {
+        let groups = syscost_benches::CATALOGUE.visible_groups();
+        let names: Vec<&str> = groups.map(|group| group.name).collect();
+        let (last, others) = names.split_last().expect("there are groups");
+        let line = format!("Groups: {} and {last}.", others.join(", "));
+        let cli = Cli::command();
+        let run = cli.find_subcommand("run").expect("it is a command");
+        let help = run.get_after_help().map(ToString::to_string);
+        assert!(help.is_some_and(|help| help.contains(&line)), "{line}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use syscost_harness::directory::Directory;
 use syscost_net::address::Endpoint;
 use syscost_net::nfs::Export;
 
-use super::compare::{fail_on, share};
+use super::compare::{fail_on, percent};
 use super::serve::endpoint;
 use super::{
     CpuList, FailOn, Format, ProfileName, congestion, cpu_list, directory, parameter, seconds,
@@ -29,6 +29,7 @@ Each is taken by itself if all are such names, or programs of lmbench; otherwise
 does:
   syscost run false sharing                  what has these words
   syscost run lat_ctx                        what lmbench's program measures
+Groups: timing, call, op, memory, syscall, signal, task, switch, ipc, net, fs, sync and scale.
 Without a selector everything is measured; by the quick profile, the rows people look at first.
 
 An interrupted run is resumed with --resume and the path of its journal, which `run` prints when it begins.")]
@@ -39,13 +40,14 @@ pub struct RunArguments {
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// How thoroughly to measure: quick (seconds), standard (three minutes) or careful (many minutes)
+    /// How thoroughly to measure: quick (up to 20 s), standard (up to 3 min) or careful (up to 15 min)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds the run may take, instead of the profile's own; ends it even before its minimum number of rounds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
-    /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; if not given, the CPUs whose cores are ours
+    /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; by default, the CPUs with the least contention
+    /// from sibling threads
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub cpus: Option<CpuList>,
     /// Seed of every shuffle and padding, to repeat a run's order
@@ -57,8 +59,8 @@ pub struct RunArguments {
     /// Write the run document to this file as well
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. A task of
-    /// this class keeps all others off its CPU, for moments
+    /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. Such a
+    /// task briefly monopolises its CPU
     #[arg(long)]
     pub real_time: bool,
     /// The far ends of the measurements.
@@ -70,7 +72,7 @@ pub struct RunArguments {
     pub congestion: Option<String>,
     /// Directory in which file systems are measured, on any file system, even a remote one; its rows are called `dir=LABEL`,
     /// or by the path. May be repeated: the table shows the directories side by side. The default is ~/.cache/syscost, or
-    /// the same below XDG_CACHE_HOME. Only a scratch folder in it is written to, and removed
+    /// the same below XDG_CACHE_HOME. Only a scratch directory in it is written to, and removed
     #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
     pub dir: Vec<Directory>,
     /// Empty the page cache of the whole machine where a single file cannot be evicted from it (root only). All other programs
@@ -80,10 +82,11 @@ pub struct RunArguments {
     /// Leave the raw samples out of the document
     #[arg(long)]
     pub no_samples: bool,
-    /// Do not keep the run in the data folder
+    /// Do not keep the run in the data directory
     #[arg(long)]
     pub no_save: bool,
-    /// Resume the run of this journal
+    /// Resume the interrupted run recorded in this journal; journals lie in $XDG_DATA_HOME/syscost/journals (by default
+    /// ~/.local/share/syscost/journals)
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
@@ -93,14 +96,14 @@ pub struct RunArguments {
     /// only the comparison: the run's document is kept, and written with -o)
     #[arg(long, value_name = "BASE")]
     pub compare_with: Option<String>,
-    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the nearer end of its
-    /// interval
+    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the end of its interval
+    /// nearer to 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "compare_with")]
     pub fail_on: Option<FailOn>,
-    /// Exit with 1 if the gate can judge fewer of the rows than this, e.g. `80%`
-    #[arg(long, value_name = "PERCENT", value_parser = share, requires = "fail_on")]
-    pub min_judged: Option<f64>,
-    /// Exit with 3 if a row failed or a number was withheld, except in rows that are meant to be refuted
+    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the same), e.g. `50%`
+    #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "fail_on")]
+    pub min_conclusive: Option<f64>,
+    /// Exit with 3 if a row failed or a number was withheld, except rows expected to be refuted, such as `switch.yield{cpus=free}`
     #[arg(long)]
     pub strict: bool,
     /// Print every row; otherwise a run of everything ends with a summary
@@ -126,7 +129,7 @@ pub struct FarEnds {
     #[arg(long, value_name = "FILE", requires = "peer")]
     pub token_file: Option<PathBuf>,
     /// NFS server to measure `fs.nfs` against, without a mount. Ports that are not given are looked up
-    /// with its port mapper; a folder is made in the export, and removed again
+    /// with its port mapper; a directory is made in the export, and removed again
     #[arg(long, value_name = "nfs://HOST[:PORT[:MOUNTPORT]]/PATH", value_parser = export)]
     pub nfs: Option<Export>,
 }

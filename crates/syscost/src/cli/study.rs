@@ -33,7 +33,7 @@ pub enum StudyCommand {
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
     },
-    /// Print what was published, with its doubts
+    /// Print the published figures and their inconsistencies
     Show {
         /// The study: its id, or a TOML file
         #[arg(value_name = "STUDY")]
@@ -68,10 +68,11 @@ pub struct StudyRunArguments {
     /// The studies: ids, or TOML files; `all` for every published one
     #[arg(value_name = "STUDY", required = true)]
     pub studies: Vec<String>,
-    /// How thoroughly to measure: quick, standard (up to a minute per study) or careful
-    #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
+    /// How thoroughly to measure: quick (6 to 51 rounds within 20 s), standard (6 to 25 rounds, up to a minute per study) or
+    /// careful (12 to 30 rounds within 15 min)
+    #[arg(long, value_enum, default_value_t = ProfileName::Standard, hide_possible_values = true)]
     pub profile: ProfileName,
-    /// Seconds the run may take
+    /// Seconds the run may take, instead of the profile's own
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
     /// Seed of every shuffle and padding, to repeat a run's order
@@ -89,7 +90,7 @@ pub struct StudyRunArguments {
     /// Write the run document to this file as well
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Do not keep the run in the data folder
+    /// Do not keep the run in the data directory
     #[arg(long)]
     pub no_save: bool,
     /// Show the evidence of every quantity

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         .into());
     }
     let interrupted = interrupt::catch()?;
-    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases)?;
+    let selectors = selection::to_measure(&arguments.selectors, &arguments.cases)?;
     let rows = selection::planned(&selectors, arguments.profile.into())?;
     let options = Options {
         profile: arguments.profile.into(),
@@ -62,15 +62,16 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
             files::write(output, &serde_json::to_vec_pretty(run)?)?;
         }
     }
-    let code = super::compare::pair(&a, &b, &arguments.output)?;
-    if interrupted.load(Ordering::Relaxed) {
+    let was_interrupted = interrupted.load(Ordering::Relaxed);
+    let code = super::compare::pair(&a, &b, &arguments.output, !was_interrupted)?;
+    if was_interrupted {
         say!(
             "interrupted before everything was measured; only what was measured until then is compared"
         );
     } else if !(a.complete && b.complete) {
         note!("not everything was measured in the time given; raise --budget, or name fewer rows");
     }
-    Ok(if interrupted.load(Ordering::Relaxed) {
+    Ok(if was_interrupted {
         exit::INTERRUPTED
     } else {
         code

@@ -8,7 +8,7 @@ use syscost_report::table::TableOptions;
 use syscost_report::{html, sentence};
 use syscost_results::Run;
 use syscost_results::compare::{
-    Comparison, Row, compare, compare_cycles, compare_pair, compare_pair_cycles,
+    Change, Comparison, Row, compare, compare_cycles, compare_pair, compare_pair_cycles,
 };
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
@@ -18,13 +18,17 @@ use crate::{
     terminal::{self, say},
 };
 
-/// Compares two runs that were measured in turn, and returns the exit code.
-pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput) -> Result<u8> {
+/// Compares two runs measured in turn, and returns the exit code: that of the gate if it `is_judged`.
+pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput, is_judged: bool) -> Result<u8> {
     let comparison = match output.cycles {
         true => compare_pair_cycles(base, new),
         false => compare_pair(base, new),
     };
-    write_and_judge(&comparison, output)
+    if is_judged {
+        return write_and_judge(&comparison, output);
+    }
+    unless_broken_pipe(write(&comparison, output))?;
+    Ok(exit::DONE)
 }
 
 /// Runs the command.
@@ -61,7 +65,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
 /// Writes a comparison and judges it, even if the output pipe is closed.
 fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8> {
     let written = write(comparison, output);
-    let code = judge(comparison, output.fail_on, output.min_judged)?;
+    let code = judge(comparison, output.fail_on, output.min_conclusive)?;
     unless_broken_pipe(written)?;
     Ok(code)
 }
@@ -119,12 +123,12 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
 /// Returns the exit code of a comparison.
 ///
 /// # Errors
-/// When a gate can judge no row, or less than the share `min_judged` of them: it must not pass
+/// When a gate can judge no row, or less than `min_conclusive` percent of them come to a conclusion: it must not pass
 /// because a name was misspelt, or because noise left nothing to judge.
 pub(super) fn judge(
     comparison: &Comparison,
     fail_on: Option<FailOn>,
-    min_judged: Option<f64>,
+    min_conclusive: Option<f64>,
 ) -> Result<u8> {
     let Some(fail_on) = fail_on else {
         return Ok(exit::DONE);
@@ -170,7 +174,7 @@ pub(super) fn judge(
         );
     }
     let Some(first) = worse.first() else {
-        judged.check(min_judged)?;
+        check_conclusive(comparison, min_conclusive)?;
         return Ok(exit::DONE);
     };
     let verb = if worse.len() == 1 { "is" } else { "are" };
@@ -180,6 +184,32 @@ pub(super) fn judge(
         and_more(worse.len() - 1)
     );
     Ok(exit::GATE)
+}
+
+/// Checks that enough rows came to a conclusion.
+///
+/// # Errors
+/// When less than `min_percent` of the rows that both sides were to measure are better, worse or the same beyond doubt.
+fn check_conclusive(comparison: &Comparison, min_percent: Option<f64>) -> Result<()> {
+    let Some(min) = min_percent else {
+        return Ok(());
+    };
+    let is_conclusive = |row: &&Row| row.verdict != Change::Inconclusive && row.is_for_gates();
+    let conclusive = comparison.rows.iter().filter(is_conclusive).count();
+    let lost = comparison
+        .missing
+        .iter()
+        .filter(|row| row.lost || row.to_noise);
+    let compared = comparison.rows.len() + comparison.refused.len();
+    let all = compared + lost.count() + comparison.unmeasured;
+    if 100.0 * (conclusive as f64) < min * all as f64 {
+        bail!(
+            "only {conclusive} of {} came to a conclusion (better, worse or the same), and --min-conclusive requires {min} %; measure \
+             longer, or when the machine is quieter",
+            sentence::count(all, "row")
+        );
+    }
+    Ok(())
 }
 
 /// How many rows a gate judges, and how many it cannot.
@@ -206,25 +236,6 @@ impl Judged {
 
     fn all(&self) -> usize {
         self.rows + self.without_interval + self.beside_a_neighbour + self.not_compared
-    }
-
-    /// Checks that enough of the rows are judged.
-    ///
-    /// # Errors
-    /// When less than the share `min_share` of them is.
-    fn check(&self, min_share: Option<f64>) -> Result<()> {
-        let Some(min) = min_share else {
-            return Ok(());
-        };
-        if (self.rows as f64) < min * self.all() as f64 {
-            bail!(
-                "--fail-on judges only {} of {}, and --min-judged wants {:.0} %; measure again when the machine is quieter",
-                self.rows,
-                sentence::count(self.all(), "row"),
-                min * 100.0
-            );
-        }
-        Ok(())
     }
 
     /// Describes which rows are not judged, and why; empty if all are.

@@ -7,7 +7,8 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
-use syscost_harness::doc::explanation;
+use syscost_harness::doc::{explanation, printed};
+use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::{Benchmark, Case, Expect};
 use syscost_report::wrap::beside;
 
@@ -83,56 +84,114 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
     writeln!(out, "{}\n", wrapped_item(&heading, "", "  "))?;
     writeln!(out, "{}", paragraphs(&explained.summary))?;
     for (heading, body) in &explained.sections {
+        let heading = printed(heading);
         writeln!(out, "\n{BOLD}{heading}{RESET}\n{}", paragraphs(body))?;
     }
     if !benchmark.tags.is_empty() {
         let tags = wrapped(&benchmark.tags.join(", "), "  ");
-        writeln!(out, "\n{BOLD}Found by{RESET}\n{tags}")?;
+        writeln!(out, "\n{BOLD}Search terms{RESET}\n{tags}")?;
     }
     out += &programs(benchmark);
     writeln!(out, "\n{BOLD}Evidence{RESET}")?;
     for expect in benchmark.expect {
         writeln!(out, "{}", wrapped_item(&claim(expect), "  ", "    "))?;
     }
-    let others = match &benchmark.derive {
+    writeln!(out, "{}", paragraphs(&other_checks(benchmark)))?;
+    out += &rows(benchmark);
+    out += &values::text(benchmark);
+    Ok(out)
+}
+
+/// The claims that the benchmark does not declare, as `expect::complete` adds them. How it measures, which they depend on, is known for
+/// certain only while it runs.
+fn other_checks(benchmark: &Benchmark) -> String {
+    let checks = match &benchmark.derive {
         Some(derive) => format!(
-            "Computed in every round from the rows of {}, whose evidence is its own as well. A refuted claim withholds the \
-             number.",
+            "Computed in every round from the rows of {}, whose evidence is its own as well.",
             derive.from.join(", ")
         ),
-        None => "Unless it says otherwise, every benchmark must also make no system calls it does not name, take no page \
-                 faults, never sleep, take twice the time for twice the work, and cost more than 50 core cycles per system \
-                 call. Where several tasks do an operation together, none of them may be switched out or moved, and the \
-                 system calls are shared by their CPUs; where it is timed one by one, nothing is said of twice the work; of \
-                 values that a benchmark observes itself, nothing is expected that is not declared. A refuted claim withholds \
-                 the number."
-            .to_owned(),
+        None if !benchmark.unit.is_timed() => format!(
+            "It observes values instead of timing operations, so only its own claims are checked; `syscost run {} -v` shows them \
+             all.",
+            benchmark.id
+        ),
+        None => format!(
+            "Unless stated otherwise, each operation must make only the system calls named, take no page faults, not sleep, scale \
+             linearly with work, and cost at least {SYSCALL_FLOOR_CYCLES} core cycles per system call.\n\n\
+             - Tasks that work together: none may be switched out or migrate; their CPUs share the cycles.\n\
+             - Copies on several CPUs: none may migrate.\n\
+             - Operations timed one by one: linear scaling is not checked.\n\
+             - Values observed instead of timed: only the benchmark's own claims are checked.\n"
+        ),
     };
-    writeln!(out, "{}", paragraphs(&others))?;
-    writeln!(out, "\n{BOLD}Rows{RESET}")?;
-    for case in benchmark.cases.list() {
+    format!("{checks}\n{WITHHOLDS}")
+}
+
+/// What every claim is good for.
+const WITHHOLDS: &str = "A refuted claim withholds the number.";
+
+/// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is claimed of each.
+fn rows(benchmark: &Benchmark) -> String {
+    let cases = benchmark.cases.list();
+    let reasons = cases.iter().map(|case| {
+        let reason = (benchmark.support)(case).err();
+        reason.map(|reason| reason.to_string())
+    });
+    let reasons: Vec<Option<String>> = reasons.collect();
+    let shared = shared(&reasons);
+    let mut out = format!("\n{BOLD}Rows{RESET}\n");
+    let mut explain = |text: &str| {
+        out += &wrapped(text, "  ");
+        out.push('\n');
+    };
+    if cases.iter().any(benchmark.careful) {
+        explain("[careful]: measured in careful runs only, or when given by name.");
+    }
+    if cases.iter().any(|case| is_quick(benchmark, case)) {
+        explain("[quick]: measured in quick runs as well.");
+    }
+    if let Some(reason) = shared {
+        explain(&format!("Unsupported here: {reason}"));
+    }
+    for (case, reason) in cases.iter().zip(&reasons) {
         let name = format!("  {}{}  ", benchmark.id, case.suffix());
         let mut notes = Vec::new();
-        if (benchmark.careful)(&case) {
-            notes.push("in careful runs, or by name".to_owned());
-        } else if (benchmark.quick)(&case) {
-            notes.push("in quick runs, too".to_owned());
+        if (benchmark.careful)(case) {
+            notes.push("[careful]".to_owned());
+        } else if is_quick(benchmark, case) {
+            notes.push("[quick]".to_owned());
         }
-        if let Err(reason) = (benchmark.support)(&case) {
-            notes.push(format!("unsupported here: {reason}"));
-        } else if !case.expect().is_empty() {
-            notes.push(claims(&case));
+        match reason {
+            Some(_) if shared.is_some() => {}
+            Some(reason) => notes.push(format!("unsupported here: {reason}")),
+            None if case.expect().is_empty() => {}
+            None => notes.push(claims(case)),
         }
         let notes = match notes.as_slice() {
             [] => String::new(),
-            notes => format!("{DIM}{}{RESET}", notes.join("; ")),
+            notes => format!("{DIM}{}{RESET}", notes.join(" ")),
         };
         for line in beside(&name, &notes, text_width(), "      ") {
-            writeln!(out, "{line}")?;
+            out += &line;
+            out.push('\n');
         }
     }
-    out += &values::text(benchmark);
-    Ok(out)
+    out
+}
+
+/// Whether quick runs measure this row as well.
+fn is_quick(benchmark: &Benchmark, case: &Case) -> bool {
+    (benchmark.quick)(case) && !(benchmark.careful)(case)
+}
+
+/// The reason that all of several rows share.
+fn shared(reasons: &[Option<String>]) -> Option<&str> {
+    match reasons {
+        [first, rest @ ..] if !rest.is_empty() && rest.iter().all(|reason| reason == first) => {
+            first.as_deref()
+        }
+        _ => None,
+    }
 }
 
 /// Describes how the benchmark differs from similar programs of lmbench; empty if there are none.
@@ -144,7 +203,7 @@ fn programs(benchmark: &Benchmark) -> String {
         .filter_map(|tag| selection::program(tag))
     {
         if out.is_empty() {
-            out += &format!("\n{BOLD}Beside lmbench{RESET}\n");
+            out += &format!("\n{BOLD}Compared with lmbench{RESET}\n");
         }
         let note = format!("{}: {}", program.name, program.note);
         out += &wrapped_item(&note, "  - ", "    ");
@@ -213,6 +272,38 @@ mod tests {
         assert!(
             many.contains("c, c and 2 more, which `syscost list a` lists"),
             "{many}"
+        );
+    }
+
+    #[test]
+    fn a_reason_that_all_rows_share_is_stated_once() {
+        let same = Some("no counter".to_owned());
+        let two = [same.clone(), same.clone()];
+        assert_eq!(shared(&two), Some("no counter"));
+        for others in [&two[..1], &[same.clone(), None], &[None, None], &[]] {
+            assert_eq!(shared(others), None, "{others:?}");
+        }
+    }
+
+    #[test]
+    fn the_checks_depend_on_what_is_measured() {
+        let of = |id: &str| other_checks(CATALOGUE.find(id).expect("it exists"));
+        assert!(of("syscall.null").contains("at least 50 core cycles per system call"));
+        assert!(of("timing.noise").starts_with("It observes values"));
+        assert!(of("scale.law").starts_with("Computed in every round"));
+    }
+
+    #[test]
+    fn a_profile_stands_before_the_claims_of_its_row() {
+        let benchmark = CATALOGUE.find("syscall.null").expect("it exists");
+        let text = rows(benchmark);
+        assert!(
+            text.contains("[quick]: measured in quick runs as well."),
+            "{text}"
+        );
+        assert!(
+            text.contains("[quick] getppid system calls per operation: 1"),
+            "{text}"
         );
     }
 

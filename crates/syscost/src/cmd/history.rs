@@ -15,7 +15,7 @@ use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
 use crate::error::{Failed, exit};
-use crate::selection::{Choice, Kept, absent, choose_of};
+use crate::selection::{Choice, Kept, absent, choose_of, own_or_all};
 use crate::terminal::{self, note};
 
 /// From this many documents on, indexing them takes long enough to show progress.
@@ -170,32 +170,66 @@ fn follow(
     Ok(index.follow(&scope, wanted)?)
 }
 
-fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format) -> Result<()> {
-    let mut choices = choose_of(std::iter::empty(), names)?;
-    choices.iter_mut().for_each(Choice::prefer_own);
+/// Returns what these names mean, and the history of its rows.
+///
+/// # Errors
+/// When one of them means no row that was kept.
+fn meant(
+    index: &Index,
+    names: &[String],
+    scope: &ScopeArguments,
+) -> Result<(Vec<Choice>, Followed)> {
+    if let Ok(choices) = choose_of(std::iter::empty(), names) {
+        let is_meant = |row: &str| choices.iter().any(|choice| choice.selects(row));
+        let followed = follow(index, scope, &is_meant)?;
+        if followed.runs == 0 || lacking(&choices, &followed).is_none() {
+            return Ok((choices, followed));
+        }
+    }
+    // Rows of other versions have names that only kept runs know.
+    let mut followed = follow(index, scope, &|_| true)?;
+    let kept: Vec<String> = followed
+        .series
+        .iter()
+        .map(|one| one.series.name.clone())
+        .collect();
+    let choices = choose_of(kept.iter().map(String::as_str), names)?;
+    if let Some(lacking) = lacking(&choices, &followed) {
+        let kept = Kept {
+            place: runs(followed.runs, ""),
+            names: kept.iter().map(String::as_str).collect(),
+            is_quick: false,
+            look: "see `syscost list` and `syscost history`".to_owned(),
+        };
+        return Err(Failed::Usage(absent(lacking, &kept)).into());
+    }
     let is_meant = |row: &str| choices.iter().any(|choice| choice.selects(row));
-    let followed = follow(index, scope, &is_meant)?;
+    followed.series.retain(|one| is_meant(&one.series.name));
+    Ok((choices, followed))
+}
+
+/// Returns the first choice that none of these rows has.
+fn lacking<'c>(choices: &'c [Choice], followed: &Followed) -> Option<&'c Choice> {
+    let has_rows = |choice: &Choice| {
+        let mut names = followed.series.iter().map(|one| &one.series.name);
+        names.any(|name| choice.selects(name))
+    };
+    choices.iter().find(|choice| !has_rows(choice))
+}
+
+fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format) -> Result<()> {
+    let (choices, mut followed) = meant(index, names, scope)?;
     if followed.runs == 0 {
         return Err(Failed::Usage(
             "no kept run is that recent, or of that machine; see `syscost history`".to_owned(),
         )
         .into());
     }
-    let has_rows = |choice: &Choice| {
-        let mut names = followed.series.iter().map(|one| &one.series.name);
-        names.any(|name| choice.selects(name))
-    };
-    if let Some(lacking) = choices.iter().find(|choice| !has_rows(choice)) {
-        let all = follow(index, scope, &|_| true)?;
-        let names = all.series.iter().map(|one| one.series.name.as_str());
-        let kept = Kept {
-            place: runs(followed.runs, ""),
-            names: names.collect(),
-            is_quick: false,
-            look: "see `syscost list` and `syscost history`".to_owned(),
-        };
-        let what = absent(lacking, &kept);
-        return Err(Failed::Usage(what).into());
+    // Words find procedures of published experiments, too.
+    if choices.iter().all(Choice::is_words) {
+        followed.series = own_or_all(followed.series, |one| {
+            one.series.name.split('{').next().unwrap_or_default()
+        });
     }
     if let Format::Json = format {
         return super::print_json(&followed);

@@ -44,7 +44,8 @@ struct Shown {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
-    let selectors = selection::with_parameters(&arguments.selectors, &arguments.cases)?;
+    let selectors =
+        selection::with_parameters(&arguments.selectors, &arguments.cases, std::iter::empty())?;
     let selected = selection::benchmarks(&selectors)?;
     let entries: Vec<Entry> = selected.iter().map(entry).collect();
     match arguments.format {

@@ -9,7 +9,7 @@ use syscost_results::{Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
-use crate::selection::{rows_of, with_parameters};
+use crate::selection::{names_of, rows_of, with_parameters};
 use crate::{
     Failed, files, kept,
     terminal::{self, note},
@@ -55,8 +55,14 @@ fn find(arguments: &PlotArguments) -> Result<Run> {
             (!numbers.are_many()).then(|| "has few of these numbers".to_owned())
         });
     }
-    let names = with_parameters(&arguments.names, &arguments.cases)?;
-    kept::find(&arguments.run, |run| kept::lacks_rows(run, &names))
+    kept::find(&arguments.run, |run| {
+        kept::lacks_rows(run, names_meant(run, arguments))
+    })
+}
+
+/// Returns the names of rows to draw, with the parameters that they must have.
+fn names_meant(run: &Run, arguments: &PlotArguments) -> Result<Vec<String>, Failed> {
+    with_parameters(&arguments.names, &arguments.cases, names_of(run))
 }
 
 /// Whether to draw the numbers every programmer should know instead of rows by name.
@@ -97,7 +103,7 @@ fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
     let chosen = if is_of_numbers(arguments) {
         headline(run, arguments.kind)?
     } else {
-        let names = with_parameters(&arguments.names, &arguments.cases)?;
+        let names = names_meant(run, arguments)?;
         let rows = rows_of(run, &arguments.run, &names)?;
         // A usage error: other rows, another kind or another run must be given.
         choose(&rows, arguments.kind.map(Kind::from))
@@ -147,7 +153,7 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
         .collect();
     if bars.is_empty() {
         let reasons = NoChart::NoNumbers(
-            "this run has measured none of them; `syscost numbers` says why".to_owned(),
+            "the run measured nothing of the list; `syscost numbers` says why".to_owned(),
         );
         bail!(reasons);
     }
@@ -161,10 +167,12 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
 
 fn description(chart: &Chart) -> &'static str {
     match chart {
-        Chart::Bars(_) => "medians with 95 % confidence intervals",
+        Chart::Bars(_) => "medians with 95 % confidence intervals; a hollow dot has none",
         Chart::Ecdf(_) => "share of samples at or below each value",
         Chart::Violin(_) => "density of samples, with medians and 95 % confidence intervals",
-        Chart::Curve { .. } => "medians with 95 % confidence intervals over a parameter",
+        Chart::Curve { .. } => {
+            "medians with 95 % confidence intervals over a parameter; a hollow dot has none"
+        }
         Chart::Heatmap { .. } => "medians by two parameters",
         Chart::OverRuns { .. } => "medians over runs",
     }

@@ -39,7 +39,6 @@ pub(super) type Show<'s> =
 
 /// Measures, keeps and shows a run.
 pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8> {
-    arguments.selectors = selection::with_parameters(&arguments.selectors, &arguments.cases)?;
     if let Some(output) = &arguments.output {
         files::check_writable(output)?;
     }
@@ -71,6 +70,8 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     }
     let mut nfs = arguments.far.nfs.as_ref().map(NfsEnd::find).transpose()?;
     directories::give(&arguments.dir)?;
+    // Now that it is known which rows the directories and the far end have.
+    arguments.selectors = selection::to_measure(&arguments.selectors, &arguments.cases)?;
     let rows = match &arguments.resume {
         Some(_) => Vec::new(),
         None => selection::planned(&arguments.selectors, arguments.profile.into())?,
@@ -150,7 +151,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         // Not where nothing was measured: the reason for that was printed, and the gate's own error
         // would say less.
         Some(comparison) if !was_interrupted && code != exit::NOTHING => {
-            super::compare::judge(&comparison, arguments.fail_on, arguments.min_judged)?
+            super::compare::judge(&comparison, arguments.fail_on, arguments.min_conclusive)?
         }
         Some(_) | None => exit::DONE,
     };

@@ -10,7 +10,7 @@ use syscost_store::{LATEST, Store};
 use super::run::print::summary_beside;
 use crate::cli::{ShowArguments, ShowFormat};
 use crate::error::exit;
-use crate::selection::{self, rows_of, with_parameters};
+use crate::selection::{self, names_of, rows_of, with_parameters};
 use crate::{Failed, kept, pager, references, terminal};
 
 /// Runs the command.
@@ -22,12 +22,13 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;
     let (name, selectors) = meant(arguments);
-    let selectors = with_parameters(&selectors, &arguments.cases)?;
+    let narrowed = |run: &Run| with_parameters(&selectors, &arguments.cases, names_of(run));
     let lack = |run: &Run| match arguments.summary {
         true => (!has_many(run)).then(|| "has few of the summary's rows".to_owned()),
-        false => kept::lacks_rows(run, &selectors),
+        false => kept::lacks_rows(run, narrowed(run)),
     };
     let mut run = kept::find(&name, lack)?;
+    let selectors = narrowed(&run)?;
     let mut is_part = false;
     if !selectors.is_empty() {
         let rows = rows_of(&run, &name, &selectors)?;

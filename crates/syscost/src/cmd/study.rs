@@ -223,7 +223,7 @@ fn as_run(
         time_limit: Duration::from_secs(10),
         compare_with: None,
         fail_on: None,
-        min_judged: None,
+        min_conclusive: None,
         strict: false,
         all: false,
         beside: None,

@@ -37,7 +37,7 @@ impl Choice {
     }
 
     /// Restricts what words mean to syscost's own benchmarks, if they find any.
-    pub(crate) fn prefer_own(&mut self) {
+    pub(super) fn prefer_own(&mut self) {
         if let Choice::Found { found, .. } = self {
             *found = own_or_all(std::mem::take(found), |one| one.benchmark.id);
         }
@@ -49,6 +49,11 @@ impl Choice {
             Choice::Named(selector) => &selector.text,
             Choice::Found { text, .. } => text,
         }
+    }
+
+    /// Whether it is words, not a name.
+    pub(crate) fn is_words(&self) -> bool {
+        matches!(self, Choice::Found { .. })
     }
 
     /// The words and what they find; `None` for a name.

@@ -1,55 +1,101 @@
-//! Parameters that are given separately from selectors: `--case size=4K`.
+//! Parameters that are given apart from what they are of: `--case size=4K`.
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::{Catalogue, Row};
 
 use super::selector::Parts;
 use super::wrong::{self, Wrong};
-use super::{Choice, Found, Selector, choose_of, own_or_all};
+use super::{Choice, Found, choose_of, note_program, own_or_all};
 use crate::Failed;
+use crate::terminal::note;
 
-/// Adds these parameters (`key=value`) to each of the selectors; several values of one key mean any
-/// of them. Without selectors, selects from all rows. Words become the ids of what they find, as far
-/// as that has such rows.
+/// Returns these selectors, each with these parameters (`key=value`) as well; of several values of one key, any. Without selectors, all rows are meant.
+/// Words become the ids of what they find, as far as it has such rows, here or among `kept`.
 ///
 /// # Errors
-/// [`Failed::Usage`] when words find nothing, or nothing with such rows.
-pub(crate) fn with_parameters(
+/// [`Failed::Usage`] when words find nothing, or nothing that has rows with these parameters.
+pub(crate) fn with_parameters<'k>(
+    selectors: &[String],
+    parameters: &[String],
+    kept: impl Iterator<Item = &'k str>,
+) -> Result<Vec<String>, Failed> {
+    let meant = narrowed(selectors, parameters, kept)?;
+    Ok(meant.into_iter().flat_map(|one| one.selectors).collect())
+}
+
+/// As [`with_parameters`], for what is going to be measured: words mean syscost's own benchmarks where these have such rows, and a note says what
+/// they found.
+///
+/// # Errors
+/// As [`with_parameters`].
+pub(crate) fn to_measure(
     selectors: &[String],
     parameters: &[String],
 ) -> Result<Vec<String>, Failed> {
-    if parameters.is_empty() {
-        return Ok(selectors.to_vec());
-    }
-    if selectors.is_empty() {
-        return Ok(each_with("*", parameters));
-    }
-    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES));
-    let names: Vec<String> = rows.iter().map(Row::name).collect();
-    let choices = choose_of(names.iter().map(String::as_str), selectors)?;
     let mut all = Vec::new();
-    for choice in choices {
-        match choice {
-            Choice::Named(selector) => all.extend(each_with(&selector.text, parameters)),
-            Choice::Found { text, found } => {
-                let meant = found.iter().flat_map(|one| ids_of(one, &names));
-                let meant = meant.flat_map(|id| each_with(&id, parameters));
-                let meant: Vec<String> = meant.collect();
-                let mut having = Vec::new();
-                for selector in &meant {
-                    let parsed = Selector::parse(selector)?;
-                    if names.iter().any(|name| parsed.selects(name)) {
-                        having.push(selector.clone());
-                    }
-                }
-                if having.is_empty() {
-                    return Err(none_has(&text, parameters, &meant, &names));
-                }
-                all.extend(own_or_all(having, |selector| id_of(selector)));
-            }
-        }
+    for Meant { text, selectors } in narrowed(selectors, parameters, std::iter::empty())? {
+        let Some(text) = text else {
+            all.extend(selectors);
+            continue;
+        };
+        let own = own_or_all(selectors, |selector| id_of(selector));
+        note!("Measures what `{text}` finds: {}", own.join(", "));
+        note_program(&text);
+        all.extend(own);
     }
     Ok(all)
+}
+
+/// What one selector, or some words, mean together with parameters.
+struct Meant {
+    /// The words, if it is not a name.
+    text: Option<String>,
+    selectors: Vec<String>,
+}
+
+fn narrowed<'k>(
+    selectors: &[String],
+    parameters: &[String],
+    kept: impl Iterator<Item = &'k str>,
+) -> Result<Vec<Meant>, Failed> {
+    let named = |selectors| Meant {
+        text: None,
+        selectors,
+    };
+    if parameters.is_empty() {
+        return Ok(vec![named(selectors.to_vec())]);
+    }
+    if selectors.is_empty() {
+        return Ok(vec![named(each_with("*", parameters))]);
+    }
+    let kept: Vec<&str> = kept.collect();
+    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES));
+    let mut names: Vec<String> = rows.iter().map(Row::name).collect();
+    names.extend(kept.iter().map(|name| (*name).to_owned()));
+    let choices = choose_of(kept.into_iter(), selectors)?;
+    let meant = choices.into_iter().map(|choice| match choice {
+        Choice::Named(selector) => Ok(named(each_with(&selector.text, parameters))),
+        Choice::Found { text, found } => {
+            let ids = found.iter().flat_map(|one| ids_of(one, &names));
+            let all: Vec<String> = ids.flat_map(|id| each_with(&id, parameters)).collect();
+            let mut selectors = all.clone();
+            selectors.retain(|selector| is_of_any(selector, &names));
+            match selectors.is_empty() {
+                true => Err(none_has(&text, parameters, &all, &names)),
+                false => Ok(Meant {
+                    text: Some(text),
+                    selectors,
+                }),
+            }
+        }
+    });
+    meant.collect()
+}
+
+/// Whether any of these rows is meant by a selector with parameters.
+fn is_of_any(selector: &str, names: &[String]) -> bool {
+    let parts = Parts::parse(selector).ok().flatten();
+    parts.is_some_and(|parts| names.iter().any(|name| parts.select(name)))
 }
 
 /// Explains that nothing these words find has these parameters, and what the likeliest of it has instead.
@@ -60,9 +106,9 @@ fn none_has(text: &str, parameters: &[String], meant: &[String], names: &[String
     let wrong: Vec<Wrong> = wrong.collect();
     let likeliest = wrong.iter().find(|wrong| wrong.is_value).or(wrong.first());
     let instead = likeliest.map_or_else(String::new, |wrong| format!("; {wrong}"));
-    let parameters = parameters.join(", ");
+    let parameters = alternatives(parameters);
     Failed::Usage(format!(
-        "no row of what `{text}` finds has {parameters}{instead}"
+        "no row found by `{text}` has {parameters}{instead}"
     ))
 }
 
@@ -81,6 +127,20 @@ fn ids_of(found: &Found, names: &[String]) -> Vec<String> {
         }
     }
     ids
+}
+
+/// Joins parameters for a message: values of one key by `or`.
+fn alternatives(parameters: &[String]) -> String {
+    let mut of_keys: Vec<(&str, Vec<&str>)> = Vec::new();
+    for parameter in parameters {
+        let key = key_of(parameter);
+        match of_keys.iter_mut().find(|one| one.0 == key) {
+            Some((_, all)) => all.push(parameter),
+            None => of_keys.push((key, vec![parameter])),
+        }
+    }
+    let of_keys = of_keys.iter().map(|(_, all)| all.join(" or "));
+    of_keys.collect::<Vec<String>>().join(", ")
 }
 
 fn id_of(name: &str) -> &str {
@@ -129,18 +189,19 @@ mod tests {
             let texts = texts.iter().map(|&text| text.into());
             texts.collect()
         };
-        with_parameters(&owned(selectors), &owned(parameters))
+        let (selectors, parameters) = (owned(selectors), owned(parameters));
+        with_parameters(&selectors, &parameters, std::iter::empty())
     }
 
     #[test]
     fn parameters_given_apart_are_those_of_each_selector() {
-        let given = ["memory", "b.c{d=e}"];
+        let given = ["a.b", "b.c{d=e}"];
         assert_eq!(with(&given, &[]).expect("unchanged"), given);
         assert_eq!(
             with(&given, &["size=4K", "via=x", "size=1M"]).expect("names"),
             [
-                "memory{size=4K,via=x}",
-                "memory{size=1M,via=x}",
+                "a.b{size=4K,via=x}",
+                "a.b{size=1M,via=x}",
                 "b.c{d=e,size=4K,via=x}",
                 "b.c{d=e,size=1M,via=x}"
             ]
@@ -159,19 +220,20 @@ mod tests {
         assert_eq!(with(&["page fault"], &["kind=huge"]).expect("one"), huge);
         let getpid = with(&["getpid"], &["via=libc"]).expect("one");
         assert_eq!(getpid, ["syscall.null{call=getpid,via=libc}"]);
-        // Syscost's own alone, where any of them has it.
-        let calls = with(&["system", "call"], &["call=getppid"]).expect("some");
-        assert!(calls.contains(&"syscall.null{call=getppid}".to_owned()));
-        assert!(
-            calls.iter().all(|id| !id.starts_with("study.")),
-            "{calls:?}"
-        );
+        // To measure them, syscost's own alone, where any of them has such rows.
+        let is_study = |id: &String| id.starts_with("study.");
+        let (words, getpid) = ("system call".to_owned(), "call=getpid".to_owned());
+        let found = with(&[&words], &[&getpid]).expect("some");
+        let measured = to_measure(&[words], &[getpid]).expect("some");
+        assert!(found.iter().any(is_study) && !measured.iter().any(is_study));
+        assert!(measured.contains(&"syscall.null{call=getpid}".to_owned()));
         let refusal = |parameter: &str| {
             let refusal = with(&["page", "fault"], &[parameter]).err();
             refusal.expect("no such row").to_string()
         };
         let value = refusal("kind=hugee");
-        let begin = "no row of what `page fault` finds has kind=hugee; memory.page_fault has no kind=hugee; ";
+        let begin =
+            "no row found by `page fault` has kind=hugee; memory.page_fault has no kind=hugee; ";
         assert!(
             value.starts_with(begin) && value.contains("huge"),
             "{value}"

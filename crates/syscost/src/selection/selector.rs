@@ -92,7 +92,7 @@ impl Parts {
     }
 
     /// Whether the row has one of these ids and all parameters.
-    fn select(&self, name: &str) -> bool {
+    pub(super) fn select(&self, name: &str) -> bool {
         self.are_of(name) && self.parameters.iter().all(|one| one.is_of(name))
     }
 }

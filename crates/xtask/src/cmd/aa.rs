@@ -321,6 +321,7 @@ mod tests {
                 .collect(),
             refused: Vec::new(),
             in_cycles: false,
+            unmeasured: 0,
             paired: false,
             missing: Vec::new(),
             spread: Vec::new(),

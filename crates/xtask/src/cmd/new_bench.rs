@@ -97,7 +97,7 @@ fn template(id: &str, name: &str) -> String {
 //! ## Does not measure
 //! TODO: what a reader might expect here, and the id of the benchmark that has it.
 //! ## Reading it
-//! TODO: what makes it dear or cheap, and what a strange value means.
+//! TODO: what makes it expensive or cheap, and what a strange value means.
 //! ## Source
 //! TODO: who measured it before, or why it is new.
 

@@ -11,7 +11,7 @@ use crate::descriptor;
 enum Mark {
     /// What its descriptors refer to, in the words of [`descriptor::kind_of`].
     Descriptors(&'static str),
-    /// The calls of which each message takes one.
+    /// A message takes one of each of these calls.
     Calls(&'static [Sysno]),
     /// No call transfers messages; whether a waiting task sleeps.
     Memory { sleeps: bool },
@@ -59,11 +59,11 @@ pub(in crate::ipc) fn expect<C: Channel>(
         Some(Mark::Memory { sleeps }) => {
             // Unexpected calls are refuted anyway.
             if C::calls(1.0, 1.0).iter().any(|one| one.counter != futex) {
-                let what = "moves messages by calls, which its name does not say";
+                let what = "moves messages by system calls, contrary to its name";
                 return Err(Failure::Broken(what.into()));
             }
             if sleeps != C::SLEEPS {
-                let what = "waits otherwise than its name says: asleep, or spinning";
+                let what = "does not wait as its name says: by sleeping, or by spinning";
                 return Err(Failure::Broken(what.into()));
             }
             if sleeps {

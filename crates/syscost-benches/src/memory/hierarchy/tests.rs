@@ -81,7 +81,8 @@ fn a_level_that_is_not_there_is_unsupported() {
     for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
         match derived(benchmark, "4") {
             Err(Failure::Unsupported(reason)) => {
-                assert!(reason.contains("no further step in the curve"), "{reason}");
+                let expected = "level 4 was not found: the curve has only 3 steps";
+                assert_eq!(reason, expected);
             }
             other => panic!("{other:?}"),
         }

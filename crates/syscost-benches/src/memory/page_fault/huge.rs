@@ -13,7 +13,7 @@ use crate::memory::space::area::Area;
 pub(crate) const MAX_PAGES: usize = 8;
 
 /// Minimum share of faults that must yield a huge page: the kernel may have none available now and then.
-const MIN_HUGE: f64 = 0.9;
+const MIN_HUGE_SHARE: f64 = 0.9;
 
 pub(crate) const EXPECT: [Expect; 1] = [minor_faults(1.0)];
 
@@ -28,7 +28,7 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
     let bytes = length as f64;
     b.expect(within(
         Counter::ResidentBytes,
-        MIN_HUGE * bytes,
+        MIN_HUGE_SHARE * bytes,
         1.01 * bytes,
     ));
     area.forget()?;
@@ -67,7 +67,7 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
 fn judge(share: f64) -> Verdict {
     if share == 1.0 {
         Verdict::Confirmed
-    } else if (MIN_HUGE..1.0).contains(&share) {
+    } else if (MIN_HUGE_SHARE..1.0).contains(&share) {
         Verdict::Unverified
     } else {
         Verdict::Refuted

@@ -18,7 +18,7 @@ const CLAIM: &str = "what its tasks are to each other";
 /// The parameter that says how many there are.
 const COUNT_KEY: &str = "tasks";
 
-const COUNT_CLAIM: &str = "its tasks";
+const COUNT_CLAIM: &str = "number of its tasks";
 
 /// The process of each task, according to the kernel.
 pub(in crate::bencher) type Groups = Result<Vec<u32>, Unsupported>;
@@ -30,7 +30,7 @@ pub(in crate::bencher) fn groups_of(tasks: impl IntoIterator<Item = TaskId>) -> 
 
 impl Bencher<'_> {
     /// Claims that the tasks of each of these teams are as many as the row's name says, and to each other what it says, if it says
-    /// anything. A team of one is left out: a baseline, or a single copy.
+    /// anything. The first team is that of the operation. Another one of a single task is a baseline and claims nothing; a single task is nothing to others.
     pub(in crate::bencher) fn claim_tasks<'g>(
         &mut self,
         teams: impl IntoIterator<Item = &'g Groups>,
@@ -39,15 +39,13 @@ impl Bencher<'_> {
         let params = self.case.to_map();
         let relation_named = KEYS.iter().find_map(|key| params.get(*key));
         let count_named = params.get(COUNT_KEY);
-        for groups in teams {
-            if groups.as_ref().is_ok_and(|groups| groups.len() < 2) {
-                continue;
-            }
-            if let Some(named) = relation_named {
+        for (index, groups) in teams.into_iter().enumerate() {
+            let is_alone = groups.as_ref().is_ok_and(|groups| groups.len() < 2);
+            if let Some(named) = relation_named.filter(|_| !is_alone) {
                 let seen = groups.as_deref().map(|groups| relation(groups).to_owned());
                 self.claim_as_named(CLAIM, named, seen);
             }
-            if let Some(named) = count_named {
+            if let Some(named) = count_named.filter(|_| !is_alone || index == 0) {
                 let seen = groups.as_deref().map(|groups| groups.len().to_string());
                 self.claim_as_named(COUNT_CLAIM, named, seen);
             }
@@ -154,14 +152,17 @@ mod tests {
 
     #[test]
     fn more_or_fewer_tasks_than_the_name_says_are_refuted() {
-        for (named, expected) in [
-            ("2", Verdict::Refuted),
-            ("3", Verdict::Confirmed),
-            ("4", Verdict::Refuted),
+        let three = vec![7, 8, 9];
+        for (named, team, expected) in [
+            ("2", three.clone(), Verdict::Refuted),
+            ("3", three.clone(), Verdict::Confirmed),
+            ("4", three, Verdict::Refuted),
+            ("2", vec![7], Verdict::Refuted),
         ] {
             let findings = found(&Case::new([("tasks", named)]), |b| {
                 b.iter(|| 1)?;
-                b.claim_tasks(&[Ok(vec![7, 8, 9])]);
+                // The second is a baseline.
+                b.claim_tasks(&[Ok(team), Ok(vec![7])]);
                 Ok(())
             });
             let findings = findings.expect("measured");

@@ -70,7 +70,7 @@ impl Bencher<'_> {
     }
 
     /// Measures with the measuring task on the placement's CPU, and claims that all tasks were on
-    /// theirs, and processes or threads as the row's name says.
+    /// theirs, and as many, and processes or threads, as the row's name says.
     pub(super) fn seated(
         &mut self,
         placement: Placement,

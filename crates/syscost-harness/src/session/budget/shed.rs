@@ -6,7 +6,7 @@ use syscost_results::stats::order::median;
 use super::{Takes, active_in_all, rounds_needed};
 use crate::session::Session;
 
-/// By what factor a round gets shorter with the minimum number of samples: set-up takes as long as ever.
+/// Length of a round with the minimum number of samples, relative to its full length: set-up takes as long as ever.
 const SHRINKS: f64 = 0.9;
 
 /// In the first round, the share of the rows that must be known before the others are assumed to take as long.

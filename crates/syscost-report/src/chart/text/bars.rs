@@ -19,8 +19,8 @@ pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
     let wide = values.iter().map(|value| paint::width(value)).max();
     let wide = wide.unwrap_or(0);
     let widest_label = bars.iter().map(|bar| paint::width(&bar.label)).max();
-    let max_label = options.width() / 2;
-    let label_width = widest_label.unwrap_or(0).min(max_label);
+    let max_label_width = options.width() / 2;
+    let label_width = widest_label.unwrap_or(0).min(max_label_width);
     let room = options.width().saturating_sub(label_width + wide + 4);
     let room = room.clamp(4, WIDEST);
     let scale = Scale::fit(

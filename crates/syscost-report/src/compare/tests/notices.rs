@@ -40,9 +40,9 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
     for notice in [
         "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
         "core frequency in GHz: 3.60 -> 3.00",
-        "frequency: 1 of 5 rows compared in core cycles (work of the core), 3 in time, 1 both ways",
+        "frequency: 1 of 5 rows compared in core cycles (core-bound), 3 in time, 1 in both (unclear)",
         "1 row was lost on the new side, where no core was its own",
-        "p99: 1.82x in the geometric mean over the 2 rows that have one on both sides, the furthest 3.00x in syscall.null{call=getppid}",
+        "p99: 1.82x in the geometric mean over the 2 rows that have one on both sides, largest change 3.00x in syscall.null{call=getppid}",
     ] {
         assert!(before.contains(notice), "{notice}: {text}");
     }
@@ -72,7 +72,7 @@ fn a_tail_beside_a_neighbour_is_no_part_of_the_mean() {
 
 #[test]
 fn what_single_runs_cannot_tell_is_said_before_all_else() {
-    let caveat = "one run a side: how far runs differ from each other is not known";
+    let caveat = "one run per side: run-to-run variation is unknown";
     let mut comparison = comparison();
     let options = TableOptions {
         width: 400,

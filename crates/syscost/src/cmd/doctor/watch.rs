@@ -31,7 +31,7 @@ pub(super) fn run(time: Option<Duration>) -> Result<u8> {
     let is_terminal = io::stdout().is_terminal();
     if is_terminal {
         print(&format!(
-            "{DIM}probing what the cores show while they are ours{RESET}\n"
+            "{DIM}probing the cores for moments when they are ours alone{RESET}\n"
         ))?;
     }
     let cpus = cpu::allowed()?;

@@ -158,7 +158,7 @@ Installed-Size: {}
 Description: what this computer charges for its primitives
  Measures what clock reads, calls, system calls, signals, tasks, switches,
  messages, locks, memory, the network and file systems cost on this machine.
- Every number comes with a confidence interval over fresh processes and with
+ Each number is a median over fresh processes, with its uncertainty and with
  evidence: a number whose evidence contradicts its name is withheld.
 ",
         bytes.div_ceil(1024)
@@ -211,6 +211,7 @@ mod tests {
             "usr/bin/syscost",
             "usr/share/man/man1/syscost.1.gz",
             "usr/share/man/man1/syscost-run.1.gz",
+            "usr/share/man/man1/syscost-history-prune.1.gz",
             "usr/share/bash-completion/completions/syscost",
             "usr/share/zsh/vendor-completions/_syscost",
             "usr/share/fish/vendor_completions.d/syscost.fish",

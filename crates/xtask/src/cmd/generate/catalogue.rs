@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use syscost_harness::doc::explanation;
+use syscost_harness::doc::{explanation, printed};
 use syscost_harness::expect::{Manner, SYSCALL_FLOOR_CYCLES, complete};
 use syscost_harness::{Benchmark, Cases, Catalogue, Expect, Group};
 use syscost_results::Better;
@@ -55,8 +55,9 @@ calls are those of the architecture this page was made on. Unless a benchmark sa
     );
     text.push_str(
         "
-Time grows with work only where batches of operations are timed; operations timed one by one are not asked for it, and a
-benchmark that observes a level instead of timing an operation (a frequency, a skew) makes all its claims itself.
+Linear scaling is checked where batches of operations are timed, not where operations are timed one by one. Tasks that work
+together may not be switched out or migrate, copies on several CPUs may not migrate. A benchmark that observes values instead of
+timing an operation (a frequency, a skew) makes all its claims itself.
 ",
     );
     text
@@ -84,7 +85,7 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
         explained.summary
     );
     for (heading, body) in &explained.sections {
-        text.push_str(&section(heading, body));
+        text.push_str(&section(printed(heading), body));
     }
     text.push_str(&section("Rows", &rows(benchmark)));
     if let Some(quick) = quick_rows(benchmark) {
@@ -96,15 +97,19 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
             "that of the rows it is computed from, those of {}, and what it claims itself.",
             derive.from.join(", ")
         ),
+        ([], None) if !benchmark.unit.is_timed() => {
+            "its own claims only: it observes values instead of timing operations.".to_owned()
+        }
         ([], None) => {
-            "what is expected of every benchmark, and what stands beside its rows.".to_owned()
+            "the common checks (see [Evidence](#evidence)) and those listed with each row."
+                .to_owned()
         }
         (claims, None) => format!("{}.", claims.join("; ")),
     };
     text.push_str(&section("Evidence", &capitalised(&claims)));
     if !benchmark.tags.is_empty() {
         text.push_str(&section(
-            "Found by",
+            "Search terms",
             &format!("{}.", benchmark.tags.join(", ")),
         ));
     }
@@ -120,7 +125,10 @@ fn section(heading: &str, body: &str) -> String {
 fn rows(benchmark: &Benchmark) -> String {
     match &benchmark.cases {
         Cases::One => format!("One, `{}`.", benchmark.id),
-        Cases::Here(_) => "As many as the machine has cases; `syscost list` names them.".to_owned(),
+        Cases::Here(_) => format!(
+            "They depend on the machine; `syscost explain {}` lists them.",
+            benchmark.id
+        ),
         Cases::Grid([(parameter, values)]) => format!("`{parameter}` is {}.", one_of(values)),
         Cases::Grid(axes) => {
             let axes: Vec<String> = axes
@@ -259,9 +267,9 @@ early.
 
 - `some.call{call=getppid}`: getppid system calls per operation: 1
 
-**Evidence.** What is expected of every benchmark, and what stands beside its rows.
+**Evidence.** The common checks (see [Evidence](#evidence)) and those listed with each row.
 
-**Found by.** kernel entry, lat_one.
+**Search terms.** kernel entry, lat_one.
 
 ### some.poll
 
