@@ -301,7 +301,7 @@ fn a_law_brings_the_throughputs_it_is_fitted_to() {
     if throughputs.len() < 4 {
         assert_eq!(last["status"], "unsupported");
         let reason = last["reason"].as_str().unwrap_or_default();
-        assert!(reason.contains("it takes at least 4"), "{reason}");
+        assert!(reason.contains("needs at least 4"), "{reason}");
         assert!(last["estimate"]["median"].is_null());
     }
 }
