@@ -35,7 +35,7 @@ pub fn is_of_one_machine(name: &str) -> bool {
 }
 
 fn is_of_nfs(name: &str) -> bool {
-    name.split('{').next() == Some("fs.nfs")
+    row_name::id(name) == "fs.nfs"
 }
 
 /// Whether a row with this name refers to the same part of the same machine in both runs.

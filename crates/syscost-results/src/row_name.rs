@@ -1,5 +1,10 @@
 //! The parts of a row's name, and what its values mean.
 
+/// The benchmark's id in a row's name, `id{key=value,...}` or the id alone.
+pub fn id(name: &str) -> &str {
+    name.split_once('{').map_or(name, |(id, _)| id)
+}
+
 /// The parameters in a row's name, `id{key=value,...}`, with their values, in order.
 pub fn parameters(name: &str) -> impl Iterator<Item = (&str, &str)> {
     let (_, case) = name.split_once('{').unwrap_or_default();

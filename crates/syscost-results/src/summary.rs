@@ -82,7 +82,7 @@ pub fn titles() -> impl Iterator<Item = (&'static str, &'static str)> {
         let first = std::iter::once((wanted.row, wanted.title));
         first.chain(wanted.instead)
     });
-    titles.map(|(row, title)| (row.split('{').next().unwrap_or(row), title))
+    titles.map(|(row, title)| (row_name::id(row), title))
 }
 
 /// Whether a run has a good part of the rows; a run of a few selected rows has not.

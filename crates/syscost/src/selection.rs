@@ -13,7 +13,7 @@ use anyhow::Result;
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Case, Catalogue, Row};
-use syscost_results::{Measurement, Run};
+use syscost_results::{Measurement, Run, row_name};
 
 use crate::Failed;
 use crate::terminal::note;
@@ -53,7 +53,7 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
         .filter(|benchmark| {
             selectors
                 .iter()
-                .any(|s| s.split('{').next() == Some(benchmark.id))
+                .any(|selector| row_name::id(selector) == benchmark.id)
         });
     let mut rows: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
     let names: Vec<String> = rows.iter().map(Row::name).collect();
@@ -86,9 +86,8 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
     // The words alone do not show what is going to be measured.
     for (text, found) in choices.iter().filter_map(Choice::found) {
         let labels: Vec<String> = found.iter().map(Found::label).collect();
-        note!("Measures what `{text}` finds: {}", labels.join(", "));
+        note_found(text, &labels);
     }
-    note_programs(&choices);
     if selectors.is_empty() && profile == Profile::Quick {
         rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
@@ -121,6 +120,12 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
 fn note_programs(choices: &[Choice]) {
     let names = choices.iter().filter_map(Choice::found);
     names.for_each(|(text, _)| note_program(text));
+}
+
+/// Prints what these words find and so is going to be measured, and how it differs from a program of lmbench that has this name.
+fn note_found(text: &str, found: &[String]) {
+    note!("Measures what `{text}` finds: {}", found.join(", "));
+    note_program(text);
 }
 
 /// Prints how this program of lmbench, if it is one, differs from what is measured here.

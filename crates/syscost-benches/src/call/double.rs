@@ -5,7 +5,7 @@
 //! call, a procedure that doubles its argument (or returns the eighth), the return, and adding up the results.
 //! ## Does not measure
 //! Arguments past the registers, saving registers, and cold code (`call.first`).
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `call.integer`: the convention costs the same, the loads are hidden by the branches or limited by how
 //! many the core does in a cycle.
 //! ## Source

@@ -10,7 +10,7 @@
 //! ## Does not measure
 //! Reading the code from disk, and resolving a symbol by the dynamic linker, which a program's very first call of a library's
 //! procedure may pay in addition.
-//! ## Reading it
+//! ## Interpretation
 //! `first` is mostly a page fault, some hundreds of warm calls; `evicted` a memory latency and a misprediction. A `warm`
 //! call is shorter than the timer around it, so its figure is rough, and "below resolution" is a legitimate result: `call.indirect`
 //! has the cost of one among many. This is why an experiment that times its calls one by one finds the first one the most expensive.

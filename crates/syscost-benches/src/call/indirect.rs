@@ -7,7 +7,7 @@
 //! (`predicted`), or a random one (`unpredicted`); the instructions of these two are the same.
 //! ## Does not measure
 //! Resolving a symbol at its first call, and what a compiler loses because it cannot inline.
-//! ## Reading it
+//! ## Interpretation
 //! A correctly predicted target costs hardly more than a direct call (`call.integer`). An unpredictable one costs a misprediction
 //! (`op.branch_miss`) 15 times in 16, whatever the call goes through. The returns are predicted in every case.
 //! ## Source

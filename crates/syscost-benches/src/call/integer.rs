@@ -5,7 +5,7 @@
 //! the return, and adding up the results. In assembly, so that nothing is inlined or folded.
 //! ## Does not measure
 //! Saving registers, a stack frame, any work, and cold code (`call.first`).
-//! ## Reading it
+//! ## Interpretation
 //! About the time of the two taken branches; the core overlaps the rest, so arguments in registers hardly show. On x86-64
 //! (System V) arguments 7 and 8 go over the stack: the callee reads what was just stored. Calls that follow each other
 //! overlap, and how densely they lie matters to some cores' branch predictors: more arguments can even be cheaper, and a row

@@ -6,7 +6,7 @@
 //! address. `from=two_places`: from one of two places, chosen at each level by a random bit.
 //! ## Does not measure
 //! Stack that is touched for the first time: the stack is warm and small.
-//! ## Reading it
+//! ## Interpretation
 //! A core remembers the last 16 to 32 return addresses, or more. Deeper recursion returns to addresses that have been
 //! forgotten. From one place the core may still predict them; from two places it mispredicts half of them, so
 //! depth 64 costs more per level than depth 8. In `two_places` half a misprediction of the choice itself is included at every

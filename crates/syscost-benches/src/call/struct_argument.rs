@@ -5,7 +5,7 @@
 //! two fields and returns the sum, which the caller adds up.
 //! ## Does not measure
 //! Passing a pointer to the structure, which costs what an integer argument costs (`call.integer`).
-//! ## Reading it
+//! ## Interpretation
 //! The small one costs what a call costs. The large one waits for the copy: the callee reads what was just stored, each
 //! time about 5 core cycles of store forwarding, part of which overlaps the call.
 //! ## Source

@@ -5,7 +5,7 @@
 //! there, and the caller reads the last one back.
 //! ## Does not measure
 //! Copying the structure to its final place, which compilers mostly avoid.
-//! ## Reading it
+//! ## Interpretation
 //! The small one costs what a call costs. The large one adds the stores and one read of what was just stored; calls that
 //! follow each other overlap most of that.
 //! ## Source

@@ -9,7 +9,7 @@
 //! ## Does not measure
 //! How the kernel chooses what to evict. A file that is read from its beginning to its end loses
 //! all of it as soon as it is a little too large, because the oldest pages are the ones needed next.
-//! ## Reading it
+//! ## Interpretation
 //! A memory control group limits its processes' page cache, too: `memory_limit_bytes` is the
 //! tightest such limit, and `mem_available_bytes` the memory that is available without swapping according to the kernel.
 //! What the file pushes out of memory is other programs' cache. A large memory cannot be filled

@@ -9,7 +9,7 @@
 //! ## Does not measure
 //! What one process achieves by keeping several reads in flight: `fs.read_uring`. Reads that the
 //! page cache serves: `fs.read`.
-//! ## Reading it
+//! ## Interpretation
 //! More processes achieve more until the device is saturated: from then on the rate stays, and each
 //! process gets a smaller share. `least_share_percent` and `largest_share_percent` are the shares
 //! of the slowest and of the fastest process (100: an equal share), `fairness_ratio` is Jain's

@@ -10,7 +10,7 @@
 //! ## Does not measure
 //! The cause. The device, its driver, the file system's locks and the CPUs that the processes share all
 //! look the same from here.
-//! ## Reading it
+//! ## Interpretation
 //! The evidence names the law that was chosen: the one with the lowest Akaike information criterion,
 //! corrected for few points, so that a law with more parameters must fit better by more than
 //! chance. With a saturated device the number is the inverse of its rate: 2 ms per process at 500

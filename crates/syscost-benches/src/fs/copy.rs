@@ -13,7 +13,7 @@
 //! Writing the target back: a copy is in the page cache when the time is taken (`fs.sync` shows
 //! what making it durable costs). Reading the source from its device (`fs.read`). Opening and creating
 //! files (`fs.metadata`).
-//! ## Reading it
+//! ## Interpretation
 //! `copy_file_range` may choose its method: on btrfs, XFS and some others it makes a reflink. The
 //! detail `shared_percent` says how much of the target consists of blocks of the source: 0 for a copy, 100 for
 //! a reflink, whatever the row is called. A reflink's cost does not depend on the file's size,

@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! Blocks that were written: these are only reserved, and none of them is in the page
 //! cache. Making it durable (`fs.sync`): the file system records it in its journal, in memory at first.
-//! ## Reading it
+//! ## Interpretation
 //! Mostly work of the core: the file system searches its free space and changes its metadata. In
 //! memory (tmpfs) it finds and frees pages. A file system with a journal waits now
 //! and then until there is space in it.

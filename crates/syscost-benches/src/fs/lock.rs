@@ -6,7 +6,7 @@
 //! whose lock belongs to the open file; `via=flock` is the call of that name.
 //! ## Does not measure
 //! Waiting for a lock that another holds: `sync.file_lock{state=contended}`.
-//! ## Reading it
+//! ## Interpretation
 //! On a local file system the kernel manages locks itself: the row is then that of
 //! `sync.file_lock{state=free}`, whose file is in the folder for temporary files. A network file
 //! system asks its server, twice.

@@ -12,7 +12,7 @@
 //! ## Does not measure
 //! Names that are only on the device; large directories (`fs.readdir`); the content of files
 //! (`fs.small_file`).
-//! ## Reading it
+//! ## Interpretation
 //! Compare `open` and `stat` with `syscall.open_close` and `syscall.stat`, which are on the
 //! program's own file system. With `sync=fsync` the device and its journal are
 //! measured: compare with `fs.sync`. On a network file system each change is a request to the

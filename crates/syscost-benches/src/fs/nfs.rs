@@ -14,7 +14,7 @@
 //! The kernel's NFS client: it caches, reads ahead and keeps several calls in flight; give its mount
 //! as `--dir`. The server's disk: what has just been written is in its memory. Name lookup, and
 //! asking the port mapper and the mount service.
-//! ## Reading it
+//! ## Interpretation
 //! Each step less the one before is the cost of a layer: `connect` less `icmp` is TCP's handshake,
 //! `null` less `icmp` waking the server's program and RPC, `getattr` less `null` its file system,
 //! `read` its data and the path's bandwidth. The client is part of every call: encoding it, and of

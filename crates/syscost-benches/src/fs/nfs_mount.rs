@@ -10,7 +10,7 @@
 //! ## Does not measure
 //! What the client's caches save: `fs.read` and `fs.metadata` in the same directory. The server's
 //! disk: what has just been written is in its memory.
-//! ## Reading it
+//! ## Interpretation
 //! The same calls without the kernel's client, from a program, are `fs.nfs{op=getattr}` and
 //! `fs.nfs{op=read}`, if the server is given by `--nfs` as well. The evidence names the version of
 //! NFS, the server and the negotiated options, and counts the calls: /proc/self/mountstats has them for

@@ -11,7 +11,7 @@
 //! ## Does not measure
 //! Long seeks of a rotating disk: the file is short. How a device handles several reads at a
 //! time: `fs.read_uring`.
-//! ## Reading it
+//! ## Interpretation
 //! Cold and direct reads are each timed individually, and the histogram contains them all, a few hundred per
 //! second of the row's time; p99.9 needs 2995 of them. They are slow because of the device,
 //! not of the core, so samples count whatever else runs on the core. `guest_cold` says that this is a

@@ -8,7 +8,7 @@
 //! - `advice=sequential`: POSIX_FADV_SEQUENTIAL, which on Linux lets it read twice as far ahead.
 //! ## Does not measure
 //! The cost of readahead that turns out to be useless.
-//! ## Reading it
+//! ## Interpretation
 //! `fetched_per_byte` is how many bytes the kernel fetched for each that was read, `ahead_bytes`
 //! how many it had in the page cache beyond the last byte read. The file system's device says how
 //! far it goes at most (`/sys/class/bdi/*/read_ahead_kb`). Sequential may be slower than none here:

@@ -9,7 +9,7 @@
 //! ## Does not measure
 //! The maximum bandwidth of a device: that takes several requests at a time (`fs.read_uring`).
 //! Using the data.
-//! ## Reading it
+//! ## Interpretation
 //! Cold reads of all sizes have similar rates, since the kernel fetches more at a time than is
 //! requested; direct ones do not. Bytes are those that the calls returned, compared with those that the
 //! kernel counted as fetched. For `guest_cold` see `fs.read`.

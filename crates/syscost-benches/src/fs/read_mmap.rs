@@ -11,7 +11,7 @@
 //!   from that, and each page is timed individually.
 //! ## Does not measure
 //! Creating the mapping (`memory.mmap`), or faults alone (`memory.page_fault`), which touch one byte of a page.
-//! ## Reading it
+//! ## Interpretation
 //! Compared with `fs.read{size=4K}` it shows whether mapping or copying is the cheaper way to a page that
 //! is used once; reading it again through a mapping costs nothing. For cold rows see `fs.read`.
 //! ## Source

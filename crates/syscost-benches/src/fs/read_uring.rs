@@ -10,7 +10,7 @@
 //! ## Does not measure
 //! The latency of one read among the others: that is `depth` times the time shown here.
 //! Polling, registered files or memory.
-//! ## Reading it
+//! ## Interpretation
 //! A device that works on several requests at a time takes less time per request the deeper its queue is,
 //! until it is saturated. `reads_per_second` is the reciprocal. `device_in_flight` is the average number of
 //! requests in flight at the device, including those of other programs, by its own count: where it

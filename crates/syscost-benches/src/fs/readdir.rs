@@ -9,7 +9,7 @@
 //! each. The detail `per_entry_ns` is the time divided by the number of entries.
 //! ## Does not measure
 //! Directories and inodes that are only on the device.
-//! ## Reading it
+//! ## Interpretation
 //! `entries=1` is the cost of opening, reading twice and closing. What `stat` adds is a lookup by
 //! name for each entry.
 //! ## Source

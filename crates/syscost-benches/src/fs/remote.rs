@@ -9,7 +9,7 @@
 //! end waits for a disk then.
 //! ## Does not measure
 //! The network alone: `fs.nfs{op=icmp}`.
-//! ## Reading it
+//! ## Interpretation
 //! What is cached costs the same on both sides, so the difference is near zero; it may be negative
 //! where the server's disk is faster than the local one. `ratio` is the remote time divided by the local one.
 //! The difference is computed separately for every round.

@@ -10,7 +10,7 @@
 //! individually.
 //! ## Does not measure
 //! Reading them (`fs.read`). Files in a tree of directories.
-//! ## Reading it
+//! ## Interpretation
 //! `size=0` is `fs.metadata{op=create}`; larger ones add the cost of a write and of blocks,
 //! which many file systems choose only when they write back. With `sync=fsync` the device is
 //! measured: compare with `fs.sync`.

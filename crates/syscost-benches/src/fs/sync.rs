@@ -13,7 +13,7 @@
 //! Growing a file, whose new length and blocks have to be made durable as well: overwriting in place, as
 //! databases do with their logs, is the cheapest case. Whether the device keeps its promise: what a
 //! guest's host or a disk's cache reports as durable may not be.
-//! ## Reading it
+//! ## Interpretation
 //! The number has a long tail, so look at the percentiles: a synced write waits for all other work of
 //! the journal and the device. At most `cpu_ns` of it is work of the core, `run_delay_ns`
 //! waiting for a core; the rest is the device, which was busy for `device_busy_percent` of the

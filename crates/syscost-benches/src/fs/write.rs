@@ -12,7 +12,7 @@
 //! Growing a file, and finding blocks for it (`fs.fallocate`). The first write to a clean page.
 //! Making sure that the block survives a power failure: a device may keep it in a cache of its own
 //! (`fs.sync`).
-//! ## Reading it
+//! ## Interpretation
 //! `buffered` depends on the core and on memory, and the detail `bandwidth_bytes_per_s` is that of
 //! a copy. `direct` waits for the device: at most `cpu_ns` of it is work of the core, `run_delay_ns`
 //! was spent waiting for a core, and the rest for the device, which was busy for

@@ -8,7 +8,7 @@
 //! The use of the data: the sender writes 8 bytes of each message, its number, and the receiver compares
 //! them; the others are only copied, so they come from the cache and go there. Evidence is counted with every byte
 //! written and summed up on both sides.
-//! ## Reading it
+//! ## Interpretation
 //! For small messages the calls per message dominate, for large ones the copies per byte: two through the kernel or a ring, one with
 //! `process_vm_readv`. On the `same` CPU the two alternate, as the buffer between them fills and empties (64 KiB in a pipe
 //! and in the ring, ten datagrams, ten messages of a POSIX queue, one message with `process_vm_readv`); on two CPUs they copy at

@@ -125,7 +125,8 @@ impl Ledger {
             }
             WRONG_LENGTH => format!("{observed} bytes arrived"),
             REFUSED => std::io::Error::from_raw_os_error(observed as i32).to_string(),
-            _ => "a call returned an unexpected value".to_owned(),
+            BAD_ANSWER => "a call returned an unexpected value".to_owned(),
+            unknown => format!("a fault of kind {unknown}, which there is not"),
         };
         Err(Failure::Failed(format!(
             "where the partner waited for message {message}: {what}"

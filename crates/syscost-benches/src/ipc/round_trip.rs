@@ -11,7 +11,7 @@
 //! Setting up the channel (`ipc.unix_connect`). The use of the data: the sender writes 8
 //! bytes of each message, its number, and the receiver compares them; the others stay in the cache as they are. Evidence is counted with every byte
 //! written and summed up on both sides.
-//! ## Reading it
+//! ## Interpretation
 //! On the `same` CPU it contains two switches, whatever the mechanism: compare with `switch.pipe` and similar rows. On two CPUs it is
 //! mostly the time to wake the other one, in a virtual machine through its hypervisor; only `shared_spin` has none of that.
 //! A task waiting at a unix stream socket is also woken when its own message is taken: up to two more switches. Larger messages add two copies each way, one with `process_vm_readv`. A row of a queue whose

@@ -6,7 +6,7 @@
 //! or an `abstract` name, which is in no file system.
 //! ## Does not measure
 //! Communication (`ipc.round_trip`). Creating the listening socket.
-//! ## Reading it
+//! ## Interpretation
 //! It contains two switches on the `same` CPU, and two wake-ups of the other CPU where there are two. The extra cost of a path
 //! over an abstract name is the path lookup. The listener's queue never overflows: the next connection is made when the last one is closed.
 //! ## Source

@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be refuted: the bytes are as many as were sent, but the receiver does not know their content.
 //! ## Source
 //! None: it is made up. recv(2) with MSG_TRUNC discards a stream's bytes.

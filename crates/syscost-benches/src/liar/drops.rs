@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must fail: the partner finds that a message is missing.
 //! ## Source
 //! None: it is made up.

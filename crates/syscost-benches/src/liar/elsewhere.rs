@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be withheld: calls and switches are as claimed, but the partner is seen on another CPU.
 //! ## Source
 //! None: it is made up.

@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be refuted: what comes back lacks the nonce of the message.
 //! ## Source
 //! None: it is made up.

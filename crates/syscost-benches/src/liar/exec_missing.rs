@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must fail: processes were made, ended well and had ids of their own, but the program's marker was never left.
 //! ## Source
 //! None: it is made up.

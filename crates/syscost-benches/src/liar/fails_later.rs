@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must fail: a failing operation does not count as a fast one.
 //! ## Source
 //! None: it is made up.

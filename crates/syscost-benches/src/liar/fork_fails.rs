@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must fail: no child was made, however fast that went.
 //! ## Source
 //! None: it is made up.

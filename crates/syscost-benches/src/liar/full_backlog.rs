@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be refuted: the far end has accepted none, and the kernel has counted the overflows.
 //! ## Source
 //! None: it is made up.

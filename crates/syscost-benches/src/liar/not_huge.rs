@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be withheld: there is one fault for each length of a huge page, as there should be, but the kernel shows no huge pages.
 //! ## Source
 //! None: it is made up.

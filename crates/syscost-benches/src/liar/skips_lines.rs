@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be withheld: a walk around the cycle finds too few lines.
 //! ## Source
 //! None: it is made up.

@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be withheld: two tasks on two CPUs pass a word back and forth without ever sleeping, and nothing is switched.
 //! ## Source
 //! None: it is made up.

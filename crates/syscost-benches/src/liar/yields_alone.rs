@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be withheld: sched_yield is called as often as claimed, but the two switches, to a partner and back, do not happen. Even if
 //! another program is switched to, only this task's own switches are counted: one at most.
 //! ## Source

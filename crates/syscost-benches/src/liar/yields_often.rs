@@ -4,7 +4,7 @@
 //! Whether the harness believes it.
 //! ## Does not measure
 //! What it claims.
-//! ## Reading it
+//! ## Interpretation
 //! It must be withheld: a yield is an involuntary switch like a preemption by another program, but no other program preempts as often.
 //! ## Source
 //! None: it is made up.

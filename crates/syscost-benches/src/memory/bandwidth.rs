@@ -14,7 +14,7 @@
 //! ## Does not measure
 //! Additional traffic on the memory bus: a store to a line that is in no cache usually reads the line first (`with_write_allocate_bytes_per_s` adds
 //! those reads), and every changed line goes back to memory once. Access in any other order than forwards (`memory.latency`), the kernel's copying.
-//! ## Reading it
+//! ## Interpretation
 //! `copy`, `add` and similar streams count what is read and what is written, as STREAM does; halve `copy` to compare with tools that count copied
 //! bytes once. In a cache the width of the instructions decides, in memory hardly anything but the number of threads, and stores that bypass the
 //! caches. One thread can seldom use the whole bandwidth: see the rows with more threads. `memory.peak_bandwidth` shows the maximum of each level.

@@ -5,7 +5,7 @@
 //! ## Does not measure
 //! brk alone, which is `syscall.brk`; malloc, which keeps freed memory (`memory.malloc`); huge pages, which are switched off for this
 //! process.
-//! ## Reading it
+//! ## Interpretation
 //! Most of it is the page faults: compare the time per page with `memory.page_fault{kind=anonymous_write}`, which creates no page tables.
 //! ## Source
 //! brk(2).

@@ -5,7 +5,7 @@
 //! `level=memory` is the median of all sizes beyond 64 MiB.
 //! ## Does not measure
 //! Latency in small pages, which adds address translation (`memory.tlb_miss`), or of a busy cache.
-//! ## Reading it
+//! ## Interpretation
 //! Levels are counted by the steps of the curve; if a cache does not end where the system says, the number has a `?`, as in `memory.cache_size`.
 //! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the last one found may be several
 //! with similar latencies. What is beyond 64 MiB is memory only if all caches together hold less: there is a

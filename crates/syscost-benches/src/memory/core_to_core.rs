@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! One direction: half of a round trip is given as `one_way_ns`, which assumes that both directions are equal; clocks of two CPUs are not compared. Lines
 //! that several readers share, and waking a thread that sleeps (`switch`).
-//! ## Reading it
+//! ## Interpretation
 //! Two threads of one core take some ten ns, two cores of one cache 50 to 150, two sockets several hundred. Rows from lower to higher and from higher to
 //! lower CPU differ where the line's home, given by its memory node and its address, is nearer to one of them. `message` costs more than an
 //! `exchange` where a writer must first take the line back from its reader. In a virtual machine, CPUs may share a core or move to another one meanwhile.

@@ -6,7 +6,7 @@
 //! private counter does. Both words lie on a fresh page, first touched by the measuring thread; the first one begins a pair of lines.
 //! ## Does not measure
 //! Additions of several threads to the same word (`sync.atomic`), and lines that are only read.
-//! ## Reading it
+//! ## Interpretation
 //! At 8 bytes both words are on one line, which the cores must take from each other although neither thread uses the other's word:
 //! false sharing. At 64 bytes they are on the two lines of a pair: more expensive than 128 only where the processor fetches lines in pairs. 128 and 256 bytes should cost
 //! the same as no neighbour at all. A plain addition suffers far less than an atomic one, as its stores wait in the core's store buffer, and

@@ -8,7 +8,7 @@
 //! (`page_bytes`), as in most programs.
 //! ## Does not measure
 //! Branches (`op.branch_targets`), the latency of a single line of code that is far away, or code that shares the second-level cache with data.
-//! ## Reading it
+//! ## Interpretation
 //! Near code is bound by instructions, not by bytes: a six-wide core executes at most 48 bytes of `nop` and 24 of `add` per cycle, and a cache
 //! of decoded instructions may hold all of it. Farther away the caches decide, together with prefetching: where both `op` give the same
 //! bytes, that is the bound. It may be far below the bandwidth that `memory.bandwidth` reads from there, and limits large programs with few loops. With 16 MiB

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! Bandwidth, or how many loads can be outstanding at a time: `memory.parallelism`. Latency while the memory is busy: `memory.loaded_latency`. Memory of another
 //! node: the kernel allocates pages near the CPU that fills them.
-//! ## Reading it
+//! ## Interpretation
 //! A staircase: each plateau is a cache, the last one memory; the steps are where a cache ends, and `memory.cache_size` and
 //! `memory.cache_latency` are derived from them. Latencies of the first cache are whole core cycles. The difference between small pages and huge ones is translation: with
 //! small ones a random step soon misses the TLB as well (`memory.tlb`). With `sequential` or `stride`, prefetchers hide part of the latency. A large shared cache has no sharp

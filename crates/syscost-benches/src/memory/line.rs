@@ -6,7 +6,7 @@
 //! which lines of a region follow its first one, and would prefetch the second one if it were always the next higher line.
 //! ## Does not measure
 //! Which cache the first load of a block misses: all caches smaller than 8 MiB, and usually the TLB as well.
-//! ## Reading it
+//! ## Interpretation
 //! If both words are on one line, the second load hits the first cache, and the mean is half of a miss. Where the cost rises, the
 //! line ends: `memory.line_size`. If the cost is lower at the line's size than at twice that, the processor fetches lines in pairs.
 //! ## Source

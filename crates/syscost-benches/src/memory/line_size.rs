@@ -5,7 +5,7 @@
 //! first one fetched: where the cost is more than halfway, by ratio, from that of the cheapest distance to that of the most expensive one.
 //! ## Does not measure
 //! Lines of other lengths in other caches: it is what a miss brings into the first.
-//! ## Reading it
+//! ## Interpretation
 //! 64 bytes on x86-64 and most of aarch64, 128 on some. Where processors fetch lines in pairs the result may be a pair. `told_bytes` is the length that the system reports.
 //! ## Source
 //! Not part of any published experiment here.

@@ -7,7 +7,7 @@
 //! In `delay=idle` they are idle: they wait and do not access memory.
 //! ## Does not measure
 //! A load of writes. How the measuring CPU's own requests delay each other: `memory.parallelism`.
-//! ## Reading it
+//! ## Interpretation
 //! With little load the latency is that of `memory.latency`. It rises slowly with the bandwidth and steeply near its limit, where requests queue. Few CPUs
 //! do not get that far: compare with the bandwidth that all of them achieve in `memory.bandwidth`.
 //! ## Source

@@ -5,7 +5,7 @@
 //! when memory runs short. They are written again before each batch, untimed; or never were (`touched=no`).
 //! ## Does not measure
 //! The faults of touching them again (`memory.page_fault`), or other CPUs that must forget them (`memory.tlb_shootdown`).
-//! ## Reading it
+//! ## Interpretation
 //! The cost for an allocator of returning memory. A page that is given back and touched again costs this share and a fault.
 //! ## Source
 //! madvise(2).

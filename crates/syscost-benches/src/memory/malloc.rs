@@ -7,7 +7,7 @@
 //! requested size, and malloc and free must leave their content alone.
 //! ## Does not measure
 //! Blocks of many sizes that live for long, or threads that free each other's: that is where allocators differ.
-//! ## Reading it
+//! ## Interpretation
 //! From the heap no system call is made, which is counted. A mapping costs two, and a fault for each page touched, every time: for large
 //! buffers that come and go, keeping them (or a higher M_MMAP_THRESHOLD) avoids all of that.
 //! ## Source

@@ -5,7 +5,7 @@
 //! each batch, untimed. Every second mapping is read-only, so that the kernel cannot merge neighbours.
 //! ## Does not measure
 //! The pages (`memory.page_fault`), or a neighbour that merely grows, which is a little cheaper.
-//! ## Reading it
+//! ## Interpretation
 //! The kernel finds a gap and records who owns it: that costs the same for any length. Memory is paid for when it is touched.
 //! ## Source
 //! lmbench `lat_mmap`, which unmaps as well.

@@ -6,7 +6,7 @@
 //! ## Does not measure
 //! Other CPUs that must forget the old protection (`memory.tlb_shootdown`). Parts of a mapping, which must be split off first. The faults
 //! of writes in the meantime (`signal.protection_fault`).
-//! ## Reading it
+//! ## Interpretation
 //! The page table entry of each touched page is changed. Revoking must also flush them from the TLB, restoring need not.
 //! ## Source
 //! mprotect(2).

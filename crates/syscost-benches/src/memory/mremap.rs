@@ -6,7 +6,7 @@
 //! both calls is the number.
 //! ## Does not measure
 //! The faults of new pages, or other CPUs that must forget the old place.
-//! ## Reading it
+//! ## Interpretation
 //! What realloc pays for large blocks instead of a copy: a page table entry for each page; whole page tables in one step where 2 MiB or more
 //! move between equally aligned places, so 64 MiB may cost less than 1 MiB.
 //! ## Source

@@ -5,7 +5,7 @@
 //! is clean, or was written before each call, untimed.
 //! ## Does not measure
 //! The fault of the first write to a clean page. The device itself: its host may report data as written that is still in memory.
-//! ## Reading it
+//! ## Interpretation
 //! `async` does nothing since Linux 2.6.19: the kernel writes dirty pages back by itself. `sync` returns when the device reports that
 //! the page is durable; most file systems make it flush its own cache even where nothing was dirty.
 //! ## Source

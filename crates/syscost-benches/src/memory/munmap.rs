@@ -5,7 +5,7 @@
 //! mappings are made again, and touched, before each batch, untimed.
 //! ## Does not measure
 //! Other CPUs that must forget the pages as well: this process has one thread (`memory.tlb_shootdown`). Parts of a mapping.
-//! ## Reading it
+//! ## Interpretation
 //! Untouched it costs the same for any length. Touched, each page is removed from the page tables and returned to the allocator.
 //! ## Source
 //! lmbench `lat_mmap`, which maps and touches as well.

@@ -5,7 +5,7 @@
 //! to `memory_node`.
 //! ## Does not measure
 //! Memory under load (`memory.loaded_latency`), or the memory that a process gets by default: usually that of the node where it first touches it.
-//! ## Reading it
+//! ## Interpretation
 //! Rows with two equal numbers are local. The extra cost of the others is the path between the packages (or parts of one), which every cache miss pays
 //! whose memory was first touched elsewhere. `memory.numa_bandwidth` has the same matrix for bandwidth.
 //! ## Source

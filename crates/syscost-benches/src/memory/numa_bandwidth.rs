@@ -5,7 +5,7 @@
 //! `op=read`.
 //! ## Does not measure
 //! The bandwidth of all CPUs of a node together, which has other limits. Writing.
-//! ## Reading it
+//! ## Interpretation
 //! Rows with two equal numbers are local. One thread is limited by how many lines it can wait for simultaneously, so that where latency is twice as long
 //! (`memory.numa`) its bandwidth is about half.
 //! ## Source

@@ -16,7 +16,7 @@
 //! ## Does not measure
 //! Memory that the host has not provided yet: the pages were used before. Readahead, which the order and the advice rule out. The
 //! device itself: what a disk's host has cached is faster than the disk.
-//! ## Reading it
+//! ## Interpretation
 //! What a program pays for memory in addition to malloc, once per page. A huge page costs more than a small one, but far less than the 512 that it
 //! replaces. MADV_RANDOM keeps the kernel from reading ahead, not from mapping cached pages around a fault.
 //! ## Source

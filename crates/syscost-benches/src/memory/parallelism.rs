@@ -6,7 +6,7 @@
 //! ## Does not measure
 //! What prefetchers do, or several cores together: `memory.bandwidth`. With 16 chains and more each step also loads and stores its chain's place in a table, which
 //! a miss hides.
-//! ## Reading it
+//! ## Interpretation
 //! The time falls with the number of chains until the core has no more buffers for misses (its line fill buffers, 10 to 24 in most cores) and then stays. `speedup`
 //! is how many times longer a load takes with a single chain, measured in the same process: the number of misses that were actually outstanding. Memory latency divided by the best
 //! of these is what a program pays that can request everything at the same time, like a hash join with prefetching; a linked list pays the whole.

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! The cost of a miss alone: `memory.tlb_miss` subtracts the cost of as many dense lines. Huge pages, of which one TLB entry covers as much as
 //! hundreds of small ones.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `memory.latency` for the same number of lines, 64 bytes each: the difference is translation. It begins where the first TLB ends
 //! (`memory.tlb_reach`); a second TLB adds a few cycles, and beyond it the processor walks page tables, of which a virtual machine has two sets.
 //! ## Source

@@ -5,7 +5,7 @@
 //! finds its translation in the second, `level=2` that of one that misses both and requires a page table walk.
 //! ## Does not measure
 //! Page faults: all pages are present. Walks whose page tables are in memory: here they are few enough to be cached.
-//! ## Reading it
+//! ## Interpretation
 //! Some 7 core cycles to the second TLB on most processors, 20 to 40 for a walk, and more in a virtual machine, where each step of a walk is
 //! translated by the host's page tables. Only the part that is not hidden is visible.
 //! ## Source

@@ -9,7 +9,7 @@
 //! curve that rises evenly has no step.
 //! ## Does not measure
 //! TLBs for instructions, or for huge pages, which often have separate entries.
-//! ## Reading it
+//! ## Interpretation
 //! `pages_count` is the number of pages, close to the number of entries. Neighbouring pages that are also adjacent in physical memory may share an
 //! entry on some processors, so there may seem to be more. In a virtual machine a TLB entry holds both translations combined.
 //! ## Source

@@ -6,7 +6,7 @@
 //! reads them all; then the threads spin.
 //! ## Does not measure
 //! What the interrupted threads lose. Threads that sleep: their CPUs learn of the change when they run again.
-//! ## Reading it
+//! ## Interpretation
 //! `threads=0` is the call alone. With others, the kernel must make every CPU that runs one of them forget the page, by one interrupt each
 //! on x86-64, and wait until all have. On arm64, on AMD processors with INVLPGB and under some hypervisors no interrupt is needed. So
 //! mappings should be changed seldom, in large pieces, or before threads start.

@@ -9,7 +9,7 @@
 //! ## Does not measure
 //! A web server: the far end answers every request with the same bytes, which it has in memory.
 //! TLS. Name lookup.
-//! ## Reading it
+//! ## Interpretation
 //! `kept` is `net.tcp.round_trip` with a different size each way and a few lines to parse; `fresh`
 //! adds `net.tcp.connect`. When times are taken, one word in 4 KiB of the body is checked; where
 //! evidence is counted, every word is.

@@ -11,7 +11,7 @@
 //! Streams from the far end. On loopback the senders run on the CPU of the measuring task and the
 //! receivers on that of the far end (`cpus`), as they would on machines with one CPU each: most of
 //! the time is spent waiting for a turn on these CPUs.
-//! ## Reading it
+//! ## Interpretation
 //! The excess over `streams=0` is the time that a message waits behind others: in the send queue of a
 //! network card, in the buffers of the bottleneck link (a path with large buffers and a congestion
 //! control that fills them adds tens of milliseconds: bufferbloat), or, on loopback, for a CPU.

@@ -13,7 +13,7 @@
 //! it is lower, something holds the stream back that does not affect a single message: its congestion
 //! control (BBR paces a stream over loopback to half), a window smaller than the bandwidth-delay
 //! product, or a shaper that lets bursts pass.
-//! ## Reading it
+//! ## Interpretation
 //! The smaller the half-bandwidth size, the less is gained by combining messages. Loopback beside
 //! remote shows how much of a round trip is this machine's own software. The model is fitted anew
 //! in every round, by least squares of the relative errors; the interval shows how much rounds

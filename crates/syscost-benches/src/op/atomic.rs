@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! Contention: a line that another core holds costs ten to a hundred times more (`memory.core_to_core`). Fences that wait
 //! for pending stores.
-//! ## Reading it
+//! ## Interpretation
 //! On x86-64 `load` and `store` are plain moves, since the processor keeps them in order anyway, and every read-modify-write
 //! operation (which includes `store_sequential`, an exchange) drains the store buffer: about 20 core cycles on
 //! most cores, whichever it is. Without contention an atomic counter costs these cycles and no more.

@@ -7,7 +7,7 @@
 //! every round and has two million directions, more than any predictor remembers.
 //! ## Does not measure
 //! The cost of a misprediction: see `op.branch_miss`. Branches through registers: `op.indirect`.
-//! ## Reading it
+//! ## Interpretation
 //! A correctly predicted branch costs what the front end takes to pass it: half a cycle to two. `random` is predicted correctly
 //! half of the time, so it includes half a misprediction per branch.
 //! ## Source

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! How often a real program's branches are mispredicted, and what it loses besides: work begun on the wrong path also
 //! displaces cache lines.
-//! ## Reading it
+//! ## Interpretation
 //! The misprediction rate is an assumption, not a count: 1/2 of the random directions and 15/16 of the random targets,
 //! which is what any predictor gets wrong on fair bits that it has never seen. The tables are created anew for every round; the
 //! checksum shows that the outcomes are fair, and the alternating table must run as fast as a constant one, else the core

@@ -10,7 +10,7 @@
 //! Mispredicted directions (`op.branch_miss`), branches farther apart or several on few bytes,
 //! whose share of the predictor differs. Where jumps cost more, the instruction cache may be the
 //! reason as well as the predictor: 32 KiB hold 2048 blocks.
-//! ## Reading it
+//! ## Interpretation
 //! As long as the branch target buffer knows all targets, a jump takes one or two core cycles. Each step upwards is a buffer that is full: the next level
 //! takes a cycle or more, and with none left the core learns of the jump only when it has decoded it. A step that `straight` shows too is the
 //! cache's. In a virtual machine the buffers may be shared with another one on the same core.

@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! Vectors (`op.simd`), subnormal numbers (often a hundred times more expensive), conversions, and the remainder, which is not an
 //! instruction but a loop in the library.
-//! ## Reading it
+//! ## Interpretation
 //! Addition and multiplication take 2 to 4 core cycles and overlap two- to fourfold; division and square root take 10 to 20
 //! and hardly overlap. A fused operation that costs as much as a multiplication includes the addition for free.
 //! ## Source

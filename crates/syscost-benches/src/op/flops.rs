@@ -7,7 +7,7 @@
 //! the 1 that they count with shows that the same instructions also multiply.
 //! ## Does not measure
 //! What a program achieves that also loads and stores its numbers (`memory.bandwidth`); 32-bit numbers, of which twice as many fit; matrix units.
-//! ## Reading it
+//! ## Interpretation
 //! Divided by the core's frequency (`timing.core_frequency`) it is the operations per core cycle: two units of 512 bits perform 32. Where 512 bits give less than
 //! twice the rate of 256, the core has half as many units, or a lower frequency, for the wide ones. All CPUs together give less than one CPU's rate times their number
 //! where cores lower their clocks together, or two threads share a core's units. A core that can overlap more than twelve operations (four units, each of four cycles) does

@@ -7,7 +7,7 @@
 //! every round and has 262144 entries.
 //! ## Does not measure
 //! The cost of a misprediction: see `op.branch_miss`. Indirect calls, which a return follows: `call.indirect`.
-//! ## Reading it
+//! ## Interpretation
 //! The cost to interpreters and jump tables. Where the kernel or the compiler replaces such jumps with other sequences against
 //! speculation (retpolines), those cost about as much as `table_random` every time; the jumps here are plain.
 //! ## Source

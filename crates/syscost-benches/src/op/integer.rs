@@ -11,7 +11,7 @@
 //! ## Does not measure
 //! Operands from memory (`memory.latency`), other lengths of quotient, constants as divisors: compilers replace those by
 //! multiplications.
-//! ## Reading it
+//! ## Interpretation
 //! Look at the core cycles: an addition takes 1 cycle on nearly all cores and is what core cycles are counted with; a
 //! multiplication takes 3 to 4, a division 10 to 90 on older cores and 10 to 18 on newer ones. A throughput of 0.25 cycles means
 //! that four of these start in every cycle.

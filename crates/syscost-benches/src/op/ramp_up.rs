@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! The way out of the sleep itself, which is over when the task runs (`switch.wakeup`); frequencies that go on rising after 5 ms; other cores; a ramp that
 //! is over within the first five bursts.
-//! ## Reading it
+//! ## Interpretation
 //! `initial_percent` is the initial frequency relative to the steady one. Tens of microseconds point to a processor that chooses its frequency itself, milliseconds to an operating
 //! system that does. In a virtual machine the host may have kept the core busy or fast meanwhile: the lack of a ramp then says nothing about the processor. Cores that share their
 //! frequency with busy ones show no ramp either.

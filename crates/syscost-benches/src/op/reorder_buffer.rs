@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! The latency of memory (`memory.latency`), and other limits of what a core holds: registers, loads, stores. A core that drops or
 //! fuses no-ops before they take a place seems to hold more than it does; no known core fuses those of eight bytes that are used on x86-64.
-//! ## Reading it
+//! ## Interpretation
 //! The step in the curve is the size of the reorder buffer: `op.reorder_buffer_size`. A curve that rises evenly has no step: the caches answered before the
 //! instructions between had passed. In a virtual machine another thread may run on the same core, unseen, and take half of the buffer.
 //! ## Source

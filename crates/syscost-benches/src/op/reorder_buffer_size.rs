@@ -6,7 +6,7 @@
 //! ## Does not measure
 //! A size more precise than the distance between the rows, which is 32 instructions up to 544. `least_count` and `most_count` are the two rows between which it lies;
 //! its interval contains both.
-//! ## Reading it
+//! ## Interpretation
 //! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of the core is busy, which a virtual machine does not
 //! show. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the rise must lie
 //! between the two rows before the step and the two after it.

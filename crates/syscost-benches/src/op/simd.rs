@@ -6,7 +6,7 @@
 //! time; a width or an operation it lacks is listed as unsupported.
 //! ## Does not measure
 //! Loading and storing the vectors (`memory.bandwidth`), integers, shuffles.
-//! ## Reading it
+//! ## Interpretation
 //! Numbers per nanosecond are lanes (2, 4, 8) over throughput; a fused operation counts as two. Where 512 bits take twice as
 //! long as 256, the double width gains nothing. Core cycles are counted by additions on the same core, so a frequency that
 //! wide instructions lower shows in the nanoseconds and not in the cycles.

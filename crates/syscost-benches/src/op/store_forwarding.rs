@@ -6,7 +6,7 @@
 //! `halves` eight bytes written by two stores of four; `across_lines` the same eight bytes, half of them on the next cache line.
 //! ## Does not measure
 //! A load that happens to depend on a store whose address is not known yet, vectors, and accesses across pages.
-//! ## Reading it
+//! ## Interpretation
 //! A load is served from the store buffer before the store has reached the cache: four or five core cycles, or none at all where the core renames
 //! memory as it does registers. Where the load needs more than one store holds (`wider`, `halves`), most cores wait until the store is in the
 //! cache: ten to twenty cycles. This is the cost of a structure that is written field by field and copied as a whole. One cycle of every row is the addition.

@@ -5,7 +5,7 @@
 //! to each, it gives them all back by madvise(MADV_DONTNEED) and starts again. Every operation includes a sixty-fourth of that call.
 //! ## Does not measure
 //! How long a fault takes, huge pages (they are forbidden here), or faults that read from a file: `memory.page_fault`.
-//! ## Reading it
+//! ## Interpretation
 //! Processes share the kernel's page allocator; threads share one address space as well: its locks, and each madvise must make every
 //! CPU that runs one of them invalidate the pages. The difference is the price of sharing memory. The first copy runs on the measured CPU, the
 //! others as in `scale.syscall`.

@@ -5,7 +5,7 @@
 //! not have, which the kernel refuses (EAGAIN). Threads call the private kind, processes the one for shared memory.
 //! ## Does not measure
 //! Sleeping and waking: `switch.futex`; a contended lock: `sync.mutex`.
-//! ## Reading it
+//! ## Interpretation
 //! All copies use the same bucket of the kernel's futex hash table. `wait` locks it before it compares, so its copies queue; `wake` only checks
 //! whether there are waiters, and for processes counts itself in and out of the page that holds the word. What is slow here is slow for any two
 //! programs whose futexes happen to share a bucket. The first copy runs on the measured CPU, the others as in `scale.syscall`.

@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! The cause. Copies that share a core, a cache or a clock look like contention too; compare with `of=syscall`, which shares nothing else. Nor anything beyond the
 //! number of CPUs that were measured: the law can be extrapolated, but the machine need not follow it.
-//! ## Reading it
+//! ## Interpretation
 //! 0 is best: throughput grows with the copies. No term can be negative. The law is fitted anew in every round, by least squares of the relative errors;
 //! the interval shows how much rounds differ. `lambda_operations_per_s` is what one copy would do alone, `relative_error_percent` how far the rows typically are
 //! from the law. Beyond 10 % the law does not fit and there is no number; nor is there with fewer than four numbers of copies, which takes four CPUs.

@@ -5,7 +5,7 @@
 //! in the same directory. The files are empty and lie in the temporary directory.
 //! ## Does not measure
 //! How long one takes: `syscall.open_close`; creation: `fs.metadata`.
-//! ## Reading it
+//! ## Interpretation
 //! An open file is counted in its name (dentry) and inode: copies that open the `same` file pass the cache line with these counts to each
 //! other. Threads also share the file descriptor table and its lock, so that they get in each other's way with `different` files, too. The first copy runs
 //! on the measured CPU, the others as in `scale.syscall`.

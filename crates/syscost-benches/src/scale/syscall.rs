@@ -6,7 +6,7 @@
 //! sockets; the second threads of cores come last.
 //! ## Does not measure
 //! How long one call takes: `syscall.null`.
-//! ## Reading it
+//! ## Interpretation
 //! The call touches nothing that copies share, so twice the copies should make twice the calls. Less shows how CPUs affect each other even so:
 //! two threads of a core share it, many busy cores clock lower, and virtual CPUs may share a real one. Read the other rows of the group
 //! against this one. `least_share_percent` shows how even it was: 100 is an equal share.

@@ -4,7 +4,7 @@
 //! Whether the clock, the batches and the frequency estimate together reproduce a cost that is known beforehand.
 //! ## Does not measure
 //! Anything about this machine.
-//! ## Reading it
+//! ## Interpretation
 //! The row must show as many core cycles as the operation has additions.
 //! ## Source
 //! The idea of avx-turbo: a core's latency of one cycle as its ruler.

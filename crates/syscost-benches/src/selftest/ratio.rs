@@ -4,7 +4,7 @@
 //! Whether rows that are computed from others are correct: it is the ratio of the two rows of `selftest.spin`.
 //! ## Does not measure
 //! Anything about this machine.
-//! ## Reading it
+//! ## Interpretation
 //! It must be 10.
 //! ## Source
 //! Arithmetic.

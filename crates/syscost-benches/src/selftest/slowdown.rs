@@ -5,7 +5,7 @@
 //! rounded to a whole number.
 //! ## Does not measure
 //! Anything about this machine.
-//! ## Reading it
+//! ## Interpretation
 //! Two runs, one with the variable and one without, or `syscost ab selftest.slowdown --b-env SYSCOST_TEST_SLOWDOWN=5`, must
 //! differ by that much.
 //! ## Source

@@ -4,7 +4,7 @@
 //! Whether the calibrated counter agrees with CLOCK_MONOTONIC_RAW, read in the operation itself.
 //! ## Does not measure
 //! Anything about this machine.
-//! ## Reading it
+//! ## Interpretation
 //! The row must show the time in its name, plus less than one clock reading.
 //! ## Source
 //! CLOCK_MONOTONIC_RAW through the vDSO.

@@ -5,7 +5,7 @@
 //! counts, the rt_sigreturn that ends it, and the way back: two system calls and a detour.
 //! ## Does not measure
 //! Waking another task (`switch.signal`).
-//! ## Reading it
+//! ## Interpretation
 //! Most of it is saving and restoring the processor's whole state, wide registers included, in user memory.
 //! `syscall.kill_zero` is the part that finds the receiver.
 //! ## Source

@@ -4,7 +4,7 @@
 //! One sigaction call of the C library that replaces the handler of a signal that is never sent.
 //! ## Does not measure
 //! Any delivery (`signal.catch`).
-//! ## Reading it
+//! ## Interpretation
 //! The kernel copies a structure in and one out, under the lock of the process's signals.
 //! ## Source
 //! lmbench `lat_sig install`; libMicro `signal`.

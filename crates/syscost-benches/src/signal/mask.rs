@@ -5,7 +5,7 @@
 //! that unblocks it, as around a critical section.
 //! ## Does not measure
 //! Signals that become pending meanwhile: there are none.
-//! ## Reading it
+//! ## Interpretation
 //! A change takes the lock of the process's signals and looks for pending ones; a query does not.
 //! ## Source
 //! sigprocmask(2); libMicro's signal calls.

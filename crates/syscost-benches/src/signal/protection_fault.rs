@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! Changes of protection: the two mprotect calls for 256 faults, which are counted, are included, but make less than a
 //! hundredth of the result.
-//! ## Reading it
+//! ## Interpretation
 //! `signal.catch` with a fault in place of a kill call. Garbage collectors and user-space paging pay this for each page
 //! they guard, and another mprotect to continue.
 //! ## Source

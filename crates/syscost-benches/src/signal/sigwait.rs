@@ -4,7 +4,7 @@
 //! kill to this process with the signal blocked, and the rt_sigtimedwait that takes it immediately: two system calls.
 //! ## Does not measure
 //! Sleeping until a signal comes (`switch.signal`).
-//! ## Reading it
+//! ## Interpretation
 //! `signal.catch` without the frame, the handler and the return: the difference is the price of interrupting a program.
 //! ## Source
 //! sigtimedwait(2); libMicro's signal calls.

@@ -68,6 +68,7 @@ pub const STUDIES: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use syscost_harness::{Catalogue, Row};
+    use syscost_results::row_name;
     use syscost_results::study::{Study, means};
 
     use super::*;
@@ -90,9 +91,9 @@ mod tests {
                 {
                     // There are no rows of a far end where none is given: then only the benchmark must
                     // exist.
-                    let id = name.split('{').next();
+                    let id = row_name::id(name);
                     let is_meant = |row: &&Row| match name.contains("path=remote") {
-                        true => Some(row.benchmark.id) == id,
+                        true => row.benchmark.id == id,
                         false => means(name, &row.name()),
                     };
                     let row = rows.iter().find(is_meant);

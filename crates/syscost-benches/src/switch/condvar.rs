@@ -6,7 +6,7 @@
 //! `switch_ns` is half of it.
 //! ## Does not measure
 //! Contended mutexes: the condition is signalled only when the mutex is free again, so that the woken task finds it free.
-//! ## Reading it
+//! ## Interpretation
 //! What portable programs sleep and wake with. In addition to the two sleeps and two wakes of `switch.futex` it takes and frees the mutex
 //! four times. After a wait glibc retakes the mutex as if there were other waiters, and so calls the kernel once more to free it: six
 //! futex calls. A library that need not do so makes four: any number between is accepted. For `cpus` and `between` see `switch.pipe`.

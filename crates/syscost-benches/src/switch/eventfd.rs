@@ -6,7 +6,7 @@
 //! of it.
 //! ## Does not measure
 //! Waiting for several counters simultaneously, as event loops do (`syscall.epoll`).
-//! ## Reading it
+//! ## Interpretation
 //! `switch.pipe` without the pipe's buffer and its lock: the difference is what the bytes cost there. For `cpus` and `between` see
 //! `switch.pipe`.
 //! ## Source

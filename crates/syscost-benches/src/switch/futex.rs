@@ -6,7 +6,7 @@
 //! process (FUTEX_PRIVATE_FLAG), between processes they lie in shared memory. The detail `switch_ns` is half of it.
 //! ## Does not measure
 //! A wake without sleepers, and uncontended locks, which make no call (`sync`).
-//! ## Reading it
+//! ## Interpretation
 //! The least that the kernel requires to put one task to sleep and run another: all locks, semaphores and condition variables of the C
 //! library sleep this way. A private word is found by its address alone, a shared one by its page, which costs a little more.
 //! For `cpus` and `between` see `switch.pipe`.

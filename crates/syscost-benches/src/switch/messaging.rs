@@ -6,7 +6,7 @@
 //! all senders are ordered to send, and ends when every receiver has received everything. The cost is that time for each of the 20 000 messages of a group.
 //! ## Does not measure
 //! The time of one message from end to end, or starting the tasks. CPU time: with more CPUs the elapsed time falls.
-//! ## Reading it
+//! ## Interpretation
 //! It shows how the scheduler copes with many tasks that wake each other. The tasks are not pinned: the kernel places them on all CPUs that this run
 //! may use, and the details `placed_..._percent` show how near to the measuring task they were found. The
 //! evidence shows how many switches a message took: few where senders fill a pipe before its receiver gets to run, two where each message

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! The switch without the pipe, which no subtraction of a separately timed pipe gives; cold caches and large working sets
 //! (`switch.ring`).
-//! ## Reading it
+//! ## Interpretation
 //! On the `same` CPU the kernel switches from one task to the other. On two CPUs both are idle half of the time: the
 //! number is dominated by waking the other CPU, in a virtual machine through its hypervisor, and may be ten times larger or more.
 //! `free` is what a program gets that does not pin itself; the details `placed_..._percent` show where the tasks were found.

@@ -14,7 +14,7 @@
 //! ## Does not measure
 //! The switch without the pipe, which no subtraction of a separately timed pipe gives. Switches between CPUs
 //! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on both sides and cancels.
-//! ## Reading it
+//! ## Interpretation
 //! While all tasks' memory together fits a cache, refilling from it costs little: the steps in a line of the chart are the
 //! sizes of the caches, `tasks` times `size` against each. The raw value, before overhead was taken off, is a whole hop with its work,
 //! `same_work_ns` the work alone, `empty_hop_ns` the hop without memory. A refill that is less than can be distinguished is below

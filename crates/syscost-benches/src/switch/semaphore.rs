@@ -5,7 +5,7 @@
 //! wakes and does the same. Two switches, and the futex calls of the C library: four. The detail `switch_ns` is half of it.
 //! ## Does not measure
 //! A semaphore that need not be waited for: it is counted in memory without a call.
-//! ## Reading it
+//! ## Interpretation
 //! `switch.futex` and the C library's counting around it. The library calls the kernel only to sleep, and to wake sleepers. Timed, each
 //! post wakes a sleeper and each wait sleeps: the switches prove it. While its calls are audited, each takes so long that the other side has
 //! often posted before this one would sleep, and two calls are saved: any number from two to four is accepted. For `cpus` and

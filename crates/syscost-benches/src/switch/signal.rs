@@ -6,7 +6,7 @@
 //! ## Does not measure
 //! Handlers: the signal is blocked and taken by the wait (`signal.catch`). Finding the receiver among a process's
 //! threads: the thread is named.
-//! ## Reading it
+//! ## Interpretation
 //! To send a signal the kernel looks up the task, checks the permission, and allocates a record that it frees again when the signal is taken; all
 //! under a lock that the threads of a process share. For `cpus` and `between` see `switch.pipe`.
 //! ## Source

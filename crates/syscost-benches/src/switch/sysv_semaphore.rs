@@ -5,7 +5,7 @@
 //! and does the same. Two switches and four semop calls on one set of two. The detail `switch_ns` is half of it.
 //! ## Does not measure
 //! Operations on several semaphores in one call, and undoing them at a task's end (SEM_UNDO).
-//! ## Reading it
+//! ## Interpretation
 //! Each operation is a call, even one that need not wait, and looks up the set by its number: `switch.semaphore` is its successor. For
 //! `cpus` and `between` see `switch.pipe`.
 //! ## Source

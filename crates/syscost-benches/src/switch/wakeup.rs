@@ -11,7 +11,7 @@
 //! ## Does not measure
 //! What the default timer slack adds (`timing.sleep`); sleeps much longer than 100 µs, from which deeper idle states wake later;
 //! many sleepers together (`switch.messaging`).
-//! ## Reading it
+//! ## Interpretation
 //! The number is the median of all wake-ups: each sample is the median of many, and every wake-up is in the histogram. What
 //! matters is its tail: `p99_9_ns` is reported from 2,995 wake-ups on, `p99_99_ns` from 29,956 on (the careful profile), `longest_ns`
 //! always, from `singles_count`. `mean_in_queue_ns` is how long the task was ready and did not run. A normal task on a loaded CPU either takes the CPU immediately or waits until the load's turn ends, some ms. A real-time

@@ -5,7 +5,7 @@
 //! time is divided by them. On the `same` CPU each yield is a switch.
 //! ## Does not measure
 //! Sleeping and waking (`switch.futex` and the others): the tasks never sleep here. The call without another task to yield to: see below.
-//! ## Reading it
+//! ## Interpretation
 //! The closest to a bare switch measurable from user space: no waking, no idle CPU. With more tasks, each finds the others' data
 //! in the caches, and the kernel chooses among more.
 //! With `cpus=free` each task has a separate CPU on most machines; then there is no task to yield to, the calls return without a

@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! Uncontended additions (`op.atomic`). Plain loads and stores: a line that one core writes and another reads is a message of `memory.core_to_core`, one
 //! that two cores write is `memory.false_sharing`.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `op.atomic`: the difference is what it costs to move the cache line between cores, shared by as many additions as a core
 //! makes before it loses the line again. The details `least_share_percent` and `largest_share_percent` are the shares of the
 //! least and the most served thread, in percent of an equal share of the additions.

@@ -5,7 +5,7 @@
 //! until the partner comes. Both call pthread_barrier_wait twice. The detail `meeting_ns` is half of it.
 //! ## Does not measure
 //! Barriers for more threads, which wake all that sleep; barriers that spin.
-//! ## Reading it
+//! ## Interpretation
 //! Two sleeps and two wake-ups, as a round trip of `switch.futex`. On two CPUs it is dominated by waking the other CPU. Work
 //! between two meetings adds to that, and the slowest thread's decides.
 //! ## Source

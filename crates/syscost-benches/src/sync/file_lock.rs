@@ -10,7 +10,7 @@
 //! the call of that name. The files lie in the directory for temporary files and are already unlinked.
 //! ## Does not measure
 //! Locks of a network file system, which involve its server; many locks of one file, which the kernel searches one by one.
-//! ## Reading it
+//! ## Interpretation
 //! Compare `contended` with a round trip of `switch.pipe` on the same CPUs: both are two sleeps and two wake-ups.
 //! The fcntl lock looks for deadlocks whenever it would sleep, under a machine-wide lock.
 //! ## Source

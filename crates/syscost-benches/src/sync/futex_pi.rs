@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! The fast path of a C library: it takes a free lock by one atomic operation without the kernel, so `free` is the price only of what that
 //! cannot do. A priority boost: both threads have the same priority.
-//! ## Reading it
+//! ## Interpretation
 //! The kernel looks up the owner and keeps a real-time mutex with its queue for the word; that is the excess over
 //! `sync.futex_wake` without waiters. On two CPUs a thread that waits for a running one spins inside the kernel instead of sleeping, so
 //! that `contended` may cost less there than any wake-up; the evidence shows how many of the two switches really happened.

@@ -5,7 +5,7 @@
 //! moves them back. They sleep all the while.
 //! ## Does not measure
 //! Waking the first of them, as a condition variable does when it wakes all.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `sync.futex_wake`: moving a waiter costs a fraction of waking it, which is why a broadcast wakes one and moves
 //! the others. The excess of 64 over 8, divided by 56, is the cost of one waiter.
 //! ## Source

@@ -5,7 +5,7 @@
 //! thread on all words before it, removes it again, and returns EAGAIN.
 //! ## Does not measure
 //! Sleep and wake-up, which cost what they cost with one word (`switch.futex`).
-//! ## Reading it
+//! ## Interpretation
 //! The excess of 128 words over 8, divided by 120, is the cost of queueing on one word and leaving its queue.
 //! ## Source
 //! The kernel's own test of futex_waitv makes the same call; it was added in Linux 5.16.

@@ -6,7 +6,7 @@
 //! ## Does not measure
 //! When the woken threads run (`switch.wakeup`), nor the round trip (`switch.futex`). The waiters are of the class SCHED_BATCH, which
 //! never preempts: on the same CPU a common waiter may run before the waker's call has returned.
-//! ## Reading it
+//! ## Interpretation
 //! On the same CPU the waker only puts the others into the run queue. Another CPU that is idle
 //! must also be woken, by an inter-processor interrupt; in a virtual machine that goes through the hypervisor and may cost
 //! ten times as much. Eight waiters there need one interrupt.

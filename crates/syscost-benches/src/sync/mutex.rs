@@ -9,7 +9,7 @@
 //! ## Does not measure
 //! Mutexes that check errors, nest, or are shared by processes. Work inside the lock. A process that never had a second thread:
 //! some C libraries leave out the atomic operations there.
-//! ## Reading it
+//! ## Interpretation
 //! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per addition than expected, because
 //! a thread that releases the mutex often takes it again before the other has woken: fast and unfair. The details
 //! `least_share_percent` and `largest_share_percent` are the shares of the least and the most served

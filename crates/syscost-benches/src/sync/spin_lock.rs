@@ -6,7 +6,7 @@
 //! addition of all threads together.
 //! ## Does not measure
 //! Threads that share a CPU: a waiter then burns the time that the holder needs.
-//! ## Reading it
+//! ## Interpretation
 //! The threads never sleep, which saves the wake-ups of `sync.mutex` and costs a CPU per waiter. Contended, the cost is that of moving
 //! the lock's cache line between the cores. The details `least_share_percent` and `largest_share_percent` are the shares of the least and
 //! the most served thread, in percent of an equal share of the additions: a core that has the line often gets the lock again.

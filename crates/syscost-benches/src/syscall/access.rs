@@ -5,7 +5,7 @@
 //! program's own executable, named within its directory; `device` is /dev/null.
 //! ## Does not measure
 //! Names that are not in the kernel's cache.
-//! ## Reading it
+//! ## Interpretation
 //! Compared to `syscall.stat` of the same name no answer is filled in, but credentials of the real user may have to be created
 //! first.
 //! ## Source

@@ -5,7 +5,7 @@
 //! touched, so no memory is allocated.
 //! ## Does not measure
 //! Page faults on the new memory (`memory.page_fault`), or malloc above it.
-//! ## Reading it
+//! ## Interpretation
 //! `page` includes changing the address space: its lock, its tree of mappings, and giving a page back.
 //! ## Source
 //! brk(2).

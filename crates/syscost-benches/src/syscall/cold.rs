@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! Loading the program's code from disk or faulting it in, which is most of what a process's first call costs when its
 //! page is fresh (`call.first`).
-//! ## Reading it
+//! ## Interpretation
 //! Single calls read higher than `syscall.null`, whose calls overlap at their ends. `displaced` shows what the kernel's
 //! entry path costs when its code and data come from the last-level cache or memory. Expect a wide spread.
 //! ## Source

@@ -5,7 +5,7 @@
 //! in the same call (one call). The open file is a pipe.
 //! ## Does not measure
 //! Growing the descriptor table: there is always room.
-//! ## Reading it
+//! ## Interpretation
 //! `call=dup_close` contains a close that only drops a reference: the file stays open. What a real close costs is in
 //! `syscall.open_close`.
 //! ## Source

@@ -5,7 +5,7 @@
 //! loopback connection, of which the first or the last is readable (level-triggered; one event is taken).
 //! ## Does not measure
 //! Registration, and sleep and wake-up: every call returns immediately.
-//! ## Reading it
+//! ## Interpretation
 //! The kernel keeps a list of ready descriptors: neither the number of the others nor the order should
 //! matter. The ready one is checked again by every call, which is where a connection costs more than a pipe.
 //! ## Source

@@ -4,7 +4,7 @@
 //! fcntl F_GETFD (flags of the descriptor) and F_GETFL (flags of its open file), on a pipe.
 //! ## Does not measure
 //! Locks, which fcntl also provides (`sync.file_lock`).
-//! ## Reading it
+//! ## Interpretation
 //! Two of the shortest calls that take a descriptor: close to a null call.
 //! ## Source
 //! libMicro `fcntl_tmp` and `fcntl_ndelay`.

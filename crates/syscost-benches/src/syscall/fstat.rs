@@ -4,7 +4,7 @@
 //! fstat of a file in memory and of a pipe: looking up the descriptor and filling in the answer.
 //! ## Does not measure
 //! Walking a path (`syscall.stat`).
-//! ## Reading it
+//! ## Interpretation
 //! `syscall.stat` minus this is the price of the name.
 //! ## Source
 //! lmbench `lat_syscall fstat`.

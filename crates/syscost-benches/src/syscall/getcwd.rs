@@ -5,7 +5,7 @@
 //! directory up to the root and copies each name.
 //! ## Does not measure
 //! The C library's allocation of the result.
-//! ## Reading it
+//! ## Interpretation
 //! The difference between the cases is three names and a mount point.
 //! ## Source
 //! libMicro `getcwd`.

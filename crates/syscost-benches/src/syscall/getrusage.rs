@@ -4,7 +4,7 @@
 //! The raw getrusage call for the thread and for the process: times, faults and switches summed up and copied out.
 //! ## Does not measure
 //! Children's usage, which is a copy of sums.
-//! ## Reading it
+//! ## Interpretation
 //! For the process the kernel goes through all its threads under a lock; here there is one.
 //! ## Source
 //! libMicro `getrusage`.

@@ -5,7 +5,7 @@
 //! ring. 1, 8 or 64 of them go in with one io_uring_enter call. No polling thread in the kernel.
 //! ## Does not measure
 //! Input or output, and setting up the ring.
-//! ## Reading it
+//! ## Interpretation
 //! The cost is per operation: an enter call shared by `batch`, and what each operation costs by itself. `batch=1` against
 //! `syscall.null` shows what the ring adds; `batch=64` comes close to an operation without a system call.
 //! ## Source

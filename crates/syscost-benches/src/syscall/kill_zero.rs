@@ -4,7 +4,7 @@
 //! kill with signal 0 to this process: looking it up by its id and checking permission. No signal is sent.
 //! ## Does not measure
 //! Sending or catching (`signal.catch`).
-//! ## Reading it
+//! ## Interpretation
 //! `signal.catch{via=kill}` minus this is the cost of a signal once its receiver is found.
 //! ## Source
 //! kill(2); libMicro's calls on the process itself.

@@ -4,7 +4,7 @@
 //! lseek to an absolute position in a file in memory: descriptor, the position's lock, and the position itself.
 //! ## Does not measure
 //! Any input or output: nothing moves but a number.
-//! ## Reading it
+//! ## Interpretation
 //! Close to a null call; the excess is the descriptor table and the lock.
 //! ## Source
 //! libMicro `lseek`.

@@ -6,7 +6,7 @@
 //! `absent` is nfsservctl, which Linux dropped in 3.1: its number only leads to "no such call" (ENOSYS).
 //! ## Does not measure
 //! Any useful work, and cold caches (`syscall.cold`).
-//! ## Reading it
+//! ## Interpretation
 //! `absent` is the entry and the exit alone. getppid follows a pointer and takes a read lock, getuid maps an id, so each may
 //! cost a little more. A `libc` case cheaper than its raw one would mean that the library answers from a cache: glibc
 //! 2.3.4 to 2.24 did so for getpid, which is how published costs of "a system call" came to be a few cycles.

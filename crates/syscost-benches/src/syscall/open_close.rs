@@ -5,7 +5,7 @@
 //! `file` is this program's own executable, named within its directory; `device` is /dev/null.
 //! ## Does not measure
 //! Creation of a file (`fs.metadata`), or names that are not in the kernel's cache.
-//! ## Reading it
+//! ## Interpretation
 //! Two calls, and named so: the cost is not split between them. The file system's own open is in `file`, the search for a driver in `device`.
 //! ## Source
 //! lmbench `lat_syscall open`; libMicro `open` and `close`.

@@ -5,7 +5,7 @@
 //! or the last is readable.
 //! ## Does not measure
 //! Sleep and wake-up (`switch.*`): every call returns immediately.
-//! ## Reading it
+//! ## Interpretation
 //! All descriptors are copied in, looked up and polled, so the cost grows with their number; the slope is the price of one.
 //! `last` is more expensive than `first`: until something readable is found, the caller is put on each descriptor's wait queue, and
 //! removed again at the end. Tools that poll with a time limit of 0 never pay for queues: compare them with `first`.

@@ -4,7 +4,7 @@
 //! prctl PR_GET_DUMPABLE: the kernel's largest dispatch of sub-commands, and one flag read.
 //! ## Does not measure
 //! Sub-commands that change something.
-//! ## Reading it
+//! ## Interpretation
 //! A null call, the security module's check of every prctl, and a jump table.
 //! ## Source
 //! prctl(2).

@@ -5,7 +5,7 @@
 //! clearing of one byte in user memory.
 //! ## Does not measure
 //! Waiting, or finding data: there is always a zero.
-//! ## Reading it
+//! ## Interpretation
 //! It includes making user memory accessible to the kernel for one byte (SMAP, PAN): the difference from `read_zero_bytes{of=zero}`
 //! is nearly that alone.
 //! ## Source

@@ -5,7 +5,7 @@
 //! and back. Nothing is copied.
 //! ## Does not measure
 //! Any transfer (`syscall.read_zero` moves one byte).
-//! ## Reading it
+//! ## Interpretation
 //! A pipe notices the length of 0 before it takes its lock; a file in memory looks up its position first. The experiment
 //! that measured this kept the shortest run of 100, 1000 and 10000 reads: compare it with the row's minimum.
 //! ## Source

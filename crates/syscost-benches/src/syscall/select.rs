@@ -5,7 +5,7 @@
 //! first or the last is readable; and the copy of the set, since select overwrites it.
 //! ## Does not measure
 //! Sleep and wake-up (`switch.*`): every call returns immediately.
-//! ## Reading it
+//! ## Interpretation
 //! Like `syscall.poll`, with bits instead of structures: the set is small, but every bit up to the highest descriptor
 //! is looked at.
 //! ## Source

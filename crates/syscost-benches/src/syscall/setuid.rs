@@ -6,7 +6,7 @@
 //! other threads.
 //! ## Does not measure
 //! A change to another user, which also accounts processes to their owners.
-//! ## Reading it
+//! ## Interpretation
 //! Several times a null call: it allocates and copies a structure, and frees another later. For root all four ids are set,
 //! otherwise only the effective one.
 //! ## Source

@@ -5,7 +5,7 @@
 //! named within its directory (one component); `device` is /dev/null (two components); `root` is `/` (none).
 //! ## Does not measure
 //! Reading directories or inodes from a device: the names are in the kernel's cache after the first call.
-//! ## Reading it
+//! ## Interpretation
 //! Each component of a path costs a lookup. For `file` the file system is asked: an overlay also asks the one below it.
 //! ## Source
 //! lmbench `lat_syscall stat`; libMicro `stat_tmp`.

@@ -4,7 +4,7 @@
 //! A umask call that sets the mask to its current value: one exchange in the process's own structure.
 //! ## Does not measure
 //! Any effect of the mask.
-//! ## Reading it
+//! ## Interpretation
 //! A null call and one atomic exchange.
 //! ## Source
 //! umask(2); one of the smallest calls that write something.

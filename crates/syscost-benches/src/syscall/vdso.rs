@@ -5,7 +5,7 @@
 //! as a raw system call.
 //! ## Does not measure
 //! Other clocks (`timing.clock_read`).
-//! ## Reading it
+//! ## Interpretation
 //! The pair's difference is what the vDSO saves. Where the kernel's clock source cannot be read by user code, the vDSO
 //! falls back to the system call: then the `vdso` case is withheld, since its evidence counts system calls.
 //! ## Source

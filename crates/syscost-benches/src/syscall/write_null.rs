@@ -4,7 +4,7 @@
 //! A write call of one byte to the device that discards everything.
 //! ## Does not measure
 //! Any copy: the device never looks at the byte.
-//! ## Reading it
+//! ## Interpretation
 //! The usual "simple write": entry, descriptor, permission, one indirect call and back.
 //! ## Source
 //! lmbench `lat_syscall write`.

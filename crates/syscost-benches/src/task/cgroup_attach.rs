@@ -6,7 +6,7 @@
 //! their own and are removed afterwards.
 //! ## Does not measure
 //! What controllers add when a process with memory and many threads moves, or creating a group.
-//! ## Reading it
+//! ## Interpretation
 //! The kernel takes the locks of all groups and of the process, and blocks forks and exits meanwhile. These moves follow
 //! each other closely; the first one after a pause may wait for milliseconds until every CPU has passed a grace period of
 //! RCU, which is why container runtimes start a process in its group (CLONE_INTO_CGROUP) rather than move it.

@@ -5,7 +5,7 @@
 //! alone; the child runs only afterwards. `until=reaped`: the child's exit and the parent's wait4 as well.
 //! ## Does not measure
 //! The C library's part of a fork (`task.fork`).
-//! ## Reading it
+//! ## Interpretation
 //! The difference from `task.fork` is what the library does before and after: handlers, its locks, a list for the child.
 //! ## Source
 //! lmbench `lat_proc fork`, without the library.

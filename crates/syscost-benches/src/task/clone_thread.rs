@@ -6,7 +6,7 @@
 //! which the kernel signals by clearing a word and waking the futex on it, where the creator waits.
 //! ## Does not measure
 //! The additions of a thread library: a stack, thread-local storage, signal masks (`task.pthread`).
-//! ## Reading it
+//! ## Interpretation
 //! The floor of any thread: a task structure, a kernel stack, a place in the run queue, and two switches of the CPU.
 //! ## Source
 //! osbench `create_threads`, without the library; clone(2).

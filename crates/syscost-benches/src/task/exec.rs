@@ -6,7 +6,7 @@
 //! It is named /proc/self/fd/N, and has one argument and no environment.
 //! ## Does not measure
 //! A dynamic linker, start-up of a C library, or reading a program from a disk: what real programs add to this.
-//! ## Reading it
+//! ## Interpretation
 //! The rest is the kernel's part: creating a new address space, its end, and that of the old one. `via=fork` minus `via=vfork` is the copy of
 //! the parent's page tables, which grows with `resident_bytes`. The parent is this program, with some 6 MB: from a lean one of a few
 //! hundred KB the whole takes about a fifth less, see `task.fork_by_rss`.

@@ -6,7 +6,7 @@
 //! one CPU. The parent's memory is small: `resident_bytes` gives its size.
 //! ## Does not measure
 //! What a parent with much memory pays (`task.fork_by_rss`), or a program to execute (`task.exec`).
-//! ## Reading it
+//! ## Interpretation
 //! Most of it is copying the parent's page tables and freeing them. What parent and child write afterwards is
 //! copied page by page, which is in `until=reaped` as page faults.
 //! ## Source

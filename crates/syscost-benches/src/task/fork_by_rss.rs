@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`), or file mappings, whose
 //! page tables are not copied.
-//! ## Reading it
+//! ## Interpretation
 //! The page tables are copied, one entry for each page, and freed by the child. So the same memory in huge pages costs
 //! far less, which is a reason for a server to use them, and vfork nothing (`task.vfork`). `intercept_ns` is the fork without that memory.
 //! ## Source

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! Freeing a namespace, which the kernel does later and elsewhere: a network takes milliseconds. So only as many are created
 //! as there are samples.
-//! ## Reading it
+//! ## Interpretation
 //! `net` builds a network with its own loopback, tables and /proc files, `mnt` copies the existing mounts (`mounts_count`),
 //! `ipc` mounts a file system for message queues; the others are small objects. setns only changes pointers, except for
 //! `mnt`, which looks up root and working directory anew. Each is the first such call of a young process; a child that had to

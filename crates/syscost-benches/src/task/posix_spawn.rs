@@ -6,7 +6,7 @@
 //! (it writes one byte and exits), waitpid, and reading the byte as well.
 //! ## Does not measure
 //! A search through PATH, a dynamic linker, or a program that does anything.
-//! ## Reading it
+//! ## Interpretation
 //! It contains a vfork and an exec, with a new stack and all signals blocked meanwhile: compare with `task.exec`, `via=vfork`.
 //! ## Source
 //! posix_spawn(3); lmbench `lat_proc exec`.

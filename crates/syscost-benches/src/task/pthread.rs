@@ -5,7 +5,7 @@
 //! thread runs only afterwards. `until=reaped`: its end and pthread_join as well. All on one CPU, one thread at a time.
 //! ## Does not measure
 //! The threads of a language's library, which add a little to these.
-//! ## Reading it
+//! ## Interpretation
 //! The library keeps the stacks of ended threads, so only the first one pays for memory: this measures a process that
 //! has had threads before. The excess over `task.clone_thread` is the library's: signal masks, lists to register, giving
 //! the stack's memory back.

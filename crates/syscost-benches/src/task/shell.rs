@@ -5,7 +5,7 @@
 //! certain status (`exit 43`). `command=program`: it runs a tiny program of syscost's, which writes one byte; the byte is read.
 //! ## Does not measure
 //! A search through PATH, or what a login shell reads at its start.
-//! ## Reading it
+//! ## Interpretation
 //! Most of it is the start of the shell: its dynamic linker, its C library, its own set-up. The shells installed as
 //! /bin/sh differ much (dash, bash, busybox), so compare machines with care. A shell that executes the last command in its own
 //! process saves a fork in `command=program`.

@@ -7,7 +7,7 @@
 //! child exits immediately, and wait4.
 //! ## Does not measure
 //! The program's run and end (`task.exec`, `via=vfork`).
-//! ## Reading it
+//! ## Interpretation
 //! No page tables are copied, so the parent's size does not matter, which is the point of vfork; compare
 //! `until=reaped` with `task.fork`. Both include two switches of the CPU: to the child and back.
 //! ## Source

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! How finely the clock counts (`timing.clock_step`), or the pair of fenced readings that times the samples of this run
 //! (`clock.read_ns` of the run).
-//! ## Reading it
+//! ## Interpretation
 //! A reading that the vDSO answers costs little more than the counter itself; one that enters the kernel costs a system
 //! call. Which of the two it is was counted, and is in the evidence. CPU-time clocks always enter the kernel. If the
 //! ordinary clocks do too, the machine's clock source cannot be read from user space: programs that take many

@@ -6,7 +6,7 @@
 //! row are equal. The histogram holds every step.
 //! ## Does not measure
 //! The cost of a reading itself (`timing.clock_read`).
-//! ## Reading it
+//! ## Interpretation
 //! A clock finer than its own reading steps by about the cost of one: for `tsc` that is the cost of a bare pair of
 //! `rdtsc`, which published measurements subtract from each result. A coarser one steps by its resolution and repeats itself:
 //! gettimeofday by 1 µs, 20 to 50 readings each, coarse clocks by the kernel's tick. The tail is the machine's, not the

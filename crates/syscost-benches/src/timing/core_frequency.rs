@@ -5,7 +5,7 @@
 //! three cycles each. The slope between a burst and one twice as long, so that the clock's own cost cancels.
 //! ## Does not measure
 //! The counter's rate (`clock.ghz` of the run), which stays the same whatever the core does; nor other cores.
-//! ## Reading it
+//! ## Interpretation
 //! With turbo the core runs above its nominal frequency, and how far depends on heat and on its neighbours. The two chains
 //! must agree within 2 %: if they do not, one of them does not take the assumed number of cycles on this core, and
 //! both rows are withheld, as is every figure in core cycles.

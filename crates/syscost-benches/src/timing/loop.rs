@@ -5,7 +5,7 @@
 //! one `nop`, and counter and limit in memory, as a compiler leaves them without optimisation.
 //! ## Does not measure
 //! Any body. A loop that a compiler optimises is usually gone altogether.
-//! ## Reading it
+//! ## Interpretation
 //! One core cycle per turn is the rule: the branch back is taken at most once per cycle, on some cores twice in the smallest
 //! loops. The counter in memory adds a store-to-load round trip of 4 to 5 cycles on cores that do not rename memory, and
 //! nothing on those that do: what an "empty loop" at `-O0` costs is a property of the core, not a baseline to subtract.

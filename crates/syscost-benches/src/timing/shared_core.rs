@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! Who the neighbour is, and what is shared between cores: the last cache, memory, the power budget. Time in which this processor was taken
 //! away altogether is `timing.noise`'s.
-//! ## Reading it
+//! ## Interpretation
 //! An unshared core shows about one per cent: looks right after an interrupt find caches and predictors filled by other code.
 //! `slowdown_median_percent` is how much longer independent instructions take while the core is shared; other work loses less. Half of the time
 //! in which the core was unshared lay in stretches of at least `alone_stretch_median_us`, half of the shared time in stretches of at least

@@ -6,7 +6,7 @@
 //! reads it; `select`, `poll` and `epoll` are `pselect6`, `ppoll` and `epoll_pwait2` of no descriptor with a time limit.
 //! ## Does not measure
 //! Sleeps on a busy processor, where the sleeper also waits for its turn, or under a real-time policy.
-//! ## Reading it
+//! ## Interpretation
 //! `slack=default` is what programs get: 50 µs on Linux, so that a sleep of 50 µs takes over 100. With `slack=1ns` the
 //! interrupt and the wake-up are left. A timerfd has no slack. Longer sleeps let the processor go deeper to sleep, and wake
 //! later for it. The histogram holds every overshoot.

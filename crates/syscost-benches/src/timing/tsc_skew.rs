@@ -8,7 +8,7 @@
 //! trip.
 //! ## Does not measure
 //! Differences smaller than that uncertainty: it is a systematic one, which no repetition and no narrow interval removes.
-//! ## Reading it
+//! ## Interpretation
 //! On a sound machine the offset lies within the uncertainty. One beyond it means that timestamps of the two processors
 //! cannot be compared: one-way times between them are wrong by the offset, and the counter is no clock for the machine.
 //! `disordered_percent` is the share of messages that seem to be received before they were sent.

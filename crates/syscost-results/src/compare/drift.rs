@@ -1,5 +1,5 @@
-//! Rows that drift within their run: each process resembles the previous one, so many processes
-//! carry no more information than a few independent ones.
+//! Rows that drift within their run: each process resembles the previous one, so a large number
+//! of them carry no more information than a few independent ones.
 //!
 //! Intervals and p-values assume independent processes. If a row's cost wanders slowly, the
 //! processes of a run agree better with each other than with those of any other run, and two single

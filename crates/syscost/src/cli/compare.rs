@@ -113,20 +113,21 @@ pub(crate) fn fail_on(text: &str) -> Result<FailOn, String> {
         return Ok(FailOn { worse_by: 0.0 });
     }
     let number = rest.strip_prefix(':').ok_or_else(wrong)?;
-    let number = number.strip_suffix('%').unwrap_or(number).trim();
-    match number.parse::<f64>() {
-        Ok(percent) if (0.0..1e6).contains(&percent) => Ok(FailOn {
-            worse_by: percent / 100.0,
-        }),
-        _ => Err(wrong()),
-    }
+    let percent = number_of_percent(number).filter(|percent| (0.0..1e6).contains(percent));
+    let percent = percent.ok_or_else(wrong)?;
+    Ok(FailOn {
+        worse_by: percent / 100.0,
+    })
+}
+
+/// The number of a percentage, with or without its sign.
+fn number_of_percent(text: &str) -> Option<f64> {
+    text.strip_suffix('%').unwrap_or(text).trim().parse().ok()
 }
 
 /// A percentage from 0 to 100.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').unwrap_or(text).trim();
-    let percent = number.parse::<f64>().ok();
-    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    let percent = number_of_percent(text).filter(|percent| (0.0..=100.0).contains(percent));
     percent.ok_or_else(|| format!("give a percentage from 0 to 100, not `{text}`"))
 }
 

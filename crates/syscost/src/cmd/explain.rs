@@ -7,10 +7,11 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
-use syscost_harness::doc::{explanation, printed};
+use syscost_harness::doc::explanation;
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::{Benchmark, Case, Expect};
 use syscost_report::wrap::beside;
+use syscost_results::row_name;
 
 use crate::cli::ExplainArguments;
 use crate::error::exit;
@@ -24,7 +25,7 @@ const MAX_OTHERS: usize = 6;
 pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     let words = arguments.words.join(" ");
     // A row's full name explains its benchmark.
-    let id = words.split('{').next().unwrap_or_default();
+    let id = row_name::id(&words);
     if CATALOGUE.visible_groups().any(|group| group.name == id) {
         let what = format!("`{id}` is a group; `syscost list {id}` lists its benchmarks");
         return Err(Failed::Usage(what).into());
@@ -84,7 +85,6 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
     writeln!(out, "{}\n", wrapped_item(&heading, "", "  "))?;
     writeln!(out, "{}", paragraphs(&explained.summary))?;
     for (heading, body) in &explained.sections {
-        let heading = printed(heading);
         writeln!(out, "\n{BOLD}{heading}{RESET}\n{}", paragraphs(body))?;
     }
     if !benchmark.tags.is_empty() {
@@ -102,8 +102,8 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
     Ok(out)
 }
 
-/// The claims that the benchmark does not declare, as `expect::complete` adds them. How it measures, which they depend on, is known for
-/// certain only while it runs.
+/// The claims that the benchmark does not declare, as `expect::complete` adds them. How it
+/// measures, which they depend on, is known for certain only while it runs.
 fn other_checks(benchmark: &Benchmark) -> String {
     let checks = match &benchmark.derive {
         Some(derive) => format!(
@@ -130,7 +130,8 @@ fn other_checks(benchmark: &Benchmark) -> String {
 /// What every claim is good for.
 const WITHHOLDS: &str = "A refuted claim withholds the number.";
 
-/// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is claimed of each.
+/// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
+/// claimed of each.
 fn rows(benchmark: &Benchmark) -> String {
     let cases = benchmark.cases.list();
     let reasons = cases.iter().map(|case| {

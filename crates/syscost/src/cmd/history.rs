@@ -11,6 +11,7 @@ use serde_json::json;
 use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
 use syscost_report::sentence;
 use syscost_results::history::Series;
+use syscost_results::row_name;
 use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
@@ -227,9 +228,7 @@ fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format)
     }
     // Words find procedures of published experiments, too.
     if choices.iter().all(Choice::is_words) {
-        followed.series = own_or_all(followed.series, |one| {
-            one.series.name.split('{').next().unwrap_or_default()
-        });
+        followed.series = own_or_all(followed.series, |one| row_name::id(&one.series.name));
     }
     if let Format::Json = format {
         return super::print_json(&followed);

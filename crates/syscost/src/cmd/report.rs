@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
-use syscost_harness::doc::{explanation, printed};
+use syscost_harness::doc::explanation;
 use syscost_report::html::{Explanation, PageOptions, page};
 use syscost_results::history::Series;
 use syscost_results::numbers::numbers;
@@ -99,13 +99,10 @@ fn explanations(runs: &[&Run]) -> BTreeMap<String, Explanation> {
     ids.filter_map(|id| {
         let benchmark = CATALOGUE.find(id)?;
         let explained = explanation(benchmark.source);
-        let sections = explained.sections.into_iter();
         let explanation = Explanation {
             summary: explained.summary,
             tags: benchmark.tags.iter().map(|tag| (*tag).to_owned()).collect(),
-            sections: sections
-                .map(|(heading, text)| (printed(&heading).to_owned(), text))
-                .collect(),
+            sections: explained.sections,
         };
         Some((id.to_owned(), explanation))
     })

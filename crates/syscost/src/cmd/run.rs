@@ -43,7 +43,8 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         files::check_writable(output)?;
     }
     let store = Store::of_user();
-    // Found before anything is measured, so that a wrong name costs no time and `latest` is not the run itself.
+    // Found before anything is measured, so that a wrong name costs no time and `latest` is not the
+    // run itself.
     let base = arguments
         .compare_with
         .as_ref()
@@ -112,7 +113,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     // core.
     let mut early = session.warnings().iter();
     if let Some(warning) = early.find(|warning| warning.code == SHARED_CORE) {
-        progress.print_line(&format!("{}. {}", warning.message, warning.advice));
+        progress.print_line(&format!("{}; {}", warning.message, warning.advice));
     }
     session.measure(&mut progress);
     progress.done();
@@ -274,7 +275,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
         let mut rows = run.measurements.iter();
         let what = match rows.any(|row| row.status == Status::Skipped) {
             true => "not everything was measured",
-            false => "some rows had fewer rounds than wanted",
+            false => "some rows had too few rounds",
         };
         let path = journal.path().display();
         note!("{what}; to continue: syscost run --resume {path}");

@@ -12,7 +12,7 @@ use super::wrong::Wrong;
 use super::{Choice, names_of, programs, words, wrong};
 use crate::Failed;
 
-/// Minimum similarity of a suggested term. There are so many terms that some are always a little
+/// Minimum similarity of a suggested term. With this number of terms, some are always a little
 /// similar.
 const MIN_SIMILARITY_OF_TERMS: f64 = 0.9;
 

@@ -2,12 +2,12 @@
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::{Catalogue, Row};
+use syscost_results::row_name;
 
 use super::selector::Parts;
 use super::wrong::{self, Wrong};
-use super::{Choice, Found, choose_of, note_program, own_or_all};
+use super::{Choice, Found, choose_of, note_found, own_or_all};
 use crate::Failed;
-use crate::terminal::note;
 
 /// Returns these selectors, each with these parameters (`key=value`) as well; of several values of one key, any. Without selectors, all rows are meant.
 /// Words become the ids of what they find, as far as it has such rows, here or among `kept`.
@@ -38,9 +38,8 @@ pub(crate) fn to_measure(
             all.extend(selectors);
             continue;
         };
-        let own = own_or_all(selectors, |selector| id_of(selector));
-        note!("Measures what `{text}` finds: {}", own.join(", "));
-        note_program(&text);
+        let own = own_or_all(selectors, |selector| row_name::id(selector));
+        note_found(&text, &own);
         all.extend(own);
     }
     Ok(all)
@@ -119,8 +118,8 @@ fn ids_of(found: &Found, names: &[String]) -> Vec<String> {
     for name in names.iter().filter(|name| found.selects(name)) {
         let values = found.values_in(name);
         let id = match values.is_empty() {
-            true => id_of(name).to_owned(),
-            false => format!("{}{{{}}}", id_of(name), values.join(",")),
+            true => row_name::id(name).to_owned(),
+            false => format!("{}{{{}}}", row_name::id(name), values.join(",")),
         };
         if !ids.contains(&id) {
             ids.push(id);
@@ -141,10 +140,6 @@ fn alternatives(parameters: &[String]) -> String {
     }
     let of_keys = of_keys.iter().map(|(_, all)| all.join(" or "));
     of_keys.collect::<Vec<String>>().join(", ")
-}
-
-fn id_of(name: &str) -> &str {
-    name.split('{').next().unwrap_or(name)
 }
 
 /// Returns the selector once for each combination of the parameters, with one value per key.

@@ -55,9 +55,9 @@ impl Selector {
 
     /// Whether it means the row with this name: `id{case}`, or only an id.
     pub(crate) fn selects(&self, name: &str) -> bool {
-        begins(&self.text, id_of(name))
+        begins(&self.text, row_name::id(name))
             || name == self.text
-            || self.pattern.matches(id_of(name))
+            || self.pattern.matches(row_name::id(name))
             || self.pattern.matches(name)
             || self.parts.as_ref().is_some_and(|parts| parts.select(name))
     }
@@ -88,7 +88,7 @@ impl Parts {
 
     /// Whether the row has one of these ids.
     pub(super) fn are_of(&self, name: &str) -> bool {
-        begins(&self.id, id_of(name)) || self.pattern.matches(id_of(name))
+        begins(&self.id, row_name::id(name)) || self.pattern.matches(row_name::id(name))
     }
 
     /// Whether the row has one of these ids and all parameters.
@@ -121,10 +121,6 @@ fn pattern(part: &str, selector: &str) -> Result<Pattern, Failed> {
         .map_err(|error| Failed::Usage(format!("`{selector}` is not a valid pattern: {error}")))
 }
 
-fn id_of(name: &str) -> &str {
-    name.split('{').next().unwrap_or(name)
-}
-
 /// Whether the id is `text` or begins with it, up to a dot: `net` and `net.tcp` mean all such ids.
 fn begins(text: &str, id: &str) -> bool {
     let rest = id.strip_prefix(text);
@@ -134,7 +130,7 @@ fn begins(text: &str, id: &str) -> bool {
 /// Whether two names mean the same row, however their values are written.
 fn is_same_row(one: &str, other: &str) -> bool {
     let (of_one, of_other) = (row_name::parameters(one), row_name::parameters(other));
-    id_of(one) == id_of(other)
+    row_name::id(one) == row_name::id(other)
         && of_one.count() == of_other.count()
         && row_name::parameters(one)
             .zip(row_name::parameters(other))

@@ -30,7 +30,7 @@ impl Found {
     /// Whether the row with this name is meant.
     pub(super) fn selects(&self, name: &str) -> bool {
         let is_value = |word: &Word| row_name::parameters(name).any(|one| word.is_value(one.1));
-        name.split('{').next() == Some(self.benchmark.id) && self.values.iter().all(is_value)
+        row_name::id(name) == self.benchmark.id && self.values.iter().all(is_value)
     }
 
     /// Returns the parameters of the row with this name whose values it was found by.

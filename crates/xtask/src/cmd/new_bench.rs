@@ -96,7 +96,7 @@ fn template(id: &str, name: &str) -> String {
 //! TODO: what happens between the two readings of the clock.
 //! ## Does not measure
 //! TODO: what a reader might expect here, and the id of the benchmark that has it.
-//! ## Reading it
+//! ## Interpretation
 //! TODO: what makes it expensive or cheap, and what a strange value means.
 //! ## Source
 //! TODO: who measured it before, or why it is new.

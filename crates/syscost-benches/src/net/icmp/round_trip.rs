@@ -8,7 +8,7 @@
 //! median of batches, and each operation is timed individually as well, as in `net.tcp.round_trip`.
 //! ## Does not measure
 //! Any program at the other end: the kernel there answers when it receives the packet.
-//! ## Reading it
+//! ## Interpretation
 //! What `net.udp.round_trip` takes in addition, on two CPUs or to another host, is the cost of waking a
 //! program and of its socket calls. Rounds of all rows are interleaved, so the three protocols are
 //! compared over the same minutes. On loopback the reply has arrived as soon as the request has been

@@ -13,7 +13,7 @@
 //! Reading what is sent from a disk, or using what was received. Headers are not counted. When
 //! times are taken, one word in 4 KiB is stamped with its position in the stream and checked by the
 //! receiver; where evidence is counted, every word is.
-//! ## Reading it
+//! ## Interpretation
 //! `cpu_ns_per_byte` and `far_cpu_ns_per_byte` are the CPU time of the tasks at either end. On
 //! loopback the sender's task does much of the receiver's work in the kernel. The evidence names
 //! what limits the streams, as the sender's kernel reports it: the receiver's window (it does not

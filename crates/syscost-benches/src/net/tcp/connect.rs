@@ -10,7 +10,7 @@
 //! process on the same CPU, with `path=remote` the `syscost serve` that `--peer` names.
 //! ## Does not measure
 //! Exchanging messages (`net.tcp.round_trip`, `net.http`). Name lookup. Concurrent connections.
-//! ## Reading it
+//! ## Interpretation
 //! On loopback every step contains two context switches except `refused`, which the kernel answers
 //! immediately; what `connect` takes more than `ipc.unix_connect` is TCP's handshake and close. Over a
 //! path with delay, `connect` and `first_byte` take two round trips, `refused` one. The next

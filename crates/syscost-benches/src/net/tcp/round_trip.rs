@@ -14,7 +14,7 @@
 //! full round trip, never halved. What a program does with the bytes: when times are taken, the
 //! sender writes only the nonce, the first 8 bytes of each message, and compares it with the
 //! answer's. Evidence is counted with every byte written and compared.
-//! ## Reading it
+//! ## Interpretation
 //! With `cpus=same` a round trip contains two context switches, whatever the protocol
 //! (`switch.pipe`); on two CPUs it contains the wake-up of the other one, which only `spin` avoids.
 //! Rounds of all rows are interleaved, so TCP, UDP (`net.udp.round_trip`) and ICMP

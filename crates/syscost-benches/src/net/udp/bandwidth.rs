@@ -12,7 +12,7 @@
 //! ## Does not measure
 //! Headers. The time a datagram takes: `net.udp.round_trip`. Datagrams larger than a device's packet, 1472 bytes over IPv4 on most devices, are sent in
 //! fragments, each of which may be lost.
-//! ## Reading it
+//! ## Interpretation
 //! Without a rate and with small datagrams the result depends on the calls per datagram. `sent_datagrams_per_s` is what the sender did; the evidence compares it with
 //! the rate in the row's name, which a busy machine may not reach (then the row is marked `?`). A receiver that is slower than the sender loses the
 //! difference: on one CPU nearly all, since it does not run while the sender does.

@@ -7,7 +7,7 @@
 //! well.
 //! ## Does not measure
 //! One-way latency: this is the full round trip. Datagrams sent back to back (`net.udp.bandwidth`).
-//! ## Reading it
+//! ## Interpretation
 //! What TCP takes in addition, in the same minutes, is the price of ordering and acknowledgements. A
 //! datagram larger than the path's MTU is sent in fragments and is lost with any of them. On a path
 //! that may lose datagrams the near end waits 200 ms for an answer: an operation without one does

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! A difference of less than a tenth of a nanosecond, a quarter to a half of a cycle: the rounding hides
 //! it. The time of a single call: the core overlaps it with the loop.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `call.integer`, `call.double`, `call.struct_argument` and `call.struct_return`. Subtracting
 //! the loop removes work that the core did at the same time as the call, so the difference is less than
 //! the call: it may be anything down to zero.

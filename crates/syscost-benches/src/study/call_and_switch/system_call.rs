@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! An undisturbed call: the text does not look at what else ran on the core. Here the undisturbed results
 //! are shown next to all of them.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `syscall.null{call=getpid}`. Both ways time many calls together, so they should agree.
 //! ## Source
 //! The call-and-switch experiment, part 2 (docs/studies/call-and-switch.md).

@@ -9,7 +9,7 @@
 //! A switch from one thread to the other, unless both share a CPU: left alone, the scheduler puts them on
 //! two, and the time is that of waking an idle CPU. The detail `on_one_cpu_percent` shows how often they
 //! ended on one.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `switch.semaphore{between=threads,cpus=same}`, half of whose round trip is a switch.
 //! ## Source
 //! The call-and-switch experiment, part 2 (docs/studies/call-and-switch.md).

@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! A reading alone: the loop and the store of the reading are in it. Anything between 1000 / n and 1000 /
 //! (n + 1) ns.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `timing.clock_read{source=gettimeofday}`. The detail `equal_readings_count` is the
 //! most frequent number.
 //! ## Source

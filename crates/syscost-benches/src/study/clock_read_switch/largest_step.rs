@@ -6,7 +6,7 @@
 //! ## Does not measure
 //! The cost of a reading: the result grows with the time of observation, since it is the longest time that something else
 //! took the CPU.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with the detail `longest_step_ns` of `timing.clock_step{source=gettimeofday}`, and with
 //! `timing.noise`.
 //! ## Source

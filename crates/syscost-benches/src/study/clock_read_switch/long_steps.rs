@@ -9,7 +9,7 @@
 //! The cost of a reading: the time between two readings is what the machine did meanwhile. The details show
 //! how often it switched to another task or served a page fault; interrupts and a hypervisor leave no such
 //! trace.
-//! ## Reading it
+//! ## Interpretation
 //! `timing.clock_step{source=gettimeofday}` has the same share as a detail.
 //! ## Source
 //! The clock-read-switch experiment, part 1 (docs/studies/clock-read-switch.md).

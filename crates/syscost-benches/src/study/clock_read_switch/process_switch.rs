@@ -12,7 +12,7 @@
 //! show it: `placed_on_one_cpu_percent` of all runs ended with both on one CPU,
 //! `placed_best_on_one_cpu_percent` of those that were the minimum of a result. With `hint=same_cpu` both must
 //! have been on one, and a child must have left it for each byte.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with half of `switch.pipe{between=processes,cpus=same}`.
 //! ## Source
 //! The clock-read-switch experiment, part 3 (docs/studies/clock-read-switch.md).

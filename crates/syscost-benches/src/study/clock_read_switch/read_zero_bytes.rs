@@ -8,7 +8,7 @@
 //! A part of a microsecond: the clock does not show it, and the minimum of many results is one that the
 //! clock's steps made shorter than it was. The detail
 //! `clock_step_percent` is one such step in percent of what was timed.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `syscall.read_zero_bytes{of=zero}`.
 //! ## Source
 //! The clock-read-switch experiment, part 2 (docs/studies/clock-read-switch.md).

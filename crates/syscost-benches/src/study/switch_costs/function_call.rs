@@ -8,7 +8,7 @@
 //! A call alone: the loop waits for its counter in memory, and the core makes the call meanwhile. Where the
 //! compiler put the counter changes how long each of both loops takes. The remainder once the empty loop is
 //! subtracted may be less than a call, or more.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `call.integer{arguments=0}`.
 //! ## Source
 //! The switch-costs experiment, "Cost of minimum function call" (docs/studies/switch-costs.md).

@@ -7,7 +7,7 @@
 //! this one is subtracted.
 //! ## Does not measure
 //! The cost of a loop around a call: the core works on both simultaneously.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `timing.loop{shape=memory}`.
 //! ## Source
 //! The switch-costs experiment, "For loop overhead" (docs/studies/switch-costs.md).

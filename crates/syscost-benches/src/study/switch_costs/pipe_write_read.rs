@@ -6,7 +6,7 @@
 //! other loops.
 //! ## Does not measure
 //! A switch: the byte is in the pipe before it is read.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `syscall.write_null` and `syscall.read_zero`: two system calls, and the pipe's lock, page
 //! and wake-up list.
 //! ## Source

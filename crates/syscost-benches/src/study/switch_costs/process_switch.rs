@@ -14,7 +14,7 @@
 //! The details show how much of the difference that is, and how much of the parent's CPU time was spent in
 //! the kernel (`parent_kernel_percent`, by getrusage). CPU time is counted in ns by the scheduler
 //! (`cpu_clock_smallest_step_ns`); on systems that count it by the tick it could not be used at all.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with half of `switch.pipe{between=processes,cpus=same}`.
 //! ## Source
 //! The switch-costs experiment, "Cost of process switching" (docs/studies/switch-costs.md).

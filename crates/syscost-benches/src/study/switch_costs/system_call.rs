@@ -10,7 +10,7 @@
 //! the other.
 //! ## Does not measure
 //! With `getpid=cached`, any system call: none is made.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `syscall.null{call=getpid}`.
 //! ## Source
 //! The switch-costs experiment, "Cost of minimum system call" (docs/studies/switch-costs.md).

@@ -13,7 +13,7 @@
 //! 5000 is two yields and two switches, and all of it is CPU time: the difference is what other tasks took of the
 //! CPU. `kernel_percent` is the kernel's share of the CPU time, by getrusage. A 5000th of starting two
 //! threads is in the results as well, some 10 to 20 ns.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `switch.yield{between=threads,cpus=same,tasks=2}` and with `study.switch_costs.yield_alone`.
 //! ## Source
 //! The switch-costs experiment, "Cost of thread switching" (docs/studies/switch-costs.md).

@@ -6,7 +6,7 @@
 //! sched_yield: this is the second interpretation.
 //! ## Does not measure
 //! A switch, unless something else wants this CPU.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `study.switch_costs.thread_switch{clock=cpu_time}`, and with the published 235 ns.
 //! ## Source
 //! The switch-costs experiment, "Cost of thread switching" (docs/studies/switch-costs.md).

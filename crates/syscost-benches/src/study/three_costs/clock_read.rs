@@ -9,7 +9,7 @@
 //! The cost of a pair around an operation: the readings are ordered neither with each other nor with what is
 //! between them, so a part of the operation overlaps with the pair, or the pair with the operation. The
 //! details `single_p10_ns` to `single_p90_ns` show how much single pairs vary.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `timing.clock_step{source=tsc}`, the step from one reading to the next, without the call of
 //! the function.
 //! ## Source

@@ -9,7 +9,7 @@
 //! A call: it takes a few cycles, and the core overlaps them with the pair of readings, which itself
 //! varies by more (`empty_pair_p90_less_p10_ns`). The remainder may be anything, zero or less included
 //! (`zero_or_less_percent` of single calls).
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `call.integer`, which times many calls together. The detail `typical_pair_less_empty_ns` is
 //! by how much a typical pair with a call is longer than one without: where it is zero, the call
 //! disappeared in the pair.

@@ -13,7 +13,7 @@
 //! its first page faults, its end, the wait for it, and the switches of these. The details `iteration_ns`
 //! and `creation_ns` are what was measured and what was subtracted; `typical_ns` is the same arithmetic with
 //! medians, `without_pipes_ns` the same for a parent and a child that never wake each other.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with half of `switch.pipe`, whose two tasks live on. How many switches there were was counted:
 //! `switches_per_iteration_count`.
 //! ## Source

@@ -8,7 +8,7 @@
 //! user that setuid was given is not published: here it is the caller's own.
 //! ## Does not measure
 //! A system call, in the case of `getpid_cached`: of 10 000 calls one enters the kernel, and it is not visible which.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `syscall.null{call=getpid}` and `syscall.setuid`. The detail `first_operation_ns` is the
 //! first call of the process, which the text found slower than the others. Single calls shorter than a pair
 //! of readings come out as zero or less (`zero_or_less_percent`).

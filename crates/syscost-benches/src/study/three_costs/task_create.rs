@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! The child's own part, unless the scheduler lets it run before the call has returned: that is then
 //! included.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `task.fork{until=created}` and `task.clone_thread{until=created}`, which keep the child
 //! from running within the call. The cost of a fork depends on how much memory the parent has.
 //! ## Source

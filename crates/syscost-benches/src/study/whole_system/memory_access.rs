@@ -11,7 +11,7 @@
 //! The load alone: the pointer just loaded is stored to the stack and loaded from there before it is
 //! followed. The detail `in_register_ns` is the same chain followed with the pointer in a register,
 //! `spill_percent` the share of the difference, both from the shortest trials.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `memory.latency` in small pages and random order, whose sizes are a little different.
 //! ## Source
 //! The whole-system experiment, memory (docs/studies/whole-system.md).

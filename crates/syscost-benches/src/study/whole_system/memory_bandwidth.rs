@@ -11,7 +11,7 @@
 //! What the memory delivers: the loop, not the memory, is the limit where every word costs several
 //! instructions. The detail `on_one_cpu_percent` shows how often both threads were on one CPU, where they
 //! only take turns.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `memory.bandwidth`, whose loops are unrolled and read as much per instruction as the processor can.
 //! ## Source
 //! The whole-system experiment, memory (docs/studies/whole-system.md).

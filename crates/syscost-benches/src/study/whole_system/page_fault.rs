@@ -10,7 +10,7 @@
 //! from the storage. The details count it: `major_faults_percent` of the pages touched,
 //! `not_cached_percent` of the file's pages before, by mincore, and `pages_read_per_fault_count`
 //! afterwards.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `memory.page_fault{kind=file_cold}`, which is the same under its proper name, and with
 //! `file_warm_alone`, a fault without the device.
 //! ## Source

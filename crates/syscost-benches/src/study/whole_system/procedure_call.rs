@@ -8,7 +8,7 @@
 //! ## Does not measure
 //! The cost of a call in a program that is compiled with optimisation. The detail `empty_loop_ns` is the time of a
 //! turn of the loop without a call, `loop_percent` its share, both from the shortest trials.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `call.integer`. Each argument adds a store, and the seventh one is passed on the stack.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).

@@ -7,7 +7,7 @@
 //! user; that, and that a round trip is halved, is our interpretation. A trial had 1 000 000 of them.
 //! ## Does not measure
 //! A switch without the write and the read that cause it.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `switch.pipe`, half of whose round trip is a switch.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).

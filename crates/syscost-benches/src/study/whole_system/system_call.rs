@@ -7,7 +7,7 @@
 //! ## Does not measure
 //! A system call that does something. An undisturbed call: the text does not look at what else ran
 //! on the core. Here the undisturbed results are shown next to all of them.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `syscall.null{call=getpid,via=libc}`. Both ways time many calls together, so they should
 //! agree.
 //! ## Source

@@ -9,7 +9,7 @@
 //! ## Does not measure
 //! The creation of the task alone: its start, its end and the switches to it and back are included. A process
 //! copies the page tables of its parent's memory, which is small here.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `task.pthread{until=reaped}` and `task.fork{until=reaped}`.
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).

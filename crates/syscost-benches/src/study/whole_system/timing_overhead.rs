@@ -9,7 +9,7 @@
 //! The overhead of a measurement: the two CPUIDs that serialise it lie outside of the readings, and a reading
 //! overlaps with others. The detail `cpuid_ns` is the time of one CPUID, `pair_ns` the difference of a pair of
 //! readings with nothing between.
-//! ## Reading it
+//! ## Interpretation
 //! Compare with `timing.clock_read{source=tsc}`. In a virtual machine CPUID is executed by the hypervisor
 //! and takes microseconds.
 //! ## Source

@@ -3,8 +3,8 @@
 
 use syscost_benches::CATALOGUE;
 use syscost_harness::{Catalogue, Row};
-use syscost_results::Unit;
 use syscost_results::study::{Lines, Quantity, Study, StudyError, means};
+use syscost_results::{Unit, row_name};
 
 use super::counts::Counts;
 use crate::selection::{self, most_similar, similar};
@@ -112,7 +112,7 @@ impl Counted<'_> {
 
 /// Finds the row of this name; `None` for one of a far end, which only a run has.
 fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, String> {
-    let id = name.split('{').next().unwrap_or_default();
+    let id = row_name::id(name);
     if let Some(row) = rows.iter().find(|row| means(name, &row.name())) {
         let (is, wanted) = (row.benchmark.unit, unit);
         return match is == wanted {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use syscost_harness::doc::{explanation, printed};
+use syscost_harness::doc::explanation;
 use syscost_harness::expect::{Manner, SYSCALL_FLOOR_CYCLES, complete};
 use syscost_harness::{Benchmark, Cases, Catalogue, Expect, Group};
 use syscost_results::Better;
@@ -85,7 +85,7 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
         explained.summary
     );
     for (heading, body) in &explained.sections {
-        text.push_str(&section(printed(heading), body));
+        text.push_str(&section(heading, body));
     }
     text.push_str(&section("Rows", &rows(benchmark)));
     if let Some(quick) = quick_rows(benchmark) {

@@ -192,7 +192,7 @@ mod tests {
 //! A.
 //! ## Does not measure
 //! B.
-//! ## Reading it
+//! ## Interpretation
 //! C.
 //! ## Source
 //! D.
@@ -289,7 +289,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             check(&[("some/mod.rs", LIST), ("some/one.rs", &text)]),
             [
                 "some/one.rs:1: its doc comment must have the headings `## Measures`, `## Does not measure`, \
-                 `## Reading it`, `## Source`; it has `## Measures`, `## Does not measure`, `## Reading it`",
+                 `## Interpretation`, `## Source`; it has `## Measures`, `## Does not measure`, `## Interpretation`",
                 "some/one.rs:5: nothing stands under `## Does not measure`",
                 "some/one.rs:7: its explanation is not written yet",
             ]
