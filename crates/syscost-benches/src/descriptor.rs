@@ -29,8 +29,8 @@ pub(crate) fn claim_kind<'f>(
     }
 }
 
-/// The kind of object that a descriptor refers to: `pipe`, `fifo`, `eventfd`, `IPv4 stream socket`, or `unix stream socket with a
-/// path`, if this end or the other was bound to one.
+/// The kind of object that a descriptor refers to: `pipe`, `fifo`, `eventfd`, `IPv4 stream socket`,
+/// or `unix stream socket with a path`, if this end or the other was bound to one.
 ///
 /// # Errors
 /// Where the kernel does not report it.

@@ -41,8 +41,8 @@ impl Implied {
         self.0.push(implied_ns / begun.elapsed().as_nanos() as f64);
     }
 
-    /// Claims that both times agree. The median is used, since preemption between the two clocks makes some of
-    /// them differ. Without any value there is nothing to judge.
+    /// Claims that both times agree. The median is used, since preemption between the two clocks
+    /// makes some of them differ. Without any value there is nothing to judge.
     pub(crate) fn claim(&self, b: &mut Bencher, shares: Shares) {
         let claim = "time that the value implies for what was done, of the time that it took";
         let (least, most) = shares.confirm;

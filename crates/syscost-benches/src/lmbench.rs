@@ -1,4 +1,5 @@
-//! lmbench's programs, and the benchmarks that measure the same here, so that they can be found by lmbench's names.
+//! lmbench's programs, and the benchmarks that measure the same here, so that they can be found by
+//! lmbench's names.
 
 /// A program of lmbench 3.0-a9.
 pub struct Program {

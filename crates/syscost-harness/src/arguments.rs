@@ -1,4 +1,5 @@
-//! What a benchmark claims of the arguments of its system calls: the number of calls does not show how much each is asked to do.
+//! What a benchmark claims of the arguments of its system calls: the number of calls does not show
+//! how much each is asked to do.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +40,8 @@ pub enum Given {
     },
 }
 
-/// A claim that an argument of a system call has the values that the operation requires. Exact: every audited call is checked.
+/// A claim that an argument of a system call has the values that the operation requires. Exact:
+/// every audited call is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArgumentClaim {
     /// The call.

@@ -9,14 +9,16 @@ use crate::derive::Derive;
 use crate::expect::Expect;
 use crate::failure::Failure;
 
-/// One operation whose cost is measured. The descriptors of a group stand in a const list, whose order is the report's.
+/// One operation whose cost is measured. The descriptors of a group stand in a const list, whose
+/// order is the report's.
 pub struct Benchmark {
-    /// `group.operation`, or `group.protocol.operation` where a group has folders within: with slashes for dots the path of the benchmark's file.
+    /// `group.operation`, or `group.protocol.operation` where a group has folders within: with
+    /// slashes for dots the path of the benchmark's file.
     pub id: &'static str,
     /// What it is, in a few words, for tables.
     pub title: &'static str,
-    /// Other search terms: terms of the field in lower case, and the programs that measure the same, as they are spelled
-    /// (`lat_ctx`, `netperf TCP_RR`).
+    /// Other search terms: terms of the field in lower case, and the programs that measure the
+    /// same, as they are spelled (`lat_ctx`, `netperf TCP_RR`).
     pub tags: &'static [&'static str],
     /// Raised when what is measured changes under the same id, so that old and new numbers are not compared.
     pub revision: u32,
@@ -28,24 +30,27 @@ pub struct Benchmark {
     pub quantity: Quantity,
     /// The variants, each of which is measured as a separate row.
     pub cases: Cases,
-    /// What must be counted for its numbers to be shown, in addition to what the harness expects of every benchmark.
+    /// What must be counted for its numbers to be shown, in addition to what the harness expects of
+    /// every benchmark.
     pub expect: &'static [Expect],
     /// How expensive the set-up of each of its rows is; a case may say otherwise ([`Case::expensive`]).
     pub setup: Setup,
-    /// Whether its cases are all measured on one CPU, since they reuse each other's memory, which is allocated near it.
+    /// Whether its cases are all measured on one CPU, since they reuse each other's memory, which
+    /// is allocated near it.
     pub stays: bool,
     /// Whether a case's samples are taken as they come, even on a shared core: it measures something
     /// other than the core's work, a device for instance, or what other programs take of it.
     pub disregards_neighbours: fn(&Case) -> bool,
-    /// Whether the quick profile measures this case when nothing is selected by name: the rows that people look at
-    /// first, by default none.
+    /// Whether the quick profile measures this case when nothing is selected by name: the rows that
+    /// people look at first, by default none.
     pub quick: fn(&Case) -> bool,
-    /// Whether only the careful profile measures this case, unless it is named with its parameters: points between the points of a curve.
+    /// Whether only the careful profile measures this case, unless it is named with its parameters:
+    /// points between the points of a curve.
     pub careful: fn(&Case) -> bool,
     /// Whether this machine can do it, found out without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
-    /// Whether this case is meant to be refuted, to show that it would be on a machine with nothing else to do: its withheld number is
-    /// not a problem, not even for `--strict`.
+    /// Whether this case is meant to be refuted, to show that it would be on a machine with nothing
+    /// else to do: its withheld number is not a problem, not even for `--strict`.
     pub refuted_by_design: fn(&Case) -> bool,
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
     pub derive: Option<Derive>,
@@ -56,7 +61,8 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// What most benchmarks have in common: a cost in nanoseconds, one case, cheap set-up, supported everywhere.
+    /// What most benchmarks have in common: a cost in nanoseconds, one case, cheap set-up,
+    /// supported everywhere.
     pub const DEFAULT: Benchmark = Benchmark {
         id: "",
         title: "",
@@ -103,8 +109,8 @@ pub enum Setup {
     Cheap,
     /// Takes about this many seconds, e.g. a gigabyte to fill.
     Expensive {
-        /// Seconds of one row's set-up on a typical machine. Those of all rows of a benchmark are added up before they are compared with
-        /// the budget.
+        /// Seconds of one row's set-up on a typical machine. Those of all rows of a benchmark are
+        /// added up before they are compared with the budget.
         seconds: f64,
     },
 }

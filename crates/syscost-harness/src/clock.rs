@@ -27,7 +27,8 @@ impl RunClock {
             health::invariant(),
             health::kernel_clocksource(Path::new("/sys")),
         ];
-        // Each used CPU against the first: a chain of pairs would hide a slow walk, all pairs would take too long.
+        // Each used CPU against the first: a chain of pairs would hide a slow walk, all pairs would
+        // take too long.
         if let Some((first, others)) = cpus.split_first() {
             checks.extend(others.iter().map(|other| health::warp(*first, *other)));
         }

@@ -12,7 +12,8 @@ use syscost_sys::cpu::{self, Kind};
 use syscost_sys::frequency::core_frequency;
 use syscost_sys::neighbour::{self, Alone, Look, Probe, SAME_STATE};
 
-/// Cores of one kind show the same ratio while they are ours; one that shows more than this factor above the lowest was never ours.
+/// Cores of one kind show the same ratio while they are ours; one that shows more than this factor
+/// above the lowest was never ours.
 const SAME_KIND: f64 = 1.03;
 
 /// What is known of the cores that measure; a worker receives it with its job.
@@ -83,8 +84,9 @@ impl Core {
 }
 
 impl Cores {
-    /// Finds what looks show while a core is ours, and records in each CPU's noise how often it was. `knows_frequency` says whether the two chains of
-    /// dependent instructions agree here; `known` is what earlier runs saw on this model of processor.
+    /// Finds what looks show while a core is ours, and records in each CPU's noise how often it
+    /// was. `knows_frequency` says whether the two chains of dependent instructions agree here;
+    /// `known` is what earlier runs saw on this model of processor.
     pub fn find(heard: &mut [Heard], knows_frequency: bool, known: Option<Alone>) -> Self {
         let grain = grain_of(heard);
         let mut found: Vec<(Kind, Core)> = heard
@@ -110,7 +112,8 @@ impl Cores {
                 found[index].1 = Core::of(core.cpu, least.alone());
             }
         }
-        // Perhaps none was ours, if an earlier run saw less. With several kinds of cores it is not known which kind that was.
+        // Perhaps none was ours, if an earlier run saw less. With several kinds of cores it is not
+        // known which kind that was.
         let is_one_kind = found.iter().all(|(kind, _)| *kind == found[0].0);
         let known = known.filter(|known| {
             let mut cores = found.iter().map(|(_, core)| core);
@@ -141,8 +144,8 @@ impl Cores {
         cores
     }
 
-    /// Learns from later looks that undisturbed cores are faster than believed, because all of the first looks were at shared cores. Returns
-    /// whether it did.
+    /// Learns from later looks that undisturbed cores are faster than believed, because all of the
+    /// first looks were at shared cores. Returns whether it did.
     pub(crate) fn learn(&mut self, heard: &mut [Heard]) -> bool {
         let found = Self::find(heard, self.knows_frequency, None);
         let mut has_learnt = false;
@@ -161,7 +164,8 @@ impl Cores {
         has_learnt
     }
 
-    /// Whether samples on this CPU that were judged by this ratio were, as is known now, judged by that of a shared core.
+    /// Whether samples on this CPU that were judged by this ratio were, as is known now, judged by
+    /// that of a shared core.
     pub(crate) fn refutes(&self, ratio: f64, cpu: u32) -> bool {
         self.alone_or_alike(cpu)
             .is_some_and(|alone| ratio > SAME_STATE * alone.ratio)
@@ -267,7 +271,8 @@ pub fn grain_of(heard: &[Heard]) -> u32 {
 /// How often to try whether two chains agree on the frequency.
 const TRIES: usize = 5;
 
-/// Whether chains of dependent instructions show the core's frequency here: whether two kinds of them agree, at one of a few moments.
+/// Whether chains of dependent instructions show the core's frequency here: whether two kinds of
+/// them agree, at one of a few moments.
 pub fn frequency_is_known(clock: &Clock) -> bool {
     (0..TRIES).any(|_| core_frequency(clock).agreed().is_some())
 }

@@ -10,8 +10,9 @@ use crate::failure::Failure;
 
 /// How the rows of a benchmark are computed.
 ///
-/// The value is computed separately for every round, from the medians that its sources have in that round, so that its interval comes
-/// from rounds like any other's. Its claims are judged once, on the medians of the whole run.
+/// The value is computed separately for every round, from the medians that its sources have in that
+/// round, so that its interval comes from rounds like any other's. Its claims are judged once, on
+/// the medians of the whole run.
 pub struct Derive {
     /// Ids of the benchmarks it is computed from; they are measured, not derived themselves.
     pub from: &'static [&'static str],
@@ -39,7 +40,8 @@ pub struct Derived {
     pub value: f64,
     /// Its claims: at least one that could be wrong.
     pub evidence: Vec<Evidence>,
-    /// The bounds of the value as far as the method can resolve it, since sizes are not measured without gaps. The row's interval includes both.
+    /// The bounds of the value as far as the method can resolve it, since sizes are not measured
+    /// without gaps. The row's interval includes both.
     pub limits: Option<(f64, f64)>,
     /// Named numbers beside the main one.
     pub details: BTreeMap<String, f64>,

@@ -1,4 +1,5 @@
-//! The directories of file-system measurements: those of `syscost run --dir`, or one in the user's cache folder.
+//! The directories of file-system measurements: those of `syscost run --dir`, or one in the user's
+//! cache folder.
 //!
 //! The coordinator checks them once, before anything is measured; workers find them in their environment.
 
@@ -85,8 +86,8 @@ pub fn is_reserved(label: &str) -> bool {
     [NFS, NOTHING_REMOTE].contains(&label)
 }
 
-/// The default directory: `$XDG_CACHE_HOME/syscost`, else `~/.cache/syscost`, else one in the folder for temporary files.
-/// It may not exist yet.
+/// The default directory: `$XDG_CACHE_HOME/syscost`, else `~/.cache/syscost`, else one in the
+/// folder for temporary files. It may not exist yet.
 pub fn default() -> Directory {
     let absolute = |variable| {
         let path = std::env::var_os(variable).map(PathBuf::from)?;

@@ -1,7 +1,7 @@
 //! A benchmark's explanation, read from the doc comment of its own file.
 //!
-//! The comment begins with one sentence and has the headings of [`HEADINGS`]. `syscost explain`, the generated
-//! catalogue and the report's notes all come from it.
+//! The comment begins with one sentence and has the headings of [`HEADINGS`]. `syscost explain`,
+//! the generated catalogue and the report's notes all come from it.
 
 /// The headings every benchmark's doc comment has, in this order.
 pub const HEADINGS: [&str; 4] = ["Measures", "Does not measure", "Interpretation", "Source"];

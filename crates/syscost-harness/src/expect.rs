@@ -14,7 +14,8 @@ pub enum Counter {
     MinorFaults,
     /// Page faults that waited for I/O.
     MajorFaults,
-    /// Growth of resident anonymous memory per operation, in bytes: negative if the operation gives memory back. Only for batches.
+    /// Growth of resident anonymous memory per operation, in bytes: negative if the operation gives
+    /// memory back. Only for batches.
     ResidentBytes,
     /// Times the task gave up its CPU.
     VoluntarySwitches,
@@ -118,8 +119,8 @@ pub const fn calls(call: Sysno) -> Expect {
     exactly(Counter::Syscall(call), 1.0)
 }
 
-/// Such a system call `count` times per operation, over all tasks of the operation. The partner may be one call ahead or
-/// behind when the audit ends, so a twentieth is allowed for.
+/// Such a system call `count` times per operation, over all tasks of the operation. The partner may
+/// be one call ahead or behind when the audit ends, so a twentieth is allowed for.
 pub const fn together(call: Sysno, count: f64) -> Expect {
     within(Counter::Syscall(call), 0.95 * count, 1.05 * count)
 }
@@ -195,12 +196,13 @@ impl Expect {
 
 /// Minimum core cycles of one system call on any processor known to run this program.
 ///
-/// Entry and exit alone cost more than 50 cycles on every x86-64 and arm64 core measured so far, so a cheaper "system
-/// call" entered no kernel.
+/// Entry and exit alone cost more than 50 cycles on every x86-64 and arm64 core measured so far, so
+/// a cheaper "system call" entered no kernel.
 pub const SYSCALL_FLOOR_CYCLES: f64 = 50.0;
 
-/// Minimum core cycles of one operation of any kind: an operation of Rust code is an instruction and its share of a loop at
-/// the very least. What is cheaper was removed by the compiler. Kernels know their own floor.
+/// Minimum core cycles of one operation of any kind: an operation of Rust code is an instruction
+/// and its share of a loop at the very least. What is cheaper was removed by the compiler. Kernels
+/// know their own floor.
 pub const OPERATION_FLOOR_CYCLES: f64 = 0.2;
 
 /// How a benchmark was measured, which determines its default expectations.
@@ -229,9 +231,10 @@ impl Manner {
     }
 }
 
-/// The declared expectations, completed by what every honest benchmark satisfies unless it says otherwise: no system
-/// calls other than those it names, no page faults, no sleep, time in proportion to work, and a floor under system calls. What
-/// several tasks do together is expected not to switch and not to migrate, copies not to migrate.
+/// The declared expectations, completed by what every honest benchmark satisfies unless it says
+/// otherwise: no system calls other than those it names, no page faults, no sleep, time in
+/// proportion to work, and a floor under system calls. What several tasks do together is expected
+/// not to switch and not to migrate, copies not to migrate.
 ///
 /// `cpus` is how many CPUs the tasks of an operation may use: this many of its calls can be made at
 /// the same time.

@@ -5,9 +5,11 @@
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function works with: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins for what counts as an undisturbed core.
-//! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if one was chosen.
+//! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if
+//!   one was chosen.
 //! - [`nfs`]: the NFS server that is measured against without a mount.
-//! - [`directory`]: where file systems are measured. [`drop_caches`]: whether the whole page cache may be emptied.
+//! - [`directory`]: where file systems are measured. [`drop_caches`]: whether the whole page cache
+//!   may be emptied.
 //! - [`real_time`]: the scheduling class that is entered only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.

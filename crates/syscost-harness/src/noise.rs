@@ -1,8 +1,9 @@
 //! The noise probe: what the machine does to a program that only reads the clock and looks at its core.
 //!
-//! The method of hwlat and osnoise, from user space: a pinned loop reads the clock and records every gap that is longer
-//! than a reading can explain. In a virtual machine the host's interference shows up here as well. Between two readings it checks whether
-//! the core does other work, which causes no gap and takes more time than all gaps together.
+//! The method of hwlat and osnoise, from user space: a pinned loop reads the clock and records
+//! every gap that is longer than a reading can explain. In a virtual machine the host's
+//! interference shows up here as well. Between two readings it checks whether the core does other
+//! work, which causes no gap and takes more time than all gaps together.
 
 use std::thread;
 use std::time::Duration;
@@ -20,11 +21,13 @@ const KEPT: u64 = 4;
 /// Maximum number of looks kept per CPU.
 const MAX_LOOKS: usize = 1 << 18;
 
-/// If the shares of time in which two cores were ours differ by less than this, in percent, neither is preferred for it.
+/// If the shares of time in which two cores were ours differ by less than this, in percent, neither
+/// is preferred for it.
 const ALIKE: f64 = 5.0;
 
-/// Probes these CPUs for `time` in total: all cores simultaneously, but hardware threads of one core one after the other, since each would be the other's
-/// neighbour. The clock's rate need only be approximately right; its readings lie `grain` ticks apart.
+/// Probes these CPUs for `time` in total: all cores simultaneously, but hardware threads of one
+/// core one after the other, since each would be the other's neighbour. The clock's rate need only
+/// be approximately right; its readings lie `grain` ticks apart.
 pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Heard> {
     let turns = turns(cpus, cpu::siblings);
     let time = time / turns.len().max(1) as u32;
@@ -93,8 +96,9 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
     })
 }
 
-/// The best of the probed CPUs: the one whose core was ours for most of the time; where that is unknown or hardly differs, the
-/// one that lost the least time. CPU 0, which serves most interrupts, loses a tie.
+/// The best of the probed CPUs: the one whose core was ours for most of the time; where that is
+/// unknown or hardly differs, the one that lost the least time. CPU 0, which serves most
+/// interrupts, loses a tie.
 pub fn quietest(noise: &[Noise]) -> Option<u32> {
     let own = |one: &Noise| one.alone_percent.unwrap_or(100.0);
     let most = noise.iter().map(own).reduce(f64::max)?;

@@ -1,6 +1,7 @@
 //! The far end of network measurements, where one was given: `syscost run --peer`.
 //!
-//! The coordinator resolves its name and checks the token once, before anything is measured; workers get a numeric address.
+//! The coordinator resolves its name and checks the token once, before anything is measured;
+//! workers get a numeric address.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -12,7 +13,8 @@ use syscost_sys::Unsupported;
 /// The environment variable that holds the far end's numeric address and port.
 pub const ADDRESS: &str = "SYSCOST_PEER";
 
-/// The environment variable that holds the absolute path of the token's file. The token itself is in no environment.
+/// The environment variable that holds the absolute path of the token's file. The token itself is
+/// in no environment.
 pub const TOKEN_FILE: &str = "SYSCOST_PEER_TOKEN_FILE";
 
 /// The far end of this process's network measurements.

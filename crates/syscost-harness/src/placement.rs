@@ -13,7 +13,8 @@ pub enum Placement {
     At(Relation),
     /// Several partners and the measuring task, each on a separate CPU.
     Distinct,
-    /// The measuring task on the first of these CPUs, whichever CPU measures other rows, and the partner on the second.
+    /// The measuring task on the first of these CPUs, whichever CPU measures other rows, and the
+    /// partner on the second.
     Pair(u32, u32),
     /// Wherever the kernel puts it, including the measuring task.
     Free,
@@ -114,7 +115,8 @@ impl Placement {
     }
 }
 
-/// `own` and the other CPUs in the order in which tasks spread over them; by number where the topology is unknown.
+/// `own` and the other CPUs in the order in which tasks spread over them; by number where the
+/// topology is unknown.
 pub fn spread_from(own: u32, allowed: &[u32]) -> Vec<u32> {
     match Topology::here() {
         Ok(topology) => topology.spread(own, allowed),

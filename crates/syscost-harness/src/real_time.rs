@@ -1,4 +1,5 @@
-//! Measuring in the scheduler's real-time class: only when asked for, since a real-time task takes its CPU from all other tasks.
+//! Measuring in the scheduler's real-time class: only when asked for, since a real-time task takes
+//! its CPU from all other tasks.
 
 use syscost_sys::Unsupported;
 

@@ -1,5 +1,6 @@
-//! Variations of the measurement that no number should depend on: batches and warm-ups longer or shorter than the profile's, and a stricter or
-//! laxer judgement of whether a core is shared. `cargo xtask steady` tries them.
+//! Variations of the measurement that no number should depend on: batches and warm-ups longer or
+//! shorter than the profile's, and a stricter or laxer judgement of whether a core is shared.
+//! `cargo xtask steady` tries them.
 
 use crate::bencher::Effort;
 
@@ -48,7 +49,8 @@ fn is_usable(factor: f64) -> bool {
     (0.01..=100.0).contains(&factor)
 }
 
-/// The effort with the factors that this process was given: the same number of samples, with batches and warm-up of other lengths.
+/// The effort with the factors that this process was given: the same number of samples, with
+/// batches and warm-up of other lengths.
 pub(crate) fn applied(effort: &Effort) -> Effort {
     let given = |trial: Trial| trial.given().unwrap_or(1.0);
     lengthened(effort, given(Trial::Batch), given(Trial::WarmUp))

@@ -1,4 +1,5 @@
-//! What follows the table: which rows have no number and why, warnings, the legend, and where the run was saved.
+//! What follows the table: which rows have no number and why, warnings, the legend, and where the
+//! run was saved.
 
 use std::collections::BTreeSet;
 

@@ -84,7 +84,8 @@ pub struct Estimated {
     pub details: BTreeMap<String, f64>,
 }
 
-/// Judges the samples of all rounds of one case. All values must be finite; rounds without values are ignored.
+/// Judges the samples of all rounds of one case. All values must be finite; rounds without values
+/// are ignored.
 ///
 /// The numbers are of undisturbed samples if some processes have any: see [`selection`]. Below six
 /// rounds the interval is Student's; below three there is none, and the range of the process

@@ -40,7 +40,8 @@ pub struct Measurement {
     /// Numbers beside the main one, each naming its unit, e.g. `longest_gap_ns`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, f64>,
-    /// Operations timed singly, as `[upper bound in unit, count]` with relative width 1 %; absent when not timed singly.
+    /// Operations timed singly, as `[upper bound in unit, count]` with relative width 1 %; absent
+    /// when not timed singly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<(f64, u64)>,
     /// The raw samples by round; absent with `--no-samples`.
@@ -150,17 +151,20 @@ pub struct Estimate {
     pub p99: Option<f64>,
     /// The median before overhead was taken off; equal to `median` where nothing was.
     pub raw_median: Option<f64>,
-    /// How far the steps of the clock alone may put the median off; a part of its interval. Null where they cannot.
+    /// How far the steps of the clock alone may put the median off; a part of its interval. Null
+    /// where they cannot.
     #[serde(default)]
     pub clock_grain: Option<f64>,
     /// Coverage of the interval for independent rounds, e.g. 0.961; null without an interval.
     #[serde(default)]
     pub coverage: Option<f64>,
-    /// Share of the samples that nothing disturbed, in percent; null where it was not checked whether the core was shared. The median and its
-    /// interval are from these, unless the row is flagged `disturbed`.
+    /// Share of the samples that nothing disturbed, in percent; null where it was not checked
+    /// whether the core was shared. The median and its interval are from these, unless the row is
+    /// flagged `disturbed`.
     #[serde(default)]
     pub undisturbed_percent: Option<f64>,
-    /// Median over processes of the samples taken while something else ran on the core as well; null if there are none.
+    /// Median over processes of the samples taken while something else ran on the core as well;
+    /// null if there are none.
     #[serde(default)]
     pub shared_median: Option<f64>,
     /// Fresh processes that the median is from.
@@ -184,12 +188,13 @@ pub enum Flag {
     TwoModes,
     /// Neighbouring samples resemble each other: fewer independent samples than counted.
     Autocorrelated,
-    /// More than a tenth of the samples were disturbed (moved, switched out, delayed), and all of them count, because it was not checked whether the
-    /// core was shared.
+    /// More than a tenth of the samples were disturbed (moved, switched out, delayed), and all of
+    /// them count, because it was not checked whether the core was shared.
     Noisy,
     /// Overhead exceeds half of the raw value.
     LowTrust,
-    /// The core's frequency moved, or its two chains disagreed, so there are no core cycles. Of older documents only.
+    /// The core's frequency moved, or its two chains disagreed, so there are no core cycles. Of
+    /// older documents only.
     FrequencyUnsteady,
     /// Too few samples were undisturbed, so all of them are used.
     Disturbed,
@@ -296,15 +301,18 @@ pub struct RoundSamples {
     pub cpu: u32,
     /// Operations in each sample.
     pub iterations: u64,
-    /// Core frequency around the samples, in GHz, by chains of dependent instructions: their median; null where it is not known.
+    /// Core frequency around the samples, in GHz, by chains of dependent instructions: their
+    /// median; null where it is not known.
     pub core_ghz: Option<f64>,
     /// Core frequency at each sample, in GHz; absent where it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sample_ghz: Vec<f64>,
-    /// The frequency that the cores mostly ran at during the run, in GHz; samples of others are tagged. Null where it is not known.
+    /// The frequency that the cores mostly ran at during the run, in GHz; samples of others are
+    /// tagged. Null where it is not known.
     #[serde(default)]
     pub usual_ghz: Option<f64>,
-    /// Share of the time, while these samples were taken, in which nothing else ran on the core, in percent; null where that was not checked.
+    /// Share of the time, while these samples were taken, in which nothing else ran on the core, in
+    /// percent; null where that was not checked.
     #[serde(default)]
     pub alone_percent: Option<f64>,
     /// The samples in the measurement's unit, overhead taken off, in the order they were taken.

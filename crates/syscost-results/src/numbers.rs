@@ -24,7 +24,8 @@ pub const ANY: &str = "*";
 pub struct Numbers {
     /// Id of the run.
     pub run: String,
-    /// What the human scale calls one second: `L1 cache hit`, or the line that stands in for it; null if neither was measured.
+    /// What the human scale calls one second: `L1 cache hit`, or the line that stands in for it;
+    /// null if neither was measured.
     pub second: Option<String>,
     /// What the figures beside are of; null if none were asked for.
     pub reference: Option<String>,

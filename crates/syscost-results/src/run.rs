@@ -1,6 +1,7 @@
 //! The run document: all results of one `syscost run`, in one JSON object.
 //!
-//! Changes are additive only; [`SCHEMA_VERSION`] rises when a reader of an older version could misread a newer document.
+//! Changes are additive only; [`SCHEMA_VERSION`] rises when a reader of an older version could
+//! misread a newer document.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +26,9 @@ pub struct Run {
     pub started: String,
     /// How long it took, in seconds, over all its parts if it was resumed.
     pub duration_s: f64,
-    /// Whether every row got its minimum number of rounds; false after Ctrl-C or with too small a budget. This is said of the whole run,
-    /// even where its document was printed with some of its rows only.
+    /// Whether every row got its minimum number of rounds; false after Ctrl-C or with too small a
+    /// budget. This is said of the whole run, even where its document was printed with some of its
+    /// rows only.
     pub complete: bool,
     /// The measured machine.
     pub machine: Machine,
@@ -123,7 +125,8 @@ pub struct Clock {
     pub step_ns: f64,
     /// What one start-stop pair costs, in ns.
     pub read_ns: f64,
-    /// Change of the calibration from the run's start to its end, in parts per million; null if the run broke off.
+    /// Change of the calibration from the run's start to its end, in parts per million; null if the
+    /// run broke off.
     pub drift_ppm: Option<f64>,
     /// The checks this clock passed or failed.
     pub health: Vec<Health>,
@@ -157,16 +160,20 @@ pub struct Noise {
     pub gaps_over_5us: u64,
     /// Whether measurements ran on this CPU.
     pub used: bool,
-    /// Share of that time in which nothing else ran on its core, in percent; null where that cannot be determined.
+    /// Share of that time in which nothing else ran on its core, in percent; null where that cannot
+    /// be determined.
     #[serde(default)]
     pub alone_percent: Option<f64>,
-    /// The same over all processes that measured on this CPU: the mean; null where none did, or none could tell.
+    /// The same over all processes that measured on this CPU: the mean; null where none did, or
+    /// none could tell.
     #[serde(default)]
     pub measured_alone_percent: Option<f64>,
-    /// How much longer independent instructions took while the core was shared, in percent: the median; null if it never was.
+    /// How much longer independent instructions took while the core was shared, in percent: the
+    /// median; null if it never was.
     #[serde(default)]
     pub shared_slowdown_percent: Option<f64>,
-    /// Time of independent over dependent instructions while the core is ours: a constant of the processor's model.
+    /// Time of independent over dependent instructions while the core is ours: a constant of the
+    /// processor's model.
     #[serde(default)]
     pub alone_ratio: Option<f64>,
     /// The frequency the core mostly ran at, in GHz.

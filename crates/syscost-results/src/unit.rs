@@ -69,7 +69,8 @@ impl Unit {
         }
     }
 
-    /// Whether it is a time or a rate. A value in another unit is observed or computed: no operation is timed for it.
+    /// Whether it is a time or a rate. A value in another unit is observed or computed: no
+    /// operation is timed for it.
     pub fn is_timed(self) -> bool {
         match self {
             Unit::Nanoseconds

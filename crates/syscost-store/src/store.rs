@@ -201,8 +201,8 @@ impl Store {
         Ok(path)
     }
 
-    /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored run's id, a prefix of its id,
-    /// or its tag.
+    /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored
+    /// run's id, a prefix of its id, or its tag.
     ///
     /// # Errors
     /// If there is no such run, more than one, or its document cannot be read.
@@ -212,9 +212,10 @@ impl Store {
         Ok(Loaded { run, path })
     }
 
-    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is wanted, so that a run of three
-    /// rows, or an interrupted one, does not hide others. It is the very latest if none of the last thirty has it. The number
-    /// counts the later runs of this machine that lack it. `has` is called for the latest run first, then for earlier ones.
+    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is
+    /// wanted, so that a run of three rows, or an interrupted one, does not hide others. It is the
+    /// very latest if none of the last thirty has it. The number counts the later runs of this
+    /// machine that lack it. `has` is called for the latest run first, then for earlier ones.
     ///
     /// # Errors
     /// As [`Store::find`].
@@ -232,7 +233,8 @@ impl Store {
         let earlier = earlier.filter(|(_, path)| *path != newest.path);
         let mut passed = 1;
         for (_, path) in earlier.take(LOOKED_THROUGH) {
-            // An unreadable run must not prevent showing another one; a run of another machine does not answer the question.
+            // An unreadable run must not prevent showing another one; a run of another machine does
+            // not answer the question.
             let Ok(run) = load(&path) else { continue };
             let is_same = (&run.machine.hostname, &run.machine.cpu_model)
                 == (&machine.hostname, &machine.cpu_model);
@@ -386,7 +388,8 @@ impl Store {
     }
 }
 
-/// Whether two paths lead to the same file. They are first compared as they are, so that most need no disk access.
+/// Whether two paths lead to the same file. They are first compared as they are, so that most need
+/// no disk access.
 fn same_file(kept: &Path, other: &Path) -> bool {
     kept == other
         || (kept.file_name() == other.file_name()

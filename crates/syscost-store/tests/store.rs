@@ -344,7 +344,8 @@ fn tags_outlive_the_index_and_find_runs() {
     }
 }
 
-/// Set for the copies of this test program that write concurrently: the directory, and the number of the copy.
+/// Set for the copies of this test program that write concurrently: the directory, and the number
+/// of the copy.
 const FOLDER: &str = "SYSCOST_TEST_FOLDER";
 const WRITER: &str = "SYSCOST_TEST_WRITER";
 

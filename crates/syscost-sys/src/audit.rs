@@ -138,7 +138,8 @@ impl SyscallCounts {
         self.sum(|task, number| task == self.own && Some(number) == call.number())
     }
 
-    /// The arguments of each such call by the operation's own task, in the order of the calls. Empty for a call that was not to be noted.
+    /// The arguments of each such call by the operation's own task, in the order of the calls.
+    /// Empty for a call that was not to be noted.
     pub fn arguments(&self, call: Sysno) -> &[Arguments] {
         call.number()
             .and_then(|number| self.noted.get(&number))

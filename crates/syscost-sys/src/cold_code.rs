@@ -3,8 +3,9 @@
 
 use crate::Unsupported;
 
-/// Writes every cache line that holds a byte of `memory` back to memory and drops it from all caches, those of
-/// instructions included, and waits until that is done. What the memory holds does not change.
+/// Writes every cache line that holds a byte of `memory` back to memory and drops it from all
+/// caches, those of instructions included, and waits until that is done. What the memory holds does
+/// not change.
 ///
 /// # Errors
 /// No such instruction is open to programs on this processor.
@@ -35,8 +36,8 @@ mod machine {
     const LINE: usize = 64;
 
     pub(super) fn evict(memory: &[u8]) -> Result<(), Unsupported> {
-        // Every x86-64 processor has `clflush` (it came with SSE2). It is ordered by `mfence`; it drops lines from the
-        // instruction caches too (Intel SDM, volume 2).
+        // Every x86-64 processor has `clflush` (it came with SSE2). It is ordered by `mfence`; it
+        // drops lines from the instruction caches too (Intel SDM, volume 2).
         for line in super::lines(memory, LINE) {
             // SAFETY: the line holds a byte of memory that is borrowed, and flushing changes no value.
             unsafe { asm!("clflush [{}]", in(reg) line, options(nostack, preserves_flags)) };

@@ -40,7 +40,8 @@ pub fn current() -> Result<u32, SystemError> {
     os::current_cpu().map_err(|cause| SystemError::new("getcpu", "of this thread", cause))
 }
 
-/// What kind of core a processor belongs to. Processors of one kind are alike; all fields are empty where the system reports nothing.
+/// What kind of core a processor belongs to. Processors of one kind are alike; all fields are empty
+/// where the system reports nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Kind {
     /// Its capacity as the scheduler counts it, 1024 for the largest.
@@ -61,7 +62,8 @@ pub fn kind(cpu: u32) -> Kind {
     }
 }
 
-/// The other hardware threads of this processor's core, as the system reports them; none where it does not. Virtual machines often do not know.
+/// The other hardware threads of this processor's core, as the system reports them; none where it
+/// does not. Virtual machines often do not know.
 pub fn siblings(cpu: u32) -> Vec<u32> {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let list = std::fs::read_to_string(path).ok();

@@ -63,9 +63,9 @@ pub struct Moment {
     pub ghz: f64,
 }
 
-/// The course of the frequency from now on, for this many ns, by one burst of adds after another; `None` where
-/// the target has no such chain, or the clock does not move. A burst that was interrupted shows a
-/// frequency that is too low.
+/// The course of the frequency from now on, for this many ns, by one burst of adds after another;
+/// `None` where the target has no such chain, or the clock does not move. A burst that was
+/// interrupted shows a frequency that is too low.
 pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
     let bursts = Bursts::new(clock, arch::add_chain()?);
     let cycles = f64::from(bursts.turns * bursts.chain.cycles_per_turn);
@@ -87,8 +87,8 @@ pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
     Some(course)
 }
 
-/// The shortest time of a burst and of one twice as long: the shortest, because an interrupt only ever adds; both,
-/// because the cost of starting and stopping cancels in their difference.
+/// The shortest time of a burst and of one twice as long: the shortest, because an interrupt only
+/// ever adds; both, because the cost of starting and stopping cancels in their difference.
 struct Bursts {
     clock: Clock,
     chain: Chain,

@@ -35,7 +35,8 @@ pub fn carried() -> Result<Vec<Carried>, Unsupported> {
     Ok(text.lines().filter_map(interface).collect())
 }
 
-/// Parses a line of the table: the name, a colon, eight numbers of what was received, as many of what was sent. The two heading lines give `None`.
+/// Parses a line of the table: the name, a colon, eight numbers of what was received, as many of
+/// what was sent. The two heading lines give `None`.
 fn interface(line: &str) -> Option<Carried> {
     let (name, numbers) = line.split_once(':')?;
     let mut numbers = numbers.split_whitespace().map(str::parse);
@@ -57,8 +58,8 @@ pub fn interface_of(address: IpAddr) -> Result<Option<String>, SystemError> {
     Ok(found.next().map(|(name, _)| name))
 }
 
-/// Makes a raw ICMP socket of this family receive only answers to echo requests: otherwise it receives what comes for every program, and on
-/// loopback its own requests.
+/// Makes a raw ICMP socket of this family receive only answers to echo requests: otherwise it
+/// receives what comes for every program, and on loopback its own requests.
 ///
 /// # Errors
 /// When the socket is not of that kind, or outside Linux.

@@ -163,8 +163,9 @@ pub enum Uses {
     Calls,
 }
 
-/// How often a thread uses a word of its memory or calls a function, counted by one of the processor's debug registers, of which there are four or so. Each use that
-/// is counted costs a microsecond.
+/// How often a thread uses a word of its memory or calls a function, counted by one of the
+/// processor's debug registers, of which there are four or so. Each use that is counted costs a
+/// microsecond.
 #[derive(Debug)]
 pub struct Watch(os::PerfCounter);
 
@@ -172,7 +173,8 @@ impl Watch {
     /// Counts the thread's uses of the word, or calls of the function, from now on.
     ///
     /// # Errors
-    /// `Unsupported` as [`Counter::open`], and where no debug register is free, or the registers do not work, as in some virtual machines.
+    /// `Unsupported` as [`Counter::open`], and where no debug register is free, or the registers do
+    /// not work, as in some virtual machines.
     pub fn of(task: TaskId, word: *const u64, uses: Uses) -> Result<Watch, Unsupported> {
         if uses == Uses::Stores && !atomics_are_whole() {
             let reason = "an atomic operation made of several instructions never ends where a store is watched";
@@ -214,7 +216,8 @@ impl Watch {
     }
 }
 
-/// Whether an atomic operation is a single instruction. Where it is a loop of an exclusive load and store, the trap of a watched store makes the store fail each time.
+/// Whether an atomic operation is a single instruction. Where it is a loop of an exclusive load and
+/// store, the trap of a watched store makes the store fail each time.
 fn atomics_are_whole() -> bool {
     #[cfg(target_arch = "aarch64")]
     return std::arch::is_aarch64_feature_detected!("lse");

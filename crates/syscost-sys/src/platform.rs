@@ -1,6 +1,7 @@
 //! The platform that this program runs on.
 
-/// The C library and how it is linked, e.g. `glibc 2.36, dynamic`: both change what malloc, memcpy and threads cost.
+/// The C library and how it is linked, e.g. `glibc 2.36, dynamic`: both change what malloc, memcpy
+/// and threads cost.
 pub fn c_library() -> String {
     let linkage = if cfg!(target_feature = "crt-static") {
         "static"
@@ -28,7 +29,8 @@ fn name_and_version() -> String {
     .to_owned()
 }
 
-/// The hypervisor's own signature (CPUID leaf 4000_0000h), if this machine is virtual and its processor reports it.
+/// The hypervisor's own signature (CPUID leaf 4000_0000h), if this machine is virtual and its
+/// processor reports it.
 #[cfg(target_arch = "x86_64")]
 pub fn hypervisor() -> Option<String> {
     use raw_cpuid::{CpuId, Hypervisor};

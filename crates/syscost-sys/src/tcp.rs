@@ -24,7 +24,8 @@ pub struct TcpInfo {
     pub congestion_window: u32,
     /// Retransmitted segments.
     pub retransmits: u32,
-    /// Bytes that the other end has acknowledged. The beginning of the stream counts as one byte, and so does its end.
+    /// Bytes that the other end has acknowledged. The beginning of the stream counts as one byte,
+    /// and so does its end.
     pub bytes_acked: u64,
     /// Bytes received in order. The end of the stream counts as one byte.
     pub bytes_received: u64,
@@ -91,7 +92,8 @@ pub fn congestion(socket: impl AsFd) -> Result<String, SystemError> {
 /// Chooses a socket's congestion control. Connections that a listening socket accepts inherit it.
 ///
 /// # Errors
-/// When the kernel has none of this name or does not allow it (`net.ipv4.tcp_allowed_congestion_control`), or outside Linux.
+/// When the kernel has none of this name or does not allow it
+/// (`net.ipv4.tcp_allowed_congestion_control`), or outside Linux.
 pub fn set_congestion(socket: impl AsFd, name: &str) -> Result<(), SystemError> {
     os::set_congestion(socket.as_fd(), name)
         .map_err(|cause| SystemError::new("setsockopt", format!("TCP_CONGESTION {name}"), cause))

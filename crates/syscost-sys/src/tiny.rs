@@ -1,8 +1,9 @@
 //! A program of our own, a few hundred bytes long, to be executed where only the cost of executing counts.
 //!
-//! It is an ELF file with one loadable segment and no interpreter: it writes one byte to a given descriptor and exits,
-//! with status 0 if the byte was accepted. So the reader of the byte knows that the program ran. It exists only in memory
-//! (memfd_create), and is executed by its name under /proc.
+//! It is an ELF file with one loadable segment and no interpreter: it writes one byte to a given
+//! descriptor and exits, with status 0 if the byte was accepted. So the reader of the byte knows
+//! that the program ran. It exists only in memory (memfd_create), and is executed by its name under
+//! /proc.
 #![allow(unsafe_code)] // the program's own instructions, in assembly
 
 use std::ffi::{CStr, CString};
@@ -121,8 +122,8 @@ impl TinyProgram {
     /// A program that writes its byte to this descriptor, which the executing process must have open.
     ///
     /// # Errors
-    /// `Unsupported` where the program is not written for the processor, or where the kernel does not permit executable files
-    /// in memory (before Linux 3.17, or with `vm.memfd_noexec=2`).
+    /// `Unsupported` where the program is not written for the processor, or where the kernel does
+    /// not permit executable files in memory (before Linux 3.17, or with `vm.memfd_noexec=2`).
     pub fn new(report_to: RawFd) -> Result<Self, Unsupported> {
         let file = os::program_in_memory(&image(report_to)?)
             .map_err(|cause| SystemError::new("memfd_create", "for a program of ours", cause))?;
@@ -132,7 +133,8 @@ impl TinyProgram {
         Ok(Self { file, path })
     }
 
-    /// The program's path, for this process and those that inherit its descriptor, which stays open across exec.
+    /// The program's path, for this process and those that inherit its descriptor, which stays open
+    /// across exec.
     pub fn path(&self) -> &CStr {
         &self.path
     }

@@ -7,15 +7,16 @@ use std::os::fd::AsFd;
 
 use crate::{SystemError, os};
 
-/// A range of sends by MSG_ZEROCOPY that the kernel is done with. They are numbered from 0 on each socket, in 32 bits.
+/// A range of sends by MSG_ZEROCOPY that the kernel is done with. They are numbered from 0 on each
+/// socket, in 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completed {
     /// Number of the first send.
     pub first: u32,
     /// Number of the last send.
     pub last: u32,
-    /// Whether the kernel copied the bytes nevertheless (SO_EE_CODE_ZEROCOPY_COPIED), as it does where the receiver is on this machine or the
-    /// device cannot gather.
+    /// Whether the kernel copied the bytes nevertheless (SO_EE_CODE_ZEROCOPY_COPIED), as it does
+    /// where the receiver is on this machine or the device cannot gather.
     pub copied: bool,
 }
 
@@ -35,7 +36,8 @@ pub fn allow(socket: impl AsFd) -> Result<(), SystemError> {
         .map_err(|cause| SystemError::new("setsockopt", "SO_ZEROCOPY", cause))
 }
 
-/// Sends from these bytes without copying them: one system call. They must not change until this send is [`completed`].
+/// Sends from these bytes without copying them: one system call. They must not change until this
+/// send is [`completed`].
 ///
 /// # Errors
 /// As send(2). `ENOBUFS` ([`is_full`]) says that too many are not completed yet.
@@ -80,7 +82,8 @@ fn parse(entry: &[u8; 16]) -> io::Result<Completed> {
     }
 }
 
-/// A file in memory whose contents can be written in place: sending from it without copying sends the memory itself.
+/// A file in memory whose contents can be written in place: sending from it without copying sends
+/// the memory itself.
 #[derive(Debug)]
 pub struct FileMemory {
     file: File,
@@ -115,7 +118,8 @@ impl FileMemory {
 
     /// The contents, for writing.
     pub fn contents(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is this long, and borrowed as `self` is. Nothing else refers to the file, and the kernel only reads from it.
+        // SAFETY: the mapping is this long, and borrowed as `self` is. Nothing else refers to the
+        // file, and the kernel only reads from it.
         unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes) }
     }
 
@@ -128,7 +132,8 @@ impl FileMemory {
         os::send_file(socket.as_fd(), self.file.as_fd(), at as u64, bytes)
     }
 
-    /// Moves bytes from this offset of the file into a pipe by splice(2): one system call. Returns how many were moved.
+    /// Moves bytes from this offset of the file into a pipe by splice(2): one system call. Returns
+    /// how many were moved.
     ///
     /// # Errors
     /// As splice(2).

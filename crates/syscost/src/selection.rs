@@ -122,7 +122,8 @@ fn note_programs(choices: &[Choice]) {
     names.for_each(|(text, _)| note_program(text));
 }
 
-/// Prints what these words find and so is going to be measured, and how it differs from a program of lmbench that has this name.
+/// Prints what these words find and so is going to be measured, and how it differs from a program
+/// of lmbench that has this name.
 fn note_found(text: &str, found: &[String]) {
     note!("Measures what `{text}` finds: {}", found.join(", "));
     note_program(text);

@@ -1,13 +1,14 @@
 //! A call with 1 or 8 floating-point arguments, and its return.
 //!
 //! ## Measures
-//! Loading 64-bit floating-point numbers from the first-level cache into the registers that the calling convention names, the
-//! call, a procedure that doubles its argument (or returns the eighth), the return, and adding up the results.
+//! Loading 64-bit floating-point numbers from the first-level cache into the registers that the
+//! calling convention names, the call, a procedure that doubles its argument (or returns the
+//! eighth), the return, and adding up the results.
 //! ## Does not measure
 //! Arguments past the registers, saving registers, and cold code (`call.first`).
 //! ## Interpretation
-//! Compare with `call.integer`: the convention costs the same, the loads are hidden by the branches or limited by how
-//! many the core does in a cycle.
+//! Compare with `call.integer`: the convention costs the same, the loads are hidden by the branches
+//! or limited by how many the core does in a cycle.
 //! ## Source
 //! The call-and-switch experiment's f(double).
 

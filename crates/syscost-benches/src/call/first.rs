@@ -1,22 +1,25 @@
 //! The first call of a procedure, against a warm one.
 //!
 //! ## Measures
-//! One call and return, timed individually, of a procedure in a page of this program's own file that is mapped once more.
-//! `first`: the page is not in the process's page table and its code is in no cache, as in a process that has just started:
-//! one page fault, which needs no disk, then the fetch from memory. `evicted`: the page is mapped, but its code is in no cache.
-//! In both the core does not know where the call will lead: one of sixteen mappings is chosen at random, since a core that
-//! predicts the target would fetch the code before the clock starts. `warm`: the procedure was called just before. The
-//! timer's own cost, measured in the same way around nothing, is subtracted.
+//! One call and return, timed individually, of a procedure in a page of this program's own file
+//! that is mapped once more. `first`: the page is not in the process's page table and its code is
+//! in no cache, as in a process that has just started: one page fault, which needs no disk, then
+//! the fetch from memory. `evicted`: the page is mapped, but its code is in no cache. In both the
+//! core does not know where the call will lead: one of sixteen mappings is chosen at random, since
+//! a core that predicts the target would fetch the code before the clock starts. `warm`: the
+//! procedure was called just before. The timer's own cost, measured in the same way around nothing,
+//! is subtracted.
 //! ## Does not measure
-//! Reading the code from disk, and resolving a symbol by the dynamic linker, which a program's very first call of a library's
-//! procedure may pay in addition.
+//! Reading the code from disk, and resolving a symbol by the dynamic linker, which a program's very
+//! first call of a library's procedure may pay in addition.
 //! ## Interpretation
-//! `first` is mostly a page fault, some hundreds of warm calls; `evicted` a memory latency and a misprediction. A `warm`
-//! call is shorter than the timer around it, so its figure is rough, and "below resolution" is a legitimate result: `call.indirect`
-//! has the cost of one among many. This is why an experiment that times its calls one by one finds the first one the most expensive.
+//! `first` is mostly a page fault, some hundreds of warm calls; `evicted` a memory latency and a
+//! misprediction. A `warm` call is shorter than the timer around it, so its figure is rough, and
+//! "below resolution" is a legitimate result: `call.indirect` has the cost of one among many. This
+//! is why an experiment that times its calls one by one finds the first one the most expensive.
 //! ## Source
-//! The three-costs experiment, which found its call without arguments more expensive than some with more, since it was
-//! the first call in the code.
+//! The three-costs experiment, which found its call without arguments more expensive than some with
+//! more, since it was the first call in the code.
 
 mod code;
 

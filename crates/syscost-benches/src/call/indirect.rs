@@ -1,15 +1,17 @@
 //! A call to a procedure that is only known at run time.
 //!
 //! ## Measures
-//! `pointer`: through a register. `plt`: to another library's procedure, by a stub that jumps through a slot, as linkers make
-//! it, the slot being filled already. `virtual`: from the object to its table of methods, to the method, which reads a
-//! field. `table`: through one of sixteen pointers, by a table of bytes made anew for every round: always the same one
+//! `pointer`: through a register. `plt`: to another library's procedure, by a stub that jumps
+//! through a slot, as linkers make it, the slot being filled already. `virtual`: from the object to
+//! its table of methods, to the method, which reads a field. `table`: through one of sixteen
+//! pointers, by a table of bytes made anew for every round: always the same one
 //! (`predicted`), or a random one (`unpredicted`); the instructions of these two are the same.
 //! ## Does not measure
 //! Resolving a symbol at its first call, and what a compiler loses because it cannot inline.
 //! ## Interpretation
-//! A correctly predicted target costs hardly more than a direct call (`call.integer`). An unpredictable one costs a misprediction
-//! (`op.branch_miss`) 15 times in 16, whatever the call goes through. The returns are predicted in every case.
+//! A correctly predicted target costs hardly more than a direct call
+//! (`call.integer`). An unpredictable one costs a misprediction (`op.branch_miss`) 15 times in 16,
+//! whatever the call goes through. The returns are predicted in every case.
 //! ## Source
 //! libMicro's calls of a local and of a library's procedure.
 

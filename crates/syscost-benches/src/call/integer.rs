@@ -1,18 +1,20 @@
 //! A call with 0 to 8 integer arguments, and its return.
 //!
 //! ## Measures
-//! Putting constants where the calling convention wants them, the call, a procedure that returns its last argument (or 1),
-//! the return, and adding up the results. In assembly, so that nothing is inlined or folded.
+//! Putting constants where the calling convention wants them, the call, a procedure that returns
+//! its last argument (or 1), the return, and adding up the results. In assembly, so that nothing is
+//! inlined or folded.
 //! ## Does not measure
 //! Saving registers, a stack frame, any work, and cold code (`call.first`).
 //! ## Interpretation
-//! About the time of the two taken branches; the core overlaps the rest, so arguments in registers hardly show. On x86-64
-//! (System V) arguments 7 and 8 go over the stack: the callee reads what was just stored. Calls that follow each other
-//! overlap, and how densely they lie matters to some cores' branch predictors: more arguments can even be cheaper, and a row
-//! may have two modes. Published costs of 30 cycles were mostly the timer around a single call.
+//! About the time of the two taken branches; the core overlaps the rest, so arguments in registers
+//! hardly show. On x86-64 (System V) arguments 7 and 8 go over the stack: the callee reads what was
+//! just stored. Calls that follow each other overlap, and how densely they lie matters to some
+//! cores' branch predictors: more arguments can even be cheaper, and a row may have two modes.
+//! Published costs of 30 cycles were mostly the timer around a single call.
 //! ## Source
-//! lmbench `lat_proc`; the call-and-switch (0, 1, 2 and 8 arguments), three-costs (0 to 5) and whole-system (0 to 7)
-//! experiments, all without a loop's and a timer's own cost.
+//! lmbench `lat_proc`; the call-and-switch (0, 1, 2 and 8 arguments), three-costs (0 to 5) and
+//! whole-system (0 to 7) experiments, all without a loop's and a timer's own cost.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, call};

@@ -1,18 +1,21 @@
 //! A procedure that calls itself, per level.
 //!
 //! ## Measures
-//! One level down and up again: a comparison that ends the recursion, the call, a stack slot, an addition to the result, the
-//! return. `from=one_place`: the procedure calls itself from one place, so that all returns but the last lead to the same
-//! address. `from=two_places`: from one of two places, chosen at each level by a random bit.
+//! One level down and up again: a comparison that ends the recursion, the call, a stack slot, an
+//! addition to the result, the return. `from=one_place`: the procedure calls itself from one place,
+//! so that all returns but the last lead to the same address. `from=two_places`: from one of two
+//! places, chosen at each level by a random bit.
 //! ## Does not measure
 //! Stack that is touched for the first time: the stack is warm and small.
 //! ## Interpretation
-//! A core remembers the last 16 to 32 return addresses, or more. Deeper recursion returns to addresses that have been
-//! forgotten. From one place the core may still predict them; from two places it mispredicts half of them, so
-//! depth 64 costs more per level than depth 8. In `two_places` half a misprediction of the choice itself is included at every
-//! depth (`op.branch_miss`): compare depths with each other, not with `one_place`.
+//! A core remembers the last 16 to 32 return addresses, or more. Deeper recursion returns to
+//! addresses that have been forgotten. From one place the core may still predict them; from two
+//! places it mispredicts half of them, so depth 64 costs more per level than depth 8. In
+//! `two_places` half a misprediction of the choice itself is included at every depth
+//! (`op.branch_miss`): compare depths with each other, not with `one_place`.
 //! ## Source
-//! The return stack of branch predictors; not part of any published experiment here. The checksum counts the levels.
+//! The return stack of branch predictors; not part of any published experiment here. The checksum
+//! counts the levels.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};

@@ -1,13 +1,13 @@
 //! A call that returns a structure, small or large.
 //!
 //! ## Measures
-//! 16 bytes: two registers. 64 bytes: the caller passes a hidden pointer to its own memory, the callee stores all fields
-//! there, and the caller reads the last one back.
+//! 16 bytes: two registers. 64 bytes: the caller passes a hidden pointer to its own memory, the
+//! callee stores all fields there, and the caller reads the last one back.
 //! ## Does not measure
 //! Copying the structure to its final place, which compilers mostly avoid.
 //! ## Interpretation
-//! The small one costs what a call costs. The large one adds the stores and one read of what was just stored; calls that
-//! follow each other overlap most of that.
+//! The small one costs what a call costs. The large one adds the stores and one read of what was
+//! just stored; calls that follow each other overlap most of that.
 //! ## Source
 //! The call-and-switch experiment's f() -> struct, the most expensive of its seven calls by a factor of 3.
 

@@ -11,11 +11,11 @@
 //! all of it as soon as it is a little too large, because the oldest pages are the ones needed next.
 //! ## Interpretation
 //! A memory control group limits its processes' page cache, too: `memory_limit_bytes` is the
-//! tightest such limit, and `mem_available_bytes` the memory that is available without swapping according to the kernel.
-//! What the file pushes out of memory is other programs' cache. A large memory cannot be filled
-//! within the time of a row: it then says *larger than* the largest size that was re-read from the
-//! cache; the careful profile takes more time. `read_64M_bytes_per_s` is how fast a file of 64 MiB
-//! was re-read.
+//! tightest such limit, and `mem_available_bytes` the memory that is available without swapping
+//! according to the kernel. What the file pushes out of memory is other programs' cache. A large
+//! memory cannot be filled within the time of a row: it then says *larger than* the largest size
+//! that was re-read from the cache; the careful profile takes more time. `read_64M_bytes_per_s` is
+//! how fast a file of 64 MiB was re-read.
 //! ## Source
 //! lmbench `bw_file_rd`; proc_meminfo(5) on MemAvailable.
 

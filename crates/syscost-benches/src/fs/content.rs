@@ -15,9 +15,8 @@ pub(super) struct Content {
     pub(super) source: &'static str,
 }
 
-/// Reads a file, whose length is a multiple of 4096 bytes, from its device: directly where the file system can,
-/// otherwise after its pages have left the cache. A file in memory is read from
-/// memory.
+/// Reads a file, whose length is a multiple of 4096 bytes, from its device: directly where the file
+/// system can, otherwise after its pages have left the cache. A file in memory is read from memory.
 pub(super) fn read_back(space: &Space, path: &Path) -> Result<Content, Failure> {
     let failed = |cause| Failure::of("read back what was written", cause);
     let mut file = File::open(path).map_err(failed)?;

@@ -81,12 +81,14 @@ const SHARED_BYTES: u64 = 16 << 20;
 /// Minimum share of the windows' time in which all processes must be reading.
 const MIN_OVERLAP: f64 = 0.999;
 
-/// Minimum share of the bytes read that the device must have delivered; some reads are in flight when it is checked.
+/// Minimum share of the bytes read that the device must have delivered; some reads are in flight
+/// when it is checked.
 const MIN_DELIVERED: f64 = 0.95;
 /// The same for few reads: blocks of half the size would give a half.
 const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 
-/// Maximum share of reads at or next to the place of the one before: with random access it is about one in forty.
+/// Maximum share of reads at or next to the place of the one before: with random access it is about
+/// one in forty.
 const MAX_NEAR: f64 = 0.25;
 
 fn cases() -> Vec<Case> {
@@ -194,8 +196,8 @@ impl Windows {
         self.reads.iter().sum()
     }
 
-    /// The share of the windows' time in which all of these processes were reading, according to their own time
-    /// stamps.
+    /// The share of the windows' time in which all of these processes were reading, according to
+    /// their own time stamps.
     fn overlap(&self, accounts: &[Account]) -> f64 {
         let began = accounts
             .iter()
@@ -210,8 +212,8 @@ impl Windows {
     }
 }
 
-/// Claims that all processes were reading in the windows, by the time stamps that they took themselves, and that
-/// none of them counts more reads than it made.
+/// Claims that all processes were reading in the windows, by the time stamps that they took
+/// themselves, and that none of them counts more reads than it made.
 fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     b.claim_within(
         "share of the windows in which all processes read",
@@ -245,8 +247,8 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     }
 }
 
-/// Claims that the numbers of processes and of files are those in the row's name, according to what each process
-/// sees of itself and of its file.
+/// Claims that the numbers of processes and of files are those in the row's name, according to what
+/// each process sees of itself and of its file.
 fn claim_label(b: &mut Bencher, accounts: &[Account]) -> Result<(), Failure> {
     let named = b.case().number(PROCESSES);
     let processes: BTreeSet<u32> = accounts.iter().map(|account| account.process).collect();

@@ -15,9 +15,10 @@
 //! files (`fs.metadata`).
 //! ## Interpretation
 //! `copy_file_range` may choose its method: on btrfs, XFS and some others it makes a reflink. The
-//! detail `shared_percent` says how much of the target consists of blocks of the source: 0 for a copy, 100 for
-//! a reflink, whatever the row is called. A reflink's cost does not depend on the file's size,
-//! but on its number of extents. `dirtied_percent` is how much of it the kernel has yet to write back.
+//! detail `shared_percent` says how much of the target consists of blocks of the source: 0 for a
+//! copy, 100 for a reflink, whatever the row is called. A reflink's cost does not depend on the
+//! file's size, but on its number of extents. `dirtied_percent` is how much of it the kernel has
+//! yet to write back.
 //! ## Source
 //! `cp --reflink=never` and `xfs_io -c reflink`; fio has no such job.
 
@@ -55,8 +56,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// From this share on it counts as all of the content, and up to the remainder as none of it: the file system's
-/// own blocks are counted, too.
+/// From this share on it counts as all of the content, and up to the remainder as none of it: the
+/// file system's own blocks are counted, too.
 const MIN_ALL: f64 = 0.95;
 
 fn cases() -> Vec<Case> {

@@ -3,10 +3,10 @@
 //! ## Measures
 //! The kernel's NFS client, bypassing its caches, in a directory of `--dir` that is on an NFS mount.
 //! `op=getattr`: statx(2) with AT_STATX_FORCE_SYNC, which requests the file's
-//! attributes from the server (GETATTR). `op=read`: pread(2) of this many bytes (`size`) with O_DIRECT, which requests
-//! them (READ): once, or as often as `rsize` of the mount makes necessary. The blocks of
-//! a file of 1 MiB are read one after another, cyclically. The value is the
-//! median of batches; each operation is also timed individually.
+//! attributes from the server (GETATTR). `op=read`: pread(2) of this many bytes
+//! (`size`) with O_DIRECT, which requests them (READ): once, or as often as `rsize` of the mount
+//! makes necessary. The blocks of a file of 1 MiB are read one after another, cyclically. The value
+//! is the median of batches; each operation is also timed individually.
 //! ## Does not measure
 //! What the client's caches save: `fs.read` and `fs.metadata` in the same directory. The server's
 //! disk: what has just been written is in its memory.
@@ -44,8 +44,8 @@ const OP: &str = "op";
 const GETATTR: &str = "getattr";
 const READ: &str = "read";
 
-/// The cases in those directories that are on NFS; if there are none, one case in the first directory, so that the benchmark is
-/// listed with the reason.
+/// The cases in those directories that are on NFS; if there are none, one case in the first
+/// directory, so that the benchmark is listed with the reason.
 fn cases() -> Vec<Case> {
     let reads = ["4K", "64K", "1M"].map(|size| Case::new([(OP, READ), (SIZE, size)]));
     let further: Vec<Case> = [Case::new([(OP, GETATTR)])]

@@ -20,8 +20,8 @@ use crate::syscall::Bad;
 /// Maximum number of operations per batch.
 pub(super) const MAX_ENTRIES: usize = 128;
 
-/// Numbers of entries where each operation is timed individually: when timed, they are restored in small parts; for
-/// the audit they suffice without being restored between operations.
+/// Numbers of entries where each operation is timed individually: when timed, they are restored in
+/// small parts; for the audit they suffice without being restored between operations.
 const SINGLES_TIMED: usize = 16;
 const SINGLES_COUNTED: usize = 64;
 
@@ -83,8 +83,8 @@ pub(super) struct Pool<O> {
     found: RefCell<Found>,
 }
 
-/// The content of the directory. Kept, so that looking into it does not allocate: that would occasionally be a system
-/// call, in an audit.
+/// The content of the directory. Kept, so that looking into it does not allocate: that would
+/// occasionally be a system call, in an audit.
 struct Found {
     buffer: Vec<MaybeUninit<u8>>,
     is_there: Vec<bool>,

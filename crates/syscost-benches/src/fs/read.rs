@@ -153,5 +153,6 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Maximum waits of a direct read: one for the device, and perhaps for a lock or for a slot in the device's queue.
+/// Maximum waits of a direct read: one for the device, and perhaps for a lock or for a slot in the
+/// device's queue.
 const MAX_WAITS: f64 = 3.0;

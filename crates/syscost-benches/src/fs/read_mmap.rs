@@ -10,7 +10,8 @@
 //!   reads around the page and ahead by its own rules, with `access=random` MADV_RANDOM keeps it
 //!   from that, and each page is timed individually.
 //! ## Does not measure
-//! Creating the mapping (`memory.mmap`), or faults alone (`memory.page_fault`), which touch one byte of a page.
+//! Creating the mapping (`memory.mmap`), or faults alone (`memory.page_fault`), which touch one
+//! byte of a page.
 //! ## Interpretation
 //! Compared with `fs.read{size=4K}` it shows whether mapping or copying is the cheaper way to a page that
 //! is used once; reading it again through a mapping costs nothing. For cold rows see `fs.read`.

@@ -6,8 +6,8 @@
 //! 128 of them.
 //!
 //! `sync=none`: everything stays in the page cache. `sync=fsync`: a file is synced before it is
-//! closed; after a removal the directory is synced, and the files had been synced before. Each of these operations is timed
-//! individually.
+//! closed; after a removal the directory is synced, and the files had been synced before. Each of
+//! these operations is timed individually.
 //! ## Does not measure
 //! Reading them (`fs.read`). Files in a tree of directories.
 //! ## Interpretation

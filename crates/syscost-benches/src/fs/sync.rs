@@ -226,8 +226,8 @@ fn measure(
     writer.into_inner().claim_content(b, space)
 }
 
-/// A device with a cache of its own receives a request to flush it after each write. Other programs may send such requests,
-/// too, but each operation waits for a request that began after it did.
+/// A device with a cache of its own receives a request to flush it after each write. Other programs
+/// may send such requests, too, but each operation waits for a request that began after it did.
 fn claim_flushed(b: &mut Bencher, options: &str, moved: &PerOperation) {
     let what = "requests to flush the device's own cache per operation";
     let expected = Bound::AtLeast(1.0);

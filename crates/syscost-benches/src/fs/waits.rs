@@ -10,8 +10,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device, Moved};
 
-/// Maximum number of sleeps: the journal, the block and the device's cache may each be waited for, and in addition the
-/// file system's threads.
+/// Maximum number of sleeps: the journal, the block and the device's cache may each be waited for,
+/// and in addition the file system's threads.
 pub(super) const MAX_SLEEPS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
 /// Whether the files of a case's directory lie on a device at all.
@@ -155,8 +155,9 @@ impl Waits {
         Ok(())
     }
 
-    /// Records that this many operations have been made so far. If it is one more than before, the time since the mark was spent on that one,
-    /// and on looking at the core and the kernel after it was timed.
+    /// Records that this many operations have been made so far. If it is one more than before, the
+    /// time since the mark was spent on that one, and on looking at the core and the kernel after
+    /// it was timed.
     pub(super) fn after(&self, operations: u64) {
         let used_ns = own_run_ns().saturating_sub(self.mark_ns.get());
         if operations > self.operations.replace(operations) {

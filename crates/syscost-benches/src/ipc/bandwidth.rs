@@ -1,19 +1,22 @@
 //! Messages in one direction, as fast as the partner takes them.
 //!
 //! ## Measures
-//! Bytes handed over per second, by the size of the messages: the time from before the first of many messages (512, or as many
-//! as are 512 KiB; where they are counted, at most 128) is sent until the partner has received all of them into its own buffer and has reported it. The mechanisms are
-//! those of `ipc.round_trip` that carry more than a word. The detail `cpu_ns_per_byte` is the CPU time of both tasks together.
+//! Bytes handed over per second, by the size of the messages: the time from before the first of
+//! many messages (512, or as many as are 512 KiB; where they are counted, at most 128) is sent
+//! until the partner has received all of them into its own buffer and has reported it. The
+//! mechanisms are those of `ipc.round_trip` that carry more than a word. The detail
+//! `cpu_ns_per_byte` is the CPU time of both tasks together.
 //! ## Does not measure
 //! The use of the data: the sender writes 8 bytes of each message, its number, and the receiver compares
-//! them; the others are only copied, so they come from the cache and go there. Evidence is counted with every byte
-//! written and summed up on both sides.
+//! them; the others are only copied, so they come from the cache and go there. Evidence is counted
+//! with every byte written and summed up on both sides.
 //! ## Interpretation
-//! For small messages the calls per message dominate, for large ones the copies per byte: two through the kernel or a ring, one with
-//! `process_vm_readv`. On the `same` CPU the two alternate, as the buffer between them fills and empties (64 KiB in a pipe
-//! and in the ring, ten datagrams, ten messages of a POSIX queue, one message with `process_vm_readv`); on two CPUs they copy at
-//! the same time, and sleep where one is faster than the other. A sample is one such batch or more: the wake-ups at its start and its
-//! end are a part of it, on two CPUs a visible one.
+//! For small messages the calls per message dominate, for large ones the copies per byte: two
+//! through the kernel or a ring, one with `process_vm_readv`. On the `same` CPU the two alternate,
+//! as the buffer between them fills and empties (64 KiB in a pipe and in the ring, ten datagrams,
+//! ten messages of a POSIX queue, one message with `process_vm_readv`); on two CPUs they copy at
+//! the same time, and sleep where one is faster than the other. A sample is one such batch or more:
+//! the wake-ups at its start and its end are a part of it, on two CPUs a visible one.
 //! ## Source
 //! lmbench `bw_pipe`, `bw_unix`; ipc-bench; CMA in MPI libraries.
 
@@ -67,7 +70,8 @@ const ONE: &[u32] = &[65536];
 /// Maximum number of messages per turn.
 const MAX_PER_TURN: u64 = 512;
 
-/// Maximum number where each of their calls is reported to an auditor: the calls that signal the end of a turn must still be few compared with theirs.
+/// Maximum number where each of their calls is reported to an auditor: the calls that signal the
+/// end of a turn must still be few compared with theirs.
 const MAX_COUNTED: u64 = 128;
 
 /// Maximum bytes per turn, unless a single message is larger.
@@ -121,7 +125,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.bytes)?;
     setting.expect::<C>(b, 1.0, 0.0)?;
-    // Signalling the end of the messages that are sent together: a wait and a wake, before and after what is counted.
+    // Signalling the end of the messages that are sent together: a wait and a wake, before and
+    // after what is counted.
     b.expect(at_most(Counter::OtherSyscalls, 0.1));
     let bytes = setting.bytes as u64;
     b.rate(bytes);

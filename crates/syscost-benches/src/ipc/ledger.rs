@@ -1,4 +1,5 @@
-//! Shared: what two communicating tasks have counted, what went wrong, and how one waits until the other has received everything.
+//! Shared: what two communicating tasks have counted, what went wrong, and how one waits until the
+//! other has received everything.
 
 use std::sync::atomic::{
     AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release,
@@ -81,8 +82,8 @@ impl Ledger {
         }
     }
 
-    /// Compares, in the partner, the message that arrived with the expected one. A difference is recorded, and
-    /// [`Ledger::judge`] reports it to the other side.
+    /// Compares, in the partner, the message that arrived with the expected one. A difference is
+    /// recorded, and [`Ledger::judge`] reports it to the other side.
     pub(super) fn check(&self, due: u64, came: usize, message: &Message) -> Result<(), Bad> {
         if came != message.bytes().len() {
             self.note(WRONG_LENGTH, due, came as u64);
@@ -174,7 +175,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a message of which this many bytes were moved, and if it is `whole` adds a checksum of its content.
+    /// Counts a message of which this many bytes were moved, and if it is `whole` adds a checksum
+    /// of its content.
     #[inline(always)]
     pub(super) fn add(&mut self, moved: usize, message: &Message, whole: bool) {
         self.messages += 1;

@@ -64,7 +64,8 @@ impl Message {
         &mut self.buffer[self.start - HEAD..]
     }
 
-    /// Makes it the message of this number: its first bytes hold the number, and if it is to be `whole`, every byte depends on it.
+    /// Makes it the message of this number: its first bytes hold the number, and if it is to be
+    /// `whole`, every byte depends on it.
     pub(crate) fn write(&mut self, number: u64, whole: bool) {
         let bytes = self.bytes_mut();
         if whole {

@@ -1,21 +1,24 @@
 //! A message goes to the partner, and one of the same size comes back.
 //!
 //! ## Measures
-//! From before a message is sent to after the answer has come. The partner, asleep until then (it spins with `shared_spin`),
-//! receives the message into its own buffer and sends those bytes back. The mechanisms: two pipes, two fifos, unix sockets
-//! (connected by path: `unix_stream`, `unix_datagram`, `unix_seqpacket`; made as a pair: `socketpair`), two eventfds,
-//! two POSIX or SysV message queues, two rings of 64 KiB in shared memory into and out of which the message is copied (each side
-//! waits in a futex, or spins), memory that the receiver reads from the sender's process after being woken by a futex, and queued
-//! signals, which carry a word.
+//! From before a message is sent to after the answer has come. The partner, asleep until then (it
+//! spins with `shared_spin`), receives the message into its own buffer and sends those bytes back.
+//! The mechanisms: two pipes, two fifos, unix sockets (connected by path: `unix_stream`,
+//! `unix_datagram`, `unix_seqpacket`; made as a pair: `socketpair`), two eventfds, two POSIX or
+//! SysV message queues, two rings of 64 KiB in shared memory into and out of which the message is
+//! copied (each side waits in a futex, or spins), memory that the receiver reads from the sender's
+//! process after being woken by a futex, and queued signals, which carry a word.
 //! ## Does not measure
 //! Setting up the channel (`ipc.unix_connect`). The use of the data: the sender writes 8
-//! bytes of each message, its number, and the receiver compares them; the others stay in the cache as they are. Evidence is counted with every byte
-//! written and summed up on both sides.
+//! bytes of each message, its number, and the receiver compares them; the others stay in the cache
+//! as they are. Evidence is counted with every byte written and summed up on both sides.
 //! ## Interpretation
-//! On the `same` CPU it contains two switches, whatever the mechanism: compare with `switch.pipe` and similar rows. On two CPUs it is
-//! mostly the time to wake the other one, in a virtual machine through its hypervisor; only `shared_spin` has none of that.
-//! A task waiting at a unix stream socket is also woken when its own message is taken: up to two more switches. Larger messages add two copies each way, one with `process_vm_readv`. A row of a queue whose
-//! limit is smaller than the message is unsupported.
+//! On the `same` CPU it contains two switches, whatever the mechanism: compare with `switch.pipe`
+//! and similar rows. On two CPUs it is mostly the time to wake the other one, in a virtual machine
+//! through its hypervisor; only `shared_spin` has none of that. A task waiting at a unix stream
+//! socket is also woken when its own message is taken: up to two more switches. Larger messages add
+//! two copies each way, one with `process_vm_readv`. A row of a queue whose limit is smaller than
+//! the message is unsupported.
 //! ## Source
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
 

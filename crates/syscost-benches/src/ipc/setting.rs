@@ -46,8 +46,8 @@ impl Setting {
     }
 
     /// Expects the calls of an operation of this many messages, and the switches of both tasks: each
-    /// side waits once for each part of a message, or as often as its mechanism says. A side that spins never waits,
-    /// but may be preempted.
+    /// side waits once for each part of a message, or as often as its mechanism says. A side that
+    /// spins never waits, but may be preempted.
     ///
     /// # Errors
     /// When the row's name contradicts it.
@@ -62,7 +62,8 @@ impl Setting {
         }
         // Newly allocated memory for each message would fault once per page.
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
-        // A tenth is allowed for other tasks of the machine, and for a side that is woken in the middle of a part.
+        // A tenth is allowed for other tasks of the machine, and for a side that is woken in the
+        // middle of a part.
         let most = 2.3 * C::WAITS * self.parts();
         b.expect(within(Counter::Switches, least, most));
         if !C::SLEEPS {
@@ -101,13 +102,15 @@ pub(crate) fn same_and_nearest() -> Vec<Placement> {
         .collect()
 }
 
-/// Minimum number of sleeps per turn of two tasks that wait for each other alternately. On one CPU each must make way for the other; on
-/// two, one or the other may be served before it has fallen asleep, but not always.
+/// Minimum number of sleeps per turn of two tasks that wait for each other alternately. On one CPU
+/// each must make way for the other; on two, one or the other may be served before it has fallen
+/// asleep, but not always.
 pub(crate) fn sleeps(placement: Placement) -> f64 {
     if placement.name() == "same" { 1.9 } else { 1.0 }
 }
 
-/// Whether people look at this case first: between processes, on the same CPU, or the nearest other one for tasks that spin.
+/// Whether people look at this case first: between processes, on the same CPU, or the nearest other
+/// one for tasks that spin.
 pub(super) fn is_plain(case: &Case) -> bool {
     let near = same_and_nearest();
     let place = match case.find("via") {

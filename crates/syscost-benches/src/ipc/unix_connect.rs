@@ -1,14 +1,16 @@
 //! Connecting to a partner that waits for connections.
 //!
 //! ## Measures
-//! One connection of a unix stream socket: a socket is created and connected to the partner's, the partner, asleep until then,
-//! accepts and closes immediately, and the measuring task, which waits for that in a read, closes too. The partner's socket has a `path`,
-//! or an `abstract` name, which is in no file system.
+//! One connection of a unix stream socket: a socket is created and connected to the partner's, the
+//! partner, asleep until then, accepts and closes immediately, and the measuring task, which waits
+//! for that in a read, closes too. The partner's socket has a `path`, or an `abstract` name, which
+//! is in no file system.
 //! ## Does not measure
 //! Communication (`ipc.round_trip`). Creating the listening socket.
 //! ## Interpretation
-//! It contains two switches on the `same` CPU, and two wake-ups of the other CPU where there are two. The extra cost of a path
-//! over an abstract name is the path lookup. The listener's queue never overflows: the next connection is made when the last one is closed.
+//! It contains two switches on the `same` CPU, and two wake-ups of the other CPU where there are
+//! two. The extra cost of a path over an abstract name is the path lookup. The listener's queue
+//! never overflows: the next connection is made when the last one is closed.
 //! ## Source
 //! lmbench `lat_unix_connect`.
 
@@ -91,7 +93,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name that no other socket has, not even one in another container with the same network and the same process ids.
+/// A name that no other socket has, not even one in another container with the same network and the
+/// same process ids.
 fn abstract_name() -> String {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let call = CALLS.fetch_add(1, Relaxed);

@@ -5,7 +5,8 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Interpretation
-//! It must fail: processes were made, ended well and had ids of their own, but the program's marker was never left.
+//! It must fail: processes were made, ended well and had ids of their own, but the program's marker
+//! was never left.
 //! ## Source
 //! None: it is made up.
 //!

@@ -5,7 +5,8 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Interpretation
-//! It must be withheld: there is one fault for each length of a huge page, as there should be, but the kernel shows no huge pages.
+//! It must be withheld: there is one fault for each length of a huge page, as there should be, but
+//! the kernel shows no huge pages.
 //! ## Source
 //! None: it is made up.
 //!

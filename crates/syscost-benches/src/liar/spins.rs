@@ -5,7 +5,8 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Interpretation
-//! It must be withheld: two tasks on two CPUs pass a word back and forth without ever sleeping, and nothing is switched.
+//! It must be withheld: two tasks on two CPUs pass a word back and forth without ever sleeping, and
+//! nothing is switched.
 //! ## Source
 //! None: it is made up.
 

@@ -5,8 +5,9 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Interpretation
-//! It must be withheld: sched_yield is called as often as claimed, but the two switches, to a partner and back, do not happen. Even if
-//! another program is switched to, only this task's own switches are counted: one at most.
+//! It must be withheld: sched_yield is called as often as claimed, but the two switches, to a
+//! partner and back, do not happen. Even if another program is switched to, only this task's own
+//! switches are counted: one at most.
 //! ## Source
 //! None: it is made up, as many old measurements of switches were.
 

@@ -5,7 +5,8 @@
 //! ## Does not measure
 //! What it claims.
 //! ## Interpretation
-//! It must be withheld: a yield is an involuntary switch like a preemption by another program, but no other program preempts as often.
+//! It must be withheld: a yield is an involuntary switch like a preemption by another program, but
+//! no other program preempts as often.
 //! ## Source
 //! None: it is made up.
 //!

@@ -1,4 +1,5 @@
-//! How many bytes per second are read, written and copied, in each cache and in memory, by one thread and by several.
+//! How many bytes per second are read, written and copied, in each cache and in memory, by one
+//! thread and by several.
 //!
 //! ## Measures
 //! Bytes that the program's instructions load and store per second, by all threads together. Each
@@ -12,12 +13,16 @@
 //! length of a call, so one call goes through a whole array. The loops are assembly, unrolled, in
 //! whole cache lines from aligned arrays, in huge pages where the machine has them (`page_bytes`).
 //! ## Does not measure
-//! Additional traffic on the memory bus: a store to a line that is in no cache usually reads the line first (`with_write_allocate_bytes_per_s` adds
-//! those reads), and every changed line goes back to memory once. Access in any other order than forwards (`memory.latency`), the kernel's copying.
+//! Additional traffic on the memory bus: a store to a line that is in no cache usually reads the
+//! line first
+//! (`with_write_allocate_bytes_per_s` adds those reads), and every changed line goes back to memory once. Access in any other order than forwards (`memory.latency`),
+//! the kernel's copying.
 //! ## Interpretation
-//! `copy`, `add` and similar streams count what is read and what is written, as STREAM does; halve `copy` to compare with tools that count copied
-//! bytes once. In a cache the width of the instructions decides, in memory hardly anything but the number of threads, and stores that bypass the
-//! caches. One thread can seldom use the whole bandwidth: see the rows with more threads. `memory.peak_bandwidth` shows the maximum of each level.
+//! `copy`, `add` and similar streams count what is read and what is written, as STREAM does; halve
+//! `copy` to compare with tools that count copied bytes once. In a cache the width of the
+//! instructions decides, in memory hardly anything but the number of threads, and stores that
+//! bypass the caches. One thread can seldom use the whole bandwidth: see the rows with more
+//! threads. `memory.peak_bandwidth` shows the maximum of each level.
 //! ## Source
 //! McCalpin, STREAM: copy, scale, add and triad with its way of counting; likwid-bench's kernels for caches.
 
@@ -137,8 +142,9 @@ fn prove_destination(b: &mut Bencher, streaming: &Streaming) {
 /// Number of words watched simultaneously: that of the processors' debug registers.
 const WATCHED: usize = 4;
 
-/// Claims that randomly chosen words are loaded when all arrays are gone through: the processor counts these loads, where the kernel permits it.
-/// Otherwise the checksum suffices as a witness, as it does for string instructions, which the processor may not count.
+/// Claims that randomly chosen words are loaded when all arrays are gone through: the processor
+/// counts these loads, where the kernel permits it. Otherwise the checksum suffices as a witness,
+/// as it does for string instructions, which the processor may not count.
 fn prove_loads(b: &mut Bencher, streaming: &Streaming) -> Result<(), Failure> {
     let course = streaming.course();
     if !course.stream().is_vector() {

@@ -3,10 +3,11 @@
 //! ## Measures
 //! Two brk calls, up by `size` and down again, with a write to each new page in between.
 //! ## Does not measure
-//! brk alone, which is `syscall.brk`; malloc, which keeps freed memory (`memory.malloc`); huge pages, which are switched off for this
-//! process.
+//! brk alone, which is `syscall.brk`; malloc, which keeps freed memory (`memory.malloc`); huge
+//! pages, which are switched off for this process.
 //! ## Interpretation
-//! Most of it is the page faults: compare the time per page with `memory.page_fault{kind=anonymous_write}`, which creates no page tables.
+//! Most of it is the page faults: compare the time per page with
+//! `memory.page_fault{kind=anonymous_write}`, which creates no page tables.
 //! ## Source
 //! brk(2).
 #![allow(unsafe_code)] // raw system calls
@@ -40,13 +41,13 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.expect_argument(Sysno::BRK, ADDRESS, Given::Apart(bytes as u64));
     let _small = NoHugePages::in_this_process();
     b.batches(1, |turns| {
-        // Read again for each batch, since the allocator may move the end between them. The C library remembers it and
-        // makes no call.
-        // SAFETY: an increment of 0 moves nothing.
+        // Read again for each batch, since the allocator may move the end between them. The C
+        // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
         let end = unsafe { libc::sbrk(0) };
         let first = end.addr().next_multiple_of(page);
         for _ in 0..turns {
-            // SAFETY: nothing allocates before the end is back where it was, so nothing uses the pages above it.
+            // SAFETY: nothing allocates before the end is back where it was, so nothing uses the
+            // pages above it.
             let up = unsafe { syscall1(Sysno::BRK, first + bytes) };
             if up != (first + bytes) as isize {
                 return Err(Failure::Failed(format!("brk up by {bytes} gave {up:#x}")));

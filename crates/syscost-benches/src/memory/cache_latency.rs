@@ -1,16 +1,19 @@
 //! The cost of a load that hits the first cache, the second one, and so on, derived from the latency curve.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge pages where available. It is the median of each plateau of that curve;
-//! `level=memory` is the median of all sizes beyond 64 MiB.
+//! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge
+//! pages where available. It is the median of each plateau of that curve; `level=memory` is the
+//! median of all sizes beyond 64 MiB.
 //! ## Does not measure
 //! Latency in small pages, which adds address translation (`memory.tlb_miss`), or of a busy cache.
 //! ## Interpretation
-//! Levels are counted by the steps of the curve; if a cache does not end where the system says, the number has a `?`, as in `memory.cache_size`.
-//! Compare levels: each is three to five times the one before. Caches that are not found have no number, and the last one found may be several
-//! with similar latencies. What is beyond 64 MiB is memory only if all caches together hold less: there is a
-//! `?` unless the largest size is twice the size of the last cache according to the system, and also if the curve still rises there. A standard run measures 256 MiB at most,
-//! a careful one 1 GiB.
+//! Levels are counted by the steps of the curve; if a cache does not end where the system says, the
+//! number has a `?`, as in `memory.cache_size`. Compare levels: each is three to five times the one
+//! before. Caches that are not found have no number, and the last one found may be several with
+//! similar latencies. What is beyond 64 MiB is memory only if all caches together hold less: there
+//! is a `?` unless the largest size is twice the size of the last cache according to the system,
+//! and also if the curve still rises there. A standard run measures 256 MiB at most, a careful one
+//! 1 GiB.
 //! ## Source
 //! As `memory.cache_size`.
 

@@ -1,16 +1,20 @@
 //! How much memory can be used before loads get slower: the caches' sizes, derived from the latency curve.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge pages where available. `level=1` is the size at which the first
-//! plateau of that curve ends, and so on: where it has risen a fifth of the way to the next. The curve is replaced by the nearest one that
-//! never falls.
+//! Nothing by itself: it is computed from the rows of `memory.latency` in random order, in huge
+//! pages where available. `level=1` is the size at which the first plateau of that curve ends, and
+//! so on: where it has risen a fifth of the way to the next. The curve is replaced by the nearest
+//! one that never falls.
 //! ## Does not measure
-//! How the caches are built. The part of a shared cache that others use is missing; so is the part of any cache that the kernel and the program itself use. Sizes are as exact as the measured
+//! How the caches are built. The part of a shared cache that others use is missing; so is the part
+//! of any cache that the kernel and the program itself use. Sizes are as exact as the measured
 //! sizes are close to each other: a fifth for first and second caches, a third beyond.
 //! ## Interpretation
-//! `told_bytes` is the size that the system reports. Where both differ by more than half there is a `?`: a virtual machine may see the size of a cache that it shares with many others,
-//! and behave as if it had much less. There is a `?`, too, where the system reports nothing, or has only small pages. `plateau_to_bytes` and `next_plateau_from_bytes` are the sizes between which the
-//! step lies. A level without a number was not found: the curve has no further step.
+//! `told_bytes` is the size that the system reports. Where both differ by more than half there is a
+//! `?`: a virtual machine may see the size of a cache that it shares with many others, and behave
+//! as if it had much less. There is a `?`, too, where the system reports nothing, or has only small
+//! pages. `plateau_to_bytes` and `next_plateau_from_bytes` are the sizes between which the step
+//! lies. A level without a number was not found: the curve has no further step.
 //! ## Source
 //! Isotonic regression: Ayer et al. (Annals of Mathematical Statistics 26, 1955).
 

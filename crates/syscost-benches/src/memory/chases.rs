@@ -17,11 +17,13 @@ const WALKED: usize = (64 << 20) / LINE;
 /// Upper bound for the cache available to one core, including its part of a shared one, in bytes.
 const MAX_CACHED: usize = 32 << 20;
 
-/// How often a cycle that fits in a cache is walked beforehand: a cache that receives what another one evicts has its lines only then, and one
-/// that is shared with other cores keeps as many of them as are accessed often enough.
+/// How often a cycle that fits in a cache is walked beforehand: a cache that receives what another
+/// one evicts has its lines only then, and one that is shared with other cores keeps as many of
+/// them as are accessed often enough.
 const LAPS: u64 = 3;
 
-/// Runs the chains that are to be timed around the cycle, until the caches hold as much of it as they ever will.
+/// Runs the chains that are to be timed around the cycle, until the caches hold as much of it as
+/// they ever will.
 pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     if b.is_timed() && chase.route().bytes <= MAX_CACHED {
         let lap = (chase.lines() as u64).div_ceil(chase.operations_per_turn());
@@ -29,7 +31,8 @@ pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     }
 }
 
-/// Lays a chase along this route, of dense lines in random order, into its own memory, and claims that the memory is resident.
+/// Lays a chase along this route, of dense lines in random order, into its own memory, and claims
+/// that the memory is resident.
 pub(super) fn chase(
     b: &mut Bencher,
     pages: Pages,
@@ -108,8 +111,9 @@ pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
     );
 }
 
-/// Claims that no distance is frequent among the steps: such an order, backwards or in longer steps, could be prefetched. Also claims that few
-/// of them stay on a page, as they would if pages were visited one after another.
+/// Claims that no distance is frequent among the steps: such an order, backwards or in longer
+/// steps, could be prefetched. Also claims that few of them stay on a page, as they would if pages
+/// were visited one after another.
 pub(super) fn claim_random(b: &mut Bencher, chase: &Chase) {
     b.claim_within(
         "share of the most frequent distance among the steps",

@@ -1,22 +1,30 @@
 //! A cache line that moves from one core to another and back.
 //!
 //! ## Measures
-//! A round trip between two threads, one pinned to the CPU `from`, the other to the CPU `to`, both of which spin. `exchange`: both
-//! compare-and-exchange the same word, one from even to odd, the other from odd to even: the line itself goes there and back.
-//! `message`: each side writes its own line and polls the other's until it has changed: two messages, one each way. The lines lie on a
-//! fresh page, first touched by the thread on `from`, so on a machine with several memory nodes they belong to the node of `from`.
+//! A round trip between two threads, one pinned to the CPU `from`, the other to the CPU `to`, both
+//! of which spin. `exchange`: both compare-and-exchange the same word, one from even to odd, the
+//! other from odd to even: the line itself goes there and back. `message`: each side writes its own
+//! line and polls the other's until it has changed: two messages, one each way. The lines lie on a
+//! fresh page, first touched by the thread on `from`, so on a machine with several memory nodes
+//! they belong to the node of `from`.
 //! ## Does not measure
-//! One direction: half of a round trip is given as `one_way_ns`, which assumes that both directions are equal; clocks of two CPUs are not compared. Lines
-//! that several readers share, and waking a thread that sleeps (`switch`).
+//! One direction: half of a round trip is given as `one_way_ns`, which assumes that both directions
+//! are equal; clocks of two CPUs are not compared. Lines that several readers share, and waking a
+//! thread that sleeps (`switch`).
 //! ## Interpretation
-//! Two threads of one core take some ten ns, two cores of one cache 50 to 150, two sockets several hundred. Rows from lower to higher and from higher to
-//! lower CPU differ where the line's home, given by its memory node and its address, is nearer to one of them. `message` costs more than an
-//! `exchange` where a writer must first take the line back from its reader. In a virtual machine, CPUs may share a core or move to another one meanwhile.
+//! Two threads of one core take some ten ns, two cores of one cache 50 to 150, two sockets several
+//! hundred. Rows from lower to higher and from higher to lower CPU differ where the line's home,
+//! given by its memory node and its address, is nearer to one of them. `message` costs more than an
+//! `exchange` where a writer must first take the line back from its reader. In a virtual machine,
+//! CPUs may share a core or move to another one meanwhile.
 //!
-//! All pairs of up to 16 CPUs are measured; if there are more, the pairs of 16 of them: one CPU per core, evenly taken from the list of cores in the order of their distance,
-//! so that every cache and package is covered, and one second thread of a core. Messages are measured between 8 of them. `syscost plot` draws the rows as a map.
+//! All pairs of up to 16 CPUs are measured; if there are more, the pairs of 16 of them: one CPU per
+//! core, evenly taken from the list of cores in the order of their distance, so that every cache
+//! and package is covered, and one second thread of a core. Messages are measured between 8 of
+//! them. `syscost plot` draws the rows as a map.
 //! ## Source
-//! The core-to-core tables of hardware reviews; lines that move back and forth are the standard test of coherence in many papers on multicore memory.
+//! The core-to-core tables of hardware reviews; lines that move back and forth are the standard
+//! test of coherence in many papers on multicore memory.
 
 mod cpus;
 mod pair;

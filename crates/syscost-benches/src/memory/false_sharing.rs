@@ -1,16 +1,20 @@
 //! Two threads that add to different words, by the distance between the words.
 //!
 //! ## Measures
-//! One addition of a thread to its own word, while a second thread, on another CPU, adds as fast as it can to another word, `distance`
-//! bytes further on. `op=fetch_add` adds by the atomic instruction, `op=plain` by a load, an addition and a store, as code for a
-//! private counter does. Both words lie on a fresh page, first touched by the measuring thread; the first one begins a pair of lines.
+//! One addition of a thread to its own word, while a second thread, on another CPU, adds as fast as
+//! it can to another word, `distance` bytes further on. `op=fetch_add` adds by the atomic
+//! instruction, `op=plain` by a load, an addition and a store, as code for a private counter does.
+//! Both words lie on a fresh page, first touched by the measuring thread; the first one begins a
+//! pair of lines.
 //! ## Does not measure
 //! Additions of several threads to the same word (`sync.atomic`), and lines that are only read.
 //! ## Interpretation
-//! At 8 bytes both words are on one line, which the cores must take from each other although neither thread uses the other's word:
-//! false sharing. At 64 bytes they are on the two lines of a pair: more expensive than 128 only where the processor fetches lines in pairs. 128 and 256 bytes should cost
-//! the same as no neighbour at all. A plain addition suffers far less than an atomic one, as its stores wait in the core's store buffer, and
-//! the next addition loads from there: in a program that does something else in between it may lose more than here.
+//! At 8 bytes both words are on one line, which the cores must take from each other although
+//! neither thread uses the other's word: false sharing. At 64 bytes they are on the two lines of a
+//! pair: more expensive than 128 only where the processor fetches lines in pairs. 128 and 256 bytes
+//! should cost the same as no neighbour at all. A plain addition suffers far less than an atomic
+//! one, as its stores wait in the core's store buffer, and the next addition loads from there: in a
+//! program that does something else in between it may lose more than here.
 //! `neighbour_share_percent` is the share of all additions that the other thread made meanwhile.
 //! ## Source
 //! Torrellas, Lam and Hennessy, False Sharing and Spatial Locality in Multiprocessor Caches (1994).
@@ -73,8 +77,9 @@ const BETWEEN_LOOKS: u64 = 64;
 /// Minimum core cycles of an atomic addition; a plain one may take one cycle.
 const ATOMIC: f64 = 2.0;
 
-/// Additions of the measuring thread, atomic and plain, between two looks at the other's word, if it looks: enough for the line to move there and back. Many plain
-/// ones are made before the other thread's leave its core.
+/// Additions of the measuring thread, atomic and plain, between two looks at the other's word, if
+/// it looks: enough for the line to move there and back. Many plain ones are made before the other
+/// thread's leave its core.
 const ADDED_BETWEEN: [u64; 2] = [64, 4096];
 
 /// Additions in a long batch.
@@ -126,8 +131,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 /// How long the neighbour's additions are counted.
 const WATCHED: Duration = Duration::from_millis(1);
 
-/// Claims that the other thread adds one at a time: the processor counts a store to its word for each addition, where the kernel permits
-/// that. Checked separately, since counting a store costs a microsecond.
+/// Claims that the other thread adds one at a time: the processor counts a store to its word for
+/// each addition, where the kernel permits that. Checked separately, since counting a store costs a
+/// microsecond.
 fn claim_single(b: &mut Bencher, is_atomic: bool, distance: usize) -> Result<(), Failure> {
     let place = Place {
         page: Page::touched_here()?,
@@ -278,7 +284,8 @@ impl Lead for Adding {
     }
 }
 
-/// Makes this many additions, and looks at the other word now and then. Not in the timed pass: a look takes the line from its writer.
+/// Makes this many additions, and looks at the other word now and then. Not in the timed pass: a
+/// look takes the line from its writer.
 fn add_and_look(place: &Place, turns: u64, tally: &mut Tally) {
     let [own, other] = place.words();
     let [atomic, plain] = ADDED_BETWEEN;

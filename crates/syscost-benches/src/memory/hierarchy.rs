@@ -29,12 +29,14 @@ pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f
     points
 }
 
-/// Whether caches are derived from this row: random order, in the largest pages, where translation disturbs least.
+/// Whether caches are derived from this row: random order, in the largest pages, where translation
+/// disturbs least.
 pub(super) fn is_of_caches(row: &Row) -> bool {
     row.case.get(ACCESS) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
 }
 
-/// Whether the cost of translation is derived from this row: lines on separate pages, and dense ones where translation disturbs least.
+/// Whether the cost of translation is derived from this row: lines on separate pages, and dense
+/// ones where translation disturbs least.
 pub(super) fn is_of_translation(row: &Row) -> bool {
     row.benchmark.id == "memory.tlb" || is_of_caches(row)
 }
@@ -182,7 +184,8 @@ pub(super) fn rises(staircase: &Staircase) -> Evidence {
     }
 }
 
-/// Minimum share of a step's rise that lies between its two plateaus. Below the first number it may be no step; below the second the curve rises everywhere.
+/// Minimum share of a step's rise that lies between its two plateaus. Below the first number it may
+/// be no step; below the second the curve rises everywhere.
 const MIN_SHARE: (f64, f64) = (0.5, 0.3);
 
 /// The claim that a step is one, and not a part of a smooth curve.
@@ -212,7 +215,8 @@ pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Fa
     })
 }
 
-/// The claim, unverified for a curve in small pages, that translation has no part in it. `None` for larger pages.
+/// The claim, unverified for a curve in small pages, that translation has no part in it. `None` for
+/// larger pages.
 pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
     let small = Pages::Small.name();
     let mut pages = sources.iter().map(|source| source.case.get(Pages::KEY));

@@ -1,18 +1,23 @@
 //! How many bytes of code a core executes per second, going straight through it.
 //!
 //! ## Measures
-//! Bytes of instructions executed per second, of code without a branch except the one from its end to its beginning, executed
-//! repeatedly. `size` is its length: 16 KiB lie in a first-level instruction cache, 512 KiB in a second-level cache, 16 MiB beyond it on most
-//! machines. It consists of no-ops (`op=nop`, 8 bytes each on x86-64, 4 on aarch64) or of additions to seven registers in
-//! rotation (`op=add`, 4 bytes each). Each KiB adds its own number to a register. The code is written when the benchmark starts, into small pages
-//! (`page_bytes`), as in most programs.
+//! Bytes of instructions executed per second, of code without a branch except the one from its end
+//! to its beginning, executed repeatedly. `size` is its length: 16 KiB lie in a first-level
+//! instruction cache, 512 KiB in a second-level cache, 16 MiB beyond it on most machines. It
+//! consists of no-ops
+//! (`op=nop`, 8 bytes each on x86-64, 4 on aarch64) or of additions to seven registers in rotation (`op=add`,
+//! 4 bytes each). Each KiB adds its own number to a register. The code is written when the
+//! benchmark starts, into small pages (`page_bytes`), as in most programs.
 //! ## Does not measure
-//! Branches (`op.branch_targets`), the latency of a single line of code that is far away, or code that shares the second-level cache with data.
+//! Branches (`op.branch_targets`), the latency of a single line of code that is far away, or code
+//! that shares the second-level cache with data.
 //! ## Interpretation
-//! Near code is bound by instructions, not by bytes: a six-wide core executes at most 48 bytes of `nop` and 24 of `add` per cycle, and a cache
-//! of decoded instructions may hold all of it. Farther away the caches decide, together with prefetching: where both `op` give the same
-//! bytes, that is the bound. It may be far below the bandwidth that `memory.bandwidth` reads from there, and limits large programs with few loops. With 16 MiB
-//! each page also needs a translation that no near TLB holds.
+//! Near code is bound by instructions, not by bytes: a six-wide core executes at most 48 bytes of
+//! `nop` and 24 of `add` per cycle, and a cache of decoded instructions may hold all of it. Farther
+//! away the caches decide, together with prefetching: where both `op` give the same bytes, that is
+//! the bound. It may be far below the bandwidth that `memory.bandwidth` reads from there, and
+//! limits large programs with few loops. With 16 MiB each page also needs a translation that no
+//! near TLB holds.
 //! ## Source
 //! The measurements of instruction fetch in processor reviews; not part of any published experiment here.
 

@@ -1,21 +1,28 @@
-//! One load that depends on the one before it, by the amount of memory, the order of visits and the page size.
+//! One load that depends on the one before it, by the amount of memory, the order of visits and the
+//! page size.
 //!
 //! ## Measures
-//! A pointer chase through `size` bytes of memory: every cache line of it holds the address of another, all linked into a single cycle. Each address comes from
-//! the previous load, so the time per step is the load latency. With `access=random` each line is visited once per lap of the chain and the next can be anywhere;
-//! `sequential` continues with the neighbouring line, `stride` 256 bytes further.
+//! A pointer chase through `size` bytes of memory: every cache line of it holds the address of
+//! another, all linked into a single cycle. Each address comes from the previous load, so the time
+//! per step is the load latency. With `access=random` each line is visited once per lap of the
+//! chain and the next can be anywhere; `sequential` continues with the neighbouring line, `stride`
+//! 256 bytes further.
 //! ## Does not measure
-//! Bandwidth, or how many loads can be outstanding at a time: `memory.parallelism`. Latency while the memory is busy: `memory.loaded_latency`. Memory of another
-//! node: the kernel allocates pages near the CPU that fills them.
+//! Bandwidth, or how many loads can be outstanding at a time: `memory.parallelism`. Latency while
+//! the memory is busy: `memory.loaded_latency`. Memory of another node: the kernel allocates pages
+//! near the CPU that fills them.
 //! ## Interpretation
-//! A staircase: each plateau is a cache, the last one memory; the steps are where a cache ends, and `memory.cache_size` and
-//! `memory.cache_latency` are derived from them. Latencies of the first cache are whole core cycles. The difference between small pages and huge ones is translation: with
-//! small ones a random step soon misses the TLB as well (`memory.tlb`). With `sequential` or `stride`, prefetchers hide part of the latency. A large shared cache has no sharp
-//! end, and in a virtual machine others use it too. Of memory beyond 64 MiB a measurement walks only a part: lines at random places, of which a cache
-//! holds no more than its share. The largest is 256 MiB; careful runs go to
-//! 512 MiB in small pages and 1 GiB in huge ones.
+//! A staircase: each plateau is a cache, the last one memory; the steps are where a cache ends, and
+//! `memory.cache_size` and `memory.cache_latency` are derived from them. Latencies of the first
+//! cache are whole core cycles. The difference between small pages and huge ones is translation:
+//! with small ones a random step soon misses the TLB as well (`memory.tlb`). With `sequential` or
+//! `stride`, prefetchers hide part of the latency. A large shared cache has no sharp end, and in a
+//! virtual machine others use it too. Of memory beyond 64 MiB a measurement walks only a part:
+//! lines at random places, of which a cache holds no more than its share. The largest is 256 MiB;
+//! careful runs go to 512 MiB in small pages and 1 GiB in huge ones.
 //! ## Source
-//! The random cycle is Sattolo's (Information Processing Letters 22, 1986). The idea of pointer chasing for latency is from lmbench's lat_mem_rd.
+//! The random cycle is Sattolo's (Information Processing Letters 22, 1986). The idea of pointer
+//! chasing for latency is from lmbench's lat_mem_rd.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -38,7 +45,8 @@ const STRIDE: usize = 256;
 /// Sizes at which orders other than the random one are measured.
 const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
 
-/// Sizes that the quick profile uses: filling most of a last-level cache takes a tenth of a second in each round.
+/// Sizes that the quick profile uses: filling most of a last-level cache takes a tenth of a second
+/// in each round.
 const QUICK: [(usize, Pages); 4] = [
     (16 * KIB, Pages::Small),
     (240 * KIB, Pages::Small),
@@ -50,7 +58,8 @@ const QUICK: [(usize, Pages); 4] = [
 /// From this size on, in bytes, the set-up takes longer than the measurement.
 const EXPENSIVE: usize = 64 * MIB;
 
-/// Rate at which long cycles are laid, into memory that is already allocated: a worker fills it for its longest case.
+/// Rate at which long cycles are laid, into memory that is already allocated: a worker fills it for
+/// its longest case.
 const BYTES_PER_SECOND: f64 = (2 << 30) as f64;
 
 /// The largest size of standard runs.
@@ -133,8 +142,9 @@ fn between() -> impl Iterator<Item = usize> {
     (0..11).flat_map(|doubling| (8..16).map(move |part| ((3 * KIB) << doubling) * part))
 }
 
-/// Four sizes in each doubling where first and second caches end, two where third ones may, fewer elsewhere. They do not depend on the sizes that
-/// the machine reports, which may be arbitrary in a virtual one.
+/// Four sizes in each doubling where first and second caches end, two where third ones may, fewer
+/// elsewhere. They do not depend on the sizes that the machine reports, which may be arbitrary in a
+/// virtual one.
 fn sizes() -> Vec<usize> {
     let quarters =
         (0..8).flat_map(|doubling| (4..8).map(move |part| ((6 * KIB) << doubling) * part));
@@ -176,8 +186,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 thread_local! {
-    /// Long memory that the cases of one worker reuse: it takes longer to fill than to measure. Processes that are forked for an audit do not
-    /// inherit it, and end without dropping this.
+    /// Long memory that the cases of one worker reuse: it takes longer to fill than to measure.
+    /// Processes that are forked for an audit do not inherit it, and end without dropping this.
     static POOL: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 

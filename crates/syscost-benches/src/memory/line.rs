@@ -1,14 +1,16 @@
 //! Two loads near each other, then two elsewhere.
 //!
 //! ## Measures
-//! A pointer chase through 128 MiB in blocks of 1 KiB, in random order: in each block a load somewhere, then, dependent on it, one
-//! `distance` bytes higher or lower. The time is that of one load, the mean of both. Place and direction are random: AMD cores learn
-//! which lines of a region follow its first one, and would prefetch the second one if it were always the next higher line.
+//! A pointer chase through 128 MiB in blocks of 1 KiB, in random order: in each block a load
+//! somewhere, then, dependent on it, one `distance` bytes higher or lower. The time is that of one
+//! load, the mean of both. Place and direction are random: AMD cores learn which lines of a region
+//! follow its first one, and would prefetch the second one if it were always the next higher line.
 //! ## Does not measure
 //! Which cache the first load of a block misses: all caches smaller than 8 MiB, and usually the TLB as well.
 //! ## Interpretation
-//! If both words are on one line, the second load hits the first cache, and the mean is half of a miss. Where the cost rises, the
-//! line ends: `memory.line_size`. If the cost is lower at the line's size than at twice that, the processor fetches lines in pairs.
+//! If both words are on one line, the second load hits the first cache, and the mean is half of a
+//! miss. Where the cost rises, the line ends: `memory.line_size`. If the cost is lower at the
+//! line's size than at twice that, the processor fetches lines in pairs.
 //! ## Source
 //! Not part of any published experiment here.
 

@@ -1,12 +1,14 @@
 //! The length of a cache line, derived from two loads near each other.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `memory.line`. It is the smallest distance at which the second load no longer finds what the
-//! first one fetched: where the cost is more than halfway, by ratio, from that of the cheapest distance to that of the most expensive one.
+//! Nothing by itself: it is computed from the rows of `memory.line`. It is the smallest distance at
+//! which the second load no longer finds what the first one fetched: where the cost is more than
+//! halfway, by ratio, from that of the cheapest distance to that of the most expensive one.
 //! ## Does not measure
 //! Lines of other lengths in other caches: it is what a miss brings into the first.
 //! ## Interpretation
-//! 64 bytes on x86-64 and most of aarch64, 128 on some. Where processors fetch lines in pairs the result may be a pair. `told_bytes` is the length that the system reports.
+//! 64 bytes on x86-64 and most of aarch64, 128 on some. Where processors fetch lines in pairs the
+//! result may be a pair. `told_bytes` is the length that the system reports.
 //! ## Source
 //! Not part of any published experiment here.
 
@@ -66,7 +68,8 @@ fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Claims that no larger distance costs as little as those within a line; this many do. That may be due to noise.
+/// Claims that no larger distance costs as little as those within a line; this many do. That may be
+/// due to noise.
 fn is_one_step(again: usize) -> Evidence {
     let verdict = match again {
         0 => Verdict::Confirmed,

@@ -1,15 +1,17 @@
 //! Latency of memory while other CPUs use its bandwidth.
 //!
 //! ## Measures
-//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), on the measuring CPU, while a thread on each other CPU
-//! reads memory from end to end as fast as it can, but pauses for `delay` after every 16 KiB. The shorter the pause, the more bandwidth is
-//! used, so the rows are a curve of latency by bandwidth: each row has the bandwidth that the other CPUs reached together as `bandwidth_bytes_per_s`.
-//! In `delay=idle` they are idle: they wait and do not access memory.
+//! A load that depends on the one before it, at random places of 128 MiB
+//! (`memory.latency`), on the measuring CPU, while a thread on each other CPU reads memory from end to end as fast as it can, but pauses for `delay`
+//! after every 16 KiB. The shorter the pause, the more bandwidth is used, so the rows are a curve
+//! of latency by bandwidth: each row has the bandwidth that the other CPUs reached together as
+//! `bandwidth_bytes_per_s`. In `delay=idle` they are idle: they wait and do not access memory.
 //! ## Does not measure
 //! A load of writes. How the measuring CPU's own requests delay each other: `memory.parallelism`.
 //! ## Interpretation
-//! With little load the latency is that of `memory.latency`. It rises slowly with the bandwidth and steeply near its limit, where requests queue. Few CPUs
-//! do not get that far: compare with the bandwidth that all of them achieve in `memory.bandwidth`.
+//! With little load the latency is that of `memory.latency`. It rises slowly with the bandwidth and
+//! steeply near its limit, where requests queue. Few CPUs do not get that far: compare with the
+//! bandwidth that all of them achieve in `memory.bandwidth`.
 //! ## Source
 //! The loaded latency curve of Intel's Memory Latency Checker.
 
@@ -64,10 +66,12 @@ const DELAYS: [&str; 7] = [IDLE, "10us", "3us", "1us", "300ns", "100ns", "0"];
 /// Seconds that a row takes to get its memory: half a second per round, shared by all rows.
 const SECONDS: f64 = 0.5 / DELAYS.len() as f64;
 
-/// Bytes of the chase's memory. A measurement walks a small part of it, which filling the memory of the load has evicted from any cache.
+/// Bytes of the chase's memory. A measurement walks a small part of it, which filling the memory of
+/// the load has evicted from any cache.
 const BYTES: usize = 128 << 20;
 
-/// Minimum bytes that a CPU must read, as a part of what it read in the same time beforehand, for the load to be what the row says.
+/// Minimum bytes that a CPU must read, as a part of what it read in the same time beforehand, for
+/// the load to be what the row says.
 const MIN_PART: f64 = 0.5;
 
 thread_local! {
@@ -167,7 +171,8 @@ fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
     }
 }
 
-/// Claims that every other CPU read memory while steps were timed, as much as its pauses permitted, or that none did.
+/// Claims that every other CPU read memory while steps were timed, as much as its pauses permitted,
+/// or that none did.
 fn claim(b: &mut Bencher, load: &Load, delay_ns: Option<u64>) {
     let shares = load.shares();
     let least = |of: &dyn Fn(&Share) -> f64| shares.iter().map(of).fold(f64::INFINITY, f64::min);

@@ -1,12 +1,15 @@
 //! Giving pages back, or permitting the kernel to take them.
 //!
 //! ## Measures
-//! One madvise on private anonymous memory, by length. `dontneed` gives its pages back immediately. `free` lets the kernel take them
-//! when memory runs short. They are written again before each batch, untimed; or never were (`touched=no`).
+//! One madvise on private anonymous memory, by length. `dontneed` gives its pages back immediately.
+//! `free` lets the kernel take them when memory runs short. They are written again before each
+//! batch, untimed; or never were (`touched=no`).
 //! ## Does not measure
-//! The faults of touching them again (`memory.page_fault`), or other CPUs that must forget them (`memory.tlb_shootdown`).
+//! The faults of touching them again
+//! (`memory.page_fault`), or other CPUs that must forget them (`memory.tlb_shootdown`).
 //! ## Interpretation
-//! The cost for an allocator of returning memory. A page that is given back and touched again costs this share and a fault.
+//! The cost for an allocator of returning memory. A page that is given back and touched again costs
+//! this share and a fault.
 //! ## Source
 //! madvise(2).
 
@@ -45,7 +48,8 @@ const ADVICE: &str = "advice";
 /// Pages that are resident afterwards, which the benchmark counts itself.
 const LEFT: &str = "pages that are resident after it";
 
-/// Memory that the kernel may take afterwards, by smaps, which the benchmark reads before and after each batch.
+/// Memory that the kernel may take afterwards, by smaps, which the benchmark reads before and after
+/// each batch.
 const TAKEABLE: &str = "bytes more that may be taken after it";
 
 const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {

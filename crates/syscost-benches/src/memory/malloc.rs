@@ -1,15 +1,19 @@
 //! A block of memory from the C library, and back.
 //!
 //! ## Measures
-//! One malloc and one free of the same block. `from=heap`: the block freed last is allocated again, small ones from the thread's own cache,
-//! if there is one. `from=mmap`: the block is a separate mapping, as are all blocks above a threshold (128 KiB at first in the GNU C
-//! library, which raises it by itself; here it is set). `touched=yes` writes to each page. Blocks that are allocated in the same way and kept must not overlap and must have the
-//! requested size, and malloc and free must leave their content alone.
+//! One malloc and one free of the same block. `from=heap`: the block freed last is allocated again,
+//! small ones from the thread's own cache, if there is one. `from=mmap`: the block is a separate
+//! mapping, as are all blocks above a threshold (128 KiB at first in the GNU C library, which
+//! raises it by itself; here it is set). `touched=yes` writes to each page. Blocks that are
+//! allocated in the same way and kept must not overlap and must have the requested size, and malloc
+//! and free must leave their content alone.
 //! ## Does not measure
-//! Blocks of many sizes that live for long, or threads that free each other's: that is where allocators differ.
+//! Blocks of many sizes that live for long, or threads that free each other's: that is where
+//! allocators differ.
 //! ## Interpretation
-//! From the heap no system call is made, which is counted. A mapping costs two, and a fault for each page touched, every time: for large
-//! buffers that come and go, keeping them (or a higher M_MMAP_THRESHOLD) avoids all of that.
+//! From the heap no system call is made, which is counted. A mapping costs two, and a fault for
+//! each page touched, every time: for large buffers that come and go, keeping them (or a higher
+//! M_MMAP_THRESHOLD) avoids all of that.
 //! ## Source
 //! malloc(3), mallopt(3).
 #![allow(unsafe_code)] // malloc and free
@@ -58,7 +62,8 @@ const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
     }
 }
 
-/// Free blocks of the heap, occupied so that malloc has to map: what an earlier case freed would otherwise serve this one.
+/// Free blocks of the heap, occupied so that malloc has to map: what an earlier case freed would
+/// otherwise serve this one.
 struct Holes(Vec<*mut libc::c_void>);
 
 /// Maximum number of holes to occupy: those of 32 MiB, more than any case here leaves.
@@ -156,7 +161,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let before = Usage::thread();
     b.try_iter(once)?;
     if let (true, Ok(before), Ok(after)) = (b.is_timed(), before, Usage::thread()) {
-        // Where blocks come from depends on what this process did before, so the timed calls are checked as well.
+        // Where blocks come from depends on what this process did before, so the timed calls are
+        // checked as well.
         let each = (after - before).minor_faults as f64 / b.operations() as f64;
         let (least, most) = (0.9 * pages, 1.2 * pages + 0.1);
         let expected = format!("{least} to {most}");
@@ -212,8 +218,9 @@ fn claim_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
 /// Number of operations that are watched.
 const WATCHED: u64 = 64;
 
-/// Claims that the timed operation calls malloc and free once each, and writes to the last page of its block if the case says so: the processor
-/// counts it, where the kernel permits that. Otherwise the blocks that are kept suffice as a witness.
+/// Claims that the timed operation calls malloc and free once each, and writes to the last page of
+/// its block if the case says so: the processor counts it, where the kernel permits that. Otherwise
+/// the blocks that are kept suffice as a witness.
 fn claim_watched(
     b: &mut Bencher,
     last_page: Option<*mut u8>,

@@ -1,12 +1,14 @@
 //! Creating a mapping.
 //!
 //! ## Measures
-//! One mmap of private anonymous memory, by length, at an address chosen by the kernel. Nothing is touched, and the mappings are removed after
-//! each batch, untimed. Every second mapping is read-only, so that the kernel cannot merge neighbours.
+//! One mmap of private anonymous memory, by length, at an address chosen by the kernel. Nothing is
+//! touched, and the mappings are removed after each batch, untimed. Every second mapping is
+//! read-only, so that the kernel cannot merge neighbours.
 //! ## Does not measure
 //! The pages (`memory.page_fault`), or a neighbour that merely grows, which is a little cheaper.
 //! ## Interpretation
-//! The kernel finds a gap and records who owns it: that costs the same for any length. Memory is paid for when it is touched.
+//! The kernel finds a gap and records who owns it: that costs the same for any length. Memory is
+//! paid for when it is touched.
 //! ## Source
 //! lmbench `lat_mmap`, which unmaps as well.
 #![allow(unsafe_code)] // mappings

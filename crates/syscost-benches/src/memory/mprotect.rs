@@ -1,13 +1,15 @@
 //! Changing the protection of memory.
 //!
 //! ## Measures
-//! One mprotect of a whole mapping of private anonymous memory, by length. Calls revoke write permission and restore it alternately; half of each
-//! is the number. None of its pages is touched, or all are, in small pages.
+//! One mprotect of a whole mapping of private anonymous memory, by length. Calls revoke write
+//! permission and restore it alternately; half of each is the number. None of its pages is touched,
+//! or all are, in small pages.
 //! ## Does not measure
-//! Other CPUs that must forget the old protection (`memory.tlb_shootdown`). Parts of a mapping, which must be split off first. The faults
-//! of writes in the meantime (`signal.protection_fault`).
+//! Other CPUs that must forget the old protection
+//! (`memory.tlb_shootdown`). Parts of a mapping, which must be split off first. The faults of writes in the meantime (`signal.protection_fault`).
 //! ## Interpretation
-//! The page table entry of each touched page is changed. Revoking must also flush them from the TLB, restoring need not.
+//! The page table entry of each touched page is changed. Revoking must also flush them from the
+//! TLB, restoring need not.
 //! ## Source
 //! mprotect(2).
 

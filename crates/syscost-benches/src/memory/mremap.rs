@@ -1,14 +1,16 @@
 //! Moving memory to another address, or changing its length, without copying it.
 //!
 //! ## Measures
-//! `move`: one mremap of a whole mapping to another place (MREMAP_FIXED), alternately there and back, all its pages touched, in small pages.
-//! Both places begin at multiples of 2 MiB. `resize`: an untouched mapping that is cut to half its length and grown back in place; half of
-//! both calls is the number.
+//! `move`: one mremap of a whole mapping to another place (MREMAP_FIXED), alternately there and
+//! back, all its pages touched, in small pages. Both places begin at multiples of 2 MiB. `resize`:
+//! an untouched mapping that is cut to half its length and grown back in place; half of both calls
+//! is the number.
 //! ## Does not measure
 //! The faults of new pages, or other CPUs that must forget the old place.
 //! ## Interpretation
-//! What realloc pays for large blocks instead of a copy: a page table entry for each page; whole page tables in one step where 2 MiB or more
-//! move between equally aligned places, so 64 MiB may cost less than 1 MiB.
+//! What realloc pays for large blocks instead of a copy: a page table entry for each page; whole
+//! page tables in one step where 2 MiB or more move between equally aligned places, so 64 MiB may
+//! cost less than 1 MiB.
 //! ## Source
 //! mremap(2).
 #![allow(unsafe_code)] // mappings

@@ -1,13 +1,15 @@
 //! Writing a mapped file back.
 //!
 //! ## Measures
-//! One msync of one page of a shared mapping of a file in the temporary folder. `async`: the page is dirty and stays so. `sync`: the page
-//! is clean, or was written before each call, untimed.
+//! One msync of one page of a shared mapping of a file in the temporary folder. `async`: the page
+//! is dirty and stays so. `sync`: the page is clean, or was written before each call, untimed.
 //! ## Does not measure
-//! The fault of the first write to a clean page. The device itself: its host may report data as written that is still in memory.
+//! The fault of the first write to a clean page. The device itself: its host may report data as
+//! written that is still in memory.
 //! ## Interpretation
-//! `async` does nothing since Linux 2.6.19: the kernel writes dirty pages back by itself. `sync` returns when the device reports that
-//! the page is durable; most file systems make it flush its own cache even where nothing was dirty.
+//! `async` does nothing since Linux 2.6.19: the kernel writes dirty pages back by itself. `sync`
+//! returns when the device reports that the page is durable; most file systems make it flush its
+//! own cache even where nothing was dirty.
 //! ## Source
 //! msync(2).
 

@@ -1,12 +1,15 @@
 //! Removing a mapping, including its pages.
 //!
 //! ## Measures
-//! One munmap of a whole mapping of private anonymous memory, by length: none of its pages touched, or all of them, in small pages. The
-//! mappings are made again, and touched, before each batch, untimed.
+//! One munmap of a whole mapping of private anonymous memory, by length: none of its pages touched,
+//! or all of them, in small pages. The mappings are made again, and touched, before each batch,
+//! untimed.
 //! ## Does not measure
-//! Other CPUs that must forget the pages as well: this process has one thread (`memory.tlb_shootdown`). Parts of a mapping.
+//! Other CPUs that must forget the pages as well: this process has one thread
+//! (`memory.tlb_shootdown`). Parts of a mapping.
 //! ## Interpretation
-//! Untouched it costs the same for any length. Touched, each page is removed from the page tables and returned to the allocator.
+//! Untouched it costs the same for any length. Touched, each page is removed from the page tables
+//! and returned to the allocator.
 //! ## Source
 //! lmbench `lat_mmap`, which maps and touches as well.
 

@@ -89,7 +89,8 @@ pub(super) fn timed_on(
     done.unwrap_or_else(|_| Err(Failure::Failed("a thread panicked".into())))
 }
 
-/// Measures a piece of work on this CPU, and claims that it was done there. `value` computes the value from the time in ns.
+/// Measures a piece of work on this CPU, and claims that it was done there. `value` computes the
+/// value from the time in ns.
 pub(super) fn observe(
     b: &mut Bencher,
     cpu: u32,

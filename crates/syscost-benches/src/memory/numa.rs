@@ -1,13 +1,16 @@
 //! Latency of memory by its node and the node of the CPU.
 //!
 //! ## Measures
-//! A load that depends on the one before it, at random places of 128 MiB (`memory.latency`), by a thread on a CPU of `cpu_node`, in memory that is bound
-//! to `memory_node`.
+//! A load that depends on the one before it, at random places of 128 MiB
+//! (`memory.latency`), by a thread on a CPU of `cpu_node`, in memory that is bound to
+//! `memory_node`.
 //! ## Does not measure
-//! Memory under load (`memory.loaded_latency`), or the memory that a process gets by default: usually that of the node where it first touches it.
+//! Memory under load (`memory.loaded_latency`), or the memory that a process gets by default:
+//! usually that of the node where it first touches it.
 //! ## Interpretation
-//! Rows with two equal numbers are local. The extra cost of the others is the path between the packages (or parts of one), which every cache miss pays
-//! whose memory was first touched elsewhere. `memory.numa_bandwidth` has the same matrix for bandwidth.
+//! Rows with two equal numbers are local. The extra cost of the others is the path between the
+//! packages (or parts of one), which every cache miss pays whose memory was first touched
+//! elsewhere. `memory.numa_bandwidth` has the same matrix for bandwidth.
 //! ## Source
 //! The matrix of Intel's Memory Latency Checker.
 

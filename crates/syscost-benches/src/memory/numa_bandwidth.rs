@@ -1,13 +1,14 @@
 //! Bandwidth of memory by its node and the node of the CPU.
 //!
 //! ## Measures
-//! Bytes per second that one thread on a CPU of `cpu_node` loads from 512 MiB of memory that is bound to `memory_node`, from end to end as `memory.bandwidth` with
-//! `op=read`.
+//! Bytes per second that one thread on a CPU of `cpu_node` loads from 512 MiB of memory that is
+//! bound to `memory_node`, from end to end as `memory.bandwidth` with `op=read`.
 //! ## Does not measure
 //! The bandwidth of all CPUs of a node together, which has other limits. Writing.
 //! ## Interpretation
-//! Rows with two equal numbers are local. One thread is limited by how many lines it can wait for simultaneously, so that where latency is twice as long
-//! (`memory.numa`) its bandwidth is about half.
+//! Rows with two equal numbers are local. One thread is limited by how many lines it can wait for
+//! simultaneously, so that where latency is twice as long (`memory.numa`) its bandwidth is about
+//! half.
 //! ## Source
 //! The matrix of Intel's Memory Latency Checker; likwid-bench with memory of another domain.
 

@@ -1,26 +1,33 @@
 //! Touching a page that is not present, by kind.
 //!
 //! ## Measures
-//! The first access to a page, per page: the processor's fault, the kernel's allocation or lookup of a page, its page table entry,
-//! and the way back. Pages are made absent again before each batch, untimed: the page tables stay, so that none has to be allocated.
+//! The first access to a page, per page: the processor's fault, the kernel's allocation or lookup
+//! of a page, its page table entry, and the way back. Pages are made absent again before each
+//! batch, untimed: the page tables stay, so that none has to be allocated.
 //!
-//! - `anonymous_write`: private memory, which the kernel clears first. `zero_page_read`: it is only read, so all such pages are the one
-//!   zero page; `zero_page_write`: it was read before and is written now.
+//! - `anonymous_write`: private memory, which the kernel clears first. `zero_page_read`: it is only
+//!   read, so all such pages are the one zero page; `zero_page_write`: it was read before and is
+//!   written now.
 //! - `copy_on_write`: memory shared with a child that is stopped; each write copies a page.
 //! - `huge`: a transparent huge page, which is cleared as a whole.
-//! - `file_warm`: a file that was written page by page and is in the page cache. The kernel also maps the surrounding pages, 16 by
-//!   default (`pages_per_fault`, as found here), so `fault_ns` is for several pages. Such pieces are touched in random order, the pages of each piece in order. `file_warm_alone`: each page
-//!   is a separate mapping, so a fault maps only one.
-//! - `file_cold`: a file that is not in the page cache, proven before each fault, one page at a time from the device.
+//! - `file_warm`: a file that was written page by page and is in the page cache. The kernel also
+//!   maps the surrounding pages, 16 by default (`pages_per_fault`, as found here), so `fault_ns` is
+//!   for several pages. Such pieces are touched in random order, the pages of each piece in order.
+//!   `file_warm_alone`: each page is a separate mapping, so a fault maps only one.
+//! - `file_cold`: a file that is not in the page cache, proven before each fault, one page at a
+//!   time from the device.
 //! - `userfaultfd`: a thread on the same CPU is notified of the fault and copies a page in.
 //! ## Does not measure
-//! Memory that the host has not provided yet: the pages were used before. Readahead, which the order and the advice rule out. The
-//! device itself: what a disk's host has cached is faster than the disk.
+//! Memory that the host has not provided yet: the pages were used before. Readahead, which the
+//! order and the advice rule out. The device itself: what a disk's host has cached is faster than
+//! the disk.
 //! ## Interpretation
-//! What a program pays for memory in addition to malloc, once per page. A huge page costs more than a small one, but far less than the 512 that it
-//! replaces. MADV_RANDOM keeps the kernel from reading ahead, not from mapping cached pages around a fault.
+//! What a program pays for memory in addition to malloc, once per page. A huge page costs more than
+//! a small one, but far less than the 512 that it replaces. MADV_RANDOM keeps the kernel from
+//! reading ahead, not from mapping cached pages around a fault.
 //! ## Source
-//! lmbench `lat_pagefault`, which comes nearest to `file_warm`: it touches single pages of a file, in random order.
+//! lmbench `lat_pagefault`, which comes nearest to `file_warm`: it touches single pages of a file,
+//! in random order.
 
 mod anonymous;
 mod copy_on_write;

@@ -1,15 +1,18 @@
 //! Loads that do not depend on each other: how many misses can be outstanding simultaneously.
 //!
 //! ## Measures
-//! `chains` independent pointer chases around the same random cycle through `size` bytes of memory, evenly spaced on it; the time is that of one load, over all
-//! chains. Sizes are chosen to be in a second cache, in a third one and in memory on most machines. Pages are huge where available.
+//! `chains` independent pointer chases around the same random cycle through `size` bytes of memory,
+//! evenly spaced on it; the time is that of one load, over all chains. Sizes are chosen to be in a
+//! second cache, in a third one and in memory on most machines. Pages are huge where available.
 //! ## Does not measure
-//! What prefetchers do, or several cores together: `memory.bandwidth`. With 16 chains and more each step also loads and stores its chain's place in a table, which
-//! a miss hides.
+//! What prefetchers do, or several cores together: `memory.bandwidth`. With 16 chains and more each
+//! step also loads and stores its chain's place in a table, which a miss hides.
 //! ## Interpretation
-//! The time falls with the number of chains until the core has no more buffers for misses (its line fill buffers, 10 to 24 in most cores) and then stays. `speedup`
-//! is how many times longer a load takes with a single chain, measured in the same process: the number of misses that were actually outstanding. Memory latency divided by the best
-//! of these is what a program pays that can request everything at the same time, like a hash join with prefetching; a linked list pays the whole.
+//! The time falls with the number of chains until the core has no more buffers for misses (its line
+//! fill buffers, 10 to 24 in most cores) and then stays. `speedup` is how many times longer a load
+//! takes with a single chain, measured in the same process: the number of misses that were actually
+//! outstanding. Memory latency divided by the best of these is what a program pays that can request
+//! everything at the same time, like a hash join with prefetching; a linked list pays the whole.
 //! ## Source
 //! Not part of any published experiment here.
 
@@ -24,13 +27,15 @@ use super::chases::{self, SIZE};
 /// The key of the parameter with the number of chains.
 const CHAINS: &str = "chains";
 
-/// The sizes, and the number of entries of `COUNTS` with which each is measured: in a near cache the table of 16 and more chains would be visible.
+/// The sizes, and the number of entries of `COUNTS` with which each is measured: in a near cache
+/// the table of 16 and more chains would be visible.
 const SIZES: [(usize, usize); 3] = [(512 << 10, 6), (24 << 20, 7), (256 << 20, 11)];
 
 /// From this size on, in bytes, the set-up takes longer than the measurement.
 const EXPENSIVE: usize = 64 << 20;
 
-/// Seconds that a row of the largest size takes to get its chase, which is laid once per round for all of them.
+/// Seconds that a row of the largest size takes to get its chase, which is laid once per round for
+/// all of them.
 const SECONDS: f64 = 0.3 / COUNTS.len() as f64;
 
 /// Numbers of chains, in an order of which any prefix is useful.

@@ -1,14 +1,17 @@
 //! The maximum bandwidth of each level of caches and of memory.
 //!
 //! ## Measures
-//! Nothing by itself: it is the largest of the rows of `memory.bandwidth` with arrays that fit in this level, of one thread or of one on
-//! each CPU. `level=1` are the rows with 24 KiB for each thread, `2` those with 384 KiB, `3` those with 12 MiB, `memory` those with 512 MiB.
+//! Nothing by itself: it is the largest of the rows of `memory.bandwidth` with arrays that fit in
+//! this level, of one thread or of one on each CPU. `level=1` are the rows with 24 KiB for each
+//! thread, `2` those with 384 KiB, `3` those with 12 MiB, `memory` those with 512 MiB.
 //! ## Does not measure
 //! The machine's theoretical peak. The largest of several noisy numbers is a little too large.
 //! ## Interpretation
-//! The first piece of evidence is the cache that arrays of this size fit into, as the kernel reports, if all threads that share it put theirs there; memory
-//! is unverified where the last caches hold more than half of the arrays. The second is the row that was the largest: usually one that reads and writes at
-//! the same time in a cache, which has units for both, and one that only reads in memory.
+//! The first piece of evidence is the cache that arrays of this size fit into, as the kernel
+//! reports, if all threads that share it put theirs there; memory is unverified where the last
+//! caches hold more than half of the arrays. The second is the row that was the largest: usually
+//! one that reads and writes at the same time in a cache, which has units for both, and one that
+//! only reads in memory.
 //! ## Source
 //! The roofs of a roofline model: Williams, Waterman and Patterson, Roofline (2009).
 

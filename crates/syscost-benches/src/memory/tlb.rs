@@ -1,15 +1,17 @@
 //! A load that depends on the one before it, each on another page.
 //!
 //! ## Measures
-//! A pointer chase in random order through one cache line of each of `count` pages of the kernel's base size. The lines are few, so they stay in a near cache,
-//! and they lie at a different place in each page, so that no set of a cache has to hold more of them than another. The translations of
+//! A pointer chase in random order through one cache line of each of `count` pages of the kernel's
+//! base size. The lines are few, so they stay in a near cache, and they lie at a different place in
+//! each page, so that no set of a cache has to hold more of them than another. The translations of
 //! `count` pages do not stay in the TLB.
 //! ## Does not measure
-//! The cost of a miss alone: `memory.tlb_miss` subtracts the cost of as many dense lines. Huge pages, of which one TLB entry covers as much as
-//! hundreds of small ones.
+//! The cost of a miss alone: `memory.tlb_miss` subtracts the cost of as many dense lines. Huge
+//! pages, of which one TLB entry covers as much as hundreds of small ones.
 //! ## Interpretation
-//! Compare with `memory.latency` for the same number of lines, 64 bytes each: the difference is translation. It begins where the first TLB ends
-//! (`memory.tlb_reach`); a second TLB adds a few cycles, and beyond it the processor walks page tables, of which a virtual machine has two sets.
+//! Compare with `memory.latency` for the same number of lines, 64 bytes each: the difference is
+//! translation. It begins where the first TLB ends (`memory.tlb_reach`); a second TLB adds a few
+//! cycles, and beyond it the processor walks page tables, of which a virtual machine has two sets.
 //! ## Source
 //! Not part of any published experiment here.
 

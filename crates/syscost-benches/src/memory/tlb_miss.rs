@@ -1,13 +1,16 @@
 //! The extra cost of a load whose translation is not in the first TLB, or in none.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed like `memory.tlb_reach`, and gives the height of its steps. `level=1` is the extra cost of a load that misses the first TLB and
-//! finds its translation in the second, `level=2` that of one that misses both and requires a page table walk.
+//! Nothing by itself: it is computed like `memory.tlb_reach`, and gives the height of its steps.
+//! `level=1` is the extra cost of a load that misses the first TLB and finds its translation in the
+//! second, `level=2` that of one that misses both and requires a page table walk.
 //! ## Does not measure
-//! Page faults: all pages are present. Walks whose page tables are in memory: here they are few enough to be cached.
+//! Page faults: all pages are present. Walks whose page tables are in memory: here they are few
+//! enough to be cached.
 //! ## Interpretation
-//! Some 7 core cycles to the second TLB on most processors, 20 to 40 for a walk, and more in a virtual machine, where each step of a walk is
-//! translated by the host's page tables. Only the part that is not hidden is visible.
+//! Some 7 core cycles to the second TLB on most processors, 20 to 40 for a walk, and more in a
+//! virtual machine, where each step of a walk is translated by the host's page tables. Only the
+//! part that is not hidden is visible.
 //! ## Source
 //! As `memory.cache_size`.
 

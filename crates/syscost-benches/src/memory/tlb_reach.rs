@@ -5,13 +5,14 @@
 //! random order, in huge pages where available. From the latency of one line on each of this
 //! many pages it subtracts the extra cost of as many dense lines over that of the fewest; what is left rises
 //! when a TLB no longer holds all translations. `level=1` is the memory covered where the first
-//! plateau ends, `level=2` that where the second does. Most of the rise must lie between a plateau and the next: a
-//! curve that rises evenly has no step.
+//! plateau ends, `level=2` that where the second does. Most of the rise must lie between a plateau
+//! and the next: a curve that rises evenly has no step.
 //! ## Does not measure
 //! TLBs for instructions, or for huge pages, which often have separate entries.
 //! ## Interpretation
-//! `pages_count` is the number of pages, close to the number of entries. Neighbouring pages that are also adjacent in physical memory may share an
-//! entry on some processors, so there may seem to be more. In a virtual machine a TLB entry holds both translations combined.
+//! `pages_count` is the number of pages, close to the number of entries. Neighbouring pages that
+//! are also adjacent in physical memory may share an entry on some processors, so there may seem to
+//! be more. In a virtual machine a TLB entry holds both translations combined.
 //! ## Source
 //! As `memory.cache_size`.
 

@@ -1,15 +1,17 @@
 //! Changing a page's mapping while other threads run on other CPUs.
 //!
 //! ## Measures
-//! One call on one touched page, by how many other threads of the process run meanwhile, each on its own CPU: munmap, mprotect that
-//! revokes write permission, or madvise that gives the page back. Before each batch, untimed, the pages are written again and every thread
-//! reads them all; then the threads spin.
+//! One call on one touched page, by how many other threads of the process run meanwhile, each on
+//! its own CPU: munmap, mprotect that revokes write permission, or madvise that gives the page
+//! back. Before each batch, untimed, the pages are written again and every thread reads them all;
+//! then the threads spin.
 //! ## Does not measure
 //! What the interrupted threads lose. Threads that sleep: their CPUs learn of the change when they run again.
 //! ## Interpretation
-//! `threads=0` is the call alone. With others, the kernel must make every CPU that runs one of them forget the page, by one interrupt each
-//! on x86-64, and wait until all have. On arm64, on AMD processors with INVLPGB and under some hypervisors no interrupt is needed. So
-//! mappings should be changed seldom, in large pieces, or before threads start.
+//! `threads=0` is the call alone. With others, the kernel must make every CPU that runs one of them
+//! forget the page, by one interrupt each on x86-64, and wait until all have. On arm64, on AMD
+//! processors with INVLPGB and under some hypervisors no interrupt is needed. So mappings should be
+//! changed seldom, in large pieces, or before threads start.
 //! ## Source
 //! Linux's shootdown is described in its documentation of the x86 TLB.
 
@@ -121,7 +123,8 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
     }
 }
 
-/// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts such interrupts.
+/// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts
+/// such interrupts.
 fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
     let (crew, mut stage) = Stage::start(call, cpus)?;
     stage.prepare()?;

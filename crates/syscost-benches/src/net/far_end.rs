@@ -22,7 +22,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Round trips that it takes to begin a session.
 const EXCHANGES_OF_A_SESSION: u32 = 3;
 
-/// A message up to this size, in bytes, takes no longer than a line of a session; the time of a larger one depends on the path's bandwidth as well.
+/// A message up to this size, in bytes, takes no longer than a line of a session; the time of a
+/// larger one depends on the path's bandwidth as well.
 const FEW_BYTES: usize = 1024;
 
 /// The way to the far end.
@@ -158,8 +159,9 @@ pub(crate) enum FarEnd {
 }
 
 impl FarEnd {
-    /// A partner on these CPUs, which serves with what it was `given` until it is stopped or the near end has closed, and accounts for it. If
-    /// it fails, `hang_up` notifies the near end where the kernel does not.
+    /// A partner on these CPUs, which serves with what it was `given` until it is stopped or the
+    /// near end has closed, and accounts for it. If it fails, `hang_up` notifies the near end where
+    /// the kernel does not.
     pub(crate) fn partner<N: Send + 'static>(
         cpus: &[u32],
         given: N,
@@ -179,8 +181,8 @@ impl FarEnd {
         Ok((Self::Peer(Box::new(session)), opened))
     }
 
-    /// The team of the far end and the near end. It returns both, the far end as its account. [`Lead::end`] has to end the service: it closes the
-    /// connection, or makes a last one.
+    /// The team of the far end and the near end. It returns both, the far end as its account.
+    /// [`Lead::end`] has to end the service: it closes the connection, or makes a last one.
     pub(crate) fn led_by<'t, L: Lead + 't>(self, near: L) -> Team<'t, (L, Account)> {
         match self {
             Self::Partner(follower) => follower

@@ -197,7 +197,8 @@ impl Client {
             way,
         };
         if !is_kept {
-            // The first connection was opened only to learn this end's address; the far end still waits for its request.
+            // The first connection was opened only to learn this end's address; the far end still
+            // waits for its request.
             client.turn()?;
             client.kept = None;
         }
@@ -351,7 +352,8 @@ impl Lead for Client {
     }
 }
 
-/// How these connections served these requests, as the row's name calls it; a connection that served a single request was not kept.
+/// How these connections served these requests, as the row's name calls it; a connection that
+/// served a single request was not kept.
 fn kind_of(connections: u64, requests: u64) -> String {
     match connections {
         1 if requests > 1 => KEPT.to_owned(),

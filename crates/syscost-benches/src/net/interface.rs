@@ -96,7 +96,8 @@ impl Way {
         })
     }
 
-    /// Claims that the interface carried at least these bytes of content, sent and received, between addresses of the family that the case names.
+    /// Claims that the interface carried at least these bytes of content, sent and received,
+    /// between addresses of the family that the case names.
     pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64) {
         let family = Family::of_address(self.far).name();
         if let Some(named) = b.case().find(Family::KEY).map(str::to_owned) {
@@ -198,7 +199,8 @@ impl fmt::Display for Shaper {
     }
 }
 
-/// Judges whether the interface of this name carried that much; returns the interface to report: another one that did, if this one has not.
+/// Judges whether the interface of this name carried that much; returns the interface to report:
+/// another one that did, if this one has not.
 fn judge<'c>(
     name: &str,
     changes: &'c [Carried],

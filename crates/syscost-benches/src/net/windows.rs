@@ -24,7 +24,8 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// The bytes that came since `before`, and the time that took. A far end may report anything, so both are checked.
+    /// The bytes that came since `before`, and the time that took. A far end may report anything,
+    /// so both are checked.
     pub(super) fn since(&self, before: &Received) -> Result<Received, Failure> {
         let bytes = self.bytes.checked_sub(before.bytes);
         let at_ns = self.at_ns.checked_sub(before.at_ns);

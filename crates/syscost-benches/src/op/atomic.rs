@@ -1,17 +1,19 @@
 //! Uncontended atomic operations on 64 bits, and fences.
 //!
 //! ## Measures
-//! One operation after the other on the same cache line, which stays in the core's first-level cache. A `fetch_add` and a
-//! `compare_exchange` each find what the one before wrote; `compare_exchange_failure` finds something else and writes
-//! nothing. `fence` is the full fence instruction with nothing to order, `fence_by_lock` the locked operation that
-//! compilers for x86-64 use instead.
+//! One operation after the other on the same cache line, which stays in the core's first-level
+//! cache. A `fetch_add` and a `compare_exchange` each find what the one before wrote;
+//! `compare_exchange_failure` finds something else and writes nothing. `fence` is the full fence
+//! instruction with nothing to order, `fence_by_lock` the locked operation that compilers for
+//! x86-64 use instead.
 //! ## Does not measure
-//! Contention: a line that another core holds costs ten to a hundred times more (`memory.core_to_core`). Fences that wait
-//! for pending stores.
+//! Contention: a line that another core holds costs ten to a hundred times more
+//! (`memory.core_to_core`). Fences that wait for pending stores.
 //! ## Interpretation
-//! On x86-64 `load` and `store` are plain moves, since the processor keeps them in order anyway, and every read-modify-write
-//! operation (which includes `store_sequential`, an exchange) drains the store buffer: about 20 core cycles on
-//! most cores, whichever it is. Without contention an atomic counter costs these cycles and no more.
+//! On x86-64 `load` and `store` are plain moves, since the processor keeps them in order anyway,
+//! and every read-modify-write operation (which includes `store_sequential`, an exchange) drains
+//! the store buffer: about 20 core cycles on most cores, whichever it is. Without contention an
+//! atomic counter costs these cycles and no more.
 //! ## Source
 //! Not part of any published experiment; the checksum is the value that the operations left in the cell.
 

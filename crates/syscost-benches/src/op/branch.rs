@@ -1,15 +1,17 @@
 //! A conditional branch with a predictable or an unpredictable direction.
 //!
 //! ## Measures
-//! `taken` and `not_taken`: branches that always go one way, one after the other. `alternating` and `random`: a branch on
-//! the next bit of a table, with the shift that gets the bit and an addition that the branch jumps over; the instructions
-//! and the number of jumps are the same for both, only the order of the bits differs. The random table is created anew for
-//! every round and has two million directions, more than any predictor remembers.
+//! `taken` and `not_taken`: branches that always go one way, one after the other. `alternating` and
+//! `random`: a branch on the next bit of a table, with the shift that gets the bit and an addition
+//! that the branch jumps over; the instructions and the number of jumps are the same for both, only
+//! the order of the bits differs. The random table is created anew for every round and has two
+//! million directions, more than any predictor remembers.
 //! ## Does not measure
 //! The cost of a misprediction: see `op.branch_miss`. Branches through registers: `op.indirect`.
 //! ## Interpretation
-//! A correctly predicted branch costs what the front end takes to pass it: half a cycle to two. `random` is predicted correctly
-//! half of the time, so it includes half a misprediction per branch.
+//! A correctly predicted branch costs what the front end takes to pass it: half a cycle to two.
+//! `random` is predicted correctly half of the time, so it includes half a misprediction per
+//! branch.
 //! ## Source
 //! Not part of any published experiment; the checksum counts the branches that did not jump.
 

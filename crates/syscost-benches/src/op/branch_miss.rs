@@ -1,17 +1,19 @@
 //! The cost of a branch misprediction.
 //!
 //! ## Measures
-//! The same instructions with a table that the core can predict and with one that it cannot, in turn: unpredictable minus
-//! predictable, per misprediction. `conditional`: a branch on a bit, random against alternating, so that both take the
-//! same number of branches. `indirect`: a jump to one of sixteen targets, random against always the same.
+//! The same instructions with a table that the core can predict and with one that it cannot, in
+//! turn: unpredictable minus predictable, per misprediction. `conditional`: a branch on a bit,
+//! random against alternating, so that both take the same number of branches. `indirect`: a jump to
+//! one of sixteen targets, random against always the same.
 //! ## Does not measure
-//! How often a real program's branches are mispredicted, and what it loses besides: work begun on the wrong path also
-//! displaces cache lines.
+//! How often a real program's branches are mispredicted, and what it loses besides: work begun on
+//! the wrong path also displaces cache lines.
 //! ## Interpretation
-//! The misprediction rate is an assumption, not a count: 1/2 of the random directions and 15/16 of the random targets,
-//! which is what any predictor gets wrong on fair bits that it has never seen. The tables are created anew for every round; the
-//! checksum shows that the outcomes are fair, and the alternating table must run as fast as a constant one, else the core
-//! would not predict it. 10 to 25 core cycles are usual: the length of the pipeline from the prediction to its check.
+//! The misprediction rate is an assumption, not a count: 1/2 of the random directions and 15/16 of
+//! the random targets, which is what any predictor gets wrong on fair bits that it has never seen.
+//! The tables are created anew for every round; the checksum shows that the outcomes are fair, and
+//! the alternating table must run as fast as a constant one, else the core would not predict it. 10
+//! to 25 core cycles are usual: the length of the pipeline from the prediction to its check.
 //! ## Source
 //! The difference of batches of the same shape that alternate (A B B A).
 
@@ -93,8 +95,9 @@ fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
     mean
 }
 
-/// Claims that the alternating directions take no longer than the slower of all-taken and none-taken: else they would
-/// not be predicted, and the baseline would contain mispredictions itself.
+/// Claims that the alternating directions take no longer than the slower of all-taken and
+/// none-taken: else they would not be predicted, and the baseline would contain mispredictions
+/// itself.
 fn claim_guessed(b: &mut Bencher, alternating: &Kernel) -> Result<(), Failure> {
     let taken = branch(Branch::OnBit(Directions::Taken))?;
     let not_taken = branch(Branch::OnBit(Directions::NotTaken))?;

@@ -11,8 +11,9 @@
 //! whose share of the predictor differs. Where jumps cost more, the instruction cache may be the
 //! reason as well as the predictor: 32 KiB hold 2048 blocks.
 //! ## Interpretation
-//! As long as the branch target buffer knows all targets, a jump takes one or two core cycles. Each step upwards is a buffer that is full: the next level
-//! takes a cycle or more, and with none left the core learns of the jump only when it has decoded it. A step that `straight` shows too is the
+//! As long as the branch target buffer knows all targets, a jump takes one or two core cycles. Each
+//! step upwards is a buffer that is full: the next level takes a cycle or more, and with none left
+//! the core learns of the jump only when it has decoded it. A step that `straight` shows too is the
 //! cache's. In a virtual machine the buffers may be shared with another one on the same core.
 //! ## Source
 //! The measurements of branch target buffers in processor reviews; not part of any published experiment.

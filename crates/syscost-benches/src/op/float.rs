@@ -1,16 +1,17 @@
 //! Floating-point operations, 32 and 64 bits: latency and reciprocal throughput.
 //!
 //! ## Measures
-//! As `op.integer`, with scalar IEEE 754 numbers in registers. Values stay normal: no overflow, no subnormal number.
-//! Divisors and squares have full mantissas, so that no divider stops early. The chain of fused operations goes through
-//! the factor, as the evaluation of a polynomial does; that of square roots has an exclusive or on it, which makes the
-//! square again and is included.
+//! As `op.integer`, with scalar IEEE 754 numbers in registers. Values stay normal: no overflow, no
+//! subnormal number. Divisors and squares have full mantissas, so that no divider stops early. The
+//! chain of fused operations goes through the factor, as the evaluation of a polynomial does; that
+//! of square roots has an exclusive or on it, which makes the square again and is included.
 //! ## Does not measure
-//! Vectors (`op.simd`), subnormal numbers (often a hundred times more expensive), conversions, and the remainder, which is not an
-//! instruction but a loop in the library.
+//! Vectors (`op.simd`), subnormal numbers (often a hundred times more expensive), conversions, and
+//! the remainder, which is not an instruction but a loop in the library.
 //! ## Interpretation
-//! Addition and multiplication take 2 to 4 core cycles and overlap two- to fourfold; division and square root take 10 to 20
-//! and hardly overlap. A fused operation that costs as much as a multiplication includes the addition for free.
+//! Addition and multiplication take 2 to 4 core cycles and overlap two- to fourfold; division and
+//! square root take 10 to 20 and hardly overlap. A fused operation that costs as much as a
+//! multiplication includes the addition for free.
 //! ## Source
 //! lmbench `lat_ops` and `par_ops`.
 

@@ -1,17 +1,22 @@
 //! Floating-point operations per second, by width, of one thread and of all CPUs.
 //!
 //! ## Measures
-//! How many additions and multiplications of 64-bit numbers per second all threads make together, in fused operations on registers: each counts as
-//! two for each of its numbers. `bits` is the width of a register: 64 holds one number, 512 eight. Each thread is pinned to a separate CPU and has twelve
-//! independent chains. Every lane of every chain counts the operations, so that none can be missing; a run with a factor other than
-//! the 1 that they count with shows that the same instructions also multiply.
+//! How many additions and multiplications of 64-bit numbers per second all threads make together,
+//! in fused operations on registers: each counts as two for each of its numbers. `bits` is the
+//! width of a register: 64 holds one number, 512 eight. Each thread is pinned to a separate CPU and
+//! has twelve independent chains. Every lane of every chain counts the operations, so that none can
+//! be missing; a run with a factor other than the 1 that they count with shows that the same
+//! instructions also multiply.
 //! ## Does not measure
-//! What a program achieves that also loads and stores its numbers (`memory.bandwidth`); 32-bit numbers, of which twice as many fit; matrix units.
+//! What a program achieves that also loads and stores its numbers (`memory.bandwidth`); 32-bit
+//! numbers, of which twice as many fit; matrix units.
 //! ## Interpretation
-//! Divided by the core's frequency (`timing.core_frequency`) it is the operations per core cycle: two units of 512 bits perform 32. Where 512 bits give less than
-//! twice the rate of 256, the core has half as many units, or a lower frequency, for the wide ones. All CPUs together give less than one CPU's rate times their number
-//! where cores lower their clocks together, or two threads share a core's units. A core that can overlap more than twelve operations (four units, each of four cycles) does
-//! not reach its peak here.
+//! Divided by the core's frequency (`timing.core_frequency`) it is the operations per core cycle:
+//! two units of 512 bits perform 32. Where 512 bits give less than twice the rate of 256, the core
+//! has half as many units, or a lower frequency, for the wide ones. All CPUs together give less
+//! than one CPU's rate times their number where cores lower their clocks together, or two threads
+//! share a core's units. A core that can overlap more than twelve operations (four units, each of
+//! four cycles) does not reach its peak here.
 //! ## Source
 //! Peak performance as vendors define it, and as LINPACK approaches it.
 
@@ -53,7 +58,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum number of threads that is measured.
 const MAX_THREADS: usize = 512;
 
-/// Turns of the kernel between two comparisons of its checksum: enough to make the cost of entering and leaving it negligible.
+/// Turns of the kernel between two comparisons of its checksum: enough to make the cost of entering
+/// and leaving it negligible.
 const TURNS: u64 = 64;
 
 fn cases() -> Vec<Case> {
@@ -69,7 +75,8 @@ fn cases() -> Vec<Case> {
     [64, 128, 256, 512].into_iter().flat_map(of).collect()
 }
 
-/// Twelve chains of fused operations on registers of this many bits, and the vector extension of these registers.
+/// Twelve chains of fused operations on registers of this many bits, and the vector extension of
+/// these registers.
 fn kernel(bits: u64) -> Result<(Kernel, Option<Simd>), Unsupported> {
     let of = |simd| {
         let kernel = vector(simd, VectorOperation::FusedMultiplyAdd, Shape::Throughput)?;
@@ -93,7 +100,8 @@ fn kernel(bits: u64) -> Result<(Kernel, Option<Simd>), Unsupported> {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (bits, threads) = (b.case().number("bits"), b.case().number("threads"));
     let (one, simd) = kernel(bits)?;
-    // The checksum is the sum of all lanes, each of which counts its fused operations: an addition and a multiplication.
+    // The checksum is the sum of all lanes, each of which counts its fused operations: an addition
+    // and a multiplication.
     let per_turn = 2 * one.expected(TURNS);
     let instructions = TURNS * one.operations_per_turn;
     let (named, claim) = (

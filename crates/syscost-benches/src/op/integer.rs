@@ -9,14 +9,15 @@
 //! double length first, as a compiler does. A chain of quotients contains a register move, which
 //! most cores rename away; one of remainders an addition, which is included.
 //! ## Does not measure
-//! Operands from memory (`memory.latency`), other lengths of quotient, constants as divisors: compilers replace those by
-//! multiplications.
+//! Operands from memory (`memory.latency`), other lengths of quotient, constants as divisors:
+//! compilers replace those by multiplications.
 //! ## Interpretation
-//! Look at the core cycles: an addition takes 1 cycle on nearly all cores and is what core cycles are counted with; a
-//! multiplication takes 3 to 4, a division 10 to 90 on older cores and 10 to 18 on newer ones. A throughput of 0.25 cycles means
-//! that four of these start in every cycle.
+//! Look at the core cycles: an addition takes 1 cycle on nearly all cores and is what core cycles
+//! are counted with; a multiplication takes 3 to 4, a division 10 to 90 on older cores and 10 to 18
+//! on newer ones. A throughput of 0.25 cycles means that four of these start in every cycle.
 //! ## Source
-//! lmbench `lat_ops` and `par_ops` (its `bit` is the `xor` here); latency and throughput as instruction tables define them.
+//! lmbench `lat_ops` and `par_ops` (its `bit` is the `xor` here); latency and throughput as
+//! instruction tables define them.
 
 use syscost_harness::prelude::*;
 

@@ -1,18 +1,23 @@
 //! How long a core takes to reach its full frequency after a sleep.
 //!
 //! ## Measures
-//! The time from waking after 10 ms of sleep until the core's frequency has come within 2 % of what it is at the end of 5 ms of work. The frequency
-//! is that of dependent additions, one core cycle each, in bursts of 8192; the median of five bursts in a row is taken, so that an interrupt does not
-//! count as a change. Where the first five already ran at that frequency the row is marked as below resolution.
+//! The time from waking after 10 ms of sleep until the core's frequency has come within 2 % of what
+//! it is at the end of 5 ms of work. The frequency is that of dependent additions, one core cycle
+//! each, in bursts of 8192; the median of five bursts in a row is taken, so that an interrupt does
+//! not count as a change. Where the first five already ran at that frequency the row is marked as
+//! below resolution.
 //! ## Does not measure
-//! The way out of the sleep itself, which is over when the task runs (`switch.wakeup`); frequencies that go on rising after 5 ms; other cores; a ramp that
-//! is over within the first five bursts.
+//! The way out of the sleep itself, which is over when the task runs (`switch.wakeup`); frequencies
+//! that go on rising after 5 ms; other cores; a ramp that is over within the first five bursts.
 //! ## Interpretation
-//! `initial_percent` is the initial frequency relative to the steady one. Tens of microseconds point to a processor that chooses its frequency itself, milliseconds to an operating
-//! system that does. In a virtual machine the host may have kept the core busy or fast meanwhile: the lack of a ramp then says nothing about the processor. Cores that share their
-//! frequency with busy ones show no ramp either.
+//! `initial_percent` is the initial frequency relative to the steady one. Tens of microseconds
+//! point to a processor that chooses its frequency itself, milliseconds to an operating system that
+//! does. In a virtual machine the host may have kept the core busy or fast meanwhile: the lack of a
+//! ramp then says nothing about the processor. Cores that share their frequency with busy ones show
+//! no ramp either.
 //! ## Source
-//! The ramp-up tests of hardware reviews; the method of avx-turbo for measuring the frequency without privilege.
+//! The ramp-up tests of hardware reviews; the method of avx-turbo for measuring the frequency
+//! without privilege.
 
 use std::cell::RefCell;
 use std::thread;
@@ -57,7 +62,8 @@ const NEAR: f64 = 0.02;
 /// Number of consecutive bursts of which the median is taken.
 const TOGETHER: usize = 5;
 
-/// Maximum length of the shortest detectable ramp, in bursts at the steady frequency. It is three bursts long, which may be slower at first.
+/// Maximum length of the shortest detectable ramp, in bursts at the steady frequency. It is three
+/// bursts long, which may be slower at first.
 const FEW: f64 = 16.0;
 
 /// A shortest ramp of more bursts than this is not due to interrupts: a quarter of the work is over.
@@ -66,7 +72,8 @@ const MANY: f64 = 400.0;
 /// Maximum number of courses tried until one is usable.
 const TRIES: usize = 5;
 
-/// Maximum relative distance between the bursts and the chains where they are closest: a burst includes the clock's own cost, and the frequency may move meanwhile.
+/// Maximum relative distance between the bursts and the chains where they are closest: a burst
+/// includes the clock's own cost, and the frequency may move meanwhile.
 const APART: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -131,7 +138,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first usable one of a few courses. A task that is interrupted for milliseconds gets through too few bursts.
+/// The first usable one of a few courses. A task that is interrupted for milliseconds gets through
+/// too few bursts.
 fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure> {
     (0..TRIES).find_map(|_| course()).ok_or_else(|| {
         Failure::Failed(format!(
@@ -140,8 +148,8 @@ fn undisturbed(mut course: impl FnMut() -> Option<Ramp>) -> Result<Ramp, Failure
     })
 }
 
-/// Judges whether the shortest detectable ramp, in bursts, is short enough. Interrupts lengthen the bursts, but
-/// they do not stretch most of the courses to hundreds.
+/// Judges whether the shortest detectable ramp, in bursts, is short enough. Interrupts lengthen the
+/// bursts, but they do not stretch most of the courses to hundreds.
 fn few(bursts: f64) -> Verdict {
     match bursts {
         ..=FEW => Verdict::Confirmed,

@@ -1,16 +1,20 @@
 //! Two loads that miss the caches, by the number of instructions between them.
 //!
 //! ## Measures
-//! A step of one of two walks through memory, each of which learns its next place only from the last one. Their steps alternate, with `instructions`
-//! no-ops after each. The two walks are independent, so as long as the core holds both steps and everything between them, it waits for both
-//! simultaneously. Where it cannot, it waits for one after the other, and a step takes about twice as long. The walks go through 16 to 64 MiB in random order, as far as possible
-//! beyond the last cache; the nodes they reach are the evidence.
+//! A step of one of two walks through memory, each of which learns its next place only from the
+//! last one. Their steps alternate, with `instructions` no-ops after each. The two walks are
+//! independent, so as long as the core holds both steps and everything between them, it waits for
+//! both simultaneously. Where it cannot, it waits for one after the other, and a step takes about
+//! twice as long. The walks go through 16 to 64 MiB in random order, as far as possible beyond the
+//! last cache; the nodes they reach are the evidence.
 //! ## Does not measure
-//! The latency of memory (`memory.latency`), and other limits of what a core holds: registers, loads, stores. A core that drops or
-//! fuses no-ops before they take a place seems to hold more than it does; no known core fuses those of eight bytes that are used on x86-64.
+//! The latency of memory (`memory.latency`), and other limits of what a core holds: registers,
+//! loads, stores. A core that drops or fuses no-ops before they take a place seems to hold more
+//! than it does; no known core fuses those of eight bytes that are used on x86-64.
 //! ## Interpretation
-//! The step in the curve is the size of the reorder buffer: `op.reorder_buffer_size`. A curve that rises evenly has no step: the caches answered before the
-//! instructions between had passed. In a virtual machine another thread may run on the same core, unseen, and take half of the buffer.
+//! The step in the curve is the size of the reorder buffer: `op.reorder_buffer_size`. A curve that
+//! rises evenly has no step: the caches answered before the instructions between had passed. In a
+//! virtual machine another thread may run on the same core, unseen, and take half of the buffer.
 //! ## Source
 //! Wong, Measuring Reorder Buffer Capacity (2013).
 
@@ -49,7 +53,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The key of the parameter with the number of instructions between two loads.
 pub(super) const INSTRUCTIONS: &str = "instructions";
 
-/// Minimum and maximum bytes that the walks go through: beyond any second-level cache, and not too long to be filled.
+/// Minimum and maximum bytes that the walks go through: beyond any second-level cache, and not too
+/// long to be filled.
 const BYTES: (u64, u64) = (16 << 20, 64 << 20);
 
 /// Bytes of walks within the first cache, and the number of timed turns along them.
@@ -89,7 +94,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.kernel(&window)
 }
 
-/// Maximum share of the most frequent distance among the steps: an order with a larger one could be prefetched.
+/// Maximum share of the most frequent distance among the steps: an order with a larger one could be
+/// prefetched.
 const MAX_ALIKE: Bound = Bound::AtMost(0.1);
 
 /// Claims that the walks go in random order through as much memory as they must.
@@ -129,7 +135,8 @@ fn claim_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The code for a case. Claims that the instructions between the loads are executed: where nothing waits for memory, they take the time.
+/// The code for a case. Claims that the instructions between the loads are executed: where nothing
+/// waits for memory, they take the time.
 fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let mut random = b.random().clone();
     let near = Rc::new(Walks::new(NEAR_BYTES, Pages::Small, |below| {

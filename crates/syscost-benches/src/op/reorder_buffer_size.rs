@@ -1,15 +1,18 @@
 //! The number of instructions that a core holds simultaneously, by the step in a curve.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `op.reorder_buffer`. Two levels are fitted to their costs, that of loads that overlap and that of loads
-//! that do not; the number is where a straight line between the two rows around the step is halfway up.
+//! Nothing by itself: it is computed from the rows of `op.reorder_buffer`. Two levels are fitted to
+//! their costs, that of loads that overlap and that of loads that do not; the number is where a
+//! straight line between the two rows around the step is halfway up.
 //! ## Does not measure
-//! A size more precise than the distance between the rows, which is 32 instructions up to 544. `least_count` and `most_count` are the two rows between which it lies;
-//! its interval contains both.
+//! A size more precise than the distance between the rows, which is 32 instructions up to 544.
+//! `least_count` and `most_count` are the two rows between which it lies; its interval contains
+//! both.
 //! ## Interpretation
-//! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of the core is busy, which a virtual machine does not
-//! show. There is no number where the curve has no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the rise must lie
-//! between the two rows before the step and the two after it.
+//! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of
+//! the core is busy, which a virtual machine does not show. There is no number where the curve has
+//! no step: loads that do not overlap must cost 1.4 times as much as those that do, and half of the
+//! rise must lie between the two rows before the step and the two after it.
 //! ## Source
 //! Wong, Measuring Reorder Buffer Capacity (2013).
 
@@ -96,7 +99,8 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     })
 }
 
-/// Claims that the curve stays up, by the share of the rows after the step that are nearer to the upper level. A row that is not may be noise.
+/// Claims that the curve stays up, by the share of the rows after the step that are nearer to the
+/// upper level. A row that is not may be noise.
 fn stays(share: f64) -> Evidence {
     let holds = share >= 1.0;
     Evidence {
@@ -128,7 +132,8 @@ struct Step {
 }
 
 impl Step {
-    /// The step of the two levels that fit the points best, by least squares; `None` if there are too few points, or the second level is no higher.
+    /// The step of the two levels that fit the points best, by least squares; `None` if there are
+    /// too few points, or the second level is no higher.
     fn of(points: &[(f64, f64)]) -> Option<Step> {
         let level = |points: &[(f64, f64)]| {
             points.iter().map(|point| point.1).sum::<f64>() / points.len() as f64

@@ -1,18 +1,20 @@
 //! Vector instructions on 64-bit floating-point numbers, by width.
 //!
 //! ## Measures
-//! One instruction, whatever its width: `latency` in a chain, `throughput` in twelve independent ones. 128 bits are SSE2 on
-//! x86-64 (FMA3 for the fused operation) and Neon on aarch64, 256 AVX2, 512 AVX-512. The processor's extensions are detected at run
-//! time; a width or an operation it lacks is listed as unsupported.
+//! One instruction, whatever its width: `latency` in a chain, `throughput` in twelve independent
+//! ones. 128 bits are SSE2 on x86-64 (FMA3 for the fused operation) and Neon on aarch64, 256 AVX2,
+//! 512 AVX-512. The processor's extensions are detected at run time; a width or an operation it
+//! lacks is listed as unsupported.
 //! ## Does not measure
 //! Loading and storing the vectors (`memory.bandwidth`), integers, shuffles.
 //! ## Interpretation
-//! Numbers per nanosecond are lanes (2, 4, 8) over throughput; a fused operation counts as two. Where 512 bits take twice as
-//! long as 256, the double width gains nothing. Core cycles are counted by additions on the same core, so a frequency that
-//! wide instructions lower shows in the nanoseconds and not in the cycles.
+//! Numbers per nanosecond are lanes (2, 4, 8) over throughput; a fused operation counts as two.
+//! Where 512 bits take twice as long as 256, the double width gains nothing. Core cycles are
+//! counted by additions on the same core, so a frequency that wide instructions lower shows in the
+//! nanoseconds and not in the cycles.
 //! ## Source
-//! Latency and throughput as instruction tables define them; avx-turbo for the question of frequency. Not part of any published
-//! experiment.
+//! Latency and throughput as instruction tables define them; avx-turbo for the question of
+//! frequency. Not part of any published experiment.
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Kernel, Shape, Simd, VectorOperation, vector};

@@ -32,8 +32,8 @@ fn counts_to(cpus: usize) -> Vec<usize> {
     counts
 }
 
-/// Processes and threads in every number, for each of these values of the benchmark's parameter `key`; for a benchmark
-/// without such a parameter the values are empty.
+/// Processes and threads in every number, for each of these values of the benchmark's parameter
+/// `key`; for a benchmark without such a parameter the values are empty.
 pub(super) fn cases(key: &'static str, values: &[&'static str]) -> Vec<Case> {
     let whats: Vec<Option<&'static str>> = match values {
         [] => vec![None],

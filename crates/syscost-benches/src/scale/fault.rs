@@ -1,14 +1,17 @@
 //! Page faults on many CPUs simultaneously.
 //!
 //! ## Measures
-//! How many first touches of anonymous memory per second all copies make together. Each copy has 64 separate pages; when it has written
-//! to each, it gives them all back by madvise(MADV_DONTNEED) and starts again. Every operation includes a sixty-fourth of that call.
+//! How many first touches of anonymous memory per second all copies make together. Each copy has 64
+//! separate pages; when it has written to each, it gives them all back by madvise(MADV_DONTNEED)
+//! and starts again. Every operation includes a sixty-fourth of that call.
 //! ## Does not measure
-//! How long a fault takes, huge pages (they are forbidden here), or faults that read from a file: `memory.page_fault`.
+//! How long a fault takes, huge pages (they are forbidden here), or faults that read from a file:
+//! `memory.page_fault`.
 //! ## Interpretation
-//! Processes share the kernel's page allocator; threads share one address space as well: its locks, and each madvise must make every
-//! CPU that runs one of them invalidate the pages. The difference is the price of sharing memory. The first copy runs on the measured CPU, the
-//! others as in `scale.syscall`.
+//! Processes share the kernel's page allocator; threads share one address space as well: its locks,
+//! and each madvise must make every CPU that runs one of them invalidate the pages. The difference
+//! is the price of sharing memory. The first copy runs on the measured CPU, the others as in
+//! `scale.syscall`.
 //! ## Source
 //! will-it-scale `page_fault1`.
 #![allow(unsafe_code)] // memory that is given back

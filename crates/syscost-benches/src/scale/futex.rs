@@ -1,14 +1,17 @@
 //! One futex that many CPUs call simultaneously, without ever sleeping on it.
 //!
 //! ## Measures
-//! How many calls per second all copies make on one word. `wake`: FUTEX_WAKE without waiters. `wait`: FUTEX_WAIT for a value that the word does
-//! not have, which the kernel refuses (EAGAIN). Threads call the private kind, processes the one for shared memory.
+//! How many calls per second all copies make on one word. `wake`: FUTEX_WAKE without waiters.
+//! `wait`: FUTEX_WAIT for a value that the word does not have, which the kernel refuses (EAGAIN).
+//! Threads call the private kind, processes the one for shared memory.
 //! ## Does not measure
 //! Sleeping and waking: `switch.futex`; a contended lock: `sync.mutex`.
 //! ## Interpretation
-//! All copies use the same bucket of the kernel's futex hash table. `wait` locks it before it compares, so its copies queue; `wake` only checks
-//! whether there are waiters, and for processes counts itself in and out of the page that holds the word. What is slow here is slow for any two
-//! programs whose futexes happen to share a bucket. The first copy runs on the measured CPU, the others as in `scale.syscall`.
+//! All copies use the same bucket of the kernel's futex hash table. `wait` locks it before it
+//! compares, so its copies queue; `wake` only checks whether there are waiters, and for processes
+//! counts itself in and out of the page that holds the word. What is slow here is slow for any two
+//! programs whose futexes happen to share a bucket. The first copy runs on the measured CPU, the
+//! others as in `scale.syscall`.
 //! ## Source
 //! will-it-scale `futex1`; `perf bench futex hash`.
 

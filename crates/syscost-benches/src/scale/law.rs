@@ -1,17 +1,22 @@
 //! The universal scalability law, fitted to the throughputs of the other rows of this group.
 //!
 //! ## Measures
-//! Nothing by itself: it is computed from the rows of `scale.syscall`, `fault`, `futex`, `pipe` and `open`. By Gunther's law n copies together perform
-//! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)) operations per second. `term=contention` is σ, the share of the work that only one copy at a
-//! time can do: its inverse bounds the speedup of any number of copies over one. `term=coherence` is κ, what each pair of copies pays to
-//! agree on what they share: with it throughput has a peak and then falls.
+//! Nothing by itself: it is computed from the rows of `scale.syscall`, `fault`, `futex`, `pipe` and
+//! `open`. By Gunther's law n copies together perform X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1))
+//! operations per second. `term=contention` is σ, the share of the work that only one copy at a
+//! time can do: its inverse bounds the speedup of any number of copies over one. `term=coherence`
+//! is κ, what each pair of copies pays to agree on what they share: with it throughput has a peak
+//! and then falls.
 //! ## Does not measure
-//! The cause. Copies that share a core, a cache or a clock look like contention too; compare with `of=syscall`, which shares nothing else. Nor anything beyond the
-//! number of CPUs that were measured: the law can be extrapolated, but the machine need not follow it.
+//! The cause. Copies that share a core, a cache or a clock look like contention too; compare with
+//! `of=syscall`, which shares nothing else. Nor anything beyond the number of CPUs that were
+//! measured: the law can be extrapolated, but the machine need not follow it.
 //! ## Interpretation
-//! 0 is best: throughput grows with the copies. No term can be negative. The law is fitted anew in every round, by least squares of the relative errors;
-//! the interval shows how much rounds differ. `lambda_operations_per_s` is what one copy would do alone, `relative_error_percent` how far the rows typically are
-//! from the law. Beyond 10 % the law does not fit and there is no number; nor is there with fewer than four numbers of copies, which takes four CPUs.
+//! 0 is best: throughput grows with the copies. No term can be negative. The law is fitted anew in
+//! every round, by least squares of the relative errors; the interval shows how much rounds differ.
+//! `lambda_operations_per_s` is what one copy would do alone, `relative_error_percent` how far the
+//! rows typically are from the law. Beyond 10 % the law does not fit and there is no number; nor is
+//! there with fewer than four numbers of copies, which takes four CPUs.
 //! ## Source
 //! Gunther, Guerrilla Capacity Planning (2007).
 

@@ -1,13 +1,15 @@
 //! Opening and closing files on many CPUs simultaneously.
 //!
 //! ## Measures
-//! How many openat for reading with a close all copies make per second together. `of=same`: all open one file. `of=different`: each opens a separate file
-//! in the same directory. The files are empty and lie in the temporary directory.
+//! How many openat for reading with a close all copies make per second together. `of=same`: all
+//! open one file. `of=different`: each opens a separate file in the same directory. The files are
+//! empty and lie in the temporary directory.
 //! ## Does not measure
 //! How long one takes: `syscall.open_close`; creation: `fs.metadata`.
 //! ## Interpretation
-//! An open file is counted in its name (dentry) and inode: copies that open the `same` file pass the cache line with these counts to each
-//! other. Threads also share the file descriptor table and its lock, so that they get in each other's way with `different` files, too. The first copy runs
+//! An open file is counted in its name (dentry) and inode: copies that open the `same` file pass
+//! the cache line with these counts to each other. Threads also share the file descriptor table and
+//! its lock, so that they get in each other's way with `different` files, too. The first copy runs
 //! on the measured CPU, the others as in `scale.syscall`.
 //! ## Source
 //! will-it-scale `open1` and `open2`.

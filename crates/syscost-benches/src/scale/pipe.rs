@@ -1,12 +1,14 @@
 //! A separate pipe for each of many CPUs.
 //!
 //! ## Measures
-//! How many one-byte transfers per second all copies complete together: each is a write into the copy's own pipe and a read from it.
+//! How many one-byte transfers per second all copies complete together: each is a write into the
+//! copy's own pipe and a read from it.
 //! ## Does not measure
 //! Tasks that wake each other: `switch.pipe`; bandwidth: `ipc.bandwidth`.
 //! ## Interpretation
-//! The copies share nothing but the kernel's allocators and, as threads, the file descriptor table, which every call looks into. The
-//! first copy runs on the measured CPU, the others as in `scale.syscall`.
+//! The copies share nothing but the kernel's allocators and, as threads, the file descriptor table,
+//! which every call looks into. The first copy runs on the measured CPU, the others as in
+//! `scale.syscall`.
 //! ## Source
 //! will-it-scale `pipe1`.
 

@@ -1,7 +1,8 @@
 //! A chain of dependent register additions, one core cycle each by the definition of every core this runs on.
 //!
 //! ## Measures
-//! Whether the clock, the batches and the frequency estimate together reproduce a cost that is known beforehand.
+//! Whether the clock, the batches and the frequency estimate together reproduce a cost that is
+//! known beforehand.
 //! ## Does not measure
 //! Anything about this machine.
 //! ## Interpretation

@@ -1,7 +1,8 @@
 //! How much longer a spin of 50 µs takes than one of 5 µs.
 //!
 //! ## Measures
-//! Whether rows that are computed from others are correct: it is the ratio of the two rows of `selftest.spin`.
+//! Whether rows that are computed from others are correct: it is the ratio of the two rows of
+//! `selftest.spin`.
 //! ## Does not measure
 //! Anything about this machine.
 //! ## Interpretation

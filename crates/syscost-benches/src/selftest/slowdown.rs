@@ -1,13 +1,13 @@
 //! Twenty small operations, or more: a slowdown of known size, to see whether a comparison finds it.
 //!
 //! ## Measures
-//! Twenty operations, plus the percentage that the environment variable `SYSCOST_TEST_SLOWDOWN` gives (as in `SYSCOST_TEST_SLOWDOWN=5`),
-//! rounded to a whole number.
+//! Twenty operations, plus the percentage that the environment variable `SYSCOST_TEST_SLOWDOWN`
+//! gives (as in `SYSCOST_TEST_SLOWDOWN=5`), rounded to a whole number.
 //! ## Does not measure
 //! Anything about this machine.
 //! ## Interpretation
-//! Two runs, one with the variable and one without, or `syscost ab selftest.slowdown --b-env SYSCOST_TEST_SLOWDOWN=5`, must
-//! differ by that much.
+//! Two runs, one with the variable and one without, or
+//! `syscost ab selftest.slowdown --b-env SYSCOST_TEST_SLOWDOWN=5`, must differ by that much.
 //! ## Source
 //! The power of a test: how often an existing difference is found.
 

@@ -1,8 +1,9 @@
 //! Sending a signal to the own process and catching it.
 //!
 //! ## Measures
-//! One kill (to the own process) or tgkill (to the own thread), the kernel's set-up of a frame on the stack, a handler that
-//! counts, the rt_sigreturn that ends it, and the way back: two system calls and a detour.
+//! One kill (to the own process) or tgkill (to the own thread), the kernel's set-up of a frame on
+//! the stack, a handler that counts, the rt_sigreturn that ends it, and the way back: two system
+//! calls and a detour.
 //! ## Does not measure
 //! Waking another task (`switch.signal`).
 //! ## Interpretation

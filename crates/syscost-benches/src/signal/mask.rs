@@ -1,8 +1,8 @@
 //! Querying and changing the set of blocked signals.
 //!
 //! ## Measures
-//! `query`: one rt_sigprocmask call that changes nothing. `block_unblock`: two calls, one that blocks a signal and one
-//! that unblocks it, as around a critical section.
+//! `query`: one rt_sigprocmask call that changes nothing. `block_unblock`: two calls, one that
+//! blocks a signal and one that unblocks it, as around a critical section.
 //! ## Does not measure
 //! Signals that become pending meanwhile: there are none.
 //! ## Interpretation

@@ -1,15 +1,16 @@
 //! Writing to a read-only page, and catching the signal.
 //!
 //! ## Measures
-//! A store to a read-only page: the processor's fault, the kernel's check that it is not allowed, SIGSEGV delivered to a
-//! handler that counts, and the return from it. The handler leaves the protection alone, so the store is tried again and
-//! faults again. Every 256th time it lets the store through, and the page is guarded anew.
+//! A store to a read-only page: the processor's fault, the kernel's check that it is not allowed,
+//! SIGSEGV delivered to a handler that counts, and the return from it. The handler leaves the
+//! protection alone, so the store is tried again and faults again. Every 256th time it lets the
+//! store through, and the page is guarded anew.
 //! ## Does not measure
-//! Changes of protection: the two mprotect calls for 256 faults, which are counted, are included, but make less than a
-//! hundredth of the result.
+//! Changes of protection: the two mprotect calls for 256 faults, which are counted, are included,
+//! but make less than a hundredth of the result.
 //! ## Interpretation
-//! `signal.catch` with a fault in place of a kill call. Garbage collectors and user-space paging pay this for each page
-//! they guard, and another mprotect to continue.
+//! `signal.catch` with a fault in place of a kill call. Garbage collectors and user-space paging
+//! pay this for each page they guard, and another mprotect to continue.
 //! ## Source
 //! lmbench `lat_sig prot`, whose handler returns to the same store as well.
 #![allow(unsafe_code)] // mappings and signals
@@ -61,7 +62,8 @@ static FAULTS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn caught(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let page = PAGE.load(Relaxed);
-    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid structure, which has an address for this signal.
+    // SAFETY: the kernel gives a handler with SA_SIGINFO a valid structure, which has an address
+    // for this signal.
     let address = unsafe { (*info).si_addr() };
     if !ptr::eq(address.cast(), page) {
         // Another fault: die as without this handler, by returning to the faulting instruction.
@@ -71,8 +73,8 @@ extern "C" fn caught(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     }
     FAULTS.fetch_add(1, Relaxed);
     if TO_COME.fetch_sub(1, Relaxed) == 1 {
-        // SAFETY: the page is this benchmark's; if this fails, the next fault's count underflows and the limit on the
-        // worker's time ends it.
+        // SAFETY: the page is this benchmark's; if this fails, the next fault's count underflows
+        // and the limit on the worker's time ends it.
         let _ = unsafe {
             mprotect(
                 page.cast(),
@@ -94,7 +96,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let count = FAULTS.load(Relaxed);
         for _ in 0..stores {
             TO_COME.store(FAULTS_PER_STORE, Relaxed);
-            // SAFETY: the mapping is this benchmark's alone, and the handler lets the store through in the end.
+            // SAFETY: the mapping is this benchmark's alone, and the handler lets the store through
+            // in the end.
             unsafe {
                 mprotect(page.0.as_ptr().cast(), SIZE, MprotectFlags::READ)
                     .map_err(|error| Failure::of("guard a page", error))?;
@@ -117,8 +120,8 @@ struct Page(NonNull<u8>);
 
 impl Page {
     fn new() -> Result<Self, Failure> {
-        // Shared, so that it never merges with a neighbouring mapping, from which each change would have to split it.
-        // SAFETY: a fresh mapping that nothing else knows.
+        // Shared, so that it never merges with a neighbouring mapping, from which each change would
+        // have to split it. SAFETY: a fresh mapping that nothing else knows.
         let address = unsafe {
             mmap_anonymous(
                 ptr::null_mut(),
@@ -130,7 +133,8 @@ impl Page {
         .map_err(|error| Failure::of("map a page", error))?;
         let address = NonNull::new(address.cast::<u8>())
             .ok_or_else(|| Failure::of("map a page", "got the null address"))?;
-        // SAFETY: the mapping is writable. This makes the page present, so that the first fault is one of protection only.
+        // SAFETY: the mapping is writable. This makes the page present, so that the first fault is
+        // one of protection only.
         unsafe { address.as_ptr().write_volatile(0) };
         PAGE.store(address.as_ptr(), Relaxed);
         Ok(Self(address))

@@ -1,11 +1,13 @@
 //! Sending a blocked signal to the own process, and taking it without a handler.
 //!
 //! ## Measures
-//! kill to this process with the signal blocked, and the rt_sigtimedwait that takes it immediately: two system calls.
+//! kill to this process with the signal blocked, and the rt_sigtimedwait that takes it immediately:
+//! two system calls.
 //! ## Does not measure
 //! Sleeping until a signal comes (`switch.signal`).
 //! ## Interpretation
-//! `signal.catch` without the frame, the handler and the return: the difference is the price of interrupting a program.
+//! `signal.catch` without the frame, the handler and the return: the difference is the price of
+//! interrupting a program.
 //! ## Source
 //! sigtimedwait(2); libMicro's signal calls.
 #![allow(unsafe_code)] // raw system calls

@@ -6,8 +6,8 @@ use std::ops::{AddAssign, Sub};
 
 use syscost_harness::Failure;
 
-/// CPU time of all threads of a process. Most kernels check only at their tick which of both runs, so the split
-/// is accurate only over many ticks.
+/// CPU time of all threads of a process. Most kernels check only at their tick which of both runs,
+/// so the split is accurate only over many ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct CpuTime {
     /// In its own code, in ns.

@@ -53,7 +53,8 @@ pub(crate) const GROUP: Group = Group {
     hidden: true,
 };
 
-/// The procedures of all studies. They are hidden where all benchmarks are selected, and searches list them after syscost's own.
+/// The procedures of all studies. They are hidden where all benchmarks are selected, and searches
+/// list them after syscost's own.
 pub const PROCEDURES: &[Benchmark] = GROUP.benchmarks;
 
 /// The studies, as TOML, in the order in which they are listed.

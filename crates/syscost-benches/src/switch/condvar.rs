@@ -1,15 +1,19 @@
 //! Two tasks that wake each other through condition variables.
 //!
 //! ## Measures
-//! A round trip: the measuring task notes under a mutex that it is its partner's turn, frees the mutex, signals the partner's condition
-//! (pthread_cond_signal), and waits for its own (pthread_cond_wait), asleep; the partner wakes and does the same. Two switches. The detail
+//! A round trip: the measuring task notes under a mutex that it is its partner's turn, frees the
+//! mutex, signals the partner's condition (pthread_cond_signal), and waits for its own
+//! (pthread_cond_wait), asleep; the partner wakes and does the same. Two switches. The detail
 //! `switch_ns` is half of it.
 //! ## Does not measure
-//! Contended mutexes: the condition is signalled only when the mutex is free again, so that the woken task finds it free.
+//! Contended mutexes: the condition is signalled only when the mutex is free again, so that the
+//! woken task finds it free.
 //! ## Interpretation
-//! What portable programs sleep and wake with. In addition to the two sleeps and two wakes of `switch.futex` it takes and frees the mutex
-//! four times. After a wait glibc retakes the mutex as if there were other waiters, and so calls the kernel once more to free it: six
-//! futex calls. A library that need not do so makes four: any number between is accepted. For `cpus` and `between` see `switch.pipe`.
+//! What portable programs sleep and wake with. In addition to the two sleeps and two wakes of
+//! `switch.futex` it takes and frees the mutex four times. After a wait glibc retakes the mutex as
+//! if there were other waiters, and so calls the kernel once more to free it: six futex calls. A
+//! library that need not do so makes four: any number between is accepted. For `cpus` and `between`
+//! see `switch.pipe`.
 //! ## Source
 //! pthread_cond_signal(3).
 #![allow(unsafe_code)] // the C library's mutexes and condition variables
@@ -41,7 +45,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.
         within(Counter::Switches, 1.7, 2.1),
-        // A task that finds that it has the turn before it sleeps makes no call, which is frequent under an audit on a busy machine.
+        // A task that finds that it has the turn before it sleeps makes no call, which is frequent
+        // under an audit on a busy machine.
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 8.4),
     ],
     run,
@@ -90,14 +95,14 @@ impl Turns {
     }
 }
 
-/// Reinitialises the mutex and the conditions for several processes. They own nothing but their memory, so they need not be
-/// destroyed.
+/// Reinitialises the mutex and the conditions for several processes. They own nothing but their
+/// memory, so they need not be destroyed.
 fn open_to_processes(table: &Table) -> io::Result<()> {
     const SHARED: c_int = libc::PTHREAD_PROCESS_SHARED;
     let mut of_mutex = MaybeUninit::uninit();
     let mut of_condition = MaybeUninit::uninit();
-    // SAFETY: the attributes are initialised before they are used; what is initialised with them is at its final address, and not in use
-    // yet.
+    // SAFETY: the attributes are initialised before they are used; what is initialised with them is
+    // at its final address, and not in use yet.
     unsafe {
         ok(libc::pthread_mutexattr_init(of_mutex.as_mut_ptr()))?;
         ok(libc::pthread_mutexattr_setpshared(

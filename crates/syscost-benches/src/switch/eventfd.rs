@@ -1,14 +1,14 @@
 //! Two tasks that wake each other through event counters.
 //!
 //! ## Measures
-//! A round trip: the measuring task adds one to its partner's event counter and reads its own, asleep; the partner wakes, takes what
-//! was added and adds one to the other's. Two switches, two writes and two reads of eight bytes. The detail `switch_ns` is half
-//! of it.
+//! A round trip: the measuring task adds one to its partner's event counter and reads its own,
+//! asleep; the partner wakes, takes what was added and adds one to the other's. Two switches, two
+//! writes and two reads of eight bytes. The detail `switch_ns` is half of it.
 //! ## Does not measure
 //! Waiting for several counters simultaneously, as event loops do (`syscall.epoll`).
 //! ## Interpretation
-//! `switch.pipe` without the pipe's buffer and its lock: the difference is what the bytes cost there. For `cpus` and `between` see
-//! `switch.pipe`.
+//! `switch.pipe` without the pipe's buffer and its lock: the difference is what the bytes cost
+//! there. For `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! eventfd(2).
 

@@ -1,15 +1,17 @@
 //! Two tasks that wake each other through words in memory.
 //!
 //! ## Measures
-//! A round trip: the measuring task sets its partner's word and wakes its sleeper (FUTEX_WAKE), then sleeps on its own word
-//! (FUTEX_WAIT) until the partner has done the same. Two switches and four futex calls. Between threads the words are private to the
-//! process (FUTEX_PRIVATE_FLAG), between processes they lie in shared memory. The detail `switch_ns` is half of it.
+//! A round trip: the measuring task sets its partner's word and wakes its sleeper (FUTEX_WAKE),
+//! then sleeps on its own word (FUTEX_WAIT) until the partner has done the same. Two switches and
+//! four futex calls. Between threads the words are private to the process (FUTEX_PRIVATE_FLAG),
+//! between processes they lie in shared memory. The detail `switch_ns` is half of it.
 //! ## Does not measure
 //! A wake without sleepers, and uncontended locks, which make no call (`sync`).
 //! ## Interpretation
-//! The least that the kernel requires to put one task to sleep and run another: all locks, semaphores and condition variables of the C
-//! library sleep this way. A private word is found by its address alone, a shared one by its page, which costs a little more.
-//! For `cpus` and `between` see `switch.pipe`.
+//! The least that the kernel requires to put one task to sleep and run another: all locks,
+//! semaphores and condition variables of the C library sleep this way. A private word is found by
+//! its address alone, a shared one by its page, which costs a little more. For `cpus` and `between`
+//! see `switch.pipe`.
 //! ## Source
 //! futex(2); `perf bench futex`.
 
@@ -38,8 +40,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     quick: ping_pong::quick,
     expect: &[
         switches(2.0),
-        // On another CPU a side may see its word and sleep again before the call that was to wake it comes: that is then a
-        // spurious wake-up, and the side waits once more.
+        // On another CPU a side may see its word and sleep again before the call that was to wake
+        // it comes: that is then a spurious wake-up, and the side waits once more.
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 6.3),
     ],
     run,
@@ -81,7 +83,8 @@ impl Wake for Words {
     fn sleep(&self, side: Side) -> Result<(), Errno> {
         let word = self.words.of(side);
         loop {
-            // Does not look at the word before: the kernel does, and the number of calls is the same whichever side comes first.
+            // Does not look at the word before: the kernel does, and the number of calls is the
+            // same whichever side comes first.
             match futex::wait(word, self.flags, NOT_YET, None) {
                 Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => return Err(error),

@@ -1,17 +1,20 @@
 //! Groups of senders and receivers: every sender sends to every receiver of its group.
 //!
 //! ## Measures
-//! Twenty senders and twenty receivers in a group, processes or threads. Each receiver reads from its own pipe or
-//! socket; each sender writes a message of 100 bytes to every receiver in turn, fifty times over. All tasks are started before; the time begins when
-//! all senders are ordered to send, and ends when every receiver has received everything. The cost is that time for each of the 20 000 messages of a group.
+//! Twenty senders and twenty receivers in a group, processes or threads. Each receiver reads from
+//! its own pipe or socket; each sender writes a message of 100 bytes to every receiver in turn,
+//! fifty times over. All tasks are started before; the time begins when all senders are ordered to
+//! send, and ends when every receiver has received everything. The cost is that time for each of
+//! the 20 000 messages of a group.
 //! ## Does not measure
-//! The time of one message from end to end, or starting the tasks. CPU time: with more CPUs the elapsed time falls.
+//! The time of one message from end to end, or starting the tasks. CPU time: with more CPUs the
+//! elapsed time falls.
 //! ## Interpretation
-//! It shows how the scheduler copes with many tasks that wake each other. The tasks are not pinned: the kernel places them on all CPUs that this run
-//! may use, and the details `placed_..._percent` show how near to the measuring task they were found. The
-//! evidence shows how many switches a message took: few where senders fill a pipe before its receiver gets to run, two where each message
-//! is waited for.
-//! `cpu_ns` is the CPU time of all tasks for a message.
+//! It shows how the scheduler copes with many tasks that wake each other. The tasks are not pinned:
+//! the kernel places them on all CPUs that this run may use, and the details `placed_..._percent`
+//! show how near to the measuring task they were found. The evidence shows how many switches a
+//! message took: few where senders fill a pipe before its receiver gets to run, two where each
+//! message is waited for. `cpu_ns` is the CPU time of all tasks for a message.
 //! ## Source
 //! hackbench; the same work as `perf bench sched messaging --loop 50`.
 
@@ -57,7 +60,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Number of senders of a group, and of its receivers.
 const EACH: u64 = 20;
-/// Messages that each sender sends to each receiver in a turn: more than a pipe or a socket holds, so that senders must wait, too.
+/// Messages that each sender sends to each receiver in a turn: more than a pipe or a socket holds,
+/// so that senders must wait, too.
 const LOOPS: u32 = 50;
 /// The number of loops where calls are counted: under an audit each call is reported to another process.
 const COUNTED_LOOPS: u32 = 10;
@@ -95,7 +99,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 /// What is left when all tasks have ended: what they noted, and the sending ends.
 type Left = (Shared<Board>, Vec<Outbox>);
 
-/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each receiver of its group, and all are received.
+/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each
+/// receiver of its group, and all are received.
 fn crowd<'t>(
     via: Via,
     between: Between,
@@ -162,7 +167,8 @@ struct Orders {
 impl Lead for Orders {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let receivers = self.outboxes.len() as u32;
-        // One after the other: in a single long turn the tasks would fall into a rhythm that they never reach in turns of fifty loops.
+        // One after the other: in a single long turn the tasks would fall into a rhythm that they
+        // never reach in turns of fifty loops.
         for _ in 0..turns {
             self.board.order(self.loops, receivers);
             self.board.wait_for_all(&self.stop)?;

@@ -1,21 +1,23 @@
 //! Two tasks that wake each other through pipes.
 //!
 //! ## Measures
-//! A round trip: the measuring task writes a byte into one pipe and reads from another; its partner, asleep in a read of the
-//! first, wakes, reads and writes one back. Two switches, two writes and two reads, on the CPUs that the row names. The
-//! detail `switch_ns` is half of it: one write, one switch, one read.
+//! A round trip: the measuring task writes a byte into one pipe and reads from another; its
+//! partner, asleep in a read of the first, wakes, reads and writes one back. Two switches, two
+//! writes and two reads, on the CPUs that the row names. The detail `switch_ns` is half of it: one
+//! write, one switch, one read.
 //! ## Does not measure
-//! The switch without the pipe, which no subtraction of a separately timed pipe gives; cold caches and large working sets
-//! (`switch.ring`).
+//! The switch without the pipe, which no subtraction of a separately timed pipe gives; cold caches
+//! and large working sets (`switch.ring`).
 //! ## Interpretation
-//! On the `same` CPU the kernel switches from one task to the other. On two CPUs both are idle half of the time: the
-//! number is dominated by waking the other CPU, in a virtual machine through its hypervisor, and may be ten times larger or more.
-//! `free` is what a program gets that does not pin itself; the details `placed_..._percent` show where the tasks were found.
-//! Between threads the address space stays the same, between processes it changes too. Tools that quote one switch
+//! On the `same` CPU the kernel switches from one task to the other. On two CPUs both are idle half
+//! of the time: the number is dominated by waking the other CPU, in a virtual machine through its
+//! hypervisor, and may be ten times larger or more. `free` is what a program gets that does not pin
+//! itself; the details `placed_..._percent` show where the tasks were found. Between threads the
+//! address space stays the same, between processes it changes too. Tools that quote one switch
 //! divide by two.
 //! ## Source
-//! lmbench `lat_ctx`; `perf bench sched pipe`; the call-and-switch, three-costs, whole-system, switch-costs and
-//! clock-read-switch experiments.
+//! lmbench `lat_ctx`; `perf bench sched pipe`; the call-and-switch, three-costs, whole-system,
+//! switch-costs and clock-read-switch experiments.
 
 use std::os::fd::OwnedFd;
 

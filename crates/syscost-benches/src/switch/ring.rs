@@ -1,26 +1,33 @@
 //! Tasks in a ring that pass a token on, each with separate memory to work on.
 //!
 //! ## Measures
-//! Processes, all on the measured CPU, pass a token from pipe to pipe. A hop is one write, one switch and one read of eight
-//! bytes; before it passes the token on, each task reads and writes a word in every 64 bytes of its own `size` bytes. The same
-//! work is done by one task alone over one such memory, which stays in the caches; batches of both alternate, and only the difference
-//! is reported. With `cost=switch` it is everything that a switch between such tasks costs: the direct cost (pipe, scheduler, change of
-//! address space) and the cost of refilling caches and address translations. `size=0` is the direct cost alone. With
-//! `cost=refill` the hop of an equally large ring without memory is subtracted as well, and the refilling remains.
+//! Processes, all on the measured CPU, pass a token from pipe to pipe. A hop is one write, one
+//! switch and one read of eight bytes; before it passes the token on, each task reads and writes a
+//! word in every 64 bytes of its own `size` bytes. The same work is done by one task alone over one
+//! such memory, which stays in the caches; batches of both alternate, and only the difference is
+//! reported. With `cost=switch` it is everything that a switch between such tasks costs: the direct
+//! cost (pipe, scheduler, change of address space) and the cost of refilling caches and address
+//! translations. `size=0` is the direct cost alone. With `cost=refill` the hop of an equally large
+//! ring without memory is subtracted as well, and the refilling remains.
 //!
-//! The tasks are of the scheduler's batch class, so that one that is woken does not preempt the one that woke it: a hop is
-//! exactly one switch. In the normal class a hop of many tasks takes up to half a switch more, at the scheduler's discretion. A switch in the
-//! batch class is itself more expensive than one in the normal class, by about a tenth where it was tried.
+//! The tasks are of the scheduler's batch class, so that one that is woken does not preempt the one
+//! that woke it: a hop is exactly one switch. In the normal class a hop of many tasks takes up to
+//! half a switch more, at the scheduler's discretion. A switch in the batch class is itself more
+//! expensive than one in the normal class, by about a tenth where it was tried.
 //! ## Does not measure
 //! The switch without the pipe, which no subtraction of a separately timed pipe gives. Switches between CPUs
-//! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on both sides and cancels.
+//! (`switch.pipe`). Memory itself: work that misses the caches without any switch is the same on
+//! both sides and cancels.
 //! ## Interpretation
-//! While all tasks' memory together fits a cache, refilling from it costs little: the steps in a line of the chart are the
-//! sizes of the caches, `tasks` times `size` against each. The raw value, before overhead was taken off, is a whole hop with its work,
-//! `same_work_ns` the work alone, `empty_hop_ns` the hop without memory. A refill that is less than can be distinguished is below
-//! resolution. lmbench subtracts the pipe's cost, here it is a part of the switch; it also only reads its memory.
+//! While all tasks' memory together fits a cache, refilling from it costs little: the steps in a
+//! line of the chart are the sizes of the caches, `tasks` times `size` against each. The raw value,
+//! before overhead was taken off, is a whole hop with its work, `same_work_ns` the work alone,
+//! `empty_hop_ns` the hop without memory. A refill that is less than can be distinguished is below
+//! resolution. lmbench subtracts the pipe's cost, here it is a part of the switch; it also only
+//! reads its memory.
 //! ## Source
-//! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the switch-costs experiment.
+//! lmbench `lat_ctx`; Li, Ding and Shen, "Quantifying the cost of context switch" (2007); the
+//! switch-costs experiment.
 
 mod hop;
 mod memory;

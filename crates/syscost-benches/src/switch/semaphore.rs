@@ -1,15 +1,17 @@
 //! Two tasks that wake each other through POSIX semaphores.
 //!
 //! ## Measures
-//! A round trip: the measuring task posts its partner's semaphore (sem_post) and waits for its own (sem_wait), asleep; the partner
-//! wakes and does the same. Two switches, and the futex calls of the C library: four. The detail `switch_ns` is half of it.
+//! A round trip: the measuring task posts its partner's semaphore (sem_post) and waits for its own
+//! (sem_wait), asleep; the partner wakes and does the same. Two switches, and the futex calls of
+//! the C library: four. The detail `switch_ns` is half of it.
 //! ## Does not measure
 //! A semaphore that need not be waited for: it is counted in memory without a call.
 //! ## Interpretation
-//! `switch.futex` and the C library's counting around it. The library calls the kernel only to sleep, and to wake sleepers. Timed, each
-//! post wakes a sleeper and each wait sleeps: the switches prove it. While its calls are audited, each takes so long that the other side has
-//! often posted before this one would sleep, and two calls are saved: any number from two to four is accepted. For `cpus` and
-//! `between` see `switch.pipe`.
+//! `switch.futex` and the C library's counting around it. The library calls the kernel only to
+//! sleep, and to wake sleepers. Timed, each post wakes a sleeper and each wait sleeps: the switches
+//! prove it. While its calls are audited, each takes so long that the other side has often posted
+//! before this one would sleep, and two calls are saved: any number from two to four is accepted.
+//! For `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! lmbench `lat_sem` (there with System V semaphores, here `switch.sysv_semaphore`).
 #![allow(unsafe_code)] // the C library's semaphores

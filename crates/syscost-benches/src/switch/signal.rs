@@ -1,14 +1,16 @@
 //! Two tasks that wake each other by signals.
 //!
 //! ## Measures
-//! A round trip: the measuring task sends its partner a signal (tgkill) and waits for one itself (rt_sigtimedwait), asleep; the partner
-//! wakes, takes the signal and sends one back. Two switches, two tgkill and two rt_sigtimedwait calls. The detail `switch_ns` is half of it.
+//! A round trip: the measuring task sends its partner a signal (tgkill) and waits for one itself
+//! (rt_sigtimedwait), asleep; the partner wakes, takes the signal and sends one back. Two switches,
+//! two tgkill and two rt_sigtimedwait calls. The detail `switch_ns` is half of it.
 //! ## Does not measure
-//! Handlers: the signal is blocked and taken by the wait (`signal.catch`). Finding the receiver among a process's
-//! threads: the thread is named.
+//! Handlers: the signal is blocked and taken by the wait (`signal.catch`). Finding the receiver
+//! among a process's threads: the thread is named.
 //! ## Interpretation
-//! To send a signal the kernel looks up the task, checks the permission, and allocates a record that it frees again when the signal is taken; all
-//! under a lock that the threads of a process share. For `cpus` and `between` see `switch.pipe`.
+//! To send a signal the kernel looks up the task, checks the permission, and allocates a record
+//! that it frees again when the signal is taken; all under a lock that the threads of a process
+//! share. For `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! sigwaitinfo(2), tgkill(2).
 #![allow(unsafe_code)] // raw system calls

@@ -1,15 +1,17 @@
 //! Two tasks that wake each other through a pair of sockets.
 //!
 //! ## Measures
-//! A round trip: the measuring task writes a byte into its end of a connected pair of unix stream sockets and reads from it, asleep;
-//! the partner does the same at its end. Two writes, two reads, and two to four switches.
+//! A round trip: the measuring task writes a byte into its end of a connected pair of unix stream
+//! sockets and reads from it, asleep; the partner does the same at its end. Two writes, two reads,
+//! and two to four switches.
 //! ## Does not measure
 //! Larger messages, datagrams, the bandwidth (`ipc`).
 //! ## Interpretation
-//! A socket allocates a buffer for each message and frees it once it was read: the difference from `switch.pipe` is mostly that. On Linux
-//! freeing it also notifies the sender that there is room again, even one that is asleep in a read: a spurious wake-up, after which on the
-//! `same` CPU it often runs for a moment. So half of a round trip is not a switch, and is not reported as one. For `cpus` and `between` see
-//! `switch.pipe`.
+//! A socket allocates a buffer for each message and frees it once it was read: the difference from
+//! `switch.pipe` is mostly that. On Linux freeing it also notifies the sender that there is room
+//! again, even one that is asleep in a read: a spurious wake-up, after which on the `same` CPU it
+//! often runs for a moment. So half of a round trip is not a switch, and is not reported as one.
+//! For `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! lmbench `lat_unix`.
 

@@ -1,13 +1,14 @@
 //! Two tasks that wake each other through System V semaphores.
 //!
 //! ## Measures
-//! A round trip: the measuring task adds one to its partner's semaphore (semop) and takes one from its own, asleep; the partner wakes
-//! and does the same. Two switches and four semop calls on one set of two. The detail `switch_ns` is half of it.
+//! A round trip: the measuring task adds one to its partner's semaphore (semop) and takes one from
+//! its own, asleep; the partner wakes and does the same. Two switches and four semop calls on one
+//! set of two. The detail `switch_ns` is half of it.
 //! ## Does not measure
 //! Operations on several semaphores in one call, and undoing them at a task's end (SEM_UNDO).
 //! ## Interpretation
-//! Each operation is a call, even one that need not wait, and looks up the set by its number: `switch.semaphore` is its successor. For
-//! `cpus` and `between` see `switch.pipe`.
+//! Each operation is a call, even one that need not wait, and looks up the set by its number:
+//! `switch.semaphore` is its successor. For `cpus` and `between` see `switch.pipe`.
 //! ## Source
 //! lmbench `lat_sem`.
 #![allow(unsafe_code)] // raw system calls

@@ -1,24 +1,29 @@
 //! How late a sleeping task runs again, as a distribution.
 //!
 //! ## Measures
-//! `via=timer`: a task sleeps until a point in time 100 µs ahead (clock_nanosleep with TIMER_ABSTIME, timer slack 1 ns); its latency
-//! is by how much that point is past when it reads the same clock again: interrupt, leaving the idle state, wake-up, switch,
-//! return. `via=futex`: a task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 µs later; its
-//! latency is from the waker's clock reading right before its FUTEX_WAKE to the woken task's first one. With `cpus=same`, which
-//! is measured only where there is no other CPU, the waker also has to leave the CPU first.
-//! `cpu=idle`: no other task is started on the CPU of the sleeping task. `cpu=loaded`: a busy process of the normal class is
-//! pinned to it. `class=fifo`: the sleeping task is in the real-time class (SCHED_FIFO, priority 80), waker and load are not.
+//! `via=timer`: a task sleeps until a point in time 100 µs ahead (clock_nanosleep with
+//! TIMER_ABSTIME, timer slack 1 ns); its latency is by how much that point is past when it reads
+//! the same clock again: interrupt, leaving the idle state, wake-up, switch, return. `via=futex`: a
+//! task waits for a futex, and a process on the CPU that `cpus` names wakes it, about 100 µs later;
+//! its latency is from the waker's clock reading right before its FUTEX_WAKE to the woken task's
+//! first one. With `cpus=same`, which is measured only where there is no other CPU, the waker also
+//! has to leave the CPU first. `cpu=idle`: no other task is started on the CPU of the sleeping
+//! task. `cpu=loaded`: a busy process of the normal class is pinned to it. `class=fifo`: the
+//! sleeping task is in the real-time class (SCHED_FIFO, priority 80), waker and load are not.
 //! ## Does not measure
-//! What the default timer slack adds (`timing.sleep`); sleeps much longer than 100 µs, from which deeper idle states wake later;
-//! many sleepers together (`switch.messaging`).
+//! What the default timer slack adds
+//! (`timing.sleep`); sleeps much longer than 100 µs, from which deeper idle states wake later; many sleepers together (`switch.messaging`).
 //! ## Interpretation
-//! The number is the median of all wake-ups: each sample is the median of many, and every wake-up is in the histogram. What
-//! matters is its tail: `p99_9_ns` is reported from 2,995 wake-ups on, `p99_99_ns` from 29,956 on (the careful profile), `longest_ns`
-//! always, from `singles_count`. `mean_in_queue_ns` is how long the task was ready and did not run. A normal task on a loaded CPU either takes the CPU immediately or waits until the load's turn ends, some ms. A real-time
-//! one never waits for it; what is late then is the kernel, the interrupt, or the hypervisor. Its rows are measured only with
-//! `syscost run --real-time`. Two CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them only if no
-//! reading was ever seen to go backwards from one to the other. What interrupts the waker between its clock reading and its wake is
-//! in the tail, too.
+//! The number is the median of all wake-ups: each sample is the median of many, and every wake-up
+//! is in the histogram. What matters is its tail: `p99_9_ns` is reported from 2,995 wake-ups on,
+//! `p99_99_ns` from 29,956 on (the careful profile), `longest_ns` always, from `singles_count`.
+//! `mean_in_queue_ns` is how long the task was ready and did not run. A normal task on a loaded CPU
+//! either takes the CPU immediately or waits until the load's turn ends, some ms. A real-time one
+//! never waits for it; what is late then is the kernel, the interrupt, or the hypervisor. Its rows
+//! are measured only with `syscost run --real-time`. Two CPUs' counters may differ by some ns
+//! (`timing.tsc_skew`); the run uses them only if no reading was ever seen to go backwards from one
+//! to the other. What interrupts the waker between its clock reading and its wake is in the tail,
+//! too.
 //! ## Source
 //! cyclictest; schbench.
 
@@ -51,7 +56,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     expect: &[
-        // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries are discarded, and counted.
+        // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries
+        // are discarded, and counted.
         within(Counter::VoluntarySwitches, 0.5, 1.5),
         // They witness every sleep, before and after it.
         exactly(Counter::Syscall(Sysno::GETRUSAGE), 2.0),

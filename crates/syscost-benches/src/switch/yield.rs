@@ -1,18 +1,21 @@
 //! Yielding the CPU to other tasks that want it.
 //!
 //! ## Measures
-//! One sched_yield call of one of several tasks that do nothing else, and the switch to the next: the yields of all tasks are counted, and the
-//! time is divided by them. On the `same` CPU each yield is a switch.
+//! One sched_yield call of one of several tasks that do nothing else, and the switch to the next:
+//! the yields of all tasks are counted, and the time is divided by them. On the `same` CPU each
+//! yield is a switch.
 //! ## Does not measure
-//! Sleeping and waking (`switch.futex` and the others): the tasks never sleep here. The call without another task to yield to: see below.
+//! Sleeping and waking (`switch.futex` and the others): the tasks never sleep here. The call
+//! without another task to yield to: see below.
 //! ## Interpretation
-//! The closest to a bare switch measurable from user space: no waking, no idle CPU. With more tasks, each finds the others' data
-//! in the caches, and the kernel chooses among more.
-//! With `cpus=free` each task has a separate CPU on most machines; then there is no task to yield to, the calls return without a
-//! switch, and the number is withheld: it would be the cost of a call, which many old benchmarks took for that of a switch. It is shown where
-//! the machine is so busy that the tasks have to share.
-//! A kernel may also decline to switch, if it considers that the yielding task is owed time: where more than one yield in twenty does not
-//! switch, the number is withheld likewise, unless other programs wanted the CPU meanwhile: then it is flagged.
+//! The closest to a bare switch measurable from user space: no waking, no idle CPU. With more
+//! tasks, each finds the others' data in the caches, and the kernel chooses among more. With
+//! `cpus=free` each task has a separate CPU on most machines; then there is no task to yield to,
+//! the calls return without a switch, and the number is withheld: it would be the cost of a call,
+//! which many old benchmarks took for that of a switch. It is shown where the machine is so busy
+//! that the tasks have to share. A kernel may also decline to switch, if it considers that the
+//! yielding task is owed time: where more than one yield in twenty does not switch, the number is
+//! withheld likewise, unless other programs wanted the CPU meanwhile: then it is flagged.
 //! ## Source
 //! sched_yield(2); the three-costs experiment.
 
@@ -45,9 +48,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The reason for refuting a process whose yields did not switch. It measured no switch, but the row's name says
-/// that it is one: the number of the other processes would depend on chance, namely on where the kernel put
-/// the tasks.
+/// The reason for refuting a process whose yields did not switch. It measured no switch, but the
+/// row's name says that it is one: the number of the other processes would depend on chance, namely
+/// on where the kernel put the tasks.
 const NO_OTHER_TASK: &str =
     "there was no other task to yield to: that is the cost of a call, not of a switch";
 

@@ -1,19 +1,24 @@
 //! Atomic additions to one number by several threads simultaneously.
 //!
 //! ## Measures
-//! Several threads, each on a separate CPU, add one to the same number as fast as they can: `fetch_add` by the instruction of
-//! that name, `compare_exchange` by a loop of compare-and-exchange that tries until it succeeds. `exchange` takes the number and puts what it took
-//! before, plus one, in its place; after 31 of these it adds what it still holds and draws the next 32 from a counter, so that one addition in
-//! 32 is to another line. The result is the time per addition of all threads together.
+//! Several threads, each on a separate CPU, add one to the same number as fast as they can:
+//! `fetch_add` by the instruction of that name, `compare_exchange` by a loop of
+//! compare-and-exchange that tries until it succeeds. `exchange` takes the number and puts what it
+//! took before, plus one, in its place; after 31 of these it adds what it still holds and draws the
+//! next 32 from a counter, so that one addition in 32 is to another line. The result is the time
+//! per addition of all threads together.
 //! ## Does not measure
-//! Uncontended additions (`op.atomic`). Plain loads and stores: a line that one core writes and another reads is a message of `memory.core_to_core`, one
-//! that two cores write is `memory.false_sharing`.
+//! Uncontended additions
+//! (`op.atomic`). Plain loads and stores: a line that one core writes and another reads is a message of `memory.core_to_core`,
+//! one that two cores write is `memory.false_sharing`.
 //! ## Interpretation
-//! Compare with `op.atomic`: the difference is what it costs to move the cache line between cores, shared by as many additions as a core
-//! makes before it loses the line again. The details `least_share_percent` and `largest_share_percent` are the shares of the
-//! least and the most served thread, in percent of an equal share of the additions.
+//! Compare with `op.atomic`: the difference is what it costs to move the cache line between cores,
+//! shared by as many additions as a core makes before it loses the line again. The details
+//! `least_share_percent` and `largest_share_percent` are the shares of the least and the most
+//! served thread, in percent of an equal share of the additions.
 //! ## Source
-//! The contended counter of many talks on scaling. The final count shows that no addition was lost; an exchange that is not atomic would lose what it took.
+//! The contended counter of many talks on scaling. The final count shows that no addition was lost;
+//! an exchange that is not atomic would lose what it took.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -1,13 +1,14 @@
 //! Two threads that wait for each other at a barrier: pthread_barrier_wait.
 //!
 //! ## Measures
-//! Two meetings: the partner sleeps at the barrier until the measuring thread comes, then the measuring thread sleeps there
-//! until the partner comes. Both call pthread_barrier_wait twice. The detail `meeting_ns` is half of it.
+//! Two meetings: the partner sleeps at the barrier until the measuring thread comes, then the
+//! measuring thread sleeps there until the partner comes. Both call pthread_barrier_wait twice. The
+//! detail `meeting_ns` is half of it.
 //! ## Does not measure
 //! Barriers for more threads, which wake all that sleep; barriers that spin.
 //! ## Interpretation
-//! Two sleeps and two wake-ups, as a round trip of `switch.futex`. On two CPUs it is dominated by waking the other CPU. Work
-//! between two meetings adds to that, and the slowest thread's decides.
+//! Two sleeps and two wake-ups, as a round trip of `switch.futex`. On two CPUs it is dominated by
+//! waking the other CPU. Work between two meetings adds to that, and the slowest thread's decides.
 //! ## Source
 //! The barrier of the EPCC microbenchmarks, with the C library's own.
 #![allow(unsafe_code)] // the C library's interface
@@ -62,7 +63,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 fn both(cpus: &[u32]) -> Result<(Follower, Leading), Failure> {
     let place = Arc::new(Place::new()?);
     let theirs = Arc::clone(&place);
-    // The measuring thread may sleep at the barrier. If it has left, too, this one sleeps there until the process ends.
+    // The measuring thread may sleep at the barrier. If it has left, too, this one sleeps there
+    // until the process ends.
     let hang_up = |place: &mut Arc<Place>| drop(place.wait());
     let follow = |place: &mut Arc<Place>, _: &Stop| place.follow();
     let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), follow, hang_up)?;
@@ -100,7 +102,8 @@ struct Place {
     last: AtomicU64,
 }
 
-// SAFETY: a barrier is made for use by several threads; it stays at its address, in an Arc's memory, from its first use.
+// SAFETY: a barrier is made for use by several threads; it stays at its address, in an Arc's
+// memory, from its first use.
 unsafe impl Send for Place {}
 // SAFETY: as above.
 unsafe impl Sync for Place {}
@@ -139,7 +142,8 @@ impl Place {
         Ok(())
     }
 
-    /// Comes to a meeting as thread `own`. Afterwards the other must have come, too, to this meeting or already to the next.
+    /// Comes to a meeting as thread `own`. Afterwards the other must have come, too, to this
+    /// meeting or already to the next.
     fn meet(&self, own: usize, meeting: u64) -> Result<(), Failure> {
         self.arrived[own].0.store(meeting, Ordering::Release);
         self.wait()?;

@@ -25,7 +25,8 @@ pub(super) trait Adder: Send + Sync + 'static {
     fn number(&self) -> u64;
 }
 
-/// A thread that makes fewer operations than this, in percent of an equal share, is served so seldom that there is no contention.
+/// A thread that makes fewer operations than this, in percent of an equal share, is served so
+/// seldom that there is no contention.
 const MIN_SHARE_PERCENT: f64 = 2.0;
 
 /// The threads never sleep; the tick and other tasks of the machine preempt now and then.
@@ -190,7 +191,8 @@ impl Sums {
     }
 }
 
-/// Measures additions by all threads of the case together: the elapsed time divided by the number of additions.
+/// Measures additions by all threads of the case together: the elapsed time divided by the number
+/// of additions.
 pub(super) fn measure<A: Adder>(b: &mut Bencher, make: impl Fn() -> A) -> Result<(), Failure> {
     let threads = b.case().number("threads") as usize;
     let make = |cpus: &[u32]| team(cpus, make(), threads - 1);

@@ -1,18 +1,21 @@
 //! Locking a file: fcntl, open file description locks, and flock.
 //!
 //! ## Measures
-//! `free`: taking an uncontended exclusive lock of a whole file and releasing it, two system calls. `contended`: two
-//! processes take the locks of three files in turn, each taking the next before it releases the last, so that the first to
-//! come sleeps until the other hands over. One operation is a step of both: two locks, two unlocks, two switches. The
-//! detail `hand_over_ns` is half of it.
+//! `free`: taking an uncontended exclusive lock of a whole file and releasing it, two system calls.
+//! `contended`: two processes take the locks of three files in turn, each taking the next before it
+//! releases the last, so that the first to come sleeps until the other hands over. One operation is
+//! a step of both: two locks, two unlocks, two switches. The detail `hand_over_ns` is half of it.
 //!
-//! `fcntl` is F_SETLKW, whose lock belongs to the process; `ofd` is F_OFD_SETLKW, whose lock belongs to the open file; `flock` is
-//! the call of that name. The files lie in the directory for temporary files and are already unlinked.
+//! `fcntl` is F_SETLKW, whose lock belongs to the process; `ofd` is F_OFD_SETLKW, whose lock
+//! belongs to the open file; `flock` is the call of that name. The files lie in the directory for
+//! temporary files and are already unlinked.
 //! ## Does not measure
-//! Locks of a network file system, which involve its server; many locks of one file, which the kernel searches one by one.
+//! Locks of a network file system, which involve its server; many locks of one file, which the
+//! kernel searches one by one.
 //! ## Interpretation
-//! Compare `contended` with a round trip of `switch.pipe` on the same CPUs: both are two sleeps and two wake-ups.
-//! The fcntl lock looks for deadlocks whenever it would sleep, under a machine-wide lock.
+//! Compare `contended` with a round trip of `switch.pipe` on the same CPUs: both are two sleeps and
+//! two wake-ups. The fcntl lock looks for deadlocks whenever it would sleep, under a machine-wide
+//! lock.
 //! ## Source
 //! lmbench `lat_fcntl`.
 
@@ -89,8 +92,9 @@ const COMMAND: Argument = Argument {
     name: "command",
 };
 
-/// The call that locks and unlocks and its commands, by a row's name. Read here separately: the lock that is taken is chosen from
-/// the same name elsewhere, and two of the kinds differ only in this.
+/// The call that locks and unlocks and its commands, by a row's name. Read here separately: the
+/// lock that is taken is chosen from the same name elsewhere, and two of the kinds differ only in
+/// this.
 struct Named {
     call: Sysno,
     lock: u64,
@@ -156,7 +160,8 @@ mod tests {
     use super::*;
     use crate::testing::{claims, found_of};
 
-    /// Whether the commands of a lock that is handed over are refuted under this name; `None` where it cannot be measured.
+    /// Whether the commands of a lock that is handed over are refuted under this name; `None` where
+    /// it cannot be measured.
     fn is_refuted(named: &'static str, via: Via) -> Option<bool> {
         let case = Case::new([("via", named), (Placement::KEY, "same")]);
         let expect = [switches(2.0), together(via.call(), 4.0)];

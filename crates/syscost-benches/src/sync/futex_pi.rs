@@ -1,17 +1,20 @@
 //! The kernel's priority-inheriting lock: FUTEX_LOCK_PI and FUTEX_UNLOCK_PI.
 //!
 //! ## Measures
-//! `free`: one FUTEX_LOCK_PI of a free word and one FUTEX_UNLOCK_PI of it, both through the kernel. `contended`: two
-//! threads take three such locks in turn, each taking the next before it releases the last, so that the first to come
-//! waits until the other hands over. One operation is a step of both: two locks and two unlocks, and on one CPU two switches.
-//! The detail `hand_over_ns` is half of it.
+//! `free`: one FUTEX_LOCK_PI of a free word and one FUTEX_UNLOCK_PI of it, both through the kernel.
+//! `contended`: two threads take three such locks in turn, each taking the next before it releases
+//! the last, so that the first to come waits until the other hands over. One operation is a step of
+//! both: two locks and two unlocks, and on one CPU two switches. The detail `hand_over_ns` is half
+//! of it.
 //! ## Does not measure
-//! The fast path of a C library: it takes a free lock by one atomic operation without the kernel, so `free` is the price only of what that
-//! cannot do. A priority boost: both threads have the same priority.
+//! The fast path of a C library: it takes a free lock by one atomic operation without the kernel,
+//! so `free` is the price only of what that cannot do. A priority boost: both threads have the same
+//! priority.
 //! ## Interpretation
-//! The kernel looks up the owner and keeps a real-time mutex with its queue for the word; that is the excess over
-//! `sync.futex_wake` without waiters. On two CPUs a thread that waits for a running one spins inside the kernel instead of sleeping, so
-//! that `contended` may cost less there than any wake-up; the evidence shows how many of the two switches really happened.
+//! The kernel looks up the owner and keeps a real-time mutex with its queue for the word; that is
+//! the excess over `sync.futex_wake` without waiters. On two CPUs a thread that waits for a running
+//! one spins inside the kernel instead of sleeping, so that `contended` may cost less there than
+//! any wake-up; the evidence shows how many of the two switches really happened.
 //! ## Source
 //! `perf bench futex lock-pi`.
 

@@ -1,13 +1,14 @@
 //! Moving sleeping threads from one futex to another.
 //!
 //! ## Measures
-//! One FUTEX_CMP_REQUEUE that wakes no thread and moves all waiters (1, 8, 64 threads asleep in FUTEX_WAIT) to another word; the next
-//! moves them back. They sleep all the while.
+//! One FUTEX_CMP_REQUEUE that wakes no thread and moves all waiters (1, 8, 64 threads asleep in
+//! FUTEX_WAIT) to another word; the next moves them back. They sleep all the while.
 //! ## Does not measure
 //! Waking the first of them, as a condition variable does when it wakes all.
 //! ## Interpretation
-//! Compare with `sync.futex_wake`: moving a waiter costs a fraction of waking it, which is why a broadcast wakes one and moves
-//! the others. The excess of 64 over 8, divided by 56, is the cost of one waiter.
+//! Compare with `sync.futex_wake`: moving a waiter costs a fraction of waking it, which is why a
+//! broadcast wakes one and moves the others. The excess of 64 over 8, divided by 56, is the cost of
+//! one waiter.
 //! ## Source
 //! `perf bench futex requeue`.
 

@@ -1,8 +1,8 @@
 //! Trying to sleep on several futexes, one of which has already changed.
 //!
 //! ## Measures
-//! One futex_waitv on 1, 8 or 128 words, of which the last does not have the expected value: the kernel queues the
-//! thread on all words before it, removes it again, and returns EAGAIN.
+//! One futex_waitv on 1, 8 or 128 words, of which the last does not have the expected value: the
+//! kernel queues the thread on all words before it, removes it again, and returns EAGAIN.
 //! ## Does not measure
 //! Sleep and wake-up, which cost what they cost with one word (`switch.futex`).
 //! ## Interpretation

@@ -1,17 +1,19 @@
 //! Waking threads that sleep on a futex: the cost for the waker.
 //!
 //! ## Measures
-//! One FUTEX_WAKE: without waiters (`waiters=0`), and of 1 or 8 threads that sleep in FUTEX_WAIT on the CPU that the row names. Each such
-//! call is timed individually, from its begin to its return, when all waiters have slept for some ten microseconds.
+//! One FUTEX_WAKE: without waiters (`waiters=0`), and of 1 or 8 threads that sleep in FUTEX_WAIT on
+//! the CPU that the row names. Each such call is timed individually, from its begin to its return,
+//! when all waiters have slept for some ten microseconds.
 //! ## Does not measure
-//! When the woken threads run (`switch.wakeup`), nor the round trip (`switch.futex`). The waiters are of the class SCHED_BATCH, which
-//! never preempts: on the same CPU a common waiter may run before the waker's call has returned.
+//! When the woken threads run (`switch.wakeup`), nor the round trip (`switch.futex`). The waiters
+//! are of the class SCHED_BATCH, which never preempts: on the same CPU a common waiter may run
+//! before the waker's call has returned.
 //! ## Interpretation
 //! On the same CPU the waker only puts the others into the run queue. Another CPU that is idle
-//! must also be woken, by an inter-processor interrupt; in a virtual machine that goes through the hypervisor and may cost
-//! ten times as much. Eight waiters there need one interrupt.
-//! Where another program wants the same CPU all the time, the kernel switches within the call, and mostly to the waiter: then the number
-//! includes more than the call, and is flagged as disturbed.
+//! must also be woken, by an inter-processor interrupt; in a virtual machine that goes through the
+//! hypervisor and may cost ten times as much. Eight waiters there need one interrupt. Where another
+//! program wants the same CPU all the time, the kernel switches within the call, and mostly to the
+//! waiter: then the number includes more than the call, and is flagged as disturbed.
 //! ## Source
 //! `perf bench futex wake`.
 

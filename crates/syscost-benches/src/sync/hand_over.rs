@@ -1,11 +1,13 @@
 //! Shared: two tasks that hand locks to each other, in a chain of three that leaves neither a choice.
 //!
-//! Each task holds one lock, takes the next and only then releases the first. One lock is free at any time, so a task can be at most one
-//! step ahead and then sleeps until the other has made its step. Therefore the position of the other task is known whenever a lock
-//! is taken: a lock without mutual exclusion is detected at the first step.
+//! Each task holds one lock, takes the next and only then releases the first. One lock is free at
+//! any time, so a task can be at most one step ahead and then sleeps until the other has made its
+//! step. Therefore the position of the other task is known whenever a lock is taken: a lock without
+//! mutual exclusion is detected at the first step.
 //!
-//! The measuring task's turn begins with a release, and ends when it has taken what the partner released in return: the partner is at the
-//! same point before and after each turn, so that none of its work happens before the clock starts or after it stops.
+//! The measuring task's turn begins with a release, and ends when it has taken what the partner
+//! released in return: the partner is at the same point before and after each turn, so that none of
+//! its work happens before the clock starts or after it stops.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,24 +1,27 @@
 //! A mutex: pthread_mutex_lock and pthread_mutex_unlock.
 //!
 //! ## Measures
-//! A pthread mutex of the default kind. `free`: taken and released by one thread while the process's only other thread
-//! sleeps. `contended`: several threads, each on a separate CPU, take it as fast as they can, each time to add one to a number
-//! that it guards; the result is the time per addition of all threads together. `handed_over`: two threads take three mutexes in
-//! turn, each taking the next before it releases the last, so that the first to come sleeps until the other hands over;
-//! one operation is a step of both (two locks, two unlocks, two switches), and the detail `hand_over_ns` is half of it.
+//! A pthread mutex of the default kind. `free`: taken and released by one thread while the
+//! process's only other thread sleeps. `contended`: several threads, each on a separate CPU, take
+//! it as fast as they can, each time to add one to a number that it guards; the result is the time
+//! per addition of all threads together. `handed_over`: two threads take three mutexes in turn,
+//! each taking the next before it releases the last, so that the first to come sleeps until the
+//! other hands over; one operation is a step of both (two locks, two unlocks, two switches), and
+//! the detail `hand_over_ns` is half of it.
 //! ## Does not measure
-//! Mutexes that check errors, nest, or are shared by processes. Work inside the lock. A process that never had a second thread:
-//! some C libraries leave out the atomic operations there.
+//! Mutexes that check errors, nest, or are shared by processes. Work inside the lock. A process
+//! that never had a second thread: some C libraries leave out the atomic operations there.
 //! ## Interpretation
-//! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per addition than expected, because
-//! a thread that releases the mutex often takes it again before the other has woken: fast and unfair. The details
-//! `least_share_percent` and `largest_share_percent` are the shares of the least and the most served
-//! thread, in percent of an equal share; 100 and 100 would be fair. `handed_over` is the cost when the threads take turns each time.
+//! `free` is two atomic operations (`op.atomic`) and two calls. `contended` may cost less per
+//! addition than expected, because a thread that releases the mutex often takes it again before the
+//! other has woken: fast and unfair. The details `least_share_percent` and `largest_share_percent`
+//! are the shares of the least and the most served thread, in percent of an equal share; 100 and
+//! 100 would be fair. `handed_over` is the cost when the threads take turns each time.
 //!
 //! Threads that take turns on one CPU hardly ever contend for so short a lock, so `contended` needs two.
 //! ## Source
-//! The microbenchmarks of the C library's locks. Mutual exclusion is checked by the final count (`contended`) and by attempts to take the
-//! lock while it is held (`free`).
+//! The microbenchmarks of the C library's locks. Mutual exclusion is checked by the final count
+//! (`contended`) and by attempts to take the lock while it is held (`free`).
 #![allow(unsafe_code)] // the C library's interface
 
 use std::cell::UnsafeCell;
@@ -52,7 +55,8 @@ fn cases() -> Vec<Case> {
     let handed_over = hand_over::placements().map(|placement| {
         Case::new([("state", "handed_over"), (Placement::KEY, placement.name())]).expecting([
             switches(2.0),
-            // Each wakes and waits. Where the woken thread preempts the waker, only one of them has to; a thread that is overtaken waits again.
+            // Each wakes and waits. Where the woken thread preempts the waker, only one of them has
+            // to; a thread that is overtaken waits again.
             within(Counter::Syscall(Sysno::FUTEX), 1.9, 6.0),
         ])
     });

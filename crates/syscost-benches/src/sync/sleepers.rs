@@ -24,10 +24,12 @@ const LONGEST_NAP: Duration = Duration::from_millis(10);
 /// Pause when they were asleep, but not on the futex.
 const LONG_NAP: Duration = Duration::from_millis(1);
 
-/// Turns of an empty loop, some ten microseconds, during which the sleepers' CPU becomes idle and the measuring one reaches its speed.
+/// Turns of an empty loop, some ten microseconds, during which the sleepers' CPU becomes idle and
+/// the measuring one reaches its speed.
 const SETTLE_TURNS: u32 = 40_000;
 
-/// The words to sleep on: 0 while the threads should sleep, on the first word until they are moved to the second.
+/// The words to sleep on: 0 while the threads should sleep, on the first word until they are moved
+/// to the second.
 #[derive(Default)]
 pub(super) struct Bed(pub(super) [Padded<AtomicU32>; 2]);
 

@@ -1,15 +1,17 @@
 //! A spin lock: pthread_spin_lock and pthread_spin_unlock.
 //!
 //! ## Measures
-//! `free`: taken and released by one thread while the process's only other thread sleeps. `contended`: several threads, each on a
-//! separate CPU, take it as fast as they can, each time to add one to a number that it guards; the result is the time per
-//! addition of all threads together.
+//! `free`: taken and released by one thread while the process's only other thread sleeps.
+//! `contended`: several threads, each on a separate CPU, take it as fast as they can, each time to
+//! add one to a number that it guards; the result is the time per addition of all threads together.
 //! ## Does not measure
 //! Threads that share a CPU: a waiter then burns the time that the holder needs.
 //! ## Interpretation
-//! The threads never sleep, which saves the wake-ups of `sync.mutex` and costs a CPU per waiter. Contended, the cost is that of moving
-//! the lock's cache line between the cores. The details `least_share_percent` and `largest_share_percent` are the shares of the least and
-//! the most served thread, in percent of an equal share of the additions: a core that has the line often gets the lock again.
+//! The threads never sleep, which saves the wake-ups of `sync.mutex` and costs a CPU per waiter.
+//! Contended, the cost is that of moving the lock's cache line between the cores. The details
+//! `least_share_percent` and `largest_share_percent` are the shares of the least and the most
+//! served thread, in percent of an equal share of the additions: a core that has the line often
+//! gets the lock again.
 //! ## Source
 //! As `sync.mutex`.
 #![allow(unsafe_code)] // the C library's interface

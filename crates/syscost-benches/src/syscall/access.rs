@@ -1,13 +1,14 @@
 //! Checking whether a file exists.
 //!
 //! ## Measures
-//! faccessat, the system call of access(2): walking the path as the real user, and checking for existence (F_OK). `file` is this
-//! program's own executable, named within its directory; `device` is /dev/null.
+//! faccessat, the system call of access(2): walking the path as the real user, and checking for
+//! existence (F_OK). `file` is this program's own executable, named within its directory; `device`
+//! is /dev/null.
 //! ## Does not measure
 //! Names that are not in the kernel's cache.
 //! ## Interpretation
-//! Compared to `syscall.stat` of the same name no answer is filled in, but credentials of the real user may have to be created
-//! first.
+//! Compared to `syscall.stat` of the same name no answer is filled in, but credentials of the real
+//! user may have to be created first.
 //! ## Source
 //! libMicro `access`.
 

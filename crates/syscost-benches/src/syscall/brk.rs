@@ -1,8 +1,8 @@
 //! Querying the end of the heap, and moving it.
 //!
 //! ## Measures
-//! `query`: one brk call that moves nothing. `page`: two calls, one page up and the same page down again. The page is never
-//! touched, so no memory is allocated.
+//! `query`: one brk call that moves nothing. `page`: two calls, one page up and the same page down
+//! again. The page is never touched, so no memory is allocated.
 //! ## Does not measure
 //! Page faults on the new memory (`memory.page_fault`), or malloc above it.
 //! ## Interpretation
@@ -42,9 +42,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     let page = rustix::param::page_size();
     b.batches(1, |n| {
-        // Queried anew for each batch, since the allocator may move the end between them. The C library remembers it and
-        // makes no call.
-        // SAFETY: an increment of 0 moves nothing.
+        // Queried anew for each batch, since the allocator may move the end between them. The C
+        // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
         let end = unsafe { libc::sbrk(0) }.addr();
         for _ in 0..n {
             // SAFETY: nothing allocates between the two, so the page above the end is not in use.

@@ -1,15 +1,17 @@
 //! A system call when nothing is warm, against one when everything is.
 //!
 //! ## Measures
-//! One getppid, timed individually. `first`: the first one a newly forked process makes, all user pages touched before.
-//! `displaced`: after this process wrote a buffer of four times the core's second-level cache. `warm`: after another getppid. The
-//! timer's own cost, measured the same way around nothing, is subtracted.
+//! One getppid, timed individually. `first`: the first one a newly forked process makes, all user
+//! pages touched before. `displaced`: after this process wrote a buffer of four times the core's
+//! second-level cache. `warm`: after another getppid. The timer's own cost, measured the same way
+//! around nothing, is subtracted.
 //! ## Does not measure
-//! Loading the program's code from disk or faulting it in, which is most of what a process's first call costs when its
-//! page is fresh (`call.first`).
+//! Loading the program's code from disk or faulting it in, which is most of what a process's first
+//! call costs when its page is fresh (`call.first`).
 //! ## Interpretation
-//! Single calls read higher than `syscall.null`, whose calls overlap at their ends. `displaced` shows what the kernel's
-//! entry path costs when its code and data come from the last-level cache or memory. Expect a wide spread.
+//! Single calls read higher than `syscall.null`, whose calls overlap at their ends. `displaced`
+//! shows what the kernel's entry path costs when its code and data come from the last-level cache
+//! or memory. Expect a wide spread.
 //! ## Source
 //! The three-costs experiment, which found its first call slower than the others.
 #![allow(unsafe_code)] // raw system calls, and a fork
@@ -57,7 +59,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const CHILDREN: &str = "children that reported to their parent";
 
-/// Size of the core's second-level cache, in bytes; a larger assumed size where the system does not report it.
+/// Size of the core's second-level cache, in bytes; a larger assumed size where the system does not
+/// report it.
 fn core_cache(cpu: u32) -> usize {
     const ASSUMED: u64 = 4 << 20;
     let caches = Topology::known()

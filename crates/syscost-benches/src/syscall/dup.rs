@@ -1,13 +1,13 @@
 //! A second descriptor for an open file.
 //!
 //! ## Measures
-//! `dup` and the close of its result (two calls), and `dup3` onto a descriptor that is open, which closes that one
-//! in the same call (one call). The open file is a pipe.
+//! `dup` and the close of its result (two calls), and `dup3` onto a descriptor that is open, which
+//! closes that one in the same call (one call). The open file is a pipe.
 //! ## Does not measure
 //! Growing the descriptor table: there is always room.
 //! ## Interpretation
-//! `call=dup_close` contains a close that only drops a reference: the file stays open. What a real close costs is in
-//! `syscall.open_close`.
+//! `call=dup_close` contains a close that only drops a reference: the file stays open. What a real
+//! close costs is in `syscall.open_close`.
 //! ## Source
 //! libMicro `dup`.
 #![allow(unsafe_code)] // close, checked

@@ -1,8 +1,9 @@
 //! Waiting with epoll for one of many descriptors.
 //!
 //! ## Measures
-//! epoll_pwait without a time limit on a set of 10, 100 and 500 descriptors, registered beforehand, each its own pipe or
-//! loopback connection, of which the first or the last is readable (level-triggered; one event is taken).
+//! epoll_pwait without a time limit on a set of 10, 100 and 500 descriptors, registered beforehand,
+//! each its own pipe or loopback connection, of which the first or the last is readable
+//! (level-triggered; one event is taken).
 //! ## Does not measure
 //! Registration, and sleep and wake-up: every call returns immediately.
 //! ## Interpretation

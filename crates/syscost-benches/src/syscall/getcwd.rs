@@ -1,8 +1,8 @@
 //! Querying the name of the working directory.
 //!
 //! ## Measures
-//! The raw getcwd call in `/` and in `/proc/sys/kernel`, three components and one mount deep. The kernel walks from the
-//! directory up to the root and copies each name.
+//! The raw getcwd call in `/` and in `/proc/sys/kernel`, three components and one mount deep. The
+//! kernel walks from the directory up to the root and copies each name.
 //! ## Does not measure
 //! The C library's allocation of the result.
 //! ## Interpretation

@@ -1,7 +1,8 @@
 //! Querying the resources used so far.
 //!
 //! ## Measures
-//! The raw getrusage call for the thread and for the process: times, faults and switches summed up and copied out.
+//! The raw getrusage call for the thread and for the process: times, faults and switches summed up
+//! and copied out.
 //! ## Does not measure
 //! Children's usage, which is a copy of sums.
 //! ## Interpretation

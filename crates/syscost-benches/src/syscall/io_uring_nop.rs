@@ -1,13 +1,15 @@
 //! Handing operations that do nothing to the kernel through io_uring.
 //!
 //! ## Measures
-//! One IORING_OP_NOP: written to the submission ring, taken from there by the kernel, completed, and read from the completion
-//! ring. 1, 8 or 64 of them go in with one io_uring_enter call. No polling thread in the kernel.
+//! One IORING_OP_NOP: written to the submission ring, taken from there by the kernel, completed,
+//! and read from the completion ring. 1, 8 or 64 of them go in with one io_uring_enter call. No
+//! polling thread in the kernel.
 //! ## Does not measure
 //! Input or output, and setting up the ring.
 //! ## Interpretation
-//! The cost is per operation: an enter call shared by `batch`, and what each operation costs by itself. `batch=1` against
-//! `syscall.null` shows what the ring adds; `batch=64` comes close to an operation without a system call.
+//! The cost is per operation: an enter call shared by `batch`, and what each operation costs by
+//! itself. `batch=1` against `syscall.null` shows what the ring adds; `batch=64` comes close to an
+//! operation without a system call.
 //! ## Source
 //! io_uring(7); no published experiment.
 #![allow(unsafe_code)] // pushing to the submission ring

@@ -1,7 +1,8 @@
 //! Setting the position in an open file.
 //!
 //! ## Measures
-//! lseek to an absolute position in a file in memory: descriptor, the position's lock, and the position itself.
+//! lseek to an absolute position in a file in memory: descriptor, the position's lock, and the
+//! position itself.
 //! ## Does not measure
 //! Any input or output: nothing moves but a number.
 //! ## Interpretation

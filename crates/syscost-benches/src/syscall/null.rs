@@ -1,15 +1,17 @@
 //! The cheapest system calls, as raw instructions and through the C library.
 //!
 //! ## Measures
-//! One entry into the kernel, the minimum work a call can do there, and the way back, with mitigations as they are. Raw
-//! cases execute the `syscall` (`svc`) instruction themselves; `libc` cases call the C library's wrapper for the same call.
-//! `absent` is nfsservctl, which Linux dropped in 3.1: its number only leads to "no such call" (ENOSYS).
+//! One entry into the kernel, the minimum work a call can do there, and the way back, with
+//! mitigations as they are. Raw cases execute the `syscall` (`svc`) instruction themselves; `libc`
+//! cases call the C library's wrapper for the same call. `absent` is nfsservctl, which Linux
+//! dropped in 3.1: its number only leads to "no such call" (ENOSYS).
 //! ## Does not measure
 //! Any useful work, and cold caches (`syscall.cold`).
 //! ## Interpretation
-//! `absent` is the entry and the exit alone. getppid follows a pointer and takes a read lock, getuid maps an id, so each may
-//! cost a little more. A `libc` case cheaper than its raw one would mean that the library answers from a cache: glibc
-//! 2.3.4 to 2.24 did so for getpid, which is how published costs of "a system call" came to be a few cycles.
+//! `absent` is the entry and the exit alone. getppid follows a pointer and takes a read lock,
+//! getuid maps an id, so each may cost a little more. A `libc` case cheaper than its raw one would
+//! mean that the library answers from a cache: glibc 2.3.4 to 2.24 did so for getpid, which is how
+//! published costs of "a system call" came to be a few cycles.
 //! ## Source
 //! lmbench `lat_syscall null`; the call-and-switch, three-costs, whole-system and switch-costs experiments.
 #![allow(unsafe_code)] // raw system calls

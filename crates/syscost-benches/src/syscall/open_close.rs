@@ -1,12 +1,14 @@
 //! Opening a file and closing it again.
 //!
 //! ## Measures
-//! openat for reading and close, together: walking the path, a file structure, a free descriptor, and giving both back.
-//! `file` is this program's own executable, named within its directory; `device` is /dev/null.
+//! openat for reading and close, together: walking the path, a file structure, a free descriptor,
+//! and giving both back. `file` is this program's own executable, named within its directory;
+//! `device` is /dev/null.
 //! ## Does not measure
 //! Creation of a file (`fs.metadata`), or names that are not in the kernel's cache.
 //! ## Interpretation
-//! Two calls, and named so: the cost is not split between them. The file system's own open is in `file`, the search for a driver in `device`.
+//! Two calls, and named so: the cost is not split between them. The file system's own open is in
+//! `file`, the search for a driver in `device`.
 //! ## Source
 //! lmbench `lat_syscall open`; libMicro `open` and `close`.
 #![allow(unsafe_code)] // close, checked

@@ -1,14 +1,15 @@
 //! Waiting with poll for one of many descriptors.
 //!
 //! ## Measures
-//! ppoll without a time limit over 10, 100 and 500 descriptors, each its own pipe or loopback connection, of which the first
-//! or the last is readable.
+//! ppoll without a time limit over 10, 100 and 500 descriptors, each its own pipe or loopback
+//! connection, of which the first or the last is readable.
 //! ## Does not measure
 //! Sleep and wake-up (`switch.*`): every call returns immediately.
 //! ## Interpretation
-//! All descriptors are copied in, looked up and polled, so the cost grows with their number; the slope is the price of one.
-//! `last` is more expensive than `first`: until something readable is found, the caller is put on each descriptor's wait queue, and
-//! removed again at the end. Tools that poll with a time limit of 0 never pay for queues: compare them with `first`.
+//! All descriptors are copied in, looked up and polled, so the cost grows with their number; the
+//! slope is the price of one. `last` is more expensive than `first`: until something readable is
+//! found, the caller is put on each descriptor's wait queue, and removed again at the end. Tools
+//! that poll with a time limit of 0 never pay for queues: compare them with `first`.
 //! ## Source
 //! lmbench `lat_select`; LEBench poll; libMicro `poll_100`.
 

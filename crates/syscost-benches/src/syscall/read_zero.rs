@@ -6,8 +6,8 @@
 //! ## Does not measure
 //! Waiting, or finding data: there is always a zero.
 //! ## Interpretation
-//! It includes making user memory accessible to the kernel for one byte (SMAP, PAN): the difference from `read_zero_bytes{of=zero}`
-//! is nearly that alone.
+//! It includes making user memory accessible to the kernel for one byte (SMAP, PAN): the difference
+//! from `read_zero_bytes{of=zero}` is nearly that alone.
 //! ## Source
 //! lmbench `lat_syscall read`.
 

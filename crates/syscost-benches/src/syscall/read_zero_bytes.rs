@@ -1,13 +1,14 @@
 //! Reading no bytes from a device, a pipe and a file.
 //!
 //! ## Measures
-//! A read call whose length is 0: entry, looking up the descriptor, permission, the way to the file's own read function,
-//! and back. Nothing is copied.
+//! A read call whose length is 0: entry, looking up the descriptor, permission, the way to the
+//! file's own read function, and back. Nothing is copied.
 //! ## Does not measure
 //! Any transfer (`syscall.read_zero` moves one byte).
 //! ## Interpretation
-//! A pipe notices the length of 0 before it takes its lock; a file in memory looks up its position first. The experiment
-//! that measured this kept the shortest run of 100, 1000 and 10000 reads: compare it with the row's minimum.
+//! A pipe notices the length of 0 before it takes its lock; a file in memory looks up its position
+//! first. The experiment that measured this kept the shortest run of 100, 1000 and 10000 reads:
+//! compare it with the row's minimum.
 //! ## Source
 //! The clock-read-switch experiment.
 

@@ -1,13 +1,14 @@
 //! Waiting with select for one of many descriptors.
 //!
 //! ## Measures
-//! pselect6 without a time limit over 10, 100 and 500 descriptors, each its own pipe or loopback connection, of which the
-//! first or the last is readable; and the copy of the set, since select overwrites it.
+//! pselect6 without a time limit over 10, 100 and 500 descriptors, each its own pipe or loopback
+//! connection, of which the first or the last is readable; and the copy of the set, since select
+//! overwrites it.
 //! ## Does not measure
 //! Sleep and wake-up (`switch.*`): every call returns immediately.
 //! ## Interpretation
-//! Like `syscall.poll`, with bits instead of structures: the set is small, but every bit up to the highest descriptor
-//! is looked at.
+//! Like `syscall.poll`, with bits instead of structures: the set is small, but every bit up to the
+//! highest descriptor is looked at.
 //! ## Source
 //! lmbench `lat_select`; LEBench select.
 #![allow(unsafe_code)] // select takes bare descriptor numbers

@@ -1,14 +1,14 @@
 //! Changing to the user that the caller already is.
 //!
 //! ## Measures
-//! A setuid call whose argument is the caller's own user: the kernel prepares new credentials, checks and installs them,
-//! and gives the old ones back. Only the calling thread's are changed; the raw call has none of the C library's signals to
-//! other threads.
+//! A setuid call whose argument is the caller's own user: the kernel prepares new credentials,
+//! checks and installs them, and gives the old ones back. Only the calling thread's are changed;
+//! the raw call has none of the C library's signals to other threads.
 //! ## Does not measure
 //! A change to another user, which also accounts processes to their owners.
 //! ## Interpretation
-//! Several times a null call: it allocates and copies a structure, and frees another later. For root all four ids are set,
-//! otherwise only the effective one.
+//! Several times a null call: it allocates and copies a structure, and frees another later. For
+//! root all four ids are set, otherwise only the effective one.
 //! ## Source
 //! The three-costs experiment.
 #![allow(unsafe_code)] // a raw system call: the C library's wrapper does more

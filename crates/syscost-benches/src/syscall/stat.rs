@@ -1,12 +1,14 @@
 //! Querying a file's attributes by name.
 //!
 //! ## Measures
-//! newfstatat, the system call of stat(2): walking the path and filling in the answer. `file` is this program's own executable,
-//! named within its directory (one component); `device` is /dev/null (two components); `root` is `/` (none).
+//! newfstatat, the system call of stat(2): walking the path and filling in the answer. `file` is
+//! this program's own executable, named within its directory (one component); `device` is /dev/null
+//! (two components); `root` is `/` (none).
 //! ## Does not measure
 //! Reading directories or inodes from a device: the names are in the kernel's cache after the first call.
 //! ## Interpretation
-//! Each component of a path costs a lookup. For `file` the file system is asked: an overlay also asks the one below it.
+//! Each component of a path costs a lookup. For `file` the file system is asked: an overlay also
+//! asks the one below it.
 //! ## Source
 //! lmbench `lat_syscall stat`; libMicro `stat_tmp`.
 

@@ -1,13 +1,14 @@
 //! Calls that need not enter the kernel, against the same calls that do.
 //!
 //! ## Measures
-//! clock_gettime (CLOCK_MONOTONIC) and getcpu, each through the vDSO, the kernel's own code mapped into every process, and
-//! as a raw system call.
+//! clock_gettime (CLOCK_MONOTONIC) and getcpu, each through the vDSO, the kernel's own code mapped
+//! into every process, and as a raw system call.
 //! ## Does not measure
 //! Other clocks (`timing.clock_read`).
 //! ## Interpretation
-//! The pair's difference is what the vDSO saves. Where the kernel's clock source cannot be read by user code, the vDSO
-//! falls back to the system call: then the `vdso` case is withheld, since its evidence counts system calls.
+//! The pair's difference is what the vDSO saves. Where the kernel's clock source cannot be read by
+//! user code, the vDSO falls back to the system call: then the `vdso` case is withheld, since its
+//! evidence counts system calls.
 //! ## Source
 //! vdso(7); libMicro `gettimeofday` and `getcpuid`.
 #![allow(unsafe_code)] // raw system calls

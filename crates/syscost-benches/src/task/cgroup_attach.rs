@@ -1,15 +1,16 @@
 //! Moving a process from one control group to another.
 //!
 //! ## Measures
-//! One write of a sleeping process's id to the `cgroup.procs` of a group (version 2), back and forth between two new groups
-//! below the group that syscost runs in; after each, /proc shows where the process is. The groups have no controllers of
-//! their own and are removed afterwards.
+//! One write of a sleeping process's id to the `cgroup.procs` of a group (version 2), back and
+//! forth between two new groups below the group that syscost runs in; after each, /proc shows where
+//! the process is. The groups have no controllers of their own and are removed afterwards.
 //! ## Does not measure
 //! What controllers add when a process with memory and many threads moves, or creating a group.
 //! ## Interpretation
-//! The kernel takes the locks of all groups and of the process, and blocks forks and exits meanwhile. These moves follow
-//! each other closely; the first one after a pause may wait for milliseconds until every CPU has passed a grace period of
-//! RCU, which is why container runtimes start a process in its group (CLONE_INTO_CGROUP) rather than move it.
+//! The kernel takes the locks of all groups and of the process, and blocks forks and exits
+//! meanwhile. These moves follow each other closely; the first one after a pause may wait for
+//! milliseconds until every CPU has passed a grace period of RCU, which is why container runtimes
+//! start a process in its group (CLONE_INTO_CGROUP) rather than move it.
 //! ## Source
 //! cgroups(7), the kernel's cgroup-v2 documentation on migration.
 

@@ -1,7 +1,8 @@
 //! Shared: child processes that exit by themselves and are waited for.
 //!
-//! None of them asks the kernel for a signal at its parent's death, which would be part of the result: each does nothing but exit, or
-//! execute a program that does, so that none can stay. They exit by exit_group and run none of the parent's exit handlers.
+//! None of them asks the kernel for a signal at its parent's death, which would be part of the
+//! result: each does nothing but exit, or execute a program that does, so that none can stay. They
+//! exit by exit_group and run none of the parent's exit handlers.
 #![allow(unsafe_code)] // fork and its like
 
 use std::ffi::{c_int, c_void};
@@ -129,8 +130,9 @@ impl Stack {
     }
 }
 
-/// Creates a child that shares this process's memory until it executes a program or ends, and blocks its parent that long:
-/// vfork, with a separate stack for the child instead of the parent's, as posix_spawn does it.
+/// Creates a child that shares this process's memory until it executes a program or ends, and
+/// blocks its parent that long: vfork, with a separate stack for the child instead of the parent's,
+/// as posix_spawn does it.
 #[inline(always)]
 pub(crate) fn vfork<F: FnMut() -> c_int>(
     stack: &mut Stack,
@@ -141,8 +143,9 @@ pub(crate) fn vfork<F: FnMut() -> c_int>(
         leave(unsafe { (*work.cast::<F>())() })
     }
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the child has a separate stack and the parent is blocked until the child has left it; the child makes
-    // only raw system calls, so that nothing of the parent's (errno, locks, allocator) is touched.
+    // SAFETY: the child has a separate stack and the parent is blocked until the child has left it;
+    // the child makes only raw system calls, so that nothing of the parent's (errno, locks,
+    // allocator) is touched.
     match unsafe { libc::clone(begin::<F>, stack.top(), flags, ptr::from_mut(work).cast()) } {
         -1 => Err(Failure::last_os_error("clone with CLONE_VFORK")),
         child => Ok(Child(child)),

@@ -1,12 +1,14 @@
 //! Creating a process by clone3 itself.
 //!
 //! ## Measures
-//! One clone3 system call without flags, whose child, in a copy of the memory, exits immediately. `until=created`: the call
-//! alone; the child runs only afterwards. `until=reaped`: the child's exit and the parent's wait4 as well.
+//! One clone3 system call without flags, whose child, in a copy of the memory, exits immediately.
+//! `until=created`: the call alone; the child runs only afterwards. `until=reaped`: the child's
+//! exit and the parent's wait4 as well.
 //! ## Does not measure
 //! The C library's part of a fork (`task.fork`).
 //! ## Interpretation
-//! The difference from `task.fork` is what the library does before and after: handlers, its locks, a list for the child.
+//! The difference from `task.fork` is what the library does before and after: handlers, its locks,
+//! a list for the child.
 //! ## Source
 //! lmbench `lat_proc fork`, without the library.
 

@@ -1,13 +1,15 @@
 //! Creating a thread by the clone system call, without a thread library.
 //!
 //! ## Measures
-//! clone with the flags of a thread (memory, files, handlers and process shared), whose stack already exists; the thread
-//! counts itself and exits. `until=created`: the call alone; the thread runs only afterwards. `until=reaped`: its exit as well,
-//! which the kernel signals by clearing a word and waking the futex on it, where the creator waits.
+//! clone with the flags of a thread (memory, files, handlers and process shared), whose stack
+//! already exists; the thread counts itself and exits. `until=created`: the call alone; the thread
+//! runs only afterwards. `until=reaped`: its exit as well, which the kernel signals by clearing a
+//! word and waking the futex on it, where the creator waits.
 //! ## Does not measure
 //! The additions of a thread library: a stack, thread-local storage, signal masks (`task.pthread`).
 //! ## Interpretation
-//! The floor of any thread: a task structure, a kernel stack, a place in the run queue, and two switches of the CPU.
+//! The floor of any thread: a task structure, a kernel stack, a place in the run queue, and two
+//! switches of the CPU.
 //! ## Source
 //! osbench `create_threads`, without the library; clone(2).
 #![allow(unsafe_code)] // a thread of our own
@@ -77,8 +79,8 @@ fn create(stack: &mut Stack) -> Result<c_int, Failure> {
         | libc::CLONE_PARENT_SETTID
         | libc::CLONE_CHILD_CLEARTID;
     let (word, none) = (THREAD.as_ptr(), ptr::null_mut::<c_void>());
-    // SAFETY: the stack belongs to the thread alone until `THREAD` is 0 again; the thread has its creator's thread-local storage,
-    // and touches none of it. The kernel writes to a static word.
+    // SAFETY: the stack belongs to the thread alone until `THREAD` is 0 again; the thread has its
+    // creator's thread-local storage, and touches none of it. The kernel writes to a static word.
     match unsafe { libc::clone(begin, stack.top(), FLAGS, none, word, none, word) } {
         -1 => Err(Failure::last_os_error("clone of a thread")),
         id => Ok(id),

@@ -43,7 +43,8 @@ impl<'a, const N: usize> Command<'a, N> {
 
     /// Becomes the program. If that fails, returns the exit status that shells use for a missing file.
     pub(crate) fn execute(&self) -> c_int {
-        // SAFETY: a string and two lists of strings, each ended by a null pointer, that live as long as `self`.
+        // SAFETY: a string and two lists of strings, each ended by a null pointer, that live as
+        // long as `self`.
         unsafe {
             syscall3(
                 Sysno::EXECVE,
@@ -55,7 +56,8 @@ impl<'a, const N: usize> Command<'a, N> {
         127
     }
 
-    /// Starts the program as a child by the C library's posix_spawn, which returns when it was executed or failed.
+    /// Starts the program as a child by the C library's posix_spawn, which returns when it was
+    /// executed or failed.
     pub(crate) fn spawn(&self) -> Result<Child, Failure> {
         let mut child = 0;
         // SAFETY: as above; the library only reads, but its declaration lacks `const` for historical reasons.

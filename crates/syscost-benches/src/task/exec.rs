@@ -1,18 +1,21 @@
 //! Creating a process that executes a program, by fork or vfork and execve.
 //!
 //! ## Measures
-//! Fork (the C library's) or vfork (see `task.vfork`), the child's execve of a tiny static program of syscost's, its run, wait4, and
-//! reading the byte that it wrote. The program is a few hundred bytes in memory: it maps one page, writes the byte and exits.
-//! It is named /proc/self/fd/N, and has one argument and no environment.
+//! Fork (the C library's) or vfork (see `task.vfork`), the child's execve of a tiny static program
+//! of syscost's, its run, wait4, and reading the byte that it wrote. The program is a few hundred
+//! bytes in memory: it maps one page, writes the byte and exits. It is named /proc/self/fd/N, and
+//! has one argument and no environment.
 //! ## Does not measure
-//! A dynamic linker, start-up of a C library, or reading a program from a disk: what real programs add to this.
+//! A dynamic linker, start-up of a C library, or reading a program from a disk: what real programs
+//! add to this.
 //! ## Interpretation
-//! The rest is the kernel's part: creating a new address space, its end, and that of the old one. `via=fork` minus `via=vfork` is the copy of
-//! the parent's page tables, which grows with `resident_bytes`. The parent is this program, with some 6 MB: from a lean one of a few
-//! hundred KB the whole takes about a fifth less, see `task.fork_by_rss`.
+//! The rest is the kernel's part: creating a new address space, its end, and that of the old one.
+//! `via=fork` minus `via=vfork` is the copy of the parent's page tables, which grows with
+//! `resident_bytes`. The parent is this program, with some 6 MB: from a lean one of a few hundred
+//! KB the whole takes about a fifth less, see `task.fork_by_rss`.
 //! ## Source
-//! lmbench `lat_proc exec`, whose program prints a line. As lmbench is usually built it is linked dynamically, so its figure includes a
-//! dynamic linker's work as well.
+//! lmbench `lat_proc exec`, whose program prints a line. As lmbench is usually built it is linked
+//! dynamically, so its figure includes a dynamic linker's work as well.
 
 use syscost_harness::prelude::*;
 

@@ -1,9 +1,10 @@
 //! Creating a process by fork.
 //!
 //! ## Measures
-//! The C library's fork, whose child exits immediately. `until=created`: the call alone, as the parent sees it; the child runs
-//! only afterwards. `until=reaped`: the child's whole life as well, its exit and the parent's waitpid, one after the other on
-//! one CPU. The parent's memory is small: `resident_bytes` gives its size.
+//! The C library's fork, whose child exits immediately. `until=created`: the call alone, as the
+//! parent sees it; the child runs only afterwards. `until=reaped`: the child's whole life as well,
+//! its exit and the parent's waitpid, one after the other on one CPU. The parent's memory is small:
+//! `resident_bytes` gives its size.
 //! ## Does not measure
 //! What a parent with much memory pays (`task.fork_by_rss`), or a program to execute (`task.exec`).
 //! ## Interpretation

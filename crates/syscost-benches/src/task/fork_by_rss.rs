@@ -1,16 +1,19 @@
 //! The cost of a fork by the memory of the forking process.
 //!
 //! ## Measures
-//! The C library's fork, its child's exit and waitpid, as `task.fork` with `until=reaped`, from a process with this much more
-//! private memory, every page written: 0 to 1 GiB, in pages of 4 KiB or huge ones of 2 MiB. The child reads one byte of it.
-//! `term=page` is the cost of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from 4 to
-//! 32 MiB in small pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the same memory from the child.
+//! The C library's fork, its child's exit and waitpid, as `task.fork` with `until=reaped`, from a
+//! process with this much more private memory, every page written: 0 to 1 GiB, in pages of 4 KiB or
+//! huge ones of 2 MiB. The child reads one byte of it. `term=page` is the cost of one page: the
+//! slope of a line (Theil and Sen) through forks with four sizes in turn, from 4 to 32 MiB in small
+//! pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the same memory from
+//! the child.
 //! ## Does not measure
-//! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`), or file mappings, whose
-//! page tables are not copied.
+//! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`),
+//! or file mappings, whose page tables are not copied.
 //! ## Interpretation
-//! The page tables are copied, one entry for each page, and freed by the child. So the same memory in huge pages costs
-//! far less, which is a reason for a server to use them, and vfork nothing (`task.vfork`). `intercept_ns` is the fork without that memory.
+//! The page tables are copied, one entry for each page, and freed by the child. So the same memory
+//! in huge pages costs far less, which is a reason for a server to use them, and vfork nothing
+//! (`task.vfork`). `intercept_ns` is the fork without that memory.
 //! ## Source
 //! LEBench, fork of small and big processes.
 
@@ -59,7 +62,8 @@ const QUARTER_SECONDS: f64 = 0.05;
 /// Forks of each size in one observation.
 const REPEATS: usize = 3;
 
-/// The sizes to which the line is fitted, in MiB, and the size of the whole memory, part of which is always kept from the child.
+/// The sizes to which the line is fitted, in MiB, and the size of the whole memory, part of which
+/// is always kept from the child.
 const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
 const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
 
@@ -129,7 +133,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The time of a fork in ns, including the end of its child, which must have been given this much of the memory.
+/// The time of a fork in ns, including the end of its child, which must have been given this much
+/// of the memory.
 fn forked(
     clock: &Clock,
     ids: &mut Ids,
@@ -201,7 +206,8 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         let claim = "deviation from the line in percent";
         b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
         if b.case().is(Pages::KEY, SMALL, LARGE)? {
-            // Eight times the pages: forks of the same memory each time give a level line, which fits as well.
+            // Eight times the pages: forks of the same memory each time give a level line, which
+            // fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
             let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);
             let claim = "time of the largest fork over that of the smallest";

@@ -2,8 +2,9 @@
 
 /// Ids of processes or threads, in the order of their creation.
 ///
-/// The kernel assigns them in ascending order, and starts again from the lowest free one after the highest. So an id that is
-/// higher than the one before is new; after the wrap-around it must stay below the very first.
+/// The kernel assigns them in ascending order, and starts again from the lowest free one after the
+/// highest. So an id that is higher than the one before is new; after the wrap-around it must stay
+/// below the very first.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     first: i32,

@@ -1,17 +1,20 @@
 //! Creating a namespace and entering one.
 //!
 //! ## Measures
-//! One unshare of one kind of namespace, or one setns into a namespace of another process, timed in a new child each,
-//! whose end then frees it. For `pid` and `time` the namespace is that of the caller's future children. Without privilege the
-//! child first enters a user namespace, untimed, in which it may create the others. The clock's own cost is subtracted.
+//! One unshare of one kind of namespace, or one setns into a namespace of another process, timed in
+//! a new child each, whose end then frees it. For `pid` and `time` the namespace is that of the
+//! caller's future children. Without privilege the child first enters a user namespace, untimed, in
+//! which it may create the others. The clock's own cost is subtracted.
 //! ## Does not measure
-//! Freeing a namespace, which the kernel does later and elsewhere: a network takes milliseconds. So only as many are created
-//! as there are samples.
+//! Freeing a namespace, which the kernel does later and elsewhere: a network takes milliseconds. So
+//! only as many are created as there are samples.
 //! ## Interpretation
-//! `net` builds a network with its own loopback, tables and /proc files, `mnt` copies the existing mounts (`mounts_count`),
-//! `ipc` mounts a file system for message queues; the others are small objects. setns only changes pointers, except for
-//! `mnt`, which looks up root and working directory anew. Each is the first such call of a young process; a child that had to
-//! enter a user namespace before (`user_namespaces_entered_before_count`) has warmed the caches, so compare like with like.
+//! `net` builds a network with its own loopback, tables and /proc files, `mnt` copies the existing
+//! mounts (`mounts_count`), `ipc` mounts a file system for message queues; the others are small
+//! objects. setns only changes pointers, except for `mnt`, which looks up root and working
+//! directory anew. Each is the first such call of a young process; a child that had to enter a user
+//! namespace before (`user_namespaces_entered_before_count`) has warmed the caches, so compare like
+//! with like.
 //! ## Source
 //! unshare(2), setns(2): the calls that start a container.
 
@@ -45,7 +48,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
         calls(Sysno::EXIT_GROUP),
-        // The child's calls: looking at its namespaces before and after, reporting, and those of the C library in a fork.
+        // The child's calls: looking at its namespaces before and after, reporting, and those of
+        // the C library in a fork.
         at_most(Counter::OtherSyscalls, 8.0),
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(CHANGED), 1.0),

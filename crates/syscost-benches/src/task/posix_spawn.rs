@@ -1,13 +1,15 @@
 //! Creating a process that executes a program by posix_spawn.
 //!
 //! ## Measures
-//! The C library's posix_spawn of a tiny static program of syscost's, without attributes, in an empty environment.
-//! `until=created`: the call, which returns when the program has been loaded; it runs only afterwards. `until=reaped`: its run
-//! (it writes one byte and exits), waitpid, and reading the byte as well.
+//! The C library's posix_spawn of a tiny static program of syscost's, without attributes, in an
+//! empty environment. `until=created`: the call, which returns when the program has been loaded; it
+//! runs only afterwards. `until=reaped`: its run (it writes one byte and exits), waitpid, and
+//! reading the byte as well.
 //! ## Does not measure
 //! A search through PATH, a dynamic linker, or a program that does anything.
 //! ## Interpretation
-//! It contains a vfork and an exec, with a new stack and all signals blocked meanwhile: compare with `task.exec`, `via=vfork`.
+//! It contains a vfork and an exec, with a new stack and all signals blocked meanwhile: compare
+//! with `task.exec`, `via=vfork`.
 //! ## Source
 //! posix_spawn(3); lmbench `lat_proc exec`.
 
@@ -27,7 +29,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         calls(Sysno::EXECVE),
         exactly(Counter::Reported(DISTINCT), 1.0),
-        // The C library's own calls: clone or clone3, a stack for the child, blocking signals and querying their handlers.
+        // The C library's own calls: clone or clone3, a stack for the child, blocking signals and
+        // querying their handlers.
         at_most(Counter::OtherSyscalls, 140.0),
         at_most(Counter::MinorFaults, 8.0),
         at_most(Counter::VoluntarySwitches, 2.5),

@@ -1,14 +1,15 @@
 //! Creating a thread by the C library.
 //!
 //! ## Measures
-//! pthread_create with default attributes of a thread that counts itself and returns. `until=created`: the call alone; the
-//! thread runs only afterwards. `until=reaped`: its end and pthread_join as well. All on one CPU, one thread at a time.
+//! pthread_create with default attributes of a thread that counts itself and returns.
+//! `until=created`: the call alone; the thread runs only afterwards. `until=reaped`: its end and
+//! pthread_join as well. All on one CPU, one thread at a time.
 //! ## Does not measure
 //! The threads of a language's library, which add a little to these.
 //! ## Interpretation
-//! The library keeps the stacks of ended threads, so only the first one pays for memory: this measures a process that
-//! has had threads before. The excess over `task.clone_thread` is the library's: signal masks, lists to register, giving
-//! the stack's memory back.
+//! The library keeps the stacks of ended threads, so only the first one pays for memory: this
+//! measures a process that has had threads before. The excess over `task.clone_thread` is the
+//! library's: signal masks, lists to register, giving the stack's memory back.
 //! ## Source
 //! LEBench thread creation; libMicro `pthread_create`; osbench `create_threads`.
 #![allow(unsafe_code)] // the C library's threads
@@ -30,7 +31,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[
         // None where the thread has exited already.
         within(Counter::Syscall(Sysno::FUTEX), 0.0, 1.1),
-        // The C library's own calls: clone3 (or clone, where that is refused), signal masks, lists, the stack's memory.
+        // The C library's own calls: clone3 (or clone, where that is refused), signal masks, lists,
+        // the stack's memory.
         within(Counter::OtherSyscalls, 1.0, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
         exactly(Counter::Reported(RAN), 1.0),

@@ -1,14 +1,15 @@
 //! Running a command by the shell, as `system` and make do.
 //!
 //! ## Measures
-//! posix_spawn of `/bin/sh -c COMMAND` in an empty environment, and waitpid. `command=exit`: the shell itself exits with a
-//! certain status (`exit 43`). `command=program`: it runs a tiny program of syscost's, which writes one byte; the byte is read.
+//! posix_spawn of `/bin/sh -c COMMAND` in an empty environment, and waitpid. `command=exit`: the
+//! shell itself exits with a certain status (`exit 43`). `command=program`: it runs a tiny program
+//! of syscost's, which writes one byte; the byte is read.
 //! ## Does not measure
 //! A search through PATH, or what a login shell reads at its start.
 //! ## Interpretation
-//! Most of it is the start of the shell: its dynamic linker, its C library, its own set-up. The shells installed as
-//! /bin/sh differ much (dash, bash, busybox), so compare machines with care. A shell that executes the last command in its own
-//! process saves a fork in `command=program`.
+//! Most of it is the start of the shell: its dynamic linker, its C library, its own set-up. The
+//! shells installed as /bin/sh differ much (dash, bash, busybox), so compare machines with care. A
+//! shell that executes the last command in its own process saves a fork in `command=program`.
 //! ## Source
 //! lmbench `lat_proc shell`.
 

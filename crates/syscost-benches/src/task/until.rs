@@ -10,11 +10,13 @@ use super::marked::Marked;
 
 /// Evidence that a new task ran before the call that created it returned. They share one CPU.
 pub(crate) enum Witness<'a> {
-    /// Nothing blocks the creator: a new task that runs early causes an involuntary switch within the call. To prevent that the
-    /// creator is meanwhile of the class SCHED_BATCH, in which new tasks do not preempt.
+    /// Nothing blocks the creator: a new task that runs early causes an involuntary switch within
+    /// the call. To prevent that the creator is meanwhile of the class SCHED_BATCH, in which new
+    /// tasks do not preempt.
     Switches,
-    /// The creator is blocked until the task has executed the tiny program: if that runs early, its marker has already come. To prevent that
-    /// the creator is of the normal class, in which a woken task runs before others.
+    /// The creator is blocked until the task has executed the tiny program: if that runs early, its
+    /// marker has already come. To prevent that the creator is of the normal class, in which a
+    /// woken task runs before others.
     Marker(&'a Marked),
 }
 
@@ -35,8 +37,8 @@ impl Witness<'_> {
     }
 }
 
-/// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls that belong to the task's
-/// end: its work, its exit, and the wait.
+/// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls
+/// that belong to the task's end: its work, its exit, and the wait.
 pub(crate) fn measure<T>(
     b: &mut Bencher,
     ending: &[Sysno],

@@ -1,10 +1,11 @@
 //! Creating a process that borrows its parent's memory.
 //!
 //! ## Measures
-//! clone with CLONE_VM and CLONE_VFORK, as posix_spawn calls it: vfork, but with a separate stack for the child. The parent is
-//! blocked until the child has executed a program or ended, so there is no call that merely creates. `until=executed`: the
-//! call, whose child executes a tiny program of syscost's; the program itself runs only afterwards. `until=reaped`: the call, whose
-//! child exits immediately, and wait4.
+//! clone with CLONE_VM and CLONE_VFORK, as posix_spawn calls it: vfork, but with a separate stack
+//! for the child. The parent is blocked until the child has executed a program or ended, so there
+//! is no call that merely creates. `until=executed`: the call, whose child executes a tiny program
+//! of syscost's; the program itself runs only afterwards. `until=reaped`: the call, whose child
+//! exits immediately, and wait4.
 //! ## Does not measure
 //! The program's run and end (`task.exec`, `via=vfork`).
 //! ## Interpretation

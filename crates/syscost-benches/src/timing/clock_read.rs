@@ -1,17 +1,20 @@
 //! Reading a clock once: the processor's counter, and every clock of the system through the C library.
 //!
 //! ## Measures
-//! One reading, many in a row. `tsc` is the bare `rdtsc` (`cntvct_el0` on aarch64), free to move among the instructions
-//! around it; `tsc_fenced` waits for everything before it and holds back everything after it; `rdtscp` waits for what is
-//! before it. The other cases call `clock_gettime`, `gettimeofday` and `time` as programs do.
+//! One reading, many in a row. `tsc` is the bare `rdtsc`
+//! (`cntvct_el0` on aarch64), free to move among the instructions around it; `tsc_fenced` waits for
+//! everything before it and holds back everything after it; `rdtscp` waits for what is before it.
+//! The other cases call `clock_gettime`, `gettimeofday` and `time` as programs do.
 //! ## Does not measure
-//! How finely the clock counts (`timing.clock_step`), or the pair of fenced readings that times the samples of this run
-//! (`clock.read_ns` of the run).
+//! How finely the clock counts
+//! (`timing.clock_step`), or the pair of fenced readings that times the samples of this run (`clock.read_ns`
+//! of the run).
 //! ## Interpretation
-//! A reading that the vDSO answers costs little more than the counter itself; one that enters the kernel costs a system
-//! call. Which of the two it is was counted, and is in the evidence. CPU-time clocks always enter the kernel. If the
-//! ordinary clocks do too, the machine's clock source cannot be read from user space: programs that take many
-//! timestamps will notice. Coarse clocks read a stored time, and lag by up to a tick.
+//! A reading that the vDSO answers costs little more than the counter itself; one that enters the
+//! kernel costs a system call. Which of the two it is was counted, and is in the evidence. CPU-time
+//! clocks always enter the kernel. If the ordinary clocks do too, the machine's clock source cannot
+//! be read from user space: programs that take many timestamps will notice. Coarse clocks read a
+//! stored time, and lag by up to a tick.
 //! ## Source
 //! The timer costs of the call-and-switch, three-costs, whole-system and clock-read-switch experiments.
 
@@ -75,8 +78,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
 }
 
-/// Claims that either the vDSO or the kernel serves all readings: both are valid, but a mixture is not, since its cost would
-/// be that of neither. Returns the call that the kernel serves.
+/// Claims that either the vDSO or the kernel serves all readings: both are valid, but a mixture is
+/// not, since its cost would be that of neither. Returns the call that the kernel serves.
 pub(super) fn claim_served_by(b: &mut Bencher, clock: Source) -> Result<Option<Sysno>, Failure> {
     let counted = count_syscalls(Duration::from_secs(5), || {
         for _ in 0..AUDITED {

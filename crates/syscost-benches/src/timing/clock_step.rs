@@ -1,18 +1,21 @@
 //! By how much a clock advances from one reading to the next that differs.
 //!
 //! ## Measures
-//! The typical step between consecutive readings that differ, taken as fast as possible. The details: the smallest step,
-//! the longest gap, quantiles, the share of readings that came over 1 µs after the one before, and how many readings in a
-//! row are equal. The histogram holds every step.
+//! The typical step between consecutive readings that differ, taken as fast as possible. The
+//! details: the smallest step, the longest gap, quantiles, the share of readings that came over 1
+//! µs after the one before, and how many readings in a row are equal. The histogram holds every
+//! step.
 //! ## Does not measure
 //! The cost of a reading itself (`timing.clock_read`).
 //! ## Interpretation
-//! A clock finer than its own reading steps by about the cost of one: for `tsc` that is the cost of a bare pair of
-//! `rdtsc`, which published measurements subtract from each result. A coarser one steps by its resolution and repeats itself:
-//! gettimeofday by 1 µs, 20 to 50 readings each, coarse clocks by the kernel's tick. The tail is the machine's, not the
-//! clock's: interrupts, and the host of a virtual machine.
+//! A clock finer than its own reading steps by about the cost of one: for `tsc` that is the cost of
+//! a bare pair of `rdtsc`, which published measurements subtract from each result. A coarser one
+//! steps by its resolution and repeats itself: gettimeofday by 1 µs, 20 to 50 readings each, coarse
+//! clocks by the kernel's tick. The tail is the machine's, not the clock's: interrupts, and the
+//! host of a virtual machine.
 //! ## Source
-//! The clock-read-switch experiment's runs of equal gettimeofday readings; the rdtsc row of the three-costs experiment.
+//! The clock-read-switch experiment's runs of equal gettimeofday readings; the rdtsc row of the
+//! three-costs experiment.
 
 mod steps;
 

@@ -1,14 +1,16 @@
 //! The core's frequency, from chains of dependent instructions of known latency.
 //!
 //! ## Measures
-//! How many links of a chain the core executes in a nanosecond: register additions, one cycle each, and multiplications,
-//! three cycles each. The slope between a burst and one twice as long, so that the clock's own cost cancels.
+//! How many links of a chain the core executes in a nanosecond: register additions, one cycle each,
+//! and multiplications, three cycles each. The slope between a burst and one twice as long, so that
+//! the clock's own cost cancels.
 //! ## Does not measure
 //! The counter's rate (`clock.ghz` of the run), which stays the same whatever the core does; nor other cores.
 //! ## Interpretation
-//! With turbo the core runs above its nominal frequency, and how far depends on heat and on its neighbours. The two chains
-//! must agree within 2 %: if they do not, one of them does not take the assumed number of cycles on this core, and
-//! both rows are withheld, as is every figure in core cycles.
+//! With turbo the core runs above its nominal frequency, and how far depends on heat and on its
+//! neighbours. The two chains must agree within 2 %: if they do not, one of them does not take the
+//! assumed number of cycles on this core, and both rows are withheld, as is every figure in core
+//! cycles.
 //! ## Source
 //! lmbench `mhz`; the method of avx-turbo for measuring the frequency without privilege.
 
@@ -42,8 +44,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The frequencies, in GHz, of any core that can run this program.
 const PLAUSIBLE_GHZ: std::ops::RangeInclusive<f64> = 0.1..=6.5;
 
-/// Maximum relative difference of the chains where they are closest. The frequency may move between them; a latency other than
-/// assumed makes them differ by a quarter or more.
+/// Maximum relative difference of the chains where they are closest. The frequency may move between
+/// them; a latency other than assumed makes them differ by a quarter or more.
 const APART: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -68,8 +70,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         .iter()
         .filter_map(|core| Some((core.mul_ghz? / core.add_ghz? - 1.0).abs()))
         .min_by(f64::total_cmp);
-    // The closest of all observations, because the frequency may move between the two chains of one; a latency other than
-    // assumed makes all of them differ, and by far more.
+    // The closest of all observations, because the frequency may move between the two chains of
+    // one; a latency other than assumed makes all of them differ, and by far more.
     if let Some(apart) = apart {
         let (verdict, reason) = b.verdict_of_times(agreement(apart));
         b.claim_verdict(

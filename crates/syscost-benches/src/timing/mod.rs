@@ -36,8 +36,8 @@ fn cpus() -> Vec<u32> {
     cpu::allowed().unwrap_or_else(|_| vec![0])
 }
 
-/// At most `most` of these, evenly spread, including the first and the last. Siblings, cores and sockets are numbered in
-/// blocks, so that a spread includes them all.
+/// At most `most` of these, evenly spread, including the first and the last. Siblings, cores and
+/// sockets are numbered in blocks, so that a spread includes them all.
 pub(crate) fn spread(cpus: &[u32], most: usize) -> Vec<u32> {
     if cpus.len() <= most {
         return cpus.to_vec();

@@ -1,14 +1,17 @@
 //! How much time a processor takes from a program that only reads the clock.
 //!
 //! ## Measures
-//! The share of the time that went into gaps of over 1 µs between two readings, on one processor: interrupts, other tasks,
-//! firmware and, in a virtual machine, the host. Windows of 10 ms, from a thread pinned to the processor.
+//! The share of the time that went into gaps of over 1 µs between two readings, on one processor:
+//! interrupts, other tasks, firmware and, in a virtual machine, the host. Windows of 10 ms, from a
+//! thread pinned to the processor.
 //! ## Does not measure
-//! Slowness without gaps: for a neighbour on the same core see `timing.shared_core`; one that uses the memory is not detected.
+//! Slowness without gaps: for a neighbour on the same core see `timing.shared_core`; one that uses
+//! the memory is not detected.
 //! ## Interpretation
-//! An idle processor loses a few hundredths of a per cent to the timer's tick. `longest_gap_ns` is what a single operation
-//! may have to wait; `gaps_over_5us_per_s` counts from the threshold that osnoise has by default. The run's own noise probe
-//! counts lost time from there as well, so it detects less.
+//! An idle processor loses a few hundredths of a per cent to the timer's tick. `longest_gap_ns` is
+//! what a single operation may have to wait; `gaps_over_5us_per_s` counts from the threshold that
+//! osnoise has by default. The run's own noise probe counts lost time from there as well, so it
+//! detects less.
 //! ## Source
 //! Linux's osnoise and hwlat tracers, from user space.
 

@@ -1,18 +1,22 @@
 //! How much of the time a processor's core is shared with another hardware thread.
 //!
 //! ## Measures
-//! The share of the time in which the second hardware thread of the core was busy: on a rented machine with another guest, else with other
-//! programs of this one. Windows of 20 ms, from a thread pinned to the processor, which takes looks one after the other: a burst of independent
-//! instructions, which proceed half as fast while the core is shared, and one of dependent instructions, which proceed as fast as ever. Their
-//! ratio on an unshared core has been determined by the run before.
+//! The share of the time in which the second hardware thread of the core was busy: on a rented
+//! machine with another guest, else with other programs of this one. Windows of 20 ms, from a
+//! thread pinned to the processor, which takes looks one after the other: a burst of independent
+//! instructions, which proceed half as fast while the core is shared, and one of dependent
+//! instructions, which proceed as fast as ever. Their ratio on an unshared core has been determined
+//! by the run before.
 //! ## Does not measure
-//! Who the neighbour is, and what is shared between cores: the last cache, memory, the power budget. Time in which this processor was taken
-//! away altogether is `timing.noise`'s.
+//! Who the neighbour is, and what is shared between cores: the last cache, memory, the power
+//! budget. Time in which this processor was taken away altogether is `timing.noise`'s.
 //! ## Interpretation
-//! An unshared core shows about one per cent: looks right after an interrupt find caches and predictors filled by other code.
-//! `slowdown_median_percent` is how much longer independent instructions take while the core is shared; other work loses less. Half of the time
-//! in which the core was unshared lay in stretches of at least `alone_stretch_median_us`, half of the shared time in stretches of at least
-//! `shared_stretch_median_us`; no stretch is longer than a window. Rows of this run are measured in the former, if they fit.
+//! An unshared core shows about one per cent: looks right after an interrupt find caches and
+//! predictors filled by other code. `slowdown_median_percent` is how much longer independent
+//! instructions take while the core is shared; other work loses less. Half of the time in which the
+//! core was unshared lay in stretches of at least `alone_stretch_median_us`, half of the shared
+//! time in stretches of at least `shared_stretch_median_us`; no stretch is longer than a window.
+//! Rows of this run are measured in the former, if they fit.
 //! ## Source
 //! Method of this project; see "Undisturbed samples" in docs/METHODOLOGY.md.
 
@@ -64,7 +68,8 @@ const MIN_SEEN_PERCENT: f64 = 90.0;
 /// Minimum share of the typical window that looks must fill, in percent.
 const MIN_LOOKING_PERCENT: f64 = 80.0;
 
-/// Maximum relative difference of dependent instructions on a shared core from those on an unshared one: a neighbour takes the front end, not the frequency.
+/// Maximum relative difference of dependent instructions on a shared core from those on an unshared
+/// one: a neighbour takes the front end, not the frequency.
 const SAME_CHAIN: f64 = 0.05;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
@@ -127,7 +132,8 @@ fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
     let ran_on = elsewhere.map_or(number, |window| window.ran_on);
     b.claim_equal("processor looked at", number, ran_on, "getcpu");
     let typical = |of: fn(&Window) -> f64| median(&windows.iter().map(of).collect::<Vec<_>>());
-    // A probe that takes twice as long looks as if there were a busy neighbour. This detects a level at which any core would count as unshared.
+    // A probe that takes twice as long looks as if there were a busy neighbour. This detects a
+    // level at which any core would count as unshared.
     if let Some(seen) = typical(|window| window.slowed_seen_percent) {
         b.claim_within(
             "per cent of looks slowed on purpose that find the core shared",

@@ -1,15 +1,17 @@
 //! By how much a sleep overshoots, by what ends it and by the timer slack.
 //!
 //! ## Measures
-//! The time from before the call to after it, minus the time asked for: setting the timer, the slack the kernel may take to
-//! wake several sleepers together, the interrupt, leaving the idle state, and the switch back. `timerfd` sets a timer and
-//! reads it; `select`, `poll` and `epoll` are `pselect6`, `ppoll` and `epoll_pwait2` of no descriptor with a time limit.
+//! The time from before the call to after it, minus the time asked for: setting the timer, the
+//! slack the kernel may take to wake several sleepers together, the interrupt, leaving the idle
+//! state, and the switch back. `timerfd` sets a timer and reads it; `select`, `poll` and `epoll`
+//! are `pselect6`, `ppoll` and `epoll_pwait2` of no descriptor with a time limit.
 //! ## Does not measure
 //! Sleeps on a busy processor, where the sleeper also waits for its turn, or under a real-time policy.
 //! ## Interpretation
-//! `slack=default` is what programs get: 50 µs on Linux, so that a sleep of 50 µs takes over 100. With `slack=1ns` the
-//! interrupt and the wake-up are left. A timerfd has no slack. Longer sleeps let the processor go deeper to sleep, and wake
-//! later for it. The histogram holds every overshoot.
+//! `slack=default` is what programs get: 50 µs on Linux, so that a sleep of 50 µs takes over 100.
+//! With `slack=1ns` the interrupt and the wake-up are left. A timerfd has no slack. Longer sleeps
+//! let the processor go deeper to sleep, and wake later for it. The histogram holds every
+//! overshoot.
 //! ## Source
 //! lmbench `lat_usleep`; cyclictest.
 
@@ -46,8 +48,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         (SLACK, &[DEFAULT, "1ns"]),
     ]),
     expect: &[
-        // Far from one: on a busy machine a timer may expire before the call that would wait for it. A call that never sleeps makes no switch,
-        // and early wake-ups are detected separately below.
+        // Far from one: on a busy machine a timer may expire before the call that would wait for
+        // it. A call that never sleeps makes no switch, and early wake-ups are detected separately
+        // below.
         at_least(Counter::VoluntarySwitches, 0.1),
         exactly(Counter::OtherSyscalls, 0.0),
         exactly(Counter::Reported("early wake-ups"), 0.0),
@@ -66,7 +69,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const SLACK: &str = "slack";
 const DEFAULT: &str = "default";
 
-/// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by this much against the run's clock (adjtimex's limit of 500 ppm).
+/// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by this much against the run's clock
+/// (adjtimex's limit of 500 ppm).
 const SLEW: f64 = 0.000_5;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {

@@ -1,17 +1,20 @@
 //! How far one processor's counter is ahead of another's.
 //!
 //! ## Measures
-//! The counter of processor `cpu` minus that of processor `against`, at the same moment. Two pinned threads pass a cache
-//! line back and forth: one reads its counter, the other answers with its own, the first reads again. The answer lies in the
-//! middle, give or take half the round trip, so only the shortest round trips count. Then the two exchange their roles, so
-//! that the difference between asking and answering (`asymmetry_ns`) cancels. `uncertainty_ns` is half of the shortest round
-//! trip.
+//! The counter of processor `cpu` minus that of processor `against`, at the same moment. Two pinned
+//! threads pass a cache line back and forth: one reads its counter, the other answers with its own,
+//! the first reads again. The answer lies in the middle, give or take half the round trip, so only
+//! the shortest round trips count. Then the two exchange their roles, so that the difference
+//! between asking and answering (`asymmetry_ns`) cancels. `uncertainty_ns` is half of the shortest
+//! round trip.
 //! ## Does not measure
-//! Differences smaller than that uncertainty: it is a systematic one, which no repetition and no narrow interval removes.
+//! Differences smaller than that uncertainty: it is a systematic one, which no repetition and no
+//! narrow interval removes.
 //! ## Interpretation
-//! On a sound machine the offset lies within the uncertainty. One beyond it means that timestamps of the two processors
-//! cannot be compared: one-way times between them are wrong by the offset, and the counter is no clock for the machine.
-//! `disordered_percent` is the share of messages that seem to be received before they were sent.
+//! On a sound machine the offset lies within the uncertainty. One beyond it means that timestamps
+//! of the two processors cannot be compared: one-way times between them are wrong by the offset,
+//! and the counter is no clock for the machine. `disordered_percent` is the share of messages that
+//! seem to be received before they were sent.
 //! ## Source
 //! The warp test of Linux's `tsc_sync.c`; the offset of the network time protocol.
 

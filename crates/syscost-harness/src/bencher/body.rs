@@ -51,8 +51,8 @@ pub(super) trait Body {
         Ok(None)
     }
 
-    /// Makes turns that warm up the caches for those that are timed next. Nothing is checked after them, since a check would leave
-    /// its own data in the caches.
+    /// Makes turns that warm up the caches for those that are timed next. Nothing is checked after
+    /// them, since a check would leave its own data in the caches.
     fn lead_in(&mut self, turns: u64) -> Result<(), Failure> {
         if turns == 0 {
             return Ok(());

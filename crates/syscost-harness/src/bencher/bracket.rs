@@ -1,7 +1,8 @@
 //! Looks at the core around what is timed: was it ours?
 //!
-//! A timed stretch is *undisturbed* if looks right before and right after it found that the core did no other work. Waiting for such a moment
-//! ([`Bracket::gate`]) is bounded: where none comes, samples are taken all the same and tagged.
+//! A timed stretch is *undisturbed* if looks right before and right after it found that the core
+//! did no other work. Waiting for such a moment ([`Bracket::gate`]) is bounded: where none comes,
+//! samples are taken all the same and tagged.
 
 use syscost_sys::clock::Clock;
 use syscost_sys::neighbour::{Alone, Look, Probe};
@@ -103,8 +104,8 @@ impl Bracket {
         self.cores.knows_frequency
     }
 
-    /// Waits until the core has been ours for some looks in a row, at most `patience_ns` altogether since [`Bracket::begin`]. While it
-    /// stays ours, a single look is enough.
+    /// Waits until the core has been ours for some looks in a row, at most `patience_ns` altogether
+    /// since [`Bracket::begin`]. While it stays ours, a single look is enough.
     pub(super) fn gate(&mut self, patience_ns: f64) {
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
         let begun = self.clock.start();
@@ -178,7 +179,8 @@ impl Bracket {
             .count()
     }
 
-    /// Whether the cores of all partners on other CPUs are ours, as far as they can be looked at; true if there are none.
+    /// Whether the cores of all partners on other CPUs are ours, as far as they can be looked at;
+    /// true if there are none.
     fn partners_are_ours(&mut self) -> bool {
         let mut all = true;
         for sentinel in &mut self.sentinels {

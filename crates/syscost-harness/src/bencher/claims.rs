@@ -9,7 +9,8 @@ use crate::arguments::{Argument, ArgumentClaim, Given};
 use crate::expect::Bound;
 use crate::failure::Failure;
 
-/// Minimum share still in huge pages for the claim to be unverified rather than refuted: the kernel may split some at any time.
+/// Minimum share still in huge pages for the claim to be unverified rather than refuted: the kernel
+/// may split some at any time.
 const MIN_UNSPLIT: f64 = 0.95;
 
 impl Bencher<'_> {
@@ -29,7 +30,8 @@ impl Bencher<'_> {
         self.claim_verdict(claim, expected, observed, source, verdict, None);
     }
 
-    /// Adds a claim that two values are equal. For counts and names: measured quantities are never exactly equal.
+    /// Adds a claim that two values are equal. For counts and names: measured quantities are never
+    /// exactly equal.
     pub fn claim_equal<T: PartialEq + Into<Fact>>(
         &mut self,
         claim: &str,
@@ -47,8 +49,9 @@ impl Bencher<'_> {
         self.claim(claim, bound.fact(), observed, source, holds);
     }
 
-    /// As [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as anything that is judged from times, is
-    /// `Unverified`, with the reason; it refutes only where it is grossly wrong.
+    /// As
+    /// [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as anything that is judged from times, is `Unverified`,
+    /// with the reason; it refutes only where it is grossly wrong.
     pub fn claim_verdict(
         &mut self,
         claim: &str,
@@ -71,8 +74,8 @@ impl Bencher<'_> {
     /// The expectation of a fact of which nothing is expected.
     pub const ANY: &'static str = "any";
 
-    /// Adds a fact to the evidence, e.g. the kernel's name for something. It proves nothing: a row that has no other evidence
-    /// claims nothing.
+    /// Adds a fact to the evidence, e.g. the kernel's name for something. It proves nothing: a row
+    /// that has no other evidence claims nothing.
     pub fn note(&mut self, what: &str, observed: impl Into<Fact>, source: &str) {
         self.claim(what, Self::ANY, observed, source, true);
     }
@@ -90,9 +93,9 @@ impl Bencher<'_> {
         self.claim_verdict(claim, expected, observed, source, verdict, Some(reason));
     }
 
-    /// Claims what an argument is in every `call` of the operation that the measuring task makes; the audit records the arguments. To be called
-    /// before the measurement. A preparation before all operations may make such calls as well; a preparation of each single
-    /// operation must not.
+    /// Claims what an argument is in every `call` of the operation that the measuring task makes;
+    /// the audit records the arguments. To be called before the measurement. A preparation before
+    /// all operations may make such calls as well; a preparation of each single operation must not.
     pub fn expect_argument(&mut self, call: Sysno, argument: Argument, given: Given) {
         self.set_too_late |= self.measured;
         self.arguments.push(ArgumentClaim {
@@ -121,14 +124,15 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// As [`Bencher::report`], for a count that other programs on this CPU raise as well: beyond its bound it refutes only if there are none.
+    /// As [`Bencher::report`], for a count that other programs on this CPU raise as well: beyond
+    /// its bound it refutes only if there are none.
     pub fn report_shared(&mut self, name: &'static str, total: f64) {
         self.shared_counts.push(name);
         self.report(name, total);
     }
 
-    /// Reports a total that the benchmark counted itself over every operation of this pass, warm-up included; the expectation
-    /// of the same name compares it per operation.
+    /// Reports a total that the benchmark counted itself over every operation of this pass, warm-up
+    /// included; the expectation of the same name compares it per operation.
     pub fn report(&mut self, name: &'static str, total: f64) {
         self.reports.insert(name, total);
     }
@@ -145,8 +149,9 @@ impl Bencher<'_> {
         self.findings.larger = Some(reason.into());
     }
 
-    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. A value that is
-    /// not finite, e.g. a share of nothing, cannot be represented in JSON and is left out.
+    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. A
+    /// value that is not finite, e.g. a share of nothing, cannot be represented in JSON and is left
+    /// out.
     pub fn detail(&mut self, name: &str, value: f64) {
         if value.is_finite() {
             self.findings.details.insert(name.to_owned(), value);
@@ -159,8 +164,9 @@ impl Bencher<'_> {
         self.singles.len() + below.copied().unwrap_or(0.0) as u64
     }
 
-    /// Adds one individually timed operation, in ns, to the row's histogram. A time that is negative after the overhead was
-    /// subtracted has no place in a histogram: it is counted in the detail `singles_below_zero_count` instead.
+    /// Adds one individually timed operation, in ns, to the row's histogram. A time that is
+    /// negative after the overhead was subtracted has no place in a histogram: it is counted in the
+    /// detail `singles_below_zero_count` instead.
     pub fn record_single(&mut self, ns: f64) {
         if ns >= 0.0 {
             self.singles.saturating_record((ns * 10.0) as u64);

@@ -12,13 +12,14 @@ const LOOK: Duration = Duration::from_millis(12);
 /// Minimum share of the time that a task has to wait if other programs want its CPU.
 const WAITED: f64 = 0.1;
 
-/// Maximum share of the time that others may have of a CPU that all tasks of a team are on: interrupts and the
-/// kernel's own threads take less.
+/// Maximum share of the time that others may have of a CPU that all tasks of a team are on:
+/// interrupts and the kernel's own threads take less.
 pub(super) const MAX_OTHERS: f64 = 0.05;
 
-/// Upper bound for the share of the time in which a CPU ran other tasks than those of a team, all of which are on it:
-/// none of these ran then, but one of them was ready to. Tasks that sleep and wait for each other are suspected too
-/// often rather than too rarely. `None` where the kernel does not say how long tasks ran and waited.
+/// Upper bound for the share of the time in which a CPU ran other tasks than those of a team, all
+/// of which are on it: none of these ran then, but one of them was ready to. Tasks that sleep and
+/// wait for each other are suspected too often rather than too rarely. `None` where the kernel does
+/// not say how long tasks ran and waited.
 pub(super) fn share(used: &TaskReading, passed_ns: f64) -> Option<f64> {
     let (run_ns, delay_ns) = (used.run_ns? as f64, used.delay_ns? as f64);
     Some((passed_ns - run_ns).clamp(0.0, delay_ns) / passed_ns)
@@ -61,7 +62,8 @@ pub(super) fn excused(mut evidence: Evidence, may_be_others: bool) -> Evidence {
     evidence
 }
 
-/// Whether this task has to wait for the CPU though it never sleeps. False where the kernel does not report it.
+/// Whether this task has to wait for the CPU though it never sleeps. False where the kernel does
+/// not report it.
 pub(super) fn is_there() -> bool {
     waited().is_ok_and(|share| share > WAITED)
 }

@@ -36,7 +36,8 @@ const OVERLAP: f64 = 0.9;
 /// If no window overlaps by more than this, noise is no explanation: the copies work one after the other.
 const NO_OVERLAP: f64 = 0.5;
 
-/// By what factor copies are counted longer than one task: operations on much memory are few, and a stray fault weighs more among few.
+/// By what factor copies are counted longer than one task: operations on much memory are few, and a
+/// stray fault weighs more among few.
 const LONG: f64 = 40.0;
 
 /// Maximum number of windows until one of them overlaps.
@@ -66,8 +67,9 @@ where
 }
 
 impl Bencher<'_> {
-    /// Measures how many operations per second `count` copies of it do simultaneously, each pinned to a CPU of its own: as processes or as
-    /// threads. The measuring task is one of the copies. CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
+    /// Measures how many operations per second `count` copies of it do simultaneously, each pinned
+    /// to a CPU of its own: as processes or as threads. The measuring task is one of the copies.
+    /// CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
     /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn
     /// is this many operations. All copies begin together and go on until a common end. The value
@@ -223,7 +225,8 @@ impl Bencher<'_> {
         Ok(log)
     }
 
-    /// Starts the copies, runs the first windows with them, and finds how many turns they make between two looks at the clock.
+    /// Starts the copies, runs the first windows with them, and finds how many turns they make
+    /// between two looks at the clock.
     fn course<O, E>(
         &self,
         between: Between,
@@ -276,7 +279,8 @@ impl Bencher<'_> {
         );
     }
 
-    /// Claims that the copies worked at the same time: in the evidence pass that they can, in the timed one that they mostly did.
+    /// Claims that the copies worked at the same time: in the evidence pass that they can, in the
+    /// timed one that they mostly did.
     fn claim_overlap(&mut self, log: &[Vec<Stint>]) {
         let shares: Vec<f64> = log.iter().map(|stints| overlap(stints)).collect();
         let share = match self.pass {

@@ -24,7 +24,8 @@ use crate::failure::Failure;
 
 use growth::Growth;
 
-/// How long the counted operations should last together, in ns: long enough for counts to be exact per operation.
+/// How long the counted operations should last together, in ns: long enough for counts to be exact
+/// per operation.
 pub(super) const COUNTED_NS: f64 = 250_000.0;
 
 /// Minimum number of operations to count, if that takes no longer than `COUNTED_FOR`: among fewer, one stray
@@ -35,13 +36,15 @@ const COUNTED_FOR: Duration = Duration::from_millis(10);
 /// Operations in the audited child, where a system call costs a signal as well.
 const AUDITED: u64 = 32;
 
-/// Operations in the audited child that several tasks do together: enough for a partner's extra or missing call not to matter.
+/// Operations in the audited child that several tasks do together: enough for a partner's extra or
+/// missing call not to matter.
 pub(super) const AUDITED_TOGETHER: u64 = 64;
 
 /// Minimum number of counted operations of several tasks.
 pub(super) const COUNTED_TOGETHER: u64 = 100;
 
-/// Minimum number of counted operations per task: tasks that do not take turns may be an operation ahead or behind at either end.
+/// Minimum number of counted operations per task: tasks that do not take turns may be an operation
+/// ahead or behind at either end.
 pub(super) const COUNTED_PER_TASK: u64 = 32;
 
 /// Minimum number of audited operations.
@@ -94,7 +97,8 @@ impl Bencher<'_> {
         self.judge_counts(used.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
         self.count_by_tracepoint(turns, per_turn, body)?;
-        // Before the audited child, which shares this memory and leaves in the caches what it read last, where this process would find it.
+        // Before the audited child, which shares this memory and leaves in the caches what it read
+        // last, where this process would find it.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let evidence = self.judge_scaling(expect, per_turn, body)?;
             self.findings.evidence.push(evidence);
@@ -135,7 +139,8 @@ impl Bencher<'_> {
             }
         }
         self.judge_counts(used.map(Counted::from), count);
-        // What the last operation left, e.g. a child to wait for, must not be inherited by the audited copy of this process.
+        // What the last operation left, e.g. a child to wait for, must not be inherited by the
+        // audited copy of this process.
         prepare()?;
         self.judge_prepared_audit(AUDITED, true, &mut |audited| {
             for _ in 0..AUDITED {
@@ -155,7 +160,8 @@ impl Bencher<'_> {
             .find(|expect| matches(expect.counter))
     }
 
-    /// Counts system calls by number in a forked child, and checks their arguments; the calls of `Audited::Nothing` are subtracted.
+    /// Counts system calls by number in a forked child, and checks their arguments; the calls of
+    /// `Audited::Nothing` are subtracted.
     pub(super) fn judge_audit(
         &mut self,
         operations: u64,
@@ -164,8 +170,8 @@ impl Bencher<'_> {
         self.judge_prepared_audit(operations, false, body)
     }
 
-    /// As [`Bencher::judge_audit`], where each operation may be prepared: claims about arguments then apply to all such calls, of which the
-    /// preparation must make none.
+    /// As [`Bencher::judge_audit`], where each operation may be prepared: claims about arguments
+    /// then apply to all such calls, of which the preparation must make none.
     fn judge_prepared_audit(
         &mut self,
         operations: u64,
@@ -185,8 +191,9 @@ impl Bencher<'_> {
         self.audit(&expected, &arguments, operations, is_each_prepared, body)
     }
 
-    /// Counts, in the evidence pass, the system calls of operations that are measured by [`Bencher::observe`]. `body(n)` sets up, makes `n` of them and
-    /// ends, in a forked child; the calls of `body(0)` are subtracted. To be called before the measurement.
+    /// Counts, in the evidence pass, the system calls of operations that are measured by
+    /// [`Bencher::observe`]. `body(n)` sets up, makes `n` of them and ends, in a forked child; the
+    /// calls of `body(0)` are subtracted. To be called before the measurement.
     ///
     /// # Errors
     /// The error of the child.
@@ -220,7 +227,8 @@ impl Bencher<'_> {
         let noted: Vec<Sysno> = arguments.iter().map(|claim| claim.call).collect();
         let mut count = |audited| -> Result<SyscallCounts, AuditError> {
             audit::note_syscalls(AUDIT_LIMIT, &noted, || {
-                // The child's conditions differ from ours, so it may fail alone; it must not pass as making no calls.
+                // The child's conditions differ from ours, so it may fail alone; it must not pass
+                // as making no calls.
                 if let Err(failure) = body(audited) {
                     let _ = serde_json::to_writer(&report, &failure);
                     panic!("{failure}");

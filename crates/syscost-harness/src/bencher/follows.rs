@@ -5,8 +5,8 @@ use syscost_results::stats::order;
 
 use super::Bencher;
 
-/// How a detail follows from the row's value. It is computed from the value in the document, not in each process, so that both come from the same
-/// samples.
+/// How a detail follows from the row's value. It is computed from the value in the document, not in
+/// each process, so that both come from the same samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Follows {
@@ -39,8 +39,8 @@ impl Bencher<'_> {
         self.findings.follows.insert(name.to_owned(), follows);
     }
 
-    /// The median of the undisturbed samples so far, or of all if there are none, in the benchmark's unit; `None` before the measurement and in the evidence
-    /// pass.
+    /// The median of the undisturbed samples so far, or of all if there are none, in the
+    /// benchmark's unit; `None` before the measurement and in the evidence pass.
     pub fn median(&self) -> Option<f64> {
         let values = || (0_u32..).zip(self.findings.values.iter().copied());
         let undisturbed = values().filter(|(sample, _)| !self.is_disturbed(*sample));

@@ -1,11 +1,13 @@
-//! Times of individual operations, recorded by the task that makes them: every one of a batch, not a few beside it.
+//! Times of individual operations, recorded by the task that makes them: every one of a batch, not
+//! a few beside it.
 
 use syscost_sys::clock::Clock;
 
 use crate::failure::Failure;
 
-/// The times of a batch's operations. A [`Lead`](super::Lead) that has them lets them begin with its turns, and notes each operation's end: one more reading of
-/// the clock per operation, whose bound the row reports as its overhead.
+/// The times of a batch's operations. A [`Lead`](super::Lead) that has them lets them begin with
+/// its turns, and notes each operation's end: one more reading of the clock per operation, whose
+/// bound the row reports as its overhead.
 #[derive(Debug)]
 pub struct Laps {
     clock: Clock,
@@ -16,7 +18,8 @@ pub struct Laps {
 }
 
 impl Laps {
-    /// Operations of the longest batch: the value of [`Lead::MAX_TURNS`](super::Lead::MAX_TURNS) for a lead with laps.
+    /// Operations of the longest batch: the value of [`Lead::MAX_TURNS`](super::Lead::MAX_TURNS)
+    /// for a lead with laps.
     pub const MAX_TURNS: u64 = 1 << 14;
 
     /// Laps timed by the bencher's clock.
@@ -51,7 +54,8 @@ impl Laps {
         self.ended = now;
     }
 
-    /// Ends an operation that does not count, because its message was lost. The whole batch does not count and is repeated.
+    /// Ends an operation that does not count, because its message was lost. The whole batch does
+    /// not count and is repeated.
     pub fn void(&mut self) {
         self.is_void = true;
         self.ended = self.clock.stop().ticks;

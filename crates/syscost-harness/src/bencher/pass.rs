@@ -34,9 +34,11 @@ pub struct Effort {
     pub case_ns: f64,
     /// How long a case may wait in total for a core that does no other work.
     pub patience_ns: f64,
-    /// Number of operations of a case to time individually, for the tail of their distribution, if they are long enough.
+    /// Number of operations of a case to time individually, for the tail of their distribution, if
+    /// they are long enough.
     pub singles: u32,
-    /// Whether the kernel's tracepoint counts system calls in addition to the audit: opening it takes tens of milliseconds.
+    /// Whether the kernel's tracepoint counts system calls in addition to the audit: opening it
+    /// takes tens of milliseconds.
     pub second_witness: bool,
 }
 
@@ -91,20 +93,24 @@ pub struct Findings {
     /// How many bytes an operation moves, if the values are rates in B/s and not times.
     #[serde(default)]
     pub bytes: Option<f64>,
-    /// How many copies of the operation ran simultaneously, if their throughput was measured: the values are then operations of all of them per
-    /// second, or bytes per second where an operation moves bytes.
+    /// How many copies of the operation ran simultaneously, if their throughput was measured: the
+    /// values are then operations of all of them per second, or bytes per second where an operation
+    /// moves bytes.
     #[serde(default)]
     pub copies: Option<u32>,
-    /// The bound up to which values cannot be distinguished from zero, in the benchmark's unit, if there is one.
+    /// The bound up to which values cannot be distinguished from zero, in the benchmark's unit, if
+    /// there is one.
     #[serde(default)]
     pub resolution: Option<f64>,
-    /// The bounds of the value as far as the method can resolve it, if that is coarser than the differences from round to round.
+    /// The bounds of the value as far as the method can resolve it, if that is coarser than the
+    /// differences from round to round.
     #[serde(default)]
     pub limits: Option<(f64, f64)>,
     /// Why nothing larger than the values was tried, although the quantity is larger.
     #[serde(default)]
     pub larger: Option<String>,
-    /// By how much the clock's grain may distort a value, in the benchmark's unit: half a step for each batch that it is computed from.
+    /// By how much the clock's grain may distort a value, in the benchmark's unit: half a step for
+    /// each batch that it is computed from.
     #[serde(default)]
     pub grain: f64,
     /// Median core frequency around the samples, in GHz.

@@ -13,24 +13,27 @@ use crate::failure::Failure;
 /// Minimum number of samples of a case, however long its operation takes.
 pub(super) const MIN_SAMPLES: u32 = 5;
 
-/// This few undisturbed samples are enough if they agree within this share: what a process adds to the knowledge of a cost is its own level.
+/// This few undisturbed samples are enough if they agree within this share: what a process adds to
+/// the knowledge of a cost is its own level.
 const AGREEING: [(usize, f64); 2] = [(5, 0.005), (7, 0.01)];
 
-/// After this many samples, or the wanted number if lower, all of them from a shared core, a process is given up:
-/// another one may find an undisturbed core.
+/// After this many samples, or the wanted number if lower, all of them from a shared core, a
+/// process is given up: another one may find an undisturbed core.
 pub(super) const GIVE_UP: u32 = 8;
 
 /// Maximum number of samples, as a multiple of those wanted, however few are undisturbed.
 const MAX_FACTOR: u32 = 4;
 
-/// Where at least this share and this number of samples began on an undisturbed core and ended on a shared one, the operation itself may be the cause.
+/// Where at least this share and this number of samples began on an undisturbed core and ended on a
+/// shared one, the operation itself may be the cause.
 const AFTER_EFFECT: f64 = 0.7;
 const AFTER_EFFECTS: u32 = 6;
 
 /// The detail that says that only the look before each sample decided.
 pub(super) const GATE_ALONE: &str = "gate_alone";
 
-/// Number of empty samples that are then taken, each as long as a real one, and how many of them must end undisturbed to show that the operation is the cause.
+/// Number of empty samples that are then taken, each as long as a real one, and how many of them
+/// must end undisturbed to show that the operation is the cause.
 const CONTROLS: u32 = 8;
 const CONTROLS_OURS: u32 = 6;
 
@@ -91,15 +94,16 @@ fn move_charge() {
 }
 
 impl Bencher<'_> {
-    /// Takes every sample as it comes, even on a shared core: for quantities that do not depend on the core's speed. To be called before the
-    /// measurement.
+    /// Takes every sample as it comes, even on a shared core: for quantities that do not depend on
+    /// the core's speed. To be called before the measurement.
     pub(crate) fn disregard_neighbours(&mut self) {
         self.set_too_late |= self.measured;
         self.bracket = None;
     }
 
-    /// What looks at a CPU's core show while it does no other work, as the run's noise probe found; for a CPU that was not observed, the values of
-    /// another core of the same kind. `None` where nothing is known.
+    /// What looks at a CPU's core show while it does no other work, as the run's noise probe found;
+    /// for a CPU that was not observed, the values of another core of the same kind. `None` where
+    /// nothing is known.
     pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
         self.cores.alone_or_alike(cpu)
     }
@@ -109,8 +113,9 @@ impl Bencher<'_> {
         Probe::new(*self.clock, self.cores.grain)
     }
 
-    /// Takes the samples, each a value and, where overhead was subtracted, the raw value beside it. What is timed in `take` is bracketed by
-    /// looks at the core; `take` calls [`Bencher::gate`] where it can wait.
+    /// Takes the samples, each a value and, where overhead was subtracted, the raw value beside it.
+    /// What is timed in `take` is bracketed by looks at the core; `take` calls [`Bencher::gate`]
+    /// where it can wait.
     pub(super) fn sample(
         &mut self,
         iterations: u64,
@@ -177,7 +182,8 @@ impl Bencher<'_> {
         self.findings.core_ghz = median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
     }
 
-    /// The effect of half a step of the clock on a value, in the benchmark's unit; 0 for values that the benchmark observed itself and for copies.
+    /// The effect of half a step of the clock on a value, in the benchmark's unit; 0 for values
+    /// that the benchmark observed itself and for copies.
     fn grain(&self) -> f64 {
         if self.findings.observed || self.findings.copies.is_some() {
             return 0.0;
@@ -190,7 +196,8 @@ impl Bencher<'_> {
         }
     }
 
-    /// Whether this number of samples suffices: enough are undisturbed, or the time is up, or better ones are not to be expected.
+    /// Whether this number of samples suffices: enough are undisturbed, or the time is up, or
+    /// better ones are not to be expected.
     fn is_done(&self, number: u32, wanted: u32, progress: &Progress) -> bool {
         let Some(bracket) = &self.bracket else {
             return number >= wanted || progress.spent_ns > self.effort.case_ns;
@@ -276,8 +283,9 @@ impl Bencher<'_> {
         }
     }
 
-    /// An operation may leave the core slow by itself: wide vectors do. Where samples usually begin on an undisturbed core and hardly ever end on one, but
-    /// empty samples do, only the look before decides.
+    /// An operation may leave the core slow by itself: wide vectors do. Where samples usually begin
+    /// on an undisturbed core and hardly ever end on one, but empty samples do, only the look
+    /// before decides.
     fn excuse_after_effects(&mut self, progress: &Progress) {
         let all = self.findings.values.len();
         let begun_ours = all - progress.begun_shared.len();

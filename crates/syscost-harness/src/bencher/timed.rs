@@ -17,20 +17,21 @@ const SINGLES_FROM_PAIRS: f64 = 20.0;
 /// Maximum number of batches in a row with an operation that does not count.
 const MAX_VOID: u32 = 16;
 
-/// This fraction of a batch precedes it as an untimed lead-in, which refills the caches after looks at the core and at the kernel's
-/// counters. Without it, a batch costs 0.4 to 4 us more, however long it is.
+/// This fraction of a batch precedes it as an untimed lead-in, which refills the caches after looks
+/// at the core and at the kernel's counters. Without it, a batch costs 0.4 to 4 us more, however
+/// long it is.
 pub(super) const LEAD_IN_PART: u64 = 4;
 
-/// Minimum number of turns in a lead-in, as long as they take no longer than `LEAD_IN_NS`: round trips by a socket get cheaper over the
-/// first eight (13.2, 11.7, then 11.1 us).
+/// Minimum number of turns in a lead-in, as long as they take no longer than `LEAD_IN_NS`: round
+/// trips by a socket get cheaper over the first eight (13.2, 11.7, then 11.1 us).
 const LEAD_IN_TURNS: f64 = 8.0;
 const LEAD_IN_NS: f64 = 200_000.0;
 
 /// Maximum number of turns that lead in to an individually timed operation, of which there are many.
 const SINGLE_LEAD_IN: u64 = 2;
 
-/// Preparing a batch cools the caches for its first operations, despite any lead-in. Such batches are longer by
-/// this factor. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
+/// Preparing a batch cools the caches for its first operations, despite any lead-in. Such batches
+/// are longer by this factor. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
 const PREPARED_FACTOR: f64 = 4.0;
 
 /// Minimum number of undisturbed pairs of the timer alone that determine its cost.
@@ -46,7 +47,8 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// How many untimed turns lead in to it: none if each batch is prepared, since that comes in between anyway.
+    /// How many untimed turns lead in to it: none if each batch is prepared, since that comes in
+    /// between anyway.
     pub(super) fn lead_in(self, body: &(impl Body + ?Sized)) -> u64 {
         let part = self.turns / LEAD_IN_PART;
         if body.is_prepared() {
@@ -71,8 +73,8 @@ impl Batch {
 }
 
 impl Bencher<'_> {
-    /// Total time that all samples of this case should take, in ns: how long a benchmark should run that observes its values
-    /// itself and makes each of them from many.
+    /// Total time that all samples of this case should take, in ns: how long a benchmark should run
+    /// that observes its values itself and makes each of them from many.
     pub fn case_ns(&self) -> f64 {
         self.effort.case_ns
     }
@@ -199,7 +201,8 @@ impl Bencher<'_> {
         mut prepare: impl FnMut(&mut S) -> Result<(), Failure>,
         mut op: impl FnMut(&mut S) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        // Each sample is a pair: the timer around nothing, then around the operation, after the same preparation.
+        // Each sample is a pair: the timer around nothing, then around the operation, after the
+        // same preparation.
         for _ in 0..3 {
             prepare(state)?;
             op(state)?;
@@ -208,7 +211,8 @@ impl Bencher<'_> {
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
         self.sample(1, |bencher| {
             bencher.gate();
-            // The looks precede and follow both preparations, not each operation: during a look the core fetches ahead, and would warm what must be cold.
+            // The looks precede and follow both preparations, not each operation: during a look the
+            // core fetches ahead, and would warm what must be cold.
             bencher.open();
             prepare(state)?;
             empty.push(bencher.clocked(|| Ok(()))?);
@@ -224,7 +228,8 @@ impl Bencher<'_> {
 
     /// Subtracts the timer's own cost, `empty` of each pair, from the individually timed operations.
     fn subtract_timer(&mut self, empty: Vec<f64>) {
-        // Uses pairs from an undisturbed core, if there are enough: on a shared one timer and operation are slower.
+        // Uses pairs from an undisturbed core, if there are enough: on a shared one timer and
+        // operation are slower.
         let own: Vec<usize> = (0..empty.len())
             .filter(|index| !self.is_disturbed(*index as u32))
             .collect();
@@ -332,8 +337,8 @@ impl Bencher<'_> {
         self.time_led_in(body, turns, 0)
     }
 
-    /// Times a batch, in ns, right after `lead_in` untimed turns. The look at the core comes before these: after
-    /// them it would displace their data from the caches, as a preparation does.
+    /// Times a batch, in ns, right after `lead_in` untimed turns. The look at the core comes before
+    /// these: after them it would displace their data from the caches, as a preparation does.
     #[inline(always)]
     pub(super) fn time_led_in(
         &mut self,

@@ -46,7 +46,8 @@ impl Watch {
             .map(|s| s.run_delay_ns);
         let delayed = delay.is_some_and(|ns| ns > self.delay_ns);
         self.delay_ns = delay.unwrap_or(self.delay_ns);
-        // An operation that sleeps may be preempted by what it wakes, and after waking up it always waits a little in the run queue.
+        // An operation that sleeps may be preempted by what it wakes, and after waking up it always
+        // waits a little in the run queue.
         if self.may_block {
             None
         } else if preempted {

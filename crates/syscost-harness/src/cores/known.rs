@@ -1,4 +1,5 @@
-//! What undisturbed cores of this processor's model showed in earlier runs, so that a run whose cores are always shared can notice it.
+//! What undisturbed cores of this processor's model showed in earlier runs, so that a run whose
+//! cores are always shared can notice it.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -28,8 +28,8 @@ pub(crate) fn is_ours(probe: &Probe, alone: &Alone, looks: u32) -> bool {
 
 impl Cores {
     /// Whether this CPU's core is ours at the moment; `None` where nothing is known of it. For a
-    /// task that has just come to this CPU: it first waits some microseconds until the effects of the move are
-    /// over.
+    /// task that has just come to this CPU: it first waits some microseconds until the effects of
+    /// the move are over.
     pub fn is_ours(&self, cpu: u32, probe: &Probe) -> Option<bool> {
         let alone = self.alone_or_alike(cpu)?;
         for _ in 0..ARRIVAL {

@@ -23,8 +23,8 @@ pub(crate) fn of_rows(rows: &[Row]) -> Vec<directory::Directory> {
         .collect()
 }
 
-/// The facts of a directory's storage. Creates a folder in it, which is removed again, after removing those of runs that
-/// were killed.
+/// The facts of a directory's storage. Creates a folder in it, which is removed again, after
+/// removing those of runs that were killed.
 ///
 /// # Errors
 /// When nothing can be written there.
@@ -59,8 +59,8 @@ fn nameplate(directory: &Directory) -> directory::Directory {
     }
 }
 
-/// Creates a file, and returns what direct I/O requires for it; `None` where it is not supported or the kernel
-/// does not say.
+/// Creates a file, and returns what direct I/O requires for it; `None` where it is not supported or
+/// the kernel does not say.
 fn try_file(folder: &Path) -> Result<Option<DirectIo>, SystemError> {
     let tree = scratch::tree_in(folder)?;
     let path = tree.path().join("file");

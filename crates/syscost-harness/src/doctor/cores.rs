@@ -10,7 +10,8 @@ pub const SHARED_CORE: &str = "shared_core";
 /// Maximum share of time in which a core may do other work without a warning, in percent.
 const MAX_SHARED_PERCENT: f64 = 20.0;
 
-/// Minimum share of time in which a core should be ours, in percent: below it, a run is slow and some of its rows imprecise.
+/// Minimum share of time in which a core should be ours, in percent: below it, a run is slow and
+/// some of its rows imprecise.
 const MIN_ALONE_PERCENT: f64 = 20.0;
 
 /// Whether a CPU's core does other work as well, from what the noise probe observed.

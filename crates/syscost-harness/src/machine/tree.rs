@@ -137,8 +137,8 @@ impl<'a> Tree<'a> {
         boost.or(no_turbo.map(|off| off == 0))
     }
 
-    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and its ancestors: in the single tree of version 2
-    /// (cgroups(7)), or in a tree for each controller.
+    /// The CPU quota (in CPUs) and memory limit (in bytes) of our own control group and its
+    /// ancestors: in the single tree of version 2 (cgroups(7)), or in a tree for each controller.
     pub(super) fn cgroup_limits(&self) -> (Option<f64>, Option<u64>) {
         let membership = self.text("proc/self/cgroup").unwrap_or_default();
         let (mut quota, mut memory): (Option<f64>, Option<u64>) = (None, None);
@@ -169,7 +169,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// At least this much means no limit: version 1 writes the largest number of whole pages, a little less than 2^63.
+/// At least this much means no limit: version 1 writes the largest number of whole pages, a little
+/// less than 2^63.
 const NO_LIMIT: u64 = 1 << 60;
 
 /// Parses `quota period`, both in us, or `max period`.

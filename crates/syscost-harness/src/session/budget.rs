@@ -1,4 +1,5 @@
-//! The time budget of a run: when it ends, and how much of each row fits. [`mod@shed`]: what is left out. [`reach`]: what continues.
+//! The time budget of a run: when it ends, and how much of each row fits.
+//! [`mod@shed`]: what is left out. [`reach`]: what continues.
 
 mod reach;
 mod shed;
@@ -26,7 +27,8 @@ const MIN_SCALE: f64 = 0.2;
 /// Time reserved from the budget for the last worker and the document.
 const RESERVE: Duration = Duration::from_millis(300);
 
-/// Minimum number of individually timed operations per process, however little time there is: over six processes, as many as p99 needs.
+/// Minimum number of individually timed operations per process, however little time there is: over
+/// six processes, as many as p99 needs.
 const MIN_SINGLES: u32 = 50;
 
 /// Rows are deferred only where at least this share of the rounds counts.
@@ -86,8 +88,9 @@ impl Pace {
         patience: 1.0,
     };
 
-    /// The pace at which `to_go` more rounds fit into the time left, judged by how long work and waiting took in the last one. Waiting gets what work
-    /// leaves: a number from a shared core is better than none.
+    /// The pace at which `to_go` more rounds fit into the time left, judged by how long work and
+    /// waiting took in the last one. Waiting gets what work leaves: a number from a shared core is
+    /// better than none.
     fn next(self, to_go: u32, left_s: f64, work_s: f64, waited_s: f64) -> Self {
         if to_go == 0 {
             return Self::FULL;
@@ -134,7 +137,8 @@ impl Session<'_> {
         pace.next(to_go, self.left_for_cases_s(to_go, sides), work_s, waited_s)
     }
 
-    /// The time left for the cases of this many rounds of these runs, in seconds: without the overhead of their workers.
+    /// The time left for the cases of this many rounds of these runs, in seconds: without the
+    /// overhead of their workers.
     fn left_for_cases_s(&self, to_go: u32, sides: &[&Session<'_>]) -> f64 {
         let left = self.deadline().saturating_duration_since(Instant::now());
         let beside_s = |side: &&Session<'_>| {
@@ -201,8 +205,8 @@ fn counting_of<'a>(states: impl Iterator<Item = &'a RowState>) -> (usize, usize)
         })
 }
 
-/// The number of rounds after which most active rows will have the required number of counting ones, judged by those measured so far: a round counts in which the
-/// core was ours often enough.
+/// The number of rounds after which most active rows will have the required number of counting
+/// ones, judged by those measured so far: a round counts in which the core was ours often enough.
 fn rounds_needed(min_rounds: u32, sides: &[&Session<'_>]) -> u32 {
     let states = sides.iter().flat_map(|side| &side.states);
     let active = states.filter(|state| state.is_active());
@@ -210,7 +214,8 @@ fn rounds_needed(min_rounds: u32, sides: &[&Session<'_>]) -> u32 {
     needed(min_rounds, counting, all)
 }
 
-/// The number of rounds that contain the required number of counting ones, if `counting` of `all` count. Where fewer than two in three count, waiting longer in each is more useful, and no
+/// The number of rounds that contain the required number of counting ones, if `counting` of `all`
+/// count. Where fewer than two in three count, waiting longer in each is more useful, and no
 /// further ones are planned.
 fn needed(min_rounds: u32, counting: usize, all: usize) -> u32 {
     let share = match all {

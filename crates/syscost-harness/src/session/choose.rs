@@ -18,23 +18,23 @@ use crate::noise;
 /// How long to listen to all CPUs between rounds.
 const LISTEN: Duration = Duration::from_millis(20);
 
-/// Minimum time to listen at the beginning of a run where no earlier one has seen what undisturbed cores of this model
-/// show.
+/// Minimum time to listen at the beginning of a run where no earlier one has seen what undisturbed
+/// cores of this model show.
 const UNKNOWN_LISTEN: Duration = Duration::from_secs(1);
 
 /// Minimum time for which a choice holds.
 const HOLDS: Duration = Duration::from_secs(1);
 
-/// Another CPU is taken if its core is ours for at least this much more of the time, in percentage points: a change costs the caches nothing, but gives the reader more to
-/// think about.
+/// Another CPU is taken if its core is ours for at least this much more of the time, in percentage
+/// points: a change costs the caches nothing, but gives the reader more to think about.
 const BETTER: f64 = 10.0;
 
 /// Maximum number of CPUs probed for noise, when none are named.
 const MAX_PROBED: usize = 8;
 
 impl Session<'_> {
-    /// Chooses the CPU that measures next, if the last choice is old, and learns what its core shows. Returns whether the knowledge about cores was
-    /// refuted.
+    /// Chooses the CPU that measures next, if the last choice is old, and learns what its core
+    /// shows. Returns whether the knowledge about cores was refuted.
     pub(super) fn choose_cpu(&mut self) -> bool {
         if !self.replay.is_empty() || self.chosen.elapsed() < HOLDS {
             return false;

@@ -12,8 +12,8 @@ use crate::failure::Failure;
 
 /// Computes a derived row from the measured rows of its run, which hold their samples.
 ///
-/// Rows that this machine cannot measure are left out. If another source lacks its number, there is none here either: a
-/// result of the remaining rows would be a different one under the same name.
+/// Rows that this machine cannot measure are left out. If another source lacks its number, there is
+/// none here either: a result of the remaining rows would be a different one under the same name.
 pub fn derived<'a>(
     row: &Row,
     measured: impl Iterator<Item = (&'a Row, &'a Measurement)>,
@@ -188,7 +188,8 @@ fn is_undisturbed(rounds: &[&RoundSamples]) -> bool {
     rounds.iter().all(|round| round.is_undisturbed())
 }
 
-/// A result seen in only some rounds, such as a step in a curve, is uncertain; one seen in fewer than half of them does not exist.
+/// A result seen in only some rounds, such as a step in a curve, is uncertain; one seen in fewer
+/// than half of them does not exist.
 fn proof_of_rounds(having: usize, all: usize) -> Result<Evidence, Failure> {
     if 2 * having < all {
         return Err(Failure::Unsupported(format!(

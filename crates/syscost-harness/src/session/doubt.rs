@@ -7,8 +7,9 @@ use super::Session;
 use crate::cores::{Heard, known};
 
 impl Session<'_> {
-    /// Learns from looks what cores show while they are ours. If that is less than was believed, what was measured so far counts as taken on
-    /// shared cores, and its rows are measured again. Returns whether that is so.
+    /// Learns from looks what cores show while they are ours. If that is less than was believed,
+    /// what was measured so far counts as taken on shared cores, and its rows are measured again.
+    /// Returns whether that is so.
     pub(super) fn learn(&mut self, heard: &mut [Heard]) -> bool {
         let has_learnt = self.cores.learn(heard);
         if has_learnt {

@@ -12,7 +12,8 @@ use super::{Finished, INTERRUPTED, Session, derived};
 use crate::doctor;
 
 impl Session<'_> {
-    /// Returns the document of what was measured. The journal of an interrupted run is kept, so that it can be resumed.
+    /// Returns the document of what was measured. The journal of an interrupted run is kept, so
+    /// that it can be resumed.
     pub fn finish(mut self, keep_samples: bool) -> Finished {
         let interrupted = self.interrupted.load(Ordering::Relaxed);
         // Listen once more to confirm what undisturbed cores show.

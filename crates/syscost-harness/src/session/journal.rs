@@ -1,4 +1,5 @@
-//! The journal: what is already measured, safe from Ctrl-C, kill -9 and power cuts of the process (not of the machine).
+//! The journal: what is already measured, safe from Ctrl-C, kill -9 and power cuts of the process
+//! (not of the machine).
 //!
 //! One JSON object per line, with its [checksum](mod@line): a [`Header`], the same once more, and
 //! then a [`Record`] for every finished worker. A last line that is torn, because the process died
@@ -52,7 +53,8 @@ pub struct Header {
     pub directories: Vec<Directory>,
     /// The configuration of the run.
     pub config: Config,
-    /// Whether the budget was given explicitly, and therefore ends the run even before its minimum number of rounds.
+    /// Whether the budget was given explicitly, and therefore ends the run even before its minimum
+    /// number of rounds.
     pub strict_budget: bool,
     /// Maximum time of a case in one worker, in seconds.
     pub time_limit_s: f64,

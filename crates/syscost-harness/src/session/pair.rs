@@ -13,16 +13,17 @@ use crate::worker::{Interrupted, Launcher, Program};
 
 /// Two runs in progress: A, measured as its options say, and B, by another program or in another environment.
 ///
-/// A's and B's rounds of a benchmark are adjacent, A B in one round, B A in the next: a drift of the machine that
-/// is slow compared with one worker's life cancels. Both use the same shuffles, paddings and offsets.
+/// A's and B's rounds of a benchmark are adjacent, A B in one round, B A in the next: a drift of
+/// the machine that is slow compared with one worker's life cancels. Both use the same shuffles,
+/// paddings and offsets.
 pub struct Pair<'a> {
     a: Session<'a>,
     b: Session<'a>,
 }
 
 impl<'a> Pair<'a> {
-    /// Prepares two runs of these rows; `options` are those of A. Neither has a journal: a pair cannot be resumed. The budget
-    /// is shared by both.
+    /// Prepares two runs of these rows; `options` are those of A. Neither has a journal: a pair
+    /// cannot be resumed. The budget is shared by both.
     ///
     /// # Errors
     /// As [`Session::new`].
@@ -46,7 +47,8 @@ impl<'a> Pair<'a> {
         Ok(Self { a, b })
     }
 
-    /// Measures until every row of both is settled, the budget is spent or Ctrl-C arrives. Everything measured by then is kept.
+    /// Measures until every row of both is settled, the budget is spent or Ctrl-C arrives.
+    /// Everything measured by then is kept.
     pub fn measure(&mut self, observer: &mut dyn Observer) {
         self.a.skip_what_cannot_fit(0.5);
         self.b.skip_what_cannot_fit(0.5);
@@ -126,8 +128,8 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// A B, B A, A B, B A, and so on: a steady drift cancels over each two rounds, and either side is first as often in even rounds as in odd ones, which begin with
-/// other benchmarks.
+/// A B, B A, A B, B A, and so on: a steady drift cancels over each two rounds, and either side is
+/// first as often in even rounds as in odd ones, which begin with other benchmarks.
 fn b_is_first(round: u32) -> bool {
     round.count_ones() % 2 == 1
 }

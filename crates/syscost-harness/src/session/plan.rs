@@ -14,11 +14,13 @@ use crate::catalogue::Row;
 use crate::failure::Failure;
 use crate::worker::{Interrupted, Job, JobCase};
 
-/// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with more samples.
+/// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with
+/// more samples.
 pub(super) const EXPENSIVE_LOOKS: [u32; 1] = [6];
 
 impl Session<'_> {
-    /// Measures until every row is settled, the budget is spent or Ctrl-C arrives. Everything measured by then is kept.
+    /// Measures until every row is settled, the budget is spent or Ctrl-C arrives. Everything
+    /// measured by then is kept.
     pub fn measure(&mut self, observer: &mut dyn Observer) {
         let profile = Profile::from_name(&self.header.config.profile).unwrap_or_default();
         self.skip_what_cannot_fit(1.0);
@@ -60,7 +62,8 @@ impl Session<'_> {
         let order = order(&[self], round, &mut random);
         let count = order.len();
         for (index, benchmark) in order.into_iter().enumerate() {
-            // Every job draws its numbers whether it runs or not, so that a resumed run shuffles like an unbroken one.
+            // Every job draws its numbers whether it runs or not, so that a resumed run shuffles
+            // like an unbroken one.
             let seed = random.u64(..);
             if self.is_spent() {
                 return Ok(Round::Cut);
@@ -205,7 +208,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Settles rows at a look: those whose interval is narrow enough, and those that no more rounds would help.
+    /// Settles rows at a look: those whose interval is narrow enough, and those that no more rounds
+    /// would help.
     pub(super) fn settle(&mut self, profile: Profile) {
         let rule = profile.stop_rule();
         let usual = self.usual_frequency();
@@ -253,10 +257,11 @@ pub(super) fn order(
     arranged(benchmarks, round)
 }
 
-/// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in the first one
-/// they do not take the time that many others need, and at the beginning of odd ones. Most of them fill much
-/// memory, and the next one gets what the one before freed: a virtual machine returns unused memory to its
-/// host within seconds, and getting a gigabyte of it back takes seconds more.
+/// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in
+/// the first one they do not take the time that many others need, and at the beginning of odd ones.
+/// Most of them fill much memory, and the next one gets what the one before freed: a virtual
+/// machine returns unused memory to its host within seconds, and getting a gigabyte of it back
+/// takes seconds more.
 fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
     let (expensive, cheap): (Vec<_>, Vec<_>) = benchmarks
         .into_iter()

@@ -102,8 +102,8 @@ impl Profile {
 
     /// How much one round measures of each case.
     pub fn effort(self) -> Effort {
-        // Processes differ more than samples within one, so more rounds give more information than longer ones. Three
-        // rounds of singles are as many as p99 needs.
+        // Processes differ more than samples within one, so more rounds give more information than
+        // longer ones. Three rounds of singles are as many as p99 needs.
         let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
             Profile::Quick => (15, 500.0, 50.0, 3.0, 6.0, 100),
             Profile::Standard => (15, 1_000.0, 50.0, 4.0, 12.0, 100),

@@ -17,7 +17,8 @@ pub const INTERRUPTED: &str = "interrupted";
 pub struct Options {
     /// How much to measure.
     pub profile: Profile,
-    /// Time budget, if not the profile's own. An explicit one ends the run even before its minimum number of rounds.
+    /// Time budget, if not the profile's own. An explicit one ends the run even before its minimum
+    /// number of rounds.
     pub budget: Option<Duration>,
     /// Seed, if the run is to repeat another's shuffles.
     pub seed: Option<u64>,
@@ -33,7 +34,8 @@ pub struct Options {
     pub journal_folder: Option<PathBuf>,
     /// File that stores what cores showed in earlier runs; without it each run finds out for itself.
     pub known_cores: Option<PathBuf>,
-    /// The far end of the network measurements, if one was given: for the record. Workers find it in their environment.
+    /// The far end of the network measurements, if one was given: for the record. Workers find it
+    /// in their environment.
     pub peer: Option<Box<Peer>>,
     /// The NFS server that is measured against without a mount, if one was given: for the record.
     pub nfs: Option<Box<NfsServer>>,

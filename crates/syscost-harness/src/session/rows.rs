@@ -68,8 +68,8 @@ pub(crate) struct RowState {
 }
 
 impl RowState {
-    /// A row without any results, and the half-width of the interval, relative to the median, at which it needs no
-    /// more rounds.
+    /// A row without any results, and the half-width of the interval, relative to the median, at
+    /// which it needs no more rounds.
     pub(crate) fn new(row: Row, target_half_width: f64) -> Self {
         Self {
             row,
@@ -206,8 +206,8 @@ impl RowState {
             && (counts || self.rounds.len() < PATIENT_ROUNDS)
     }
 
-    /// How many of its rounds count, and how many there are in all, including those in which it was not measured
-    /// because no core was ours.
+    /// How many of its rounds count, and how many there are in all, including those in which it was
+    /// not measured because no core was ours.
     pub(crate) fn counting(&self) -> (usize, usize) {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
         (counting.count(), self.rounds.len() + self.deferred as usize)
@@ -241,7 +241,8 @@ impl RowState {
         let tagged = self.tagged(usual);
         let selected = select(&tagged, self.row.benchmark.unit).rounds.len();
         let rounds = selected.min(self.counting().0) as u32;
-        // No relative width is narrow at zero: a level stops at the first look, a cost that touches zero at the last.
+        // No relative width is narrow at zero: a level stops at the first look, a cost that touches
+        // zero at the last.
         let half_width = || match self.is_level() {
             true => Some(0.0),
             false => half_width_ratio(&self.estimated(usual).estimate),
@@ -368,8 +369,8 @@ fn wider(a: Option<(f64, f64)>, b: Option<(f64, f64)>) -> Option<(f64, f64)> {
     }
 }
 
-/// Combines the numbers of all processes as the name says: the longest of all, the smallest of all, the sum of counts,
-/// the mean of shares of places; else the median.
+/// Combines the numbers of all processes as the name says: the longest of all, the smallest of all,
+/// the sum of counts, the mean of shares of places; else the median.
 fn over_processes(name: &str, values: &[f64]) -> Option<f64> {
     let has = |wanted: &[&str]| name.split('_').any(|word| wanted.contains(&word));
     if has(&["longest", "most", "largest"]) {

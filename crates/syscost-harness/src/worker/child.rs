@@ -17,7 +17,8 @@ use super::{ARGUMENT, Job, Program, Reply};
 use crate::trial::Trial;
 use crate::{congestion, directory, drop_caches, nfs, peer};
 
-/// Maximum padding of a worker's environment, in bytes: one page, so that its stack starts anywhere within a page.
+/// Maximum padding of a worker's environment, in bytes: one page, so that its stack starts anywhere
+/// within a page.
 const MAX_PADDING: usize = 4096;
 
 /// Maximum length of a worker's standard error that is kept, in bytes.
@@ -68,7 +69,8 @@ impl Worker {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
-        // A trial, a far end, the congestion control and the directories come from the run, which records them, not from the shell.
+        // A trial, a far end, the congestion control and the directories come from the run, which
+        // records them, not from the shell.
         let of_run = Trial::ALL.map(Trial::variable);
         let of_targets = [
             congestion::VARIABLE,
@@ -161,8 +163,9 @@ impl Worker {
         }
     }
 
-    /// A child of the worker that a signal had already ended at the last check, and that it has not waited for since: it waits forever for an answer of this partner. A child
-    /// that it kills itself is waited for immediately.
+    /// A child of the worker that a signal had already ended at the last check, and that it has not
+    /// waited for since: it waits forever for an answer of this partner. A child that it kills
+    /// itself is waited for immediately.
     fn lost_child(&mut self) -> Option<String> {
         let killed = process::killed_children(self.child.id());
         let lost = killed.iter().find(|child| self.killed.contains(child));
@@ -194,8 +197,9 @@ impl Worker {
         )
     }
 
-    /// Ends the worker and everything it started, and nothing else: this process may have other children, e.g. of a shell that became it by
-    /// `exec syscost`. The worker's own process is reaped last, so that its id, which is also its group's, cannot be reused before then.
+    /// Ends the worker and everything it started, and nothing else: this process may have other
+    /// children, e.g. of a shell that became it by `exec syscost`. The worker's own process is
+    /// reaped last, so that its id, which is also its group's, cannot be reused before then.
     fn end(&mut self) -> ExitStatus {
         if let Some(status) = self.ended {
             return status;

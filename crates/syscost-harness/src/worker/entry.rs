@@ -31,7 +31,8 @@ pub fn print_about(version: &str) -> io::Result<()> {
 /// Reads one job from standard input, does it, and answers on standard output.
 ///
 /// # Errors
-/// When the job cannot be read or the answer cannot be written: the coordinator has ended or is another program.
+/// When the job cannot be read or the answer cannot be written: the coordinator has ended or is
+/// another program.
 pub fn run(catalogue: Catalogue) -> io::Result<()> {
     // Its image may have been started as /proc/self/exe. It measures without a name, too.
     let _ = process::set_name(c"syscost");

@@ -1,8 +1,9 @@
 //! One fresh process per benchmark and round.
 //!
-//! The coordinator re-executes its own binary with the single argument [`ARGUMENT`], writes one [`Job`] as a line of JSON
-//! to its standard input and reads [`Reply`] lines from its standard output. A worker that crashes, hangs or is killed
-//! costs the row it was working on, and is itself a result.
+//! The coordinator re-executes its own binary with the single argument
+//! [`ARGUMENT`], writes one [`Job`] as a line of JSON to its standard input and reads [`Reply`]
+//! lines from its standard output. A worker that crashes, hangs or is killed costs the row it was
+//! working on, and is itself a result.
 
 mod child;
 mod entry;

@@ -37,8 +37,8 @@ pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
 }
 
 /// Moves this process to the worker's own CPU or, if it `may_move`, to the first CPU whose core
-/// does no other work now, or to the best of them if there is none. A case is short compared with the stretches
-/// of other work.
+/// does no other work now, or to the best of them if there is none. A case is short compared with
+/// the stretches of other work.
 pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     let (first, others) = match may_move {
         true => (now, &job.candidates[..]),
@@ -132,9 +132,9 @@ impl Queue {
         self.cases.pop_front()
     }
 
-    /// Decides on a case: it is measured immediately if `finds_core` finds a core that is ours; else it is moved
-    /// after the others, once, then deferred if that is allowed, and otherwise waits for a core until its
-    /// patience ends.
+    /// Decides on a case: it is measured immediately if `finds_core` finds a core that is ours;
+    /// else it is moved after the others, once, then deferred if that is allowed, and otherwise
+    /// waits for a core until its patience ends.
     pub(super) fn turn(
         &mut self,
         case: Waiting,

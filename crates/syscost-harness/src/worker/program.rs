@@ -100,8 +100,8 @@ impl About {
 }
 
 impl Program {
-    /// This program, its workers in its own environment. They are started from the running image, even if its file is replaced meanwhile: an update
-    /// would mix two versions in one run.
+    /// This program, its workers in its own environment. They are started from the running image,
+    /// even if its file is replaced meanwhile: an update would mix two versions in one run.
     ///
     /// # Errors
     /// When its own file cannot be found.

@@ -27,8 +27,8 @@ pub struct Job {
     /// CPUs that may measure instead, if their core is ours while that of `cpu` is not.
     #[serde(default)]
     pub candidates: Vec<u32>,
-    /// CPUs that the run may use, from which a benchmark about several CPUs lists its cases. The coordinator keeps itself off
-    /// the measuring one, and its workers would inherit that.
+    /// CPUs that the run may use, from which a benchmark about several CPUs lists its cases. The
+    /// coordinator keeps itself off the measuring one, and its workers would inherit that.
     pub allowed: Vec<u32>,
     /// What looks at the cores show while they are ours.
     #[serde(default)]

@@ -86,9 +86,10 @@ impl<'a> Launcher<'a> {
         self.time_limit
     }
 
-    /// Runs one job to its end, or to the end of its first hanging or crashing case, or to the deadline, when it is killed. If
-    /// no worker starts, a second attempt is made: memory or processes may have been short for a moment. If that fails too, every case has the
-    /// reason instead of a result.
+    /// Runs one job to its end, or to the end of its first hanging or crashing case, or to the
+    /// deadline, when it is killed. If no worker starts, a second attempt is made: memory or
+    /// processes may have been short for a moment. If that fails too, every case has the reason
+    /// instead of a result.
     ///
     /// # Errors
     /// On Ctrl-C.

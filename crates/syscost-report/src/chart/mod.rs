@@ -1,7 +1,8 @@
 //! Charts as SVG: bars with intervals, distributions, curves, heat maps, lines over runs.
 //!
-//! A [`Chart`] is plain data, in one unit; [`draw`] makes the picture. In a page the charts take the page's colours, light
-//! or dark; as files they carry their own ([`Theme`]). [`rows::choose`] makes a chart of a run's rows.
+//! A [`Chart`] is plain data, in one unit; [`draw`] makes the picture. In a page the charts take
+//! the page's colours, light or dark; as files they carry their own ([`Theme`]). [`rows::choose`]
+//! makes a chart of a run's rows.
 
 mod bars;
 mod canvas;

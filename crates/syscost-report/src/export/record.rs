@@ -50,8 +50,9 @@ pub struct Record {
     pub status: Status,
     /// Why there is no number, or what to know about it; null when all is well.
     pub reason: Option<String>,
-    /// The numbers, in `unit`: all when the status is `ok`, only the bound `ci95_high` and the share of undisturbed samples when it is
-    /// `below_resolution`, only the bound `ci95_low` when it is `above_range`, none otherwise.
+    /// The numbers, in `unit`: all when the status is `ok`, only the bound `ci95_high` and the
+    /// share of undisturbed samples when it is `below_resolution`, only the bound `ci95_low` when
+    /// it is `above_range`, none otherwise.
     #[serde(flatten)]
     pub estimate: Estimate,
     /// The median in core cycles; null if the unit is no time or the core's frequency is not known.

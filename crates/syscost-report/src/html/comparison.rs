@@ -19,7 +19,8 @@ use super::{key, skeleton};
 /// all others into a dot.
 const WIDEST: f64 = 2.0;
 
-/// The page of a comparison: what differs between the sides, every row with its verdict, what could not be compared.
+/// The page of a comparison: what differs between the sides, every row with its verdict, what could
+/// not be compared.
 pub fn comparison(comparison: &Comparison) -> String {
     let title = "What changed".to_owned();
     let links: Vec<(String, String)> = [

@@ -119,7 +119,8 @@ fn seen(warnings: &[(usize, &Warning)], runs: usize) -> Markup {
     }
 }
 
-/// The machine's facts: the main ones at once, all of them on demand; of several runs, those that differ first.
+/// The machine's facts: the main ones at once, all of them on demand; of several runs, those that
+/// differ first.
 pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
     let Some(last) = runs.last() else {
         return html! {};

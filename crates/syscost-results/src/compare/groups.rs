@@ -16,9 +16,11 @@ const MIN_BENCHMARKS: usize = 3;
 
 /// A group of compared rows, e.g. `syscall`, or all of them.
 ///
-/// Rows of one benchmark move together, and some benchmarks have a hundred: so each benchmark counts once, by the geometric mean
-/// of its rows. Of runs measured in turn the interval is Student's t of the logarithms of these. Other runs differ as a whole
-/// as well (the hour, a neighbour), which no row of theirs shows: by how much is known from several runs a side, and joins the standard error.
+/// Rows of one benchmark move together, and some benchmarks have a hundred: so each benchmark
+/// counts once, by the geometric mean of its rows. Of runs measured in turn the interval is
+/// Student's t of the logarithms of these. Other runs differ as a whole as well (the hour, a
+/// neighbour), which no row of theirs shows: by how much is known from several runs a side, and
+/// joins the standard error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
@@ -30,10 +32,11 @@ pub struct Group {
     pub left_out: usize,
     /// Of how many benchmarks the mean is.
     pub benchmarks: usize,
-    /// Geometric mean of new by base, as a cost: above 1 is dearer. A rate, of which more is better, counts as base by new. Null if
-    /// every row is left out.
+    /// Geometric mean of new by base, as a cost: above 1 is dearer. A rate, of which more is
+    /// better, counts as base by new. Null if every row is left out.
     pub ratio: Option<f64>,
-    /// Lower end of its 95 % confidence interval; null with fewer than three benchmarks, and of single runs not measured in turn.
+    /// Lower end of its 95 % confidence interval; null with fewer than three benchmarks, and of
+    /// single runs not measured in turn.
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,

@@ -68,17 +68,20 @@ pub struct Comparison {
     pub groups: Vec<Group>,
     /// Facts of machine and program that differ: very different noise, then the likeliest explanations first.
     pub facts: Vec<Difference>,
-    /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far the ratio is from 1.
+    /// Compared rows, what matters most first: Worse, Better, Inconclusive, Same, each by how far
+    /// the ratio is from 1.
     pub rows: Vec<Row>,
     /// Rows on both sides that must not be compared, with the reason.
     pub refused: Vec<Refused>,
     /// Rows that have a number on one side only, or no core cycles where these were asked for.
     pub missing: Vec<Missing>,
-    /// How many rows both sides were to measure and neither did: they failed, were withheld, or there was no time for them.
+    /// How many rows both sides were to measure and neither did: they failed, were withheld, or
+    /// there was no time for them.
     pub unmeasured: usize,
     /// Whether core cycles were asked for: rows without them are missing.
     pub in_cycles: bool,
-    /// Whether the rounds of both sides were measured in turn (`syscost ab`), so that ratios are those of rounds.
+    /// Whether the rounds of both sides were measured in turn (`syscost ab`), so that ratios are
+    /// those of rounds.
     pub paired: bool,
     /// Ids of further runs in the base's state that only served to estimate the spread between its runs.
     pub spread: Vec<String>,
@@ -163,10 +166,11 @@ pub struct Missing {
     pub name: String,
     /// Which side lacks it and why, e.g. `withheld on the new side`.
     pub reason: String,
-    /// Whether the base has a number where the new side failed or was withheld, and noise does not explain it: a gate must not
-    /// pass that.
+    /// Whether the base has a number where the new side failed or was withheld, and noise does not
+    /// explain it: a gate must not pass that.
     pub lost: bool,
-    /// Whether the new side lost it to noise alone: no core was its own when it was to be measured. No gate judges that.
+    /// Whether the new side lost it to noise alone: no core was its own when it was to be measured.
+    /// No gate judges that.
     pub to_noise: bool,
 }
 

@@ -19,8 +19,8 @@ pub(super) const MIN_EXACT: usize = MIN_ROUNDS;
 /// Quantile of the differences between unchanged sides that is taken as their spread.
 const SPREAD_QUANTILE: f64 = 0.95;
 
-/// The row of two pooled sides, with its verdict still to be decided; the third are the base's further runs. `None` without
-/// medians.
+/// The row of two pooled sides, with its verdict still to be decided; the third are the base's
+/// further runs. `None` without medians.
 pub(super) fn row([base, new, spread]: &[Pooled<'_>; 3]) -> Option<Row> {
     match frequency::ways(base, new, spread) {
         Ways::InTime(off) => Some(widened(row_of(base, new, spread, None)?, off)),
@@ -47,8 +47,8 @@ fn widened(row: Row, off: f64) -> Row {
     }
 }
 
-/// A row for which it is not known which of two ways to compare is right: its interval covers both, and it changed only if it did
-/// either way.
+/// A row for which it is not known which of two ways to compare is right: its interval covers both,
+/// and it changed only if it did either way.
 pub(super) fn either(row: Row, other: &Row) -> Row {
     let both = |one: Option<f64>, other: Option<f64>, of: fn(f64, f64) -> f64| {
         one.zip(other).map(|(one, other)| of(one, other))
@@ -158,7 +158,8 @@ pub(super) fn grain(side: &Pooled<'_>) -> f64 {
     shares.fold(0.0, f64::max)
 }
 
-/// The logarithms of a side's process medians, by run; `None` without samples, or if a median is not positive.
+/// The logarithms of a side's process medians, by run; `None` without samples, or if a median is
+/// not positive.
 fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
     let mut runs = side.process_medians()?;
     for median in runs.iter_mut().flatten() {
@@ -170,8 +171,9 @@ fn log_medians(side: &Pooled<'_>) -> Option<Vec<Vec<f64>>> {
     Some(runs)
 }
 
-/// The uncertainty of two sides with samples that lie `shift` apart. `grain` is how far the clock's steps may shift both
-/// together, as a logarithm; it widens the interval. Dependent processes increase the error by the factor `stretch`.
+/// The uncertainty of two sides with samples that lie `shift` apart. `grain` is how far the clock's
+/// steps may shift both together, as a logarithm; it widens the interval. Dependent processes
+/// increase the error by the factor `stretch`.
 fn of_processes(
     base: &[Vec<f64>],
     new: &[Vec<f64>],
@@ -195,7 +197,8 @@ fn of_processes(
     } else {
         let exact = shift.interval?;
         if means.iter().any(|mean| mean.is_of_runs) || stretch > 1.0 {
-            // Processes that agree within their run but not between runs, or that resemble their neighbours, are not independent.
+            // Processes that agree within their run but not between runs, or that resemble their
+            // neighbours, are not independent.
             let (low, high) = around(shift.centre);
             (exact.low.min(low), exact.high.max(high))
         } else {
@@ -241,8 +244,8 @@ struct MeanLog {
 }
 
 impl MeanLog {
-    /// The means of the logarithms of two sides' process medians, given by run. A side with a single run does not show how much
-    /// runs differ: the other side's spread is used.
+    /// The means of the logarithms of two sides' process medians, given by run. A side with a
+    /// single run does not show how much runs differ: the other side's spread is used.
     fn of_both(base: &[Vec<f64>], new: &[Vec<f64>], stretch: f64) -> [Self; 2] {
         let spreads = [base, new].map(|runs| {
             let means: Vec<f64> = runs.iter().map(|run| mean(run)).collect();
@@ -279,8 +282,9 @@ impl MeanLog {
         let squares = [self, other].map(|side| side.error.powi(2));
         let sum = squares[0] + squares[1];
         let parts = squares[0].powi(2) / self.freedom + squares[1].powi(2) / other.freedom;
-        // If only processes differ, the errors of both sides are alike, and Welch's correction would needlessly cost power; but a
-        // side of a few runs has far fewer degrees of freedom than the other may have.
+        // If only processes differ, the errors of both sides are alike, and Welch's correction
+        // would needlessly cost power; but a side of a few runs has far fewer degrees of freedom
+        // than the other may have.
         let is_few = self.freedom.min(other.freedom) < (MIN_EXACT - 1) as f64;
         let freedom = if (self.is_of_runs || other.is_of_runs || is_few) && parts > 0.0 {
             (sum.powi(2) / parts).floor().clamp(1.0, 1e6)
@@ -319,8 +323,9 @@ impl LogDifference {
     }
 }
 
-/// The standard error of the logarithm of the median of runs without samples: each run's from its interval, assumed log-normal,
-/// and the spread between runs; `None` if a run's interval is not positive.
+/// The standard error of the logarithm of the median of runs without samples: each run's from its
+/// interval, assumed log-normal, and the spread between runs; `None` if a run's interval is not
+/// positive.
 fn log_error(runs: &[&Estimate]) -> Option<f64> {
     let errors = runs
         .iter()
@@ -345,8 +350,9 @@ fn log_error(runs: &[&Estimate]) -> Option<f64> {
     Some((within + between).sqrt())
 }
 
-/// How far apart, as a logarithm, two such sides may be although nothing changed: from the spread of the processes within runs,
-/// or that of a side's runs if there are several, whichever is larger.
+/// How far apart, as a logarithm, two such sides may be although nothing changed: from the spread
+/// of the processes within runs, or that of a side's runs if there are several, whichever is
+/// larger.
 fn aa_spread(base: &Pooled<'_>, new: &Pooled<'_>, spread: &Pooled<'_>, stretch: f64) -> f64 {
     let runs = [
         [base.run_medians(), spread.run_medians()].concat(),

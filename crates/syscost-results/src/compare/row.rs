@@ -25,10 +25,12 @@ pub struct Row {
     pub base: f64,
     /// Median of the new side, in `unit`.
     pub new: f64,
-    /// New by base: of two processes, one of each side, as the middle one of all pairs has it (Hodges and Lehmann), or of
-    /// the rounds of runs measured in turn; of the medians themselves only where no samples were kept.
+    /// New by base: of two processes, one of each side, as the middle one of all pairs has it
+    /// (Hodges and Lehmann), or of the rounds of runs measured in turn; of the medians themselves
+    /// only where no samples were kept.
     pub ratio: f64,
-    /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or samples around zero.
+    /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or
+    /// samples around zero.
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,
@@ -37,23 +39,23 @@ pub struct Row {
     /// nothing changed.
     pub margin: f64,
     /// It is the same if its whole interval lies from `1 / (1 + same_within)` to `1 + same_within`: the
-    /// larger of the same 2 or 1 % and 1.65 times that spread (1.84 times with six processes a side), but not over
-    /// [`MAX_SAME`](super::MAX_SAME).
+    /// larger of the same 2 or 1 % and 1.65 times that spread (1.84 times with six processes a
+    /// side), but not over [`MAX_SAME`](super::MAX_SAME).
     pub same_within: f64,
-    /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the process medians),
-    /// before correction for the number of rows; null where there is no interval.
+    /// Chance of so large a ratio if nothing had changed (Student's t of the logarithms of the
+    /// process medians), before correction for the number of rows; null where there is no interval.
     pub p_value: Option<f64>,
     /// What follows.
     pub verdict: Change,
     /// What a careful reader should know about this row, a sentence each.
     pub notes: Vec<String>,
-    /// Whether too few samples of a side were undisturbed, so that all of them count: a change may be a neighbour's, and a gate
-    /// must not judge it.
+    /// Whether too few samples of a side were undisturbed, so that all of them count: a change may
+    /// be a neighbour's, and a gate must not judge it.
     pub disturbed: bool,
     /// The medians in core cycles, of a time for which these were asked.
     pub cycles: Option<Pair>,
-    /// The 99th percentiles in `unit`, where both sides have one; they have no interval, so no verdict. Null where core
-    /// cycles were asked for: tails are known as times only.
+    /// The 99th percentiles in `unit`, where both sides have one; they have no interval, so no
+    /// verdict. Null where core cycles were asked for: tails are known as times only.
     pub p99: Option<Pair>,
 }
 
@@ -97,8 +99,8 @@ impl Row {
         }
     }
 
-    /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a cost rose by 5 % or
-    /// more. `None` unless the verdict is Worse.
+    /// By what share the metric became worse at least, by the nearer end of its interval: 0.05 if a
+    /// cost rose by 5 % or more. `None` unless the verdict is Worse.
     pub fn worse_by_at_least(&self) -> Option<f64> {
         let (low, high) = (self.ci95_low?, self.ci95_high?);
         let by = match self.better {

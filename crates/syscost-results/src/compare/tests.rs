@@ -341,7 +341,8 @@ fn differing_facts_come_likeliest_first() {
     assert_eq!(compare(&[&base, &new], &[&new, &base], &[]).facts, []);
 }
 
-/// A side of this many runs, whose rows have a different level in each run: runs differ by 10 %, processes by 2 %.
+/// A side of this many runs, whose rows have a different level in each run: runs differ by 10 %,
+/// processes by 2 %.
 fn moody(runs: usize, rows: usize, rng: &mut fastrand::Rng) -> Vec<Run> {
     (0..runs)
         .map(|number| {

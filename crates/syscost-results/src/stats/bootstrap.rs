@@ -45,8 +45,8 @@ pub struct BootstrapInterval {
 }
 
 impl Bootstrap {
-    /// The percentile interval of `statistic` over `processes`; `None` below two processes, with an empty process, or
-    /// without resamples.
+    /// The percentile interval of `statistic` over `processes`; `None` below two processes, with an
+    /// empty process, or without resamples.
     pub fn percentile<P: AsRef<[f64]>>(
         &self,
         processes: &[P],

@@ -1,4 +1,5 @@
-//! The dip test of unimodality: Hartigan and Hartigan (1985), "The dip test of unimodality", Annals of Statistics 13.
+//! The dip test of unimodality: Hartigan and Hartigan (1985), "The dip test of unimodality", Annals
+//! of Statistics 13.
 //!
 //! The dip is the largest distance between the samples' distribution and the closest unimodal
 //! distribution. Its p-value compares with uniformly distributed samples, the unimodal distribution
@@ -79,8 +80,8 @@ impl Steps {
         dip
     }
 
-    /// Corners of the hull of `(value, height)` over `low..=high`: convex from below for `side` 1, concave from above
-    /// for -1.
+    /// Corners of the hull of `(value, height)` over `low..=high`: convex from below for `side` 1,
+    /// concave from above for -1.
     fn hull(&self, height: &[f64], low: usize, high: usize, side: f64) -> Vec<usize> {
         let mut corners: Vec<usize> = Vec::new();
         for next in low..=high {

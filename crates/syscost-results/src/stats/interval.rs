@@ -1,9 +1,10 @@
 //! Exact confidence intervals of quantiles from order statistics, assuming only independence, not a
 //! distribution.
 //!
-//! The number of values below the true quantile `q` is binomial, so the chance that the quantile lies between two
-//! order statistics is known exactly whatever the distribution (Thompson 1936; David and Nagaraja, "Order
-//! Statistics", section 7.1). The price is that only certain coverages exist: 96.9 % for six values, 97.9 % for ten.
+//! The number of values below the true quantile `q` is binomial, so the chance that the quantile
+//! lies between two order statistics is known exactly whatever the distribution (Thompson 1936;
+//! David and Nagaraja, "Order Statistics", section 7.1). The price is that only certain coverages
+//! exist: 96.9 % for six values, 97.9 % for ten.
 
 use super::order::{self, sorted};
 use super::student;

@@ -2,8 +2,8 @@
 
 /// The chance of a value below `x`.
 ///
-/// Near the middle by the series of Marsaglia (2004), "Evaluating the normal distribution"; in the tails by Laplace's
-/// continued fraction, which keeps their relative accuracy.
+/// Near the middle by the series of Marsaglia (2004), "Evaluating the normal distribution"; in the
+/// tails by Laplace's continued fraction, which keeps their relative accuracy.
 pub fn cdf(x: f64) -> f64 {
     if x.abs() < 3.0 {
         let mut term = x;

@@ -10,8 +10,9 @@ pub fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// The quantile `q` in 0..=1 by definition 7 of Hyndman and Fan (1996), "Sample quantiles in statistical packages":
-/// linear between the order statistics around position `(n - 1) q`, so 0 is the minimum and 1 the maximum.
+/// The quantile `q` in 0..=1 by definition 7 of Hyndman and Fan (1996), "Sample quantiles in
+/// statistical packages": linear between the order statistics around position `(n - 1) q`, so 0 is
+/// the minimum and 1 the maximum.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), q)
 }

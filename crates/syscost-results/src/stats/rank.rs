@@ -1,5 +1,5 @@
-//! The rank test of Mann and Whitney (1947), "On a test of whether one of two random variables is stochastically
-//! larger than the other".
+//! The rank test of Mann and Whitney (1947), "On a test of whether one of two random variables is
+//! stochastically larger than the other".
 
 use super::normal;
 

@@ -1,5 +1,5 @@
-//! Differences measured in pairs: Hodges and Lehmann's estimate and the exact interval of Wilcoxon's signed-rank test
-//! ("Estimates of location based on rank tests", 1963).
+//! Differences measured in pairs: Hodges and Lehmann's estimate and the exact interval of
+//! Wilcoxon's signed-rank test ("Estimates of location based on rank tests", 1963).
 //!
 //! The estimate is the median of all pairwise means. Unlike the median of the differences
 //! themselves it lies in the middle if they alternate around it, as they do when the order of the

@@ -17,7 +17,8 @@ pub fn two_sided(t: f64, freedom: u32) -> f64 {
     let angle = (t.abs() / f64::from(freedom).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
     let odd = freedom % 2 == 1;
-    // 1 + 1/2 cos^2 + (1*3)/(2*4) cos^4 + ... for even, cos + 2/3 cos^3 + (2*4)/(3*5) cos^5 + ... for odd degrees.
+    // 1 + 1/2 cos^2 + (1*3)/(2*4) cos^4 + ... for even, cos + 2/3 cos^3 + (2*4)/(3*5) cos^5 + ...
+    // for odd degrees.
     let (mut term, first) = if odd { (cosine, 3) } else { (1.0, 2) };
     let mut sum = 0.0;
     for divisor in (first..=freedom).step_by(2) {

@@ -1,4 +1,5 @@
-//! Gunther's universal scalability law: how throughput grows with the number of copies that work at once, and why it stops growing.
+//! Gunther's universal scalability law: how throughput grows with the number of copies that work at
+//! once, and why it stops growing.
 //!
 //! X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1)). λ is the throughput of one copy alone; σ, the
 //! *contention*, is the share of the work that only one copy at a time can do; κ, the *coherence*,
@@ -251,7 +252,8 @@ mod tests {
         assert!(found.kappa < 1e-5, "{found:?}");
     }
 
-    /// SPEC SDM91 on a SPARCcenter 2000: κ = 1.044e-4 and a peak at 96.5 users, published with the R package usl.
+    /// SPEC SDM91 on a SPARCcenter 2000: κ = 1.044e-4 and a peak at 96.5 users, published with the
+    /// R package usl.
     #[test]
     fn a_published_example_whose_throughput_falls_again() {
         let found = fit(&[

@@ -31,7 +31,8 @@ impl Study {
         Ok(Self::parse_with_lines(text)?.0)
     }
 
-    /// Reads a study, and the lines of what it refers to: only a program with a catalogue knows whether such rows and counts exist.
+    /// Reads a study, and the lines of what it refers to: only a program with a catalogue knows
+    /// whether such rows and counts exist.
     ///
     /// # Errors
     /// As [`Study::parse`].
@@ -154,7 +155,8 @@ fn wrong_with_quantity(
     })
 }
 
-/// Why these bounds make no claim, and the field to point at: a claim that can never be broken, or always is, says nothing.
+/// Why these bounds make no claim, and the field to point at: a claim that can never be broken, or
+/// always is, says nothing.
 fn wrong_with_bounds(min: Option<f64>, max: Option<f64>) -> Option<(&'static str, &'static str)> {
     // No field of the claim: the error points at the claim itself.
     const CLAIM: &str = "";

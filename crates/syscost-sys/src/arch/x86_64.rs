@@ -50,7 +50,8 @@ pub fn cycle_counter_unfenced() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Reads the counter between two `lfence`s: after everything before it, before everything that follows. In ticks.
+/// Reads the counter between two `lfence`s: after everything before it, before everything that
+/// follows. In ticks.
 #[inline(always)]
 pub fn cycle_counter_fenced() -> u64 {
     let (low, high): (u32, u32);
@@ -61,7 +62,8 @@ pub fn cycle_counter_fenced() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Reads the counter by `rdtscp`, which waits for the instructions before it, not for those after it. In ticks.
+/// Reads the counter by `rdtscp`, which waits for the instructions before it, not for those after
+/// it. In ticks.
 #[inline(always)]
 pub fn cycle_counter_rdtscp() -> u64 {
     let (low, high): (u32, u32);
@@ -72,8 +74,8 @@ pub fn cycle_counter_rdtscp() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Executes `cpuid` for its effect: everything before it has finished before anything after it begins. In a virtual machine the
-/// hypervisor executes it.
+/// Executes `cpuid` for its effect: everything before it has finished before anything after it
+/// begins. In a virtual machine the hypervisor executes it.
 #[inline(always)]
 pub fn serialize() {
     // SAFETY: it writes the four registers only; rbx, which the compiler keeps for itself, is put back.
@@ -91,14 +93,16 @@ pub fn serialize() {
     }
 }
 
-/// `cpuid; rdtsc`: the time after everything before it, as Intel's white paper on benchmark code begins a measurement. In ticks.
+/// `cpuid; rdtsc`: the time after everything before it, as Intel's white paper on benchmark code
+/// begins a measurement. In ticks.
 #[inline(always)]
 pub fn serialized_start() -> u64 {
     serialize();
     cycle_counter_unfenced()
 }
 
-/// `rdtscp; cpuid`: the time before everything after it, as the same paper ends one. In ticks. Ask [`rdtscp`] first.
+/// `rdtscp; cpuid`: the time before everything after it, as the same paper ends one. In ticks. Ask
+/// [`rdtscp`] first.
 #[inline(always)]
 pub fn serialized_stop() -> u64 {
     let ticks = cycle_counter_rdtscp();
@@ -178,9 +182,9 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     })
 }
 
-/// 240 instructions per turn that depend on nothing and need no execution unit: they pass as fast as the core fetches and
-/// renames. Adds would be held up by their ports now and then, even on an undisturbed core (1.00 or 1.21 of the time, for
-/// hundreds of bursts in a row, seen on a Xeon).
+/// 240 instructions per turn that depend on nothing and need no execution unit: they pass as fast
+/// as the core fetches and renames. Adds would be held up by their ports now and then, even on an
+/// undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a row, seen on a Xeon).
 pub(crate) fn independent() -> Option<fn(u32)> {
     fn run(turns: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.

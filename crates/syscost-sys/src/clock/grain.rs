@@ -1,7 +1,8 @@
 //! The grid that a counter's readings lie on.
 //!
-//! Some counters advance by many ticks at a time: Zen 4 adds 26 to its counter every 10 ns. A burst of half a microsecond then takes 20 or 21
-//! of these, and two bursts that took the same time seem to differ by 5 %.
+//! Some counters advance by many ticks at a time: Zen 4 adds 26 to its counter every 10 ns. A burst
+//! of half a microsecond then takes 20 or 21 of these, and two bursts that took the same time seem
+//! to differ by 5 %.
 
 use std::hint::black_box;
 
@@ -14,7 +15,8 @@ const INTERVALS: u32 = 256;
 const COARSEST: u64 = 256;
 const FINEST: u64 = 6;
 
-/// How far an interval may lie from the grid, in ticks: each reading is a whole number, and the grid's step need not be one.
+/// How far an interval may lie from the grid, in ticks: each reading is a whole number, and the
+/// grid's step need not be one.
 const OFF: f64 = 1.1;
 
 /// Steps are looked for in this fraction of a tick: a hypervisor may scale the counter.
@@ -27,9 +29,11 @@ const SLOW: u64 = 8;
 const ON_GRID: f64 = 0.97;
 
 impl Clock {
-    /// The grid that this clock's readings lie on, in ticks; 1 where there is none or it is finer than a few ticks.
+    /// The grid that this clock's readings lie on, in ticks; 1 where there is none or it is finer
+    /// than a few ticks.
     pub fn grain_ticks(&self) -> u32 {
-        // A cycle or two per turn: were the intervals multiples of a longer time, that would seem to be the clock's grid.
+        // A cycle or two per turn: were the intervals multiples of a longer time, that would seem
+        // to be the clock's grid.
         let intervals = (1..=INTERVALS).map(|turns| {
             let start = self.start();
             for turn in 0..turns {

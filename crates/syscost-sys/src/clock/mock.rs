@@ -60,7 +60,8 @@ pub fn set_read_cost_ns(ns: u64) {
     with(|state| state.read_cost_ns = ns);
 }
 
-/// Sets the cost of each of the next reads, after which reads cost what they did before; the rest of an older list is dropped.
+/// Sets the cost of each of the next reads, after which reads cost what they did before; the rest
+/// of an older list is dropped.
 pub fn script_reads(costs_ns: impl IntoIterator<Item = u64>) {
     let costs = costs_ns.into_iter().collect();
     with(|state| state.read_script = costs);

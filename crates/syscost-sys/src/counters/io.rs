@@ -37,7 +37,8 @@ impl IoReader {
         ProcFile::open("/proc/self/io").map(IoReader)
     }
 
-    /// Opens the counters of the calling thread alone. They leave out children that ended and were waited for.
+    /// Opens the counters of the calling thread alone. They leave out children that ended and were
+    /// waited for.
     ///
     /// # Errors
     /// As [`IoReader::open`].

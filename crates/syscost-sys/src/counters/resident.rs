@@ -7,9 +7,9 @@ use crate::{SystemError, Unsupported};
 
 const PATH: &str = "/proc/self/smaps_rollup";
 
-/// Bytes of this process's anonymous memory that are resident now, by its page tables: exact, where /proc/self/statm may lag
-/// by some pages. Pages of the program's file are not included: the kernel reclaims them and maps them again, sixteen at a time. Does not allocate, which
-/// might add some.
+/// Bytes of this process's anonymous memory that are resident now, by its page tables: exact, where
+/// /proc/self/statm may lag by some pages. Pages of the program's file are not included: the kernel
+/// reclaims them and maps them again, sixteen at a time. Does not allocate, which might add some.
 ///
 /// # Errors
 /// Where the kernel does not report it (before Linux 4.14).

@@ -1,4 +1,5 @@
-//! What the kernel counted for any task of this user: a partner's switches, faults and time, read from outside.
+//! What the kernel counted for any task of this user: a partner's switches, faults and time, read
+//! from outside.
 
 use std::ops::{Add, Sub};
 
@@ -184,7 +185,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Fields 3, 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last parenthesis ends it.
+    /// Fields 3, 10, 12 and 39 of proc(5). The second, a name, may hold anything; the last
+    /// parenthesis ends it.
     fn parse(text: &str) -> Option<Numbers> {
         let fields: Vec<&str> = text.rsplit_once(") ")?.1.split_ascii_whitespace().collect();
         // The first field after the name is the third.

@@ -1,5 +1,5 @@
-//! The page cache of the whole system: emptied only where the user allowed it, since it slows all other programs
-//! down.
+//! The page cache of the whole system: emptied only where the user allowed it, since it slows all
+//! other programs down.
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -192,8 +192,8 @@ pub fn mount_option<'o>(options: &'o str, key: &str) -> Option<&'o str> {
         .find_map(|option| option.strip_prefix(key)?.strip_prefix('='))
 }
 
-/// Finds a path's mount in the text of mountinfo (proc_pid_mountinfo(5)): the one with the longest mount point that the path begins with, the last of
-/// those that were mounted there.
+/// Finds a path's mount in the text of mountinfo (proc_pid_mountinfo(5)): the one with the longest
+/// mount point that the path begins with, the last of those that were mounted there.
 fn of_mounts(mounts: &[u8], path: &Path) -> Option<Filesystem> {
     mounts
         .split(|byte| *byte == b'\n')

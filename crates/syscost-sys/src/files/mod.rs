@@ -1,5 +1,5 @@
-//! Files as the kernel sees them: how much of one is in the page cache, whether it is read directly, which device it is on, and
-//! content that says where it belongs.
+//! Files as the kernel sees them: how much of one is in the page cache, whether it is read
+//! directly, which device it is on, and content that says where it belongs.
 
 mod buffer;
 pub mod caches;
@@ -43,7 +43,8 @@ pub struct Alignment {
     pub offset: usize,
 }
 
-/// What the page cache holds of a file. On overlayfs the result is always empty: the cached pages are those of the file below.
+/// What the page cache holds of a file. On overlayfs the result is always empty: the cached pages
+/// are those of the file below.
 ///
 /// # Errors
 /// Where the kernel has no such call (before Linux 6.5).
@@ -86,7 +87,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Evicts a file of our own from the page cache: writes it back, then does as [`drop_clean_pages`].
 ///
 /// # Errors
-/// When it cannot be written back, or pages stay: a file system in memory, or pages that a process has mapped.
+/// When it cannot be written back, or pages stay: a file system in memory, or pages that a process
+/// has mapped.
 pub fn drop_cache(file: &File) -> Result<(), SystemError> {
     file.sync_data()
         .map_err(|cause| SystemError::new("fdatasync", "the file", cause))?;
@@ -132,7 +134,8 @@ fn pages_left(file: &File) -> Result<u64, SystemError> {
     Ok(resident_pages(file)?.max(counted))
 }
 
-/// The alignment that direct I/O requires for this file; `None` where its file system has none, and serves O_DIRECT from the cache.
+/// The alignment that direct I/O requires for this file; `None` where its file system has none, and
+/// serves O_DIRECT from the cache.
 ///
 /// # Errors
 /// Where the kernel does not say (before Linux 6.1).

@@ -131,7 +131,8 @@ fn headed(line: &str) -> Option<NfsMount> {
     })
 }
 
-/// Parses a line of counts, `READ: 3 4 1 480 12684 0 3 3 0`. Older kernels lack the last, the number of errors.
+/// Parses a line of counts, `READ: 3 4 1 480 12684 0 3 3 0`. Older kernels lack the last, the
+/// number of errors.
 fn counted(line: &str) -> Option<(&str, Operation)> {
     let (name, numbers) = line.split_once(':')?;
     let numbers: Vec<u64> = numbers

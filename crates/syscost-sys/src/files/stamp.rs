@@ -1,5 +1,6 @@
-//! Content that says where it belongs: each eight bytes hold their own position, mixed with a seed, so that bytes of another
-//! place or another file, or ones never written, are recognised. It does not compress, and no two blocks are alike.
+//! Content that says where it belongs: each eight bytes hold their own position, mixed with a seed,
+//! so that bytes of another place or another file, or ones never written, are recognised. It does
+//! not compress, and no two blocks are alike.
 
 /// Bytes per stamp. Positions and lengths are multiples of it.
 pub const BYTES: usize = 8;
@@ -45,7 +46,8 @@ pub fn check(bytes: &[u8], offset: u64, seed: u64) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection, so that no two positions have the same stamp.
+/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection, so that no two positions
+/// have the same stamp.
 fn value(position: u64, seed: u64) -> u64 {
     let mut z = position ^ seed;
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

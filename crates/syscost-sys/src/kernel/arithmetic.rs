@@ -87,8 +87,9 @@ impl Operation {
     }
 
     /// Core cycles (latency, throughput) somewhat below the lowest in published tables of x86-64 and aarch64
-    /// cores: an addition takes 1 cycle and 8 of them start in a cycle, other operations take at least 2 and 6 of
-    /// them start in a cycle, the fastest integer division takes 4 and floating-point division 6.
+    /// cores: an addition takes 1 cycle and 8 of them start in a cycle, other operations take at
+    /// least 2 and 6 of them start in a cycle, the fastest integer division takes 4 and
+    /// floating-point division 6.
     const fn floor_cycles(self, kind: Kind, shape: Shape) -> f64 {
         let (latency, throughput) = match (self, kind) {
             (Self::Add | Self::And | Self::Xor | Self::Shift, Kind::I32 | Kind::I64) => (0.8, 0.1),
@@ -147,8 +148,8 @@ impl Shape {
 /// Returns the kernel of an arithmetic operation.
 ///
 /// Where the chain of a latency kernel cannot consist of the operation alone, [`Kernel::instructions`] says
-/// what else the chain contains: remainders and square roots have one addition or exclusive or, integer quotients a
-/// register move that most cores eliminate by renaming.
+/// what else the chain contains: remainders and square roots have one addition or exclusive or,
+/// integer quotients a register move that most cores eliminate by renaming.
 ///
 /// # Errors
 /// The processor has no such instruction.
@@ -297,7 +298,8 @@ fn float_operands(
         }
         Operation::Divide => {
             let dividend = bits(10.0 / 3.0);
-            // Dividing by the quotient gives the divisor back except for rounding: find a pair where it does exactly.
+            // Dividing by the quotient gives the divisor back except for rounding: find a pair
+            // where it does exactly.
             let mut divisor = bits(1.772_453_850_905_516);
             let mut partner = (float.quotient)(dividend, divisor);
             while (float.quotient)(dividend, partner) != divisor {

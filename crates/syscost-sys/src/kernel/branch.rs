@@ -12,13 +12,14 @@ pub enum Branch {
     /// A conditional branch that is never taken.
     NotTaken,
     /// A conditional branch on the next bit of a table, with one shift to get the bit and an addition that
-    /// a taken branch skips. The instructions are the same whatever the table holds, so what a wrong prediction
-    /// costs is `(time with Random - time with Alternating) / 0.5`.
+    /// a taken branch skips. The instructions are the same whatever the table holds, so what a
+    /// wrong prediction costs is `(time with Random - time with Alternating) / 0.5`.
     OnBit(Directions),
     /// A branch through a register that always leads to the same place.
     Indirect,
-    /// A branch through a register to one of [`TARGETS`](super::TARGETS) places, chosen by a table, and a direct
-    /// branch back. A wrong prediction costs `(time with Random - time with Same) / (15/16)`.
+    /// A branch through a register to one of
+    /// [`TARGETS`](super::TARGETS) places, chosen by a table, and a direct branch back. A wrong prediction costs `(time
+    /// with Random - time with Same) / (15/16)`.
     IndirectByTable(Targets),
 }
 

@@ -1,12 +1,13 @@
-//! Procedure calls: a caller that prepares arguments as a compiler does, and a procedure that does hardly more
-//! than return.
+//! Procedure calls: a caller that prepares arguments as a compiler does, and a procedure that does
+//! hardly more than return.
 
 use super::branch::by_table;
 use super::table::{memory_with, random_words};
 use super::{Checksum, Kernel, Targets, machine};
 use crate::Unsupported;
 
-/// The largest number of integer arguments of [`Call::Integer`]; on some machines the last ones do not fit into registers.
+/// The largest number of integer arguments of [`Call::Integer`]; on some machines the last ones do
+/// not fit into registers.
 pub const MAX_ARGUMENTS: u64 = 8;
 
 /// The deepest [`Call::Recursion`].
@@ -26,7 +27,8 @@ pub enum Call {
     EightDoubles,
     /// Takes a structure of 16 bytes by value, in two registers; returns the sum of its fields.
     StructArgument16,
-    /// Takes a structure of 64 bytes by value, copied to memory for the callee; returns the sum of two fields.
+    /// Takes a structure of 64 bytes by value, copied to memory for the callee; returns the sum of
+    /// two fields.
     StructArgument64,
     /// Returns a structure of 16 bytes in two registers.
     StructReturn16,
@@ -40,13 +42,14 @@ pub enum Call {
     LinkageStub,
     /// A virtual call: from the object to its table of methods, to the method, which reads a field.
     Virtual,
-    /// A procedure that calls itself down to this depth (1 to [`MAX_DEPTH`]); one operation is one level, down
-    /// and up again. All returns but the outermost lead to the same place, so that a core whose return stack has
-    /// overflowed can still predict them.
+    /// A procedure that calls itself down to this depth (1 to [`MAX_DEPTH`]); one operation is one
+    /// level, down and up again. All returns but the outermost lead to the same place, so that a
+    /// core whose return stack has overflowed can still predict them.
     Recursion(u64),
-    /// As [`Call::Recursion`], but each level chooses at random between two places to call from. The choice is
-    /// a branch mispredicted half of the time at any depth; beyond the depth that the core's return stack
-    /// holds, the returns are mispredicted too, and the difference is what such a return costs.
+    /// As [`Call::Recursion`], but each level chooses at random between two places to call from.
+    /// The choice is a branch mispredicted half of the time at any depth; beyond the depth that the
+    /// core's return stack holds, the returns are mispredicted too, and the difference is what such
+    /// a return costs.
     RecursionByChance {
         /// Number of levels, 1 to [`MAX_DEPTH_BY_CHANCE`].
         depth: u64,

@@ -1,4 +1,5 @@
-//! Pointer chases: each load gets its address from the load before it, so that nothing can be fetched ahead of time.
+//! Pointer chases: each load gets its address from the load before it, so that nothing can be
+//! fetched ahead of time.
 
 mod route;
 #[cfg(test)]
@@ -14,7 +15,8 @@ use crate::memory::Memory;
 use route::Sequence;
 pub use route::{LINE, Order, Route, max_share_alike};
 
-/// Number of parts in which a cycle is walked simultaneously: most processors can have this many misses outstanding.
+/// Number of parts in which a cycle is walked simultaneously: most processors can have this many
+/// misses outstanding.
 const PARTS: usize = 16;
 
 /// Maximum number of steps that are examined to find an order, two at each place.
@@ -32,14 +34,16 @@ struct Node {
     position: u64,
 }
 
-/// One cycle through memory and the chains that follow it. A step is one load, whose address is the result of the load before.
+/// One cycle through memory and the chains that follow it. A step is one load, whose address is the
+/// result of the load before.
 ///
-/// One to twelve chains each have a register. 16, 24 or 32 chains are kept in a table instead, from which each step loads its position and
-/// to which it stores it: negligible beside a miss, but a few cycles that a chain in a nearer cache would notice. Chains begin evenly spaced on the
-/// cycle. Each run continues where the one before stopped.
+/// One to twelve chains each have a register. 16, 24 or 32 chains are kept in a table instead, from
+/// which each step loads its position and to which it stores it: negligible beside a miss, but a
+/// few cycles that a chain in a nearer cache would notice. Chains begin evenly spaced on the cycle.
+/// Each run continues where the one before stopped.
 ///
-/// What proves the steps: every line holds its position on the cycle, and the checksum is the sum of the positions that the chains
-/// reached. [`Chase::visited`] checks the cycle itself.
+/// What proves the steps: every line holds its position on the cycle, and the checksum is the sum
+/// of the positions that the chains reached. [`Chase::visited`] checks the cycle itself.
 #[derive(Debug)]
 pub struct Chase {
     memory: Memory,
@@ -54,7 +58,8 @@ pub struct Chase {
     table: Box<[Line]>,
     /// Steps that each chain has made.
     steps: Cell<u64>,
-    /// Result of the last walk: the distance in bytes by which lines were counted as different, and their number.
+    /// Result of the last walk: the distance in bytes by which lines were counted as different, and
+    /// their number.
     walked: Cell<Option<(usize, usize)>>,
 }
 
@@ -116,8 +121,8 @@ impl Chase {
         self.chains
     }
 
-    /// How many loads in a row, in the machine code of one turn of one chain, each load from the address that the one before
-    /// returned: counted in the code that is run.
+    /// How many loads in a row, in the machine code of one turn of one chain, each load from the
+    /// address that the one before returned: counted in the code that is run.
     pub fn loads_in_a_row(&self) -> usize {
         machine::loads_in_a_row(self.entry)
     }
@@ -137,14 +142,16 @@ impl Chase {
         self.memory
     }
 
-    /// Walks once around the cycle and counts the different lines on it: equal to [`Chase::lines`] if the cycle is correct.
+    /// Walks once around the cycle and counts the different lines on it: equal to [`Chase::lines`]
+    /// if the cycle is correct.
     pub fn visited(&self) -> usize {
         self.visited_apart(self.route.min_distance())
     }
 
     /// As [`Chase::visited`], but counts pieces of this many bytes (e.g. pages) instead of lines.
     ///
-    /// The cycle is walked in parts, all interleaved. A part that does not end where the next one begins is not counted.
+    /// The cycle is walked in parts, all interleaved. A part that does not end where the next one
+    /// begins is not counted.
     pub fn visited_apart(&self, bytes: usize) -> usize {
         let lines = self.lines();
         let parts = PARTS.min(lines);
@@ -167,7 +174,8 @@ impl Chase {
                 let (word, bit) = (place / 64, 1 << (place % 64));
                 counts[part] += usize::from(seen[word] & bit == 0);
                 seen[word] |= bit;
-                // SAFETY: `link` made every node that can be reached, within this memory, and nothing else writes there.
+                // SAFETY: `link` made every node that can be reached, within this memory, and
+                // nothing else writes there.
                 at[part] = unsafe { (*at[part]).next };
             }
         }
@@ -179,7 +187,8 @@ impl Chase {
         visited
     }
 
-    /// The last result of [`Chase::visited_apart`], which stays valid: lines are only written when the cycle is laid.
+    /// The last result of [`Chase::visited_apart`], which stays valid: lines are only written when
+    /// the cycle is laid.
     pub fn known_visited_apart(&self, bytes: usize) -> usize {
         match self.walked.get() {
             Some((apart, visited)) if apart == bytes => visited,
@@ -187,8 +196,9 @@ impl Chase {
         }
     }
 
-    /// Loads a line of each page of 4 KiB, in the order of the cycle, so that the translation of each page has been looked up; chains on
-    /// a long cycle would take many milliseconds for that. The lines are those that the chains reach last.
+    /// Loads a line of each page of 4 KiB, in the order of the cycle, so that the translation of
+    /// each page has been looked up; chains on a long cycle would take many milliseconds for that.
+    /// The lines are those that the chains reach last.
     pub fn touch_pages(&self) {
         let lines = self.lines();
         let last = self.start(0) + lines / self.chains;
@@ -230,7 +240,8 @@ impl Chase {
         )
     }
 
-    /// Origin and destination of thousands of steps, two at each of many places evenly spaced on the cycle, since an order of pairs alternates.
+    /// Origin and destination of thousands of steps, two at each of many places evenly spaced on
+    /// the cycle, since an order of pairs alternates.
     fn steps_of_all(&self) -> impl Iterator<Item = (usize, usize)> + Clone {
         let places = (self.lines().min(SOME_STEPS) / 2).max(1);
         (0..places).flat_map(move |number| {
@@ -319,7 +330,8 @@ impl Work for Chase {
         self.operations_per_turn
     }
 
-    /// No core made so far takes less than three cycles before it can load from an address that it has just loaded, or loads more than four addresses per cycle.
+    /// No core made so far takes less than three cycles before it can load from an address that it
+    /// has just loaded, or loads more than four addresses per cycle.
     fn floor_cycles(&self) -> f64 {
         (2.0 / self.chains as f64).max(0.2)
     }
@@ -329,10 +341,10 @@ impl Work for Chase {
         let steps = turns * (self.operations_per_turn / self.chains as u64);
         self.steps.set(self.steps.get().wrapping_add(steps));
         let table = self.table.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: the entry is that of a chase whose number of chains equals the number of addresses in the table; these
-        // are nodes that `link` made, which lead only to each other. The table consists of `Cell`s,
-        // so it may be written through a shared borrow; nothing else uses it meanwhile because
-        // `Chase` is not `Sync`.
+        // SAFETY: the entry is that of a chase whose number of chains equals the number of
+        // addresses in the table; these are nodes that `link` made, which lead only to each other.
+        // The table consists of `Cell`s, so it may be written through a shared borrow; nothing else
+        // uses it meanwhile because `Chase` is not `Sync`.
         unsafe { (self.entry)(turns, table, 0) }
     }
 

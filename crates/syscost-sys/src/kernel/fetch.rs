@@ -8,7 +8,8 @@ use crate::memory::Memory;
 /// What most of the code consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filler {
-    /// Instructions that do nothing, of 8 bytes where the processor has such long ones (x86-64) and of 4 elsewhere.
+    /// Instructions that do nothing, of 8 bytes where the processor has such long ones (x86-64) and
+    /// of 4 elsewhere.
     Nop,
     /// Additions of one, of 4 bytes each, to seven registers in rotation.
     Add,
@@ -49,8 +50,8 @@ const ADDITION: usize = 4;
 /// This many bytes of code without a branch, in blocks of [`Fetch::BLOCK`] bytes, written at run
 /// time. One operation is one block.
 ///
-/// What proves the blocks: each adds its number, from 1 on, so that a few blocks executed repeatedly do not give the same sum as many.
-/// The additions of one are included in the sum.
+/// What proves the blocks: each adds its number, from 1 on, so that a few blocks executed
+/// repeatedly do not give the same sum as many. The additions of one are included in the sum.
 #[derive(Debug)]
 pub struct Fetch {
     code: Written,
@@ -71,8 +72,8 @@ impl Fetch {
     /// Writes the code.
     ///
     /// # Errors
-    /// When `bytes` is not a multiple of a block or exceeds [`Fetch::MAX_BYTES`], the processor is not supported, or the system
-    /// does not permit writing code or has no room for it.
+    /// When `bytes` is not a multiple of a block or exceeds [`Fetch::MAX_BYTES`], the processor is
+    /// not supported, or the system does not permit writing code or has no room for it.
     pub fn write(filler: Filler, bytes: usize) -> Result<Self, Unsupported> {
         if !(1..=Self::MAX_BYTES).contains(&bytes) || !bytes.is_multiple_of(Self::BLOCK) {
             return Err(Unsupported::new(format!(
@@ -140,7 +141,8 @@ mod tests {
     #[test]
     fn every_block_adds_its_number_and_its_additions_once_a_turn() {
         for filler in Filler::ALL {
-            // Also beyond what a conditional branch of aarch64 reaches, and beyond what one of its additions holds.
+            // Also beyond what a conditional branch of aarch64 reaches, and beyond what one of its
+            // additions holds.
             for blocks in [1, 2, 100, 5000] {
                 let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
                     Ok(fetch) => fetch,

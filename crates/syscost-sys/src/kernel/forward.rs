@@ -39,8 +39,9 @@ impl Forward {
         }
     }
 
-    /// The part of the final value that does not count operations, which shows which kernel ran. Its upper half is 1 if it comes from the initial value, 2 from memory, and 3 from
-    /// the second of two stores. Bit 40 is what the store left on the next line.
+    /// The part of the final value that does not count operations, which shows which kernel ran.
+    /// Its upper half is 1 if it comes from the initial value, 2 from memory, and 3 from the second
+    /// of two stores. Bit 40 is what the store left on the next line.
     pub const fn arrives(self) -> u64 {
         match self {
             Self::Same => 1 << 32,

@@ -45,8 +45,8 @@ impl Jumps {
     /// Writes the code.
     ///
     /// # Errors
-    /// When there are no blocks or more than [`Jumps::MAX_BLOCKS`], the processor is not supported, or the system does not permit writing
-    /// code.
+    /// When there are no blocks or more than [`Jumps::MAX_BLOCKS`], the processor is not supported,
+    /// or the system does not permit writing code.
     pub fn write(path: Path, blocks: usize) -> Result<Self, Unsupported> {
         if !(1..=Self::MAX_BLOCKS).contains(&blocks) {
             let reason = format!("{blocks} blocks of code: choose 1 to {}", Self::MAX_BLOCKS);

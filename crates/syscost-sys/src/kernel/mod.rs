@@ -78,7 +78,8 @@ pub struct Kernel {
     position: Cell<u64>,
 }
 
-/// Measured instructions that prove what they did: they return a checksum which is known beforehand from another computation.
+/// Measured instructions that prove what they did: they return a checksum which is known beforehand
+/// from another computation.
 pub trait Work {
     /// Operations in one turn.
     fn operations_per_turn(&self) -> u64;

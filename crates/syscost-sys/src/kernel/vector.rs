@@ -101,8 +101,9 @@ pub fn vector(simd: Simd, operation: VectorOperation, shape: Shape) -> Result<Ke
 const CHAINS: u64 = 12;
 
 impl Kernel {
-    /// The result of one turn of twelve chains of fused operations with a factor of 2 and an addend of 3: as expected, and as these very
-    /// instructions compute it. The timed factor of 1, which makes them count, could not reveal a missing product. `simd` is `None` for scalars.
+    /// The result of one turn of twelve chains of fused operations with a factor of 2 and an addend
+    /// of 3: as expected, and as these very instructions compute it. The timed factor of 1, which
+    /// makes them count, could not reveal a missing product. `simd` is `None` for scalars.
     pub fn products(&self, simd: Option<Simd>) -> [u64; 2] {
         let steps = self.operations_per_turn / CHAINS;
         let lane = match simd {

@@ -8,7 +8,8 @@ use super::{Work, machine, share_of_most_frequent};
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
 
-/// Two cyclic lists in memory, each in random order through its half. Only the loads before it show where a walk is.
+/// Two cyclic lists in memory, each in random order through its half. Only the loads before it show
+/// where a walk is.
 #[derive(Debug)]
 pub struct Walks {
     /// The nodes: each is a line with the address of the next one and its own number.
@@ -74,8 +75,9 @@ impl Walks {
         &self.memory
     }
 
-    /// Follows each walk once around and counts the different nodes on it: half of the memory's nodes if the list is correct. Computed only once, since nodes are
-    /// written only when they are created.
+    /// Follows each walk once around and counts the different nodes on it: half of the memory's
+    /// nodes if the list is correct. Computed only once, since nodes are written only when they are
+    /// created.
     pub fn visited(&self) -> [usize; 2] {
         let count = |walk: usize| {
             let begin = self.reached[walk].get();
@@ -100,7 +102,8 @@ impl Walks {
         self.order[0].len()
     }
 
-    /// Among the next few thousand steps of both walks, the share that has the most frequent distance and direction.
+    /// Among the next few thousand steps of both walks, the share that has the most frequent
+    /// distance and direction.
     pub fn share_of_most_frequent_step(&self) -> f64 {
         let mut distances: Vec<u64> = Vec::new();
         for reached in &self.reached {
@@ -150,7 +153,8 @@ impl Window {
     /// Writes the code.
     ///
     /// # Errors
-    /// When there are more than [`Window::MAX_FILLERS`] instructions, the processor is not supported, or the system does not permit writing code.
+    /// When there are more than [`Window::MAX_FILLERS`] instructions, the processor is not
+    /// supported, or the system does not permit writing code.
     pub fn write(fillers: usize, walks: Rc<Walks>) -> Result<Self, Unsupported> {
         if fillers > Self::MAX_FILLERS {
             let reason = format!(
@@ -196,8 +200,9 @@ impl Work for Window {
         let walks = &*self.walks;
         walks.steps.set(walks.steps.get() + turns * STEPS as u64);
         let reached = walks.reached.as_ptr().cast::<u64>().cast_mut();
-        // SAFETY: `window` writes a kernel that follows the two addresses and stores those it has reached; they are addresses of nodes,
-        // which lead to nodes only, in memory that lives as long as the walks.
+        // SAFETY: `window` writes a kernel that follows the two addresses and stores those it has
+        // reached; they are addresses of nodes, which lead to nodes only, in memory that lives as
+        // long as the walks.
         unsafe { (self.code.entry())(turns, reached, 0) }
     }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// At least this much means no limit: version 1 writes the largest multiple of a page where there is none.
 const NO_LIMIT: u64 = 1 << 62;
 
-/// Memory that this process may still take without swapping or being killed, in bytes: what the machine has available, or what its control
-/// groups' limits leave. `None` where nothing is known.
+/// Memory that this process may still take without swapping or being killed, in bytes: what the
+/// machine has available, or what its control groups' limits leave. `None` where nothing is known.
 pub fn available_bytes() -> Option<u64> {
     available_below(Path::new("/"))
 }
@@ -61,7 +61,8 @@ fn number_in(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim().parse().ok()
 }
 
-/// The folders of a line of /proc/self/cgroup that may limit memory: the group's own and those of all its ancestors.
+/// The folders of a line of /proc/self/cgroup that may limit memory: the group's own and those of
+/// all its ancestors.
 fn groups_of(line: &str) -> Vec<(String, Kind)> {
     let Some((controllers, path)) = line
         .split_once(':')
@@ -103,7 +104,8 @@ impl Kind {
         }
     }
 
-    /// What the limit of this group leaves, if it has one. Its file cache is reclaimed before the limit takes effect.
+    /// What the limit of this group leaves, if it has one. Its file cache is reclaimed before the
+    /// limit takes effect.
     fn left(self, folder: &Path) -> Option<u64> {
         let [limit, used, cache] = self.files();
         let limit = number_in(&folder.join(limit))?;

@@ -20,7 +20,8 @@ pub use smaps::Resident;
 /// How long filling memory may take. In a virtual machine the host may have to find it first.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-/// Up to this many bytes are taken without a check: reading what is available takes a millisecond, as long as filling a quarter of this.
+/// Up to this many bytes are taken without a check: reading what is available takes a millisecond,
+/// as long as filling a quarter of this.
 const UNASKED: usize = 2 << 20;
 
 /// Bytes that are filled between two looks at the clock.
@@ -36,7 +37,8 @@ pub struct Memory {
     pages: Pages,
 }
 
-// SAFETY: the mapping is owned by this value alone, and may be used and unmapped by any one thread, wherever it was made.
+// SAFETY: the mapping is owned by this value alone, and may be used and unmapped by any one thread,
+// wherever it was made.
 unsafe impl Send for Memory {}
 
 impl Memory {
@@ -44,13 +46,16 @@ impl Memory {
     /// calling thread and confirmed to be resident in pages of this size.
     ///
     /// # Errors
-    /// `Unsupported` with the reason when the machine has no such pages, when that would be more than half of the memory
-    /// that is still available to this process, or when the kernel gives other pages.
+    /// `Unsupported` with the reason when the machine has no such pages, when that would be more
+    /// than half of the memory that is still available to this process, or when the kernel gives
+    /// other pages.
     pub fn fill(bytes: usize, pages: Pages) -> Result<Self, Unsupported> {
         Self::reserve(bytes, pages)?.filled()
     }
 
-    /// As [`Memory::fill`], but in small pages where the kernel gives no others, or not enough of them: [`Memory::pages`] says which.
+    /// As
+    /// [`Memory::fill`], but in small pages where the kernel gives no others, or not enough of them: [`Memory::pages`]
+    /// says which.
     ///
     /// # Errors
     /// As [`Memory::fill`], except for a lack of such pages.
@@ -89,8 +94,9 @@ impl Memory {
         let bytes = bytes.next_multiple_of(page).max(page);
         enough_for(bytes)?;
         let small = Pages::Small.bytes()?;
-        // Whole huge pages need an aligned place; 1 GiB pages are aligned by the kernel. An inaccessible page on either side keeps
-        // it from merging this mapping with a neighbour, since it reports residence only for whole mappings.
+        // Whole huge pages need an aligned place; 1 GiB pages are aligned by the kernel. An
+        // inaccessible page on either side keeps it from merging this mapping with a neighbour,
+        // since it reports residence only for whole mappings.
         let (fence, spare) = match pages {
             Pages::Small => (small, 0),
             Pages::Huge => (small, page),
@@ -133,8 +139,8 @@ impl Memory {
         self.pages
     }
 
-    /// Sets whether processes that are forked from now on get a copy of it. Without one a fork is faster, the more so the larger the memory; such a child must neither
-    /// touch nor drop it.
+    /// Sets whether processes that are forked from now on get a copy of it. Without one a fork is
+    /// faster, the more so the larger the memory; such a child must neither touch nor drop it.
     ///
     /// # Errors
     /// `Unsupported` where the kernel does not have this advice.
@@ -193,8 +199,9 @@ impl Drop for Memory {
     }
 }
 
-/// Checks whether this much memory may be taken: no more than half of what is available, so that other programs are not pushed out. Up to 2 MiB is always permitted; check the
-/// sum before taking many such pieces.
+/// Checks whether this much memory may be taken: no more than half of what is available, so that
+/// other programs are not pushed out. Up to 2 MiB is always permitted; check the sum before taking
+/// many such pieces.
 ///
 /// # Errors
 /// `Unsupported` with both numbers if not.

@@ -17,7 +17,8 @@ pub fn nodes() -> Vec<u32> {
         .unwrap_or_else(|| vec![0])
 }
 
-/// What can be taken on a node according to its meminfo, in bytes: free memory, and the cache of inactive files.
+/// What can be taken on a node according to its meminfo, in bytes: free memory, and the cache of
+/// inactive files.
 fn free_bytes(meminfo: &str) -> Option<u64> {
     let kib = |name: &str| -> Option<u64> {
         let value = meminfo
@@ -32,7 +33,8 @@ impl Memory {
     /// As [`Memory::fill`], with memory of this node only.
     ///
     /// # Errors
-    /// As [`Memory::fill`], and when there is no such node, it has less than twice as much free, or this process may not use it.
+    /// As [`Memory::fill`], and when there is no such node, it has less than twice as much free, or
+    /// this process may not use it.
     pub fn fill_on(bytes: usize, pages: Pages, node: u32) -> Result<Self, Unsupported> {
         let memory = Self::reserve(bytes, pages)?;
         let meminfo = format!("/sys/devices/system/node/node{node}/meminfo");
@@ -48,7 +50,8 @@ impl Memory {
         memory.filled()
     }
 
-    /// How many of its pages, evenly spread, were checked for their node, and how many of these are on this one.
+    /// How many of its pages, evenly spread, were checked for their node, and how many of these are
+    /// on this one.
     ///
     /// # Errors
     /// `Unsupported` when the kernel does not report it.

@@ -16,10 +16,12 @@ pub struct Resident {
     pub in_pages_bytes: usize,
 }
 
-/// Bytes per read: about the length of one mapping's entry. The kernel walks all pages of every mapping that is read.
+/// Bytes per read: about the length of one mapping's entry. The kernel walks all pages of every
+/// mapping that is read.
 const AT_ONCE: usize = 1 << 10;
 
-/// How much is resident of the mappings that begin within these addresses, by /proc/self/smaps. One [`Memory`](super::Memory) may consist of several of them.
+/// How much is resident of the mappings that begin within these addresses, by /proc/self/smaps. One
+/// [`Memory`](super::Memory) may consist of several of them.
 pub(super) fn resident(within: Range<usize>, pages: Pages) -> Result<Resident, Unsupported> {
     let path = "/proc/self/smaps";
     let resident = File::open(path)

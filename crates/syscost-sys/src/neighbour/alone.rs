@@ -5,7 +5,8 @@ use super::Look;
 /// Looks that agree lie within this share of each other, in addition to the effect of the clock's grain.
 const AGREE: f64 = 0.015;
 
-/// Minimum share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of the looks did.
+/// Minimum share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of
+/// the looks did.
 const MIN_SHARE: f64 = 0.004;
 
 /// Minimum number of looks that must agree.
@@ -14,7 +15,8 @@ const MIN_LOOKS: usize = 12;
 /// Modes within this factor of each other are states of a core that is ours, of which the usual one counts:
 /// a neighbour on the same core costs independent instructions a fifth or more. Zen 4 showed another one
 /// for some moments, 6 % lower than the one that it shows for hours (2026-11-22); relied on, it made
-/// every look one of a shared core. Where both cores showed 9 % more than that, they were shared (2026-11-23).
+/// every look one of a shared core. Where both cores showed 9 % more than that, they were shared
+/// (2026-11-23).
 pub const SAME_STATE: f64 = 1.08;
 
 /// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
@@ -60,9 +62,9 @@ impl Alone {
 }
 
 /// Finds the mode of a core of our own in consecutive looks: the lowest that is dense, or the
-/// densest that is hardly higher. `None` where there is none. If the core was never ours meanwhile, this is the
-/// lowest of the shared modes, which only a comparison with another core of the same model can reveal. `grain` is
-/// the grid of the clock's readings, in ticks.
+/// densest that is hardly higher. `None` where there is none. If the core was never ours meanwhile,
+/// this is the lowest of the shared modes, which only a comparison with another core of the same
+/// model can reveal. `grain` is the grid of the clock's readings, in ticks.
 pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     let grain = share_of_grain(looks, f64::from(grain));
     let agree = AGREE + grain;
@@ -84,8 +86,8 @@ pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     ratios.sort_unstable_by(f64::total_cmp);
     let least = MIN_LOOKS.max((MIN_SHARE * ratios.len() as f64) as usize);
     let within = |low: f64| ratios.partition_point(|ratio| *ratio <= low * (1.0 + agree));
-    // Start at the lowest dense window, then move on to where it is densest: its lower edge may be a tail, or a
-    // rare state.
+    // Start at the lowest dense window, then move on to where it is densest: its lower edge may be
+    // a tail, or a rare state.
     let first = (0..ratios.len()).find(|&index| within(ratios[index]) - index >= least)?;
     let end = ratios.partition_point(|ratio| *ratio <= ratios[first] * SAME_STATE);
     let count = |index: usize| within(ratios[index]) - index;
@@ -99,7 +101,8 @@ pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
     })
 }
 
-/// By what share the clock's grain alone may raise a ratio: either burst may seem one step longer or shorter than it was.
+/// By what share the clock's grain alone may raise a ratio: either burst may seem one step longer
+/// or shorter than it was.
 fn share_of_grain(looks: &[Look], grain: f64) -> f64 {
     let typical = |burst: fn(&Look) -> u32| {
         let mut ticks: Vec<u32> = looks.iter().map(burst).collect();
@@ -115,7 +118,8 @@ fn share_of_grain(looks: &[Look], grain: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Looks at a core of which this share shows a core that is ours, with ratios of 0.84 to 0.85, the rest a shared one, with 1.0 to 1.7.
+    /// Looks at a core of which this share shows a core that is ours, with ratios of 0.84 to 0.85,
+    /// the rest a shared one, with 1.0 to 1.7.
     fn looks(count: usize, own_share: f64) -> Vec<Look> {
         let mut random = fastrand::Rng::with_seed(5);
         (0..count)

@@ -1,10 +1,11 @@
 //! Whether a core does other work at the same time.
 //!
-//! A core with two hardware threads shares its front end between them. On a rented machine the second thread is another
-//! guest's: no counter of this machine shows it, the frequency does not change, and everything takes 10 to 50 % longer. Two
-//! bursts reveal it. Independent instructions run half as fast while the core is shared ([`Look::throughput`]); a chain of
-//! dependent ones runs as fast as ever ([`Look::chain`]). Their ratio does not depend on the frequency, and the chain alone gives
-//! the frequency.
+//! A core with two hardware threads shares its front end between them. On a rented machine the
+//! second thread is another guest's: no counter of this machine shows it, the frequency does not
+//! change, and everything takes 10 to 50 % longer. Two bursts reveal it. Independent instructions
+//! run half as fast while the core is shared
+//! ([`Look::throughput`]); a chain of dependent ones runs as fast as ever ([`Look::chain`]). Their
+//! ratio does not depend on the frequency, and the chain alone gives the frequency.
 //!
 //! The ratio on a core that is ours is not a constant: [`alone`] finds it in looks taken over some time.
 
@@ -15,16 +16,19 @@ pub use alone::{Alone, SAME_STATE, alone};
 use crate::arch::{self, Chain};
 use crate::clock::Clock;
 
-/// Turns of the burst of independent instructions, 240 instructions each: a quarter of a microsecond at 4 GHz.
+/// Turns of the burst of independent instructions, 240 instructions each: a quarter of a
+/// microsecond at 4 GHz.
 const TURNS: u32 = 25;
 
 /// Core cycles of the dependent chain, approximately.
 const CHAIN_CYCLES: u32 = 1200;
 
-/// Minimum length of a burst, in grains of the clock: with a coarser clock a shared core could not be distinguished from one that is not.
+/// Minimum length of a burst, in grains of the clock: with a coarser clock a shared core could not
+/// be distinguished from one that is not.
 const MIN_GRAINS: f64 = 100.0;
 
-/// Minimum length of the burst of independent instructions, roughly, in ns: 190 on a Zen 4 of 2.9 GHz, 270 on a Xeon of 4 GHz.
+/// Minimum length of the burst of independent instructions, roughly, in ns: 190 on a Zen 4 of 2.9
+/// GHz, 270 on a Xeon of 4 GHz.
 const BURST_NS: f64 = 190.0;
 
 /// Takes looks at the core that it runs on.
@@ -56,8 +60,9 @@ impl Look {
 }
 
 impl Probe {
-    /// A probe with this clock, whose readings lie `grain` ticks apart ([`Clock::grain_ticks`]; determined once per run, since probes of another length
-    /// show another ratio). `None` where the target has no bursts.
+    /// A probe with this clock, whose readings lie `grain` ticks apart
+    /// ([`Clock::grain_ticks`]; determined once per run, since probes of another length show another ratio). `None`
+    /// where the target has no bursts.
     pub fn new(clock: Clock, grain: u32) -> Option<Self> {
         let chain = arch::multiply_chain().or_else(arch::add_chain)?;
         // A coarse clock needs longer bursts.
@@ -97,8 +102,9 @@ impl Probe {
         self.turns / TURNS
     }
 
-    /// Takes a look with both bursts, 0.6 us with a fine clock. The chain comes first: while it waits for its results the core fetches ahead, and the code that follows a look may
-    /// be in no cache.
+    /// Takes a look with both bursts, 0.6 us with a fine clock. The chain comes first: while it
+    /// waits for its results the core fetches ahead, and the code that follows a look may be in no
+    /// cache.
     #[inline]
     pub fn look(&self) -> Look {
         let chain = self.chain();
@@ -118,8 +124,9 @@ impl Probe {
         self.time(self.chain.run, self.chain_turns)
     }
 
-    /// The overhead of reading the clock in the time of a chain, in ticks: what cancels in the difference between one chain and another
-    /// four times as long. Typical times are used, since a later look is not the shortest of many either.
+    /// The overhead of reading the clock in the time of a chain, in ticks: what cancels in the
+    /// difference between one chain and another four times as long. Typical times are used, since a
+    /// later look is not the shortest of many either.
     pub fn chain_overhead(&self) -> f64 {
         const PAIRS: usize = 301;
         const TIMES: u32 = 4;
@@ -129,7 +136,8 @@ impl Probe {
                 ticks.push(self.time(self.chain.run, times * self.chain_turns));
             }
         }
-        // A mean, since a coarse clock shows nothing between its steps; of the shorter half, which was not delayed.
+        // A mean, since a coarse clock shows nothing between its steps; of the shorter half, which
+        // was not delayed.
         let [short, long] = taken.map(|mut ticks| {
             ticks.sort_unstable();
             let middle = &ticks[PAIRS / 20..PAIRS / 2 + PAIRS / 20];

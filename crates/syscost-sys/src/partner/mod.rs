@@ -1,5 +1,5 @@
-//! Tasks started to work with the calling one: threads of this process or processes of their own, pinned, and ended when
-//! their creator ends, for whatever reason.
+//! Tasks started to work with the calling one: threads of this process or processes of their own,
+//! pinned, and ended when their creator ends, for whatever reason.
 
 mod shared;
 mod slot;

@@ -5,9 +5,11 @@ use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Room for one value, written once. In memory that tasks share ([`Shared`](super::Shared)) it passes a partner's result to its creator.
+/// Room for one value, written once. In memory that tasks share ([`Shared`](super::Shared)) it
+/// passes a partner's result to its creator.
 ///
-/// The value must mean the same in every process: numbers and arrays of them, nothing that points at memory of the partner's own.
+/// The value must mean the same in every process: numbers and arrays of them, nothing that points
+/// at memory of the partner's own.
 #[derive(Debug)]
 pub struct Slot<T> {
     state: AtomicU8,
@@ -18,8 +20,8 @@ const EMPTY: u8 = 0;
 const TAKEN: u8 = 1;
 const FULL: u8 = 2;
 
-// SAFETY: written by the task that takes it first and read only after that, so there are no concurrent accesses;
-// values are copied from task to task, as Send allows.
+// SAFETY: written by the task that takes it first and read only after that, so there are no
+// concurrent accesses; values are copied from task to task, as Send allows.
 unsafe impl<T: Send> Sync for Slot<T> {}
 
 impl<T> Default for Slot<T> {

@@ -53,8 +53,8 @@ pub enum PartnerError {
 
 /// A task that works with the one that started it.
 ///
-/// A partner process is killed when this is dropped, and when its creator ends. A partner thread must be ended through
-/// the objects that it works with; it ends with the process at the latest.
+/// A partner process is killed when this is dropped, and when its creator ends. A partner thread
+/// must be ended through the objects that it works with; it ends with the process at the latest.
 #[derive(Debug)]
 pub struct Partner {
     task: TaskId,
@@ -164,8 +164,8 @@ impl Partner {
         }
     }
 
-    /// Ends the partner as dropping it does, but closes nothing, which would be another system call: for an audit's
-    /// child, which is about to end.
+    /// Ends the partner as dropping it does, but closes nothing, which would be another system
+    /// call: for an audit's child, which is about to end.
     pub fn abandon(self) {
         self.end();
         mem::forget(self);
@@ -179,7 +179,8 @@ impl Partner {
         }
     }
 
-    /// Whether it has ended, successfully or not, or has reported its failure and is about to end. Costs a system call.
+    /// Whether it has ended, successfully or not, or has reported its failure and is about to end.
+    /// Costs a system call.
     pub fn has_ended(&self) -> bool {
         os::is_readable(self.reports.as_fd())
     }
@@ -249,7 +250,8 @@ fn pinned(cpus: &[u32]) -> Result<(), String> {
     cpu::pin_to(cpus).map_err(|error| error.to_string())
 }
 
-/// The task's side: take its place, prepare, report that it is ready, work, report a failure. Returns whether all went well.
+/// The task's side: take its place, prepare, report that it is ready, work, report a failure.
+/// Returns whether all went well.
 fn run(
     mut report: PipeWriter,
     take_place: impl FnOnce() -> Result<(), String>,

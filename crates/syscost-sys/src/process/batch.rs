@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use super::real_time::{Class, class};
 use crate::{SystemError, os};
 
-/// While it lives, the thread that entered and the tasks that it starts are of the class SCHED_BATCH: such a task, when woken, does not
-/// preempt the running one, which continues until it sleeps.
+/// While it lives, the thread that entered and the tasks that it starts are of the class
+/// SCHED_BATCH: such a task, when woken, does not preempt the running one, which continues until it
+/// sleeps.
 #[derive(Debug)]
 pub struct Batch {
     before: Class,

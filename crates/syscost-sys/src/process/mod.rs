@@ -57,7 +57,8 @@ pub fn pause(length: Duration) {
     }
 }
 
-/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, as on a full disk, instead of ending this process.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, as on a full disk,
+/// instead of ending this process.
 pub fn survive_file_size_limit() {
     os::ignore_file_size_signal();
 }

@@ -36,10 +36,12 @@ pub fn class() -> Result<Class, SystemError> {
     os::class().map_err(|cause| SystemError::new("sched_getscheduler", "of this thread", cause))
 }
 
-/// While it lives, the thread that entered is in class [`Class::Fifo`]; afterwards it is in the normal one again.
+/// While it lives, the thread that entered is in class [`Class::Fifo`]; afterwards it is in the
+/// normal one again.
 ///
-/// A thread that never sleeps in this class keeps its processor from all other tasks, so this process is ended by SIGXCPU when
-/// one of its real-time threads runs for a fifth of a second without sleeping. What it forks is in the normal class.
+/// A thread that never sleeps in this class keeps its processor from all other tasks, so this
+/// process is ended by SIGXCPU when one of its real-time threads runs for a fifth of a second
+/// without sleeping. What it forks is in the normal class.
 #[derive(Debug)]
 pub struct RealTime {
     limit: Option<u64>,
@@ -50,10 +52,12 @@ pub struct RealTime {
 const LONGEST_RUN_US: u64 = 200_000;
 
 impl RealTime {
-    /// Moves the calling thread, of the normal class, into the real-time class at this priority, from 1 to 99.
+    /// Moves the calling thread, of the normal class, into the real-time class at this priority,
+    /// from 1 to 99.
     ///
     /// # Errors
-    /// When the thread is in another class, or the system does not permit it: it needs CAP_SYS_NICE, or an RLIMIT_RTPRIO of that priority.
+    /// When the thread is in another class, or the system does not permit it: it needs
+    /// CAP_SYS_NICE, or an RLIMIT_RTPRIO of that priority.
     pub fn enter(priority: u8) -> Result<RealTime, SystemError> {
         let wanted = Class::Fifo(priority);
         let error =

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::{SystemError, os};
 
-/// Whether /proc is mounted and shows this process: a /proc of another pid namespace shows other processes by the same
-/// numbers.
+/// Whether /proc is mounted and shows this process: a /proc of another pid namespace shows other
+/// processes by the same numbers.
 pub fn sees_itself() -> bool {
     let shown = fs::read_link("/proc/self");
     shown.is_ok_and(|shown| shown.to_str() == Some(&std::process::id().to_string()))
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn children_are_their_owners_by_group_or_environment_and_no_others() {
-        // A shell that has written its output has its group and its environment: where the system has no vfork (in an
-        // emulator), a child exists before it has either.
+        // A shell that has written its output has its group and its environment: where the system
+        // has no vfork (in an emulator), a child exists before it has either.
         let start = |environment: &str, group: Option<i32>| {
             let mut command = Command::new("sh");
             command.args(["-c", "echo ready; read end"]);

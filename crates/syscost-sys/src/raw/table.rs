@@ -2,8 +2,8 @@
 
 use super::Sysno;
 
-/// Two lists: calls of every architecture, and those that only x86-64 has (newer architectures began without the old
-/// forms; libc also names `fchmodat2` and `kexec_file_load` on x86-64 only).
+/// Two lists: calls of every architecture, and those that only x86-64 has (newer architectures
+/// began without the old forms; libc also names `fchmodat2` and `kexec_file_load` on x86-64 only).
 macro_rules! table {
     (
         common { $($common:ident $common_number:ident),* $(,)? }

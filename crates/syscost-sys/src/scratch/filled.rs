@@ -16,7 +16,8 @@ const PAGE: usize = 4 << 10;
 /// so that no file system can store it in less space.
 ///
 /// # Errors
-/// When it cannot be written, or when the file system, or the memory for its pages in the cache, has too little room.
+/// When it cannot be written, or when the file system, or the memory for its pages in the cache,
+/// has too little room.
 pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
     let folder = folder()?;
     let failed = |cause| SystemError::new("write", folder.display().to_string(), cause);

@@ -1,8 +1,9 @@
-//! Named objects that outlive their creator: files, queues, semaphores, directories. Each is recorded before it is created, removed
-//! when it is dropped, and, should its creator be killed, removed by the next process that calls [`sweep`].
+//! Named objects that outlive their creator: files, queues, semaphores, directories. Each is
+//! recorded before it is created, removed when it is dropped, and, should its creator be killed,
+//! removed by the next process that calls [`sweep`].
 //!
-//! The records are files in a folder that belongs to this user alone. Each says which process created what; only
-//! what a process that no longer exists recorded there is ever removed.
+//! The records are files in a folder that belongs to this user alone. Each says which process
+//! created what; only what a process that no longer exists recorded there is ever removed.
 
 mod filled;
 mod record;
@@ -32,8 +33,8 @@ pub struct Leftover {
     pub trouble: Option<String>,
 }
 
-/// Finds what processes that no longer exist left behind: everything on record, and trees in these folders, on
-/// record or not. Removes it if `remove` is set.
+/// Finds what processes that no longer exist left behind: everything on record, and trees in these
+/// folders, on record or not. Removes it if `remove` is set.
 pub fn leftovers(folders: &[PathBuf], remove: bool) -> Vec<Leftover> {
     let mut found = record::leftovers(remove);
     for folder in folders {
@@ -222,7 +223,8 @@ fn random() -> u64 {
     random.finish()
 }
 
-/// How often a folder is created again after a sweep of another run has removed it: each such sweep ends a worker, so two in a row are rare.
+/// How often a folder is created again after a sweep of another run has removed it: each such sweep
+/// ends a worker, so two in a row are rare.
 const MAX_TRIES: u32 = 100;
 
 /// This user's folder, created if necessary.

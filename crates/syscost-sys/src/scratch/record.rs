@@ -105,8 +105,8 @@ fn world() -> io::Result<String> {
     Ok(format!("{} {}", boot.trim(), namespace.display()))
 }
 
-/// A recorded object, locked while its creator or a forked copy of it lives: the kernel releases a process's locks however it ends, and in whatever
-/// container it ran.
+/// A recorded object, locked while its creator or a forked copy of it lives: the kernel releases a
+/// process's locks however it ends, and in whatever container it ran.
 #[derive(Debug)]
 pub(super) struct Record {
     path: PathBuf,
@@ -148,7 +148,8 @@ impl Record {
         Ok((record, also))
     }
 
-    /// Removes the object and its record, if this process created it: a copy in a forked process removes nothing.
+    /// Removes the object and its record, if this process created it: a copy in a forked process
+    /// removes nothing.
     pub(super) fn release(&self) {
         if self.maker == std::process::id() {
             // What cannot be removed now stays on record for the next sweep.
@@ -196,7 +197,8 @@ fn write_at(path: &Path, text: &[u8]) -> io::Result<fs::File> {
     }
 }
 
-/// Removes what processes that no longer exist have on record. Returns descriptions of the objects that still existed.
+/// Removes what processes that no longer exist have on record. Returns descriptions of the objects
+/// that still existed.
 ///
 /// Cheap if nothing is on record.
 pub fn sweep() -> Vec<String> {
@@ -205,8 +207,8 @@ pub fn sweep() -> Vec<String> {
     removed.map(|left| left.what).collect()
 }
 
-/// The objects on record of processes that no longer exist, if they still exist. Removes them and their records, if
-/// `remove` is set.
+/// The objects on record of processes that no longer exist, if they still exist. Removes them and
+/// their records, if `remove` is set.
 pub(super) fn leftovers(remove: bool) -> Vec<Leftover> {
     let folder = folder_path();
     if !is_ours(&folder) {
@@ -248,8 +250,9 @@ pub(super) fn leftovers(remove: bool) -> Vec<Leftover> {
 /// Longest record that is read, in bytes: two lines with a path.
 const MAX_RECORD: u64 = 16 << 10;
 
-/// A record whose creator no longer exists, locked, and the object that is still to be removed: `None` for a record that was never finished, or of an
-/// IPC namespace that this process cannot reach.
+/// A record whose creator no longer exists, locked, and the object that is still to be removed:
+/// `None` for a record that was never finished, or of an IPC namespace that this process cannot
+/// reach.
 fn orphaned(path: &Path) -> io::Result<(fs::File, Option<Thing>)> {
     // The open neither blocks on a FIFO of that name nor follows a link.
     let mut options = fs::OpenOptions::new();

@@ -13,13 +13,15 @@ use crate::{SystemError, os};
 /// The file that marks a folder as ours: locked while the folder's creator or a forked copy of it lives.
 const MARKER: &str = ".syscost-scratch";
 
-/// The marker's name before it is locked, so that an unlocked marker always belongs to a process that no longer exists.
+/// The marker's name before it is locked, so that an unlocked marker always belongs to a process
+/// that no longer exists.
 const UNLOCKED_MARKER: &str = ".syscost-scratch-unlocked";
 
 /// Maximum number of bytes that must stay free on a file system, if a twentieth of it is more.
 const MAX_RESERVE: u64 = 1 << 30;
 
-/// A folder that belongs to this user alone, removed with everything in it when this is dropped, or by the next sweep.
+/// A folder that belongs to this user alone, removed with everything in it when this is dropped, or
+/// by the next sweep.
 #[derive(Debug)]
 pub struct Tree {
     record: Record,
@@ -120,7 +122,8 @@ pub fn room_for(folder: &Path, bytes: u64) -> Result<(), SystemError> {
     }
 }
 
-/// Removes a folder and its content, if it is one of ours: it has the marker, or is still empty. Links in it are removed, not followed.
+/// Removes a folder and its content, if it is one of ours: it has the marker, or is still empty.
+/// Links in it are removed, not followed.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     if !is_ours(path) {
         return match fs::symlink_metadata(path) {
@@ -144,7 +147,8 @@ pub fn sweep_in(folder: &Path) -> Vec<Leftover> {
     strays(folder, true)
 }
 
-/// The trees in a folder whose creators no longer exist, found by their markers. Removes them if `remove` is set.
+/// The trees in a folder whose creators no longer exist, found by their markers. Removes them if
+/// `remove` is set.
 pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries

@@ -89,9 +89,10 @@ impl Topology {
         self.pairs(relation, usable).into_iter().next()
     }
 
-    /// `cpu` and the other usable processors in the order in which copies of a workload are spread over them: one of each core
-    /// first, those that share `cpu`'s last cache before others of its package, cache by cache, then package by package; then
-    /// the second threads of these cores in the same order, and so on.
+    /// `cpu` and the other usable processors in the order in which copies of a workload are spread
+    /// over them: one of each core first, those that share `cpu`'s last cache before others of its
+    /// package, cache by cache, then package by package; then the second threads of these cores in
+    /// the same order, and so on.
     pub fn spread(&self, cpu: u32, usable: &[u32]) -> Vec<u32> {
         let place = |number: u32| {
             let own = self.cpu(number)?;

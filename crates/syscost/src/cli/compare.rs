@@ -30,7 +30,8 @@ pub struct CompareArguments {
     /// Another run of the base's side, pooled with BASE
     #[arg(long = "base", value_name = "RUN")]
     pub more_base: Vec<String>,
-    /// Another run in the base's state, not compared itself: it only shows how far runs differ when nothing changed
+    /// Another run in the base's state, not compared itself: it only shows how far runs differ when
+    /// nothing changed
     #[arg(long, value_name = "RUN")]
     pub spread: Vec<String>,
     /// How to print it
@@ -47,16 +48,18 @@ pub struct CompareOutput {
     /// Write the comparison to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`, if one became worse by 5 % or more even at the end of its
-    /// interval nearer to 1. Rows lost to noise, or measured beside a neighbour, do not fail the gate; if no other row is left, it cannot judge: exit with 1
+    /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`,
+    /// if one became worse by 5 % or more even at the end of its interval nearer to 1. Rows lost to
+    /// noise, or measured beside a neighbour, do not fail the gate; if no other row is left, it
+    /// cannot judge: exit with 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
-    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the same), e.g. `50%`: a noisy run passes no gate by being
-    /// inconclusive
+    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the
+    /// same), e.g. `50%`: a noisy run passes no gate by being inconclusive
     #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "fail_on")]
     pub min_conclusive: Option<f64>,
-    /// Compare core cycles instead of times, and rates per core cycle, so that the core's frequency plays no part. Rows without a known
-    /// frequency, or in other units, are left out
+    /// Compare core cycles instead of times, and rates per core cycle, so that the core's frequency
+    /// plays no part. Rows without a known frequency, or in other units, are left out
     #[arg(long)]
     pub cycles: bool,
     /// Show every row, not only those that changed

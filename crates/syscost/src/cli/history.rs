@@ -23,7 +23,8 @@ pub enum HistoryCommand {
     List,
     /// Follow a metric over time, or several at a glance
     Show {
-        /// Rows: a group, a benchmark, a row such as `syscall.null{call=getppid}`, a pattern, or words such as `page fault`
+        /// Rows: a group, a benchmark, a row such as `syscall.null{call=getppid}`, a pattern, or
+        /// words such as `page fault`
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
         /// Which runs
@@ -59,7 +60,8 @@ pub enum HistoryCommand {
 /// Which runs to follow.
 #[derive(Debug, Args)]
 pub struct ScopeArguments {
-    /// Only runs of this machine, by host name or fingerprint (if not given, of the machine of the newest run)
+    /// Only runs of this machine, by host name or fingerprint (if not given, of the machine of the
+    /// newest run)
     #[arg(long)]
     pub machine: Option<String>,
     /// Only the newest N runs

@@ -39,9 +39,10 @@ pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
 /// What does this computer charge for its primitives?
 ///
 /// Measures clock reads, calls, operations, system calls, signals, tasks, switches, messages, locks,
-/// memory, the network and file systems on this machine. Each number is the median over several fresh processes. With six
-/// or more it has an exact 95 % confidence interval; with fewer it is flagged `few`, and the interval is approximate or
-/// missing. What a benchmark claims is compared with what the kernel counted, and a refuted claim withholds its number.
+/// memory, the network and file systems on this machine. Each number is the median over several
+/// fresh processes. With six or more it has an exact 95 % confidence interval; with fewer it is
+/// flagged `few`, and the interval is approximate or missing. What a benchmark claims is compared
+/// with what the kernel counted, and a refuted claim withholds its number.
 #[derive(Debug, Parser)]
 #[command(
     name = "syscost",
@@ -121,7 +122,8 @@ pub enum Command {
     Clean(CleanArguments),
     /// List benchmarks and whether they can run here
     List(ListArguments),
-    /// Explain a benchmark: what it measures and what it does not, how to read it, and what evidence supports it
+    /// Explain a benchmark: what it measures and what it does not, how to read it, and what
+    /// evidence supports it
     Explain(ExplainArguments),
     /// Check whether this machine is fit for measuring, and suggest fixes
     Doctor(DoctorArguments),
@@ -129,7 +131,8 @@ pub enum Command {
     Study(StudyArguments),
     /// Serve as the far end of another machine's network measurements
     Serve(ServeArguments),
-    /// Test syscost itself: operations of known cost, false claims it must refute, a simulated neighbour it must detect
+    /// Test syscost itself: operations of known cost, false claims it must refute, a simulated
+    /// neighbour it must detect
     Selftest(SelftestArguments),
     /// Print the script by which a shell completes commands, options, benchmarks and kept runs
     Completions(CompletionsArguments),
@@ -153,7 +156,8 @@ pub struct ListArguments {
     /// Only these groups, ids or patterns, or what is found by these words: `context switch`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
+    /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
     /// What to print

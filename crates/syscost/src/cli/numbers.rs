@@ -11,7 +11,8 @@ pub struct NumbersArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
-    /// Show the figures of this run beside the numbers: a shipped reference (epyc-guest), a document, an id or a tag
+    /// Show the figures of this run beside the numbers: a shipped reference (epyc-guest), a
+    /// document, an id or a tag
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// What to print

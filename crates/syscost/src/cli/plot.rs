@@ -13,14 +13,16 @@ pub struct PlotArguments {
     /// The run: a document, `latest`, an id or a tag
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// What to draw: groups, ids, rows or patterns, or what is found by these words: `context switch`; `numbers` for the
-    /// numbers every programmer should know
+    /// What to draw: groups, ids, rows or patterns, or what is found by these words:
+    /// `context switch`; `numbers` for the numbers every programmer should know
     #[arg(value_name = "SELECTOR|WORDS", required_unless_present = "cases")]
     pub names: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
+    /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in the terminal
+    /// The SVG picture to write, FILE.svg; `-` is standard output. Without it the chart is drawn in
+    /// the terminal
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Kind of chart; chosen to suit the rows if not given

@@ -16,10 +16,12 @@ pub struct ReportArguments {
     /// Add every row over time, from the kept runs of the last run's machine
     #[arg(long)]
     pub history: bool,
-    /// Draw the samples of each row, and with many runs each row over the runs; makes the page several times as large
+    /// Draw the samples of each row, and with many runs each row over the runs; makes the page
+    /// several times as large
     #[arg(long)]
     pub samples: bool,
-    /// Leave out what identifies the machine's owner: host names, addresses, paths, the kernel's command line, the environment
+    /// Leave out what identifies the machine's owner: host names, addresses, paths, the kernel's
+    /// command line, the environment
     #[arg(long)]
     pub anonymous: bool,
     /// The page's title

@@ -34,20 +34,23 @@ Without a selector everything is measured; by the quick profile, the rows people
 
 An interrupted run is resumed with --resume and the path of its journal, which `run` prints when it begins.")]
 pub struct RunArguments {
-    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if none is given
+    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if
+    /// none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
+    /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
     /// How thoroughly to measure: quick (up to 20 s), standard (up to 3 min) or careful (up to 15 min)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
-    /// Seconds the run may take, instead of the profile's own; ends it even before its minimum number of rounds
+    /// Seconds the run may take, instead of the profile's own; ends it even before its minimum
+    /// number of rounds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
-    /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; by default, the CPUs with the least contention
-    /// from sibling threads
+    /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; by default,
+    /// the CPUs with the least contention from sibling threads
     #[arg(long, value_name = "LIST", value_parser = cpu_list)]
     pub cpus: Option<CpuList>,
     /// Seed of every shuffle and padding, to repeat a run's order
@@ -59,8 +62,8 @@ pub struct RunArguments {
     /// Write the run document to this file as well
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an RLIMIT_RTPRIO of 80. Such a
-    /// task briefly monopolises its CPU
+    /// Measure the rows of the real-time class as well (`class=fifo`); needs CAP_SYS_NICE or an
+    /// RLIMIT_RTPRIO of 80. Such a task briefly monopolises its CPU
     #[arg(long)]
     pub real_time: bool,
     /// The far ends of the measurements.
@@ -70,13 +73,14 @@ pub struct RunArguments {
     /// kernel lists those it allows in /proc/sys/net/ipv4/tcp_allowed_congestion_control
     #[arg(long, value_name = "NAME", value_parser = congestion)]
     pub congestion: Option<String>,
-    /// Directory in which file systems are measured, on any file system, even a remote one; its rows are called `dir=LABEL`,
-    /// or by the path. May be repeated: the table shows the directories side by side. The default is ~/.cache/syscost, or
-    /// the same below XDG_CACHE_HOME. Only a scratch directory in it is written to, and removed
+    /// Directory in which file systems are measured, on any file system, even a remote one; its
+    /// rows are called `dir=LABEL`, or by the path. May be repeated: the table shows the
+    /// directories side by side. The default is ~/.cache/syscost, or the same below XDG_CACHE_HOME.
+    /// Only a scratch directory in it is written to, and removed
     #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
     pub dir: Vec<Directory>,
-    /// Empty the page cache of the whole machine where a single file cannot be evicted from it (root only). All other programs
-    /// have to read their files again
+    /// Empty the page cache of the whole machine where a single file cannot be evicted from it
+    /// (root only). All other programs have to read their files again
     #[arg(long)]
     pub allow_drop_caches: bool,
     /// Leave the raw samples out of the document
@@ -85,32 +89,36 @@ pub struct RunArguments {
     /// Do not keep the run in the data directory
     #[arg(long)]
     pub no_save: bool,
-    /// Resume the interrupted run recorded in this journal; journals lie in $XDG_DATA_HOME/syscost/journals (by default
-    /// ~/.local/share/syscost/journals)
+    /// Resume the interrupted run recorded in this journal; journals lie in
+    /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
     #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["selectors", "cases", "profile", "budget", "cpus", "seed", "real_time", "congestion", "time_limit", "peer", "nfs", "dir", "allow_drop_caches"])]
     pub resume: Option<PathBuf>,
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
-    /// Compare with this run: its document, `latest` or an id; prints the comparison after the table (with --format json
-    /// only the comparison: the run's document is kept, and written with -o)
+    /// Compare with this run: its document, `latest` or an id; prints the comparison after the
+    /// table (with --format json only the comparison: the run's document is kept, and written with
+    /// -o)
     #[arg(long, value_name = "BASE")]
     pub compare_with: Option<String>,
-    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even at the end of its interval
-    /// nearer to 1
+    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even
+    /// at the end of its interval nearer to 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "compare_with")]
     pub fail_on: Option<FailOn>,
-    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the same), e.g. `50%`
+    /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the
+    /// same), e.g. `50%`
     #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "fail_on")]
     pub min_conclusive: Option<f64>,
-    /// Exit with 3 if a row failed or a number was withheld, except rows expected to be refuted, such as `switch.yield{cpus=free}`
+    /// Exit with 3 if a row failed or a number was withheld, except rows expected to be refuted,
+    /// such as `switch.yield{cpus=free}`
     #[arg(long)]
     pub strict: bool,
     /// Print every row; otherwise a run of everything ends with a summary
     #[arg(long)]
     pub all: bool,
-    /// Show the figures of this run beside the numbers: a shipped reference (`syscost numbers --help` names them), a document,
-    /// an id or a tag. If not given, the summary shows the shipped one of the most similar machine, tables show none
+    /// Show the figures of this run beside the numbers: a shipped reference
+    /// (`syscost numbers --help` names them), a document, an id or a tag. If not given, the summary
+    /// shows the shipped one of the most similar machine, tables show none
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// Show the evidence of every row
@@ -121,8 +129,8 @@ pub struct RunArguments {
 /// Other machines, as far ends of the measurements.
 #[derive(Debug, Args)]
 pub struct FarEnds {
-    /// Far end of the network measurements: a machine that runs `syscost serve`, whose token is in --token-file. Without one
-    /// only loopback is measured
+    /// Far end of the network measurements: a machine that runs `syscost serve`, whose token is in
+    /// --token-file. Without one only loopback is measured
     #[arg(long, value_name = "HOST[:PORT]", value_parser = endpoint, requires = "token_file")]
     pub peer: Option<Endpoint>,
     /// File with the far end's token, which --peer needs

@@ -14,14 +14,15 @@ pub struct ShowArguments {
     /// Only these groups, ids, rows or patterns, or what is found by these words: `page fault`, `lat_ctx`
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
-    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one key mean any of them
+    /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
+    /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
     /// The summary that a run of everything ends with, in place of the table
     #[arg(long, conflicts_with_all = ["selectors", "cases", "verbose", "format"])]
     pub summary: bool,
-    /// Show the figures of this run beside the numbers, in a table: a shipped reference (`syscost numbers --help` names them), a
-    /// document, an id or a tag
+    /// Show the figures of this run beside the numbers, in a table: a shipped reference
+    /// (`syscost numbers --help` names them), a document, an id or a tag
     #[arg(long, value_name = "REFERENCE")]
     pub beside: Option<String>,
     /// Show the evidence, flags and details of every row

@@ -123,8 +123,9 @@ pub(super) fn text(comparison: &Comparison, verbose: bool, color: bool) -> Strin
 /// Returns the exit code of a comparison.
 ///
 /// # Errors
-/// When a gate can judge no row, or less than `min_conclusive` percent of them come to a conclusion: it must not pass
-/// because a name was misspelt, or because noise left nothing to judge.
+/// When a gate can judge no row, or less than `min_conclusive` percent of them come to a
+/// conclusion: it must not pass because a name was misspelt, or because noise left nothing to
+/// judge.
 pub(super) fn judge(
     comparison: &Comparison,
     fail_on: Option<FailOn>,
@@ -189,7 +190,8 @@ pub(super) fn judge(
 /// Checks that enough rows came to a conclusion.
 ///
 /// # Errors
-/// When less than `min_percent` of the rows that both sides were to measure are better, worse or the same beyond doubt.
+/// When less than `min_percent` of the rows that both sides were to measure are better, worse or
+/// the same beyond doubt.
 fn check_conclusive(comparison: &Comparison, min_percent: Option<f64>) -> Result<()> {
     let Some(min) = min_percent else {
         return Ok(());

@@ -9,8 +9,8 @@ use super::wrong::{self, Wrong};
 use super::{Choice, Found, choose_of, note_found, own_or_all};
 use crate::Failed;
 
-/// Returns these selectors, each with these parameters (`key=value`) as well; of several values of one key, any. Without selectors, all rows are meant.
-/// Words become the ids of what they find, as far as it has such rows, here or among `kept`.
+/// Returns these selectors, each with these parameters
+/// (`key=value`) as well; of several values of one key, any. Without selectors, all rows are meant. Words become the ids of what they find, as far as it has such rows, here or among `kept`.
 ///
 /// # Errors
 /// [`Failed::Usage`] when words find nothing, or nothing that has rows with these parameters.
@@ -23,8 +23,8 @@ pub(crate) fn with_parameters<'k>(
     Ok(meant.into_iter().flat_map(|one| one.selectors).collect())
 }
 
-/// As [`with_parameters`], for what is going to be measured: words mean syscost's own benchmarks where these have such rows, and a note says what
-/// they found.
+/// As [`with_parameters`], for what is going to be measured: words mean syscost's own benchmarks
+/// where these have such rows, and a note says what they found.
 ///
 /// # Errors
 /// As [`with_parameters`].

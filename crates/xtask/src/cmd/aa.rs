@@ -1,5 +1,5 @@
-//! `cargo xtask aa`: how often a comparison of a machine with itself calls a row changed, and how often it finds an injected
-//! change.
+//! `cargo xtask aa`: how often a comparison of a machine with itself calls a row changed, and how
+//! often it finds an injected change.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,7 +27,8 @@ const LISTED: f64 = 1.05;
 /// Arguments of `aa`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Run documents of one machine in one state, in the order they were measured; measured now if none is given
+    /// Run documents of one machine in one state, in the order they were measured; measured now if
+    /// none is given
     #[arg(value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// How many pairs of quick runs to measure if no document is given
@@ -145,7 +146,8 @@ struct Counts {
 }
 
 impl Tally {
-    /// Compares a side with another one in the same state, then again with each slowdown in one row at a time.
+    /// Compares a side with another one in the same state, then again with each slowdown in one row
+    /// at a time.
     fn add(&mut self, new: &[&Run], compare: impl Fn(&[&Run]) -> Comparison) {
         let begin = Instant::now();
         let comparison = compare(new);
@@ -237,8 +239,8 @@ impl Tally {
     }
 }
 
-/// The verdict on a row as if it were the only one that changed: its p-value is judged among those of the other rows of
-/// `unchanged`.
+/// The verdict on a row as if it were the only one that changed: its p-value is judged among those
+/// of the other rows of `unchanged`.
 fn alone(row: &Row, unchanged: &Comparison) -> Change {
     let p = row.p_value.unwrap_or(1.0);
     let others = unchanged.rows.iter().filter(|other| other.name != row.name);

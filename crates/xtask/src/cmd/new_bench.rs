@@ -15,7 +15,8 @@ const LINE_LIST_WIDTH: usize = 60;
 /// Arguments of `new-bench`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// Its id, e.g. `syscall.null` or `net.tcp.connect`: the group, and its folder, must exist; the name is what the operation is called
+    /// Its id, e.g. `syscall.null` or `net.tcp.connect`: the group, and its folder, must exist; the
+    /// name is what the operation is called
     #[arg(value_name = "GROUP.NAME")]
     id: String,
 }
@@ -80,7 +81,8 @@ fn add(root: &Path, id: &str) -> Result<()> {
     workspace::write(&modules, &declared)
 }
 
-/// The new benchmark's file. Until it is filled in, its row fails and `cargo xtask lint` says what is missing.
+/// The new benchmark's file. Until it is filled in, its row fails and `cargo xtask lint` says what
+/// is missing.
 fn template(id: &str, name: &str) -> String {
     // Listed by the group, even from a directory within it.
     let visible = match id.split('.').collect::<Vec<_>>()[..] {
@@ -106,7 +108,8 @@ use syscost_harness::prelude::*;
 pub({visible}) const BENCHMARK: Benchmark = Benchmark {{
     id: "{id}",
     title: "{title}",
-    // What people search for besides the title: terms of the field in lower case, programs that measure the same.
+    // What people search for besides the title: terms of the field in lower case, programs that
+    // measure the same.
     tags: &[],
     // What must be counted for its number to be believed, e.g. `calls(Sysno::GETPPID)`.
     expect: &[],

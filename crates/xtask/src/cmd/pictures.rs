@@ -29,7 +29,8 @@ const DIGITS: i32 = 7;
 /// Arguments of `pictures`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A run document to draw from now on: anonymous and with seven digits, it takes the place of the one in fixtures/runs
+    /// A run document to draw from now on: anonymous and with seven digits, it takes the place of
+    /// the one in fixtures/runs
     #[arg(long, value_name = "FILE")]
     run: Option<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! Reads a peer's figure from its output: nanoseconds per operation, or bytes per second if our row has that unit.
+//! Reads a peer's figure from its output: nanoseconds per operation, or bytes per second if our row
+//! has that unit.
 
 use serde_json::Value;
 
@@ -32,7 +33,8 @@ struct Hackbench {
 }
 
 impl Hackbench {
-    /// Every sender of a group sends each of its messages to every receiver of the group; both are equally many.
+    /// Every sender of a group sends each of its messages to every receiver of the group; both are
+    /// equally many.
     fn read(output: &str) -> Option<Self> {
         let groups = number_before(output, "groups using")?;
         let tasks = number_before(output, "tasks)")? / groups / 2.0;
@@ -71,14 +73,16 @@ pub(super) fn stress_ng(output: &str) -> Option<f64> {
     (row[0] > 0.0).then(|| 1e9 / row[4])
 }
 
-/// `sysbench mutex` of one thread with this many locks, which it does not print: nanoseconds per lock and unlock.
+/// `sysbench mutex` of one thread with this many locks, which it does not print: nanoseconds per
+/// lock and unlock.
 pub(super) fn sysbench_mutex<const LOCKS: u32>(output: &str) -> Option<f64> {
     let events = number_after(output, "total number of events:")?;
     let seconds = number_after(output, "total time:")?;
     (events == 1.0).then(|| 1e9 * seconds / f64::from(LOCKS))
 }
 
-/// `cyclictest --nsecs --histogram`: the median overshoot in nanoseconds; those beyond the histogram are longer.
+/// `cyclictest --nsecs --histogram`: the median overshoot in nanoseconds; those beyond the
+/// histogram are longer.
 pub(super) fn cyclictest(output: &str) -> Option<f64> {
     let buckets: Vec<(f64, f64)> = output
         .lines()

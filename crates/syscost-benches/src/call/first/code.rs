@@ -11,8 +11,8 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::cold_code::evict;
 
-/// The procedure that is called. It refers to no memory and calls nothing, even without optimisation, so that a copy of it
-/// runs at any address.
+/// The procedure that is called. It refers to no memory and calls nothing, even without
+/// optimisation, so that a copy of it runs at any address.
 #[inline(never)]
 extern "C" fn complement(number: u64) -> u64 {
     !number
@@ -74,7 +74,8 @@ impl Code {
         }
         .map_err(|cause| Failure::of(&format!("map {EXE} as code"), cause))?;
         let copy = page.wrapping_byte_add(within);
-        // SAFETY: its bytes are compared with those of `complement` before it is called; they refer to no address.
+        // SAFETY: its bytes are compared with those of `complement` before it is called; they refer
+        // to no address.
         let procedure = unsafe { transmute::<*mut c_void, extern "C" fn(u64) -> u64>(copy) };
         let code = Self { page, procedure };
         // SAFETY: code is readable, and what follows the procedure in its page or the next is code too.
@@ -95,7 +96,8 @@ impl Code {
     }
 
     fn bytes(&self) -> &[u8] {
-        // SAFETY: the mapping is readable, nothing writes to it, and the procedure begins in the first of its pages.
+        // SAFETY: the mapping is readable, nothing writes to it, and the procedure begins in the
+        // first of its pages.
         unsafe { slice::from_raw_parts(self.procedure as *const u8, PROCEDURE_BYTES) }
     }
 
@@ -106,7 +108,8 @@ impl Code {
 
     /// Removes the page from the page table; it stays in the page cache.
     pub(super) fn unmap(&self) -> Result<(), Failure> {
-        // SAFETY: a private file mapping that was never written: its pages come back from the file as they were.
+        // SAFETY: a private file mapping that was never written: its pages come back from the file
+        // as they were.
         unsafe { madvise(self.page, PAGES * page_size(), Advice::LinuxDontNeed) }
             .map_err(|cause| Failure::of("madvise(MADV_DONTNEED) of a page of code", cause))
     }

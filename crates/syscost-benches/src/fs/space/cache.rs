@@ -45,7 +45,8 @@ impl Resident {
     }
 }
 
-/// A file that is repeatedly evicted from the page cache, and the largest number of its pages left there afterwards.
+/// A file that is repeatedly evicted from the page cache, and the largest number of its pages left
+/// there afterwards.
 pub(in crate::fs) struct Emptied<'c> {
     cache: &'c Cache<'c>,
     /// Whether the cache is checked each time. Emptying it includes a check; where reads are timed another

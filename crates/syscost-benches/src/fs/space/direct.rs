@@ -9,8 +9,8 @@ use syscost_sys::files::{self, Alignment, Buffer};
 use super::{ALIGNMENT, Cache, Kept};
 
 /// Checks that direct I/O of this many bytes, at multiples of them, is possible with a file that
-/// is open for it and is several times as long. Returns the required alignment, where the kernel reports it; where it does
-/// not, one read is tried, which may leave pages in the page cache.
+/// is open for it and is several times as long. Returns the required alignment, where the kernel
+/// reports it; where it does not, one read is tried, which may leave pages in the page cache.
 ///
 /// # Errors
 /// Unsupported where it is not possible.

@@ -18,7 +18,8 @@ pub(in crate::fs) struct Kept {
 }
 
 thread_local! {
-    /// The files with the labels of their directories. They are removed when the worker ends, by it or by the process that waits for it.
+    /// The files with the labels of their directories. They are removed when the worker ends, by it
+    /// or by the process that waits for it.
     static ALL: RefCell<Vec<(String, Rc<Kept>)>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -12,11 +12,12 @@ const FETCHED: &str = "bytes fetched from storage per byte read";
 const DELIVERED: &str = "bytes that the device delivered per byte read";
 const STRAY: &str = "something else of this process was fetched, too";
 
-/// Maximum bytes fetched per byte read: more than that means that the program's own pages, which had been evicted, were fetched, and the kernel
-/// reads far ahead of these.
+/// Maximum bytes fetched per byte read: more than that means that the program's own pages, which
+/// had been evicted, were fetched, and the kernel reads far ahead of these.
 const MAX_STRAY: f64 = 1.25;
 
-/// Minimum fetched share that refutes a claim that everything was cached: less may be the program's own pages.
+/// Minimum fetched share that refutes a claim that everything was cached: less may be the program's
+/// own pages.
 const MAX_OWN: f64 = 0.5;
 
 /// Counts from its creation on.
@@ -173,8 +174,9 @@ pub(in crate::fs) fn claim_all_fetched(
     }
 }
 
-/// Judges this many fetched bytes per byte, for reads that should all have come from storage. The kernel certainly counts them only for
-/// devices: for a file system that a program serves it does not.
+/// Judges this many fetched bytes per byte, for reads that should all have come from storage. The
+/// kernel certainly counts them only for devices: for a file system that a program serves it does
+/// not.
 fn judge(per_byte: f64, is_on_device: bool) -> (Verdict, Option<&'static str>) {
     match per_byte {
         1.0..=MAX_STRAY => (Verdict::Confirmed, None),

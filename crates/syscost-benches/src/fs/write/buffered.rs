@@ -9,8 +9,8 @@ use crate::fs::overwrite::{Blocks, Overwriter};
 use crate::fs::space::Space;
 use crate::fs::waits::{Charged, unwritten_pages};
 
-/// Maximum share of the written bytes whose pages may become dirty again without casting doubt on the claim that all of
-/// them were dirty.
+/// Maximum share of the written bytes whose pages may become dirty again without casting doubt on
+/// the claim that all of them were dirty.
 const MAX_DIRTIED: f64 = 0.01;
 
 /// Up to this share the kernel may have written the file back meanwhile: it does so now and then,
@@ -72,8 +72,8 @@ fn opened(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Resu
     writer.claim_content(b, space)
 }
 
-/// Claims that few pages became dirty: a write to a clean page makes it dirty, and that is counted. Pages are clean where each write
-/// goes to the device as well.
+/// Claims that few pages became dirty: a write to a clean page makes it dirty, and that is counted.
+/// Pages are clean where each write goes to the device as well.
 fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
     let expected = Bound::AtMost(MAX_DIRTIED).fact();
     match share {

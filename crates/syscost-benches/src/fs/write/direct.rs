@@ -20,8 +20,9 @@ const MIN_BUFFERED: f64 = 0.95;
 /// system's metadata becomes dirty now and then, by the times of the file for instance.
 const MAX_METADATA: f64 = 256.0;
 
-/// Maximum total of such bytes, whatever the number of writes: with a busy journal, a few pages become dirty again even
-/// within a few writes. They are at most a quarter of each write, so twice the bytes never pass.
+/// Maximum total of such bytes, whatever the number of writes: with a busy journal, a few pages
+/// become dirty again even within a few writes. They are at most a quarter of each write, so twice
+/// the bytes never pass.
 const MAX_METADATA_IN_ALL: f64 = 4.0 * 4096.0;
 
 pub(super) fn measure(b: &mut Bencher, space: &Space, blocks: Blocks) -> Result<(), Failure> {

@@ -33,7 +33,8 @@ use crate::syscall::Bad;
 
 /// One task's end of a channel.
 ///
-/// The partner's end is closed with the partner, so that a waiting task learns that the other has ended, if the kernel reports it.
+/// The partner's end is closed with the partner, so that a waiting task learns that the other has
+/// ended, if the kernel reports it.
 pub(crate) trait Channel: Sized + Send + 'static {
     /// Whether a waiting task gives up the CPU.
     const SLEEPS: bool = true;
@@ -49,11 +50,12 @@ pub(crate) trait Channel: Sized + Send + 'static {
     /// Both ends of a new channel for messages of this many bytes: the measuring task's and the partner's.
     fn open(bytes: usize) -> Result<(Self, Self), Failure>;
 
-    /// The calls that this many messages take in both tasks, if each message is split into at most this many parts.
+    /// The calls that this many messages take in both tasks, if each message is split into at most
+    /// this many parts.
     fn calls(messages: f64, parts: f64) -> Vec<Expect>;
 
-    /// The descriptors that this end's messages go through, if any: read and write calls do not show what they read
-    /// and write.
+    /// The descriptors that this end's messages go through, if any: read and write calls do not
+    /// show what they read and write.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         Vec::new()
     }
@@ -76,7 +78,8 @@ pub(crate) trait Channel: Sized + Send + 'static {
     /// Waits for a message, and returns how many bytes arrived; fewer if the other end is gone.
     fn receive(&mut self, message: &mut Message) -> Result<usize, Bad>;
 
-    /// Lets the other end know that no message will come, in case it waits and the kernel does not report that.
+    /// Lets the other end know that no message will come, in case it waits and the kernel does not
+    /// report that.
     fn hang_up(&mut self) {}
 }
 

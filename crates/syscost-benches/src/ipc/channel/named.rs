@@ -1,5 +1,6 @@
-//! What a row's name says of the mechanism for its messages, read here independently. The measured mechanism is chosen by the same
-//! name elsewhere, and the expectations of a mechanism on its own calls would hold under any name.
+//! What a row's name says of the mechanism for its messages, read here independently. The measured
+//! mechanism is chosen by the same name elsewhere, and the expectations of a mechanism on its own
+//! calls would hold under any name.
 
 use syscost_harness::prelude::*;
 
@@ -40,8 +41,9 @@ fn mark(case: &Case) -> Result<Option<Mark>, Failure> {
     }))
 }
 
-/// Expects what the row's name says of an operation of this many messages, each in at most this many parts, independently of the mechanism's own
-/// expectations. Both sides fall asleep `least` times.
+/// Expects what the row's name says of an operation of this many messages, each in at most this
+/// many parts, independently of the mechanism's own expectations. Both sides fall asleep `least`
+/// times.
 pub(in crate::ipc) fn expect<C: Channel>(
     b: &mut Bencher,
     messages: f64,

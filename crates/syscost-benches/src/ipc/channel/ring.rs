@@ -16,8 +16,8 @@ use crate::syscall::Bad;
 /// Size of a ring, in bytes: that of a pipe.
 const ROOM: usize = 64 << 10;
 
-/// Bytes copied before the other side may access them: a page, as in a pipe. A sleeping side is woken at the end of a message, or
-/// before this side sleeps itself.
+/// Bytes copied before the other side may access them: a page, as in a pipe. A sleeping side is
+/// woken at the end of a message, or before this side sleeps itself.
 const PART: usize = 4096;
 
 /// How a side waits for the other.
@@ -76,7 +76,8 @@ struct Lane {
 #[repr(align(4096))]
 struct Bytes(UnsafeCell<[u8; ROOM]>);
 
-// SAFETY: the bytes from `taken` to `put` are the receiver's, the others the sender's; the counts hand them over.
+// SAFETY: the bytes from `taken` to `put` are the receiver's, the others the sender's; the counts
+// hand them over.
 unsafe impl Sync for Bytes {}
 
 /// One end. It keeps its own counters, and reads the other's only when necessary.
@@ -126,8 +127,8 @@ impl<W: Wait> Channel for Ring<W> {
 
     fn begin(&mut self) {
         for lane in [&self.from, &self.to] {
-            // A forked process has the memory, but takes a fault for each page. If this fails, it takes these faults.
-            // SAFETY: the lane's own memory, whose contents stay.
+            // A forked process has the memory, but takes a fault for each page. If this fails, it
+            // takes these faults. SAFETY: the lane's own memory, whose contents stay.
             let _ = unsafe { madvise(lane.bytes.0.get().cast(), ROOM, Advice::LinuxPopulateWrite) };
         }
     }

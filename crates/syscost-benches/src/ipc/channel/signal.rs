@@ -124,7 +124,8 @@ fn take(signal: i32, limit: Option<Timespec>) -> Result<Info, Bad> {
     let (set_at, info_at) = (&raw const set, &raw mut info);
     let limit_at = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
     loop {
-        // SAFETY: the set, the timeout and the info outlive the call and have the sizes that the kernel expects.
+        // SAFETY: the set, the timeout and the info outlive the call and have the sizes that the
+        // kernel expects.
         let taken = checked(unsafe {
             syscall4(
                 Sysno::RT_SIGTIMEDWAIT,
@@ -142,7 +143,8 @@ fn take(signal: i32, limit: Option<Timespec>) -> Result<Info, Bad> {
     }
 }
 
-/// The signal is blocked until this is dropped; pending ones are taken first, since they would end the process.
+/// The signal is blocked until this is dropped; pending ones are taken first, since they would end
+/// the process.
 struct HeldBack {
     signal: i32,
     _blocked: Blocked,

@@ -12,7 +12,8 @@ use syscost_sys::scratch;
 use super::Ends;
 use super::by_stream::Stream;
 
-/// A task that waits for a message is also woken, needlessly, when its own last message is taken: that makes room to write.
+/// A task that waits for a message is also woken, needlessly, when its own last message is taken:
+/// that makes room to write.
 pub(super) const WAITS: f64 = 2.0;
 
 pub(super) struct UnixStream;

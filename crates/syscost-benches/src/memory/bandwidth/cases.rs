@@ -32,8 +32,9 @@ impl Level {
     }
 }
 
-/// The sizes that are measured. They fit no particular machine: a third of 24 KiB, 384 KiB and 12 MiB is a whole number, and they fit into any
-/// first-, second- and third-level cache of servers and most others.
+/// The sizes that are measured. They fit no particular machine: a third of 24 KiB, 384 KiB and 12
+/// MiB is a whole number, and they fit into any first-, second- and third-level cache of servers
+/// and most others.
 pub(in crate::memory) const LEVELS: [Level; 4] = [
     Level {
         name: "1",
@@ -219,8 +220,8 @@ impl Setting {
     }
 
     /// How each thread goes through its arrays: in short operations where many threads have to end at
-    /// the same time; in whole arrays where the processor or the C library chooses its method by the length of
-    /// a call.
+    /// the same time; in whole arrays where the processor or the C library chooses its method by
+    /// the length of a call.
     pub(super) fn course(&self) -> Course {
         let each = self.bytes / self.threads;
         let operation = match (self.stream.is_vector(), self.threads) {

@@ -14,7 +14,8 @@ static POOL: Mutex<Vec<(u32, Arrays)>> = Mutex::new(Vec::new());
 /// The size that could not be allocated, and why.
 static REFUSED: Mutex<Option<(usize, Unsupported)>> = Mutex::new(None);
 
-/// How often arrays that fit in a cache are gone through beforehand: a cache that receives what another one evicts has them only then.
+/// How often arrays that fit in a cache are gone through beforehand: a cache that receives what
+/// another one evicts has them only then.
 const LAPS: u64 = 3;
 
 /// Upper bound for the cache available to one core, in bytes.
@@ -77,8 +78,9 @@ impl Drop for Lent {
     }
 }
 
-/// Allocates each array with the size of all of them together, if that exceeds the caches: the next stream may need fewer and longer ones, and an array that is too short
-/// would have to be filled again.
+/// Allocates each array with the size of all of them together, if that exceeds the caches: the next
+/// stream may need fewer and longer ones, and an array that is too short would have to be filled
+/// again.
 fn get_whole(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
     if arrays.missing_bytes(course) == 0 {
         return Ok(());
@@ -100,7 +102,8 @@ fn courses_of_whole(course: Course) -> impl Iterator<Item = Course> {
         .map(move |alone| Course::new(alone, whole, GRAIN))
 }
 
-/// Allocates what is missing, unless this much could not be allocated before: trying again would take the same time in each case.
+/// Allocates what is missing, unless this much could not be allocated before: trying again would
+/// take the same time in each case.
 fn get(arrays: &mut Arrays, course: Course) -> Result<(), Unsupported> {
     let missing = arrays.missing_bytes(course);
     let refused = || {
@@ -125,7 +128,8 @@ fn put_back(cpu: u32, arrays: Arrays) {
     pool().push((cpu, arrays));
 }
 
-/// Whether threads on these CPUs may allocate what each of their streams needs: each of them only checks its own.
+/// Whether threads on these CPUs may allocate what each of their streams needs: each of them only
+/// checks its own.
 pub(in crate::memory) fn enough_for_all(course: Course, cpus: &[u32]) -> Result<(), Unsupported> {
     let pool = pool();
     let whole: Vec<Course> = courses_of_whole(course).collect();

@@ -10,7 +10,8 @@ use crate::timing::spread;
 /// Maximum number of CPUs whose pairs are all measured.
 const MAX_CPUS: usize = 16;
 
-/// The measured CPUs, ascending: at least one. Determined once, since reading the topology of a large machine takes long.
+/// The measured CPUs, ascending: at least one. Determined once, since reading the topology of a
+/// large machine takes long.
 pub(super) fn measured() -> &'static [u32] {
     static MEASURED: OnceLock<Vec<u32>> = OnceLock::new();
     MEASURED.get_or_init(|| {
@@ -37,7 +38,8 @@ fn first_of(topology: &Topology, cpus: &[u32]) -> Option<(u32, u32)> {
     Some((order[0], *order.get(1)?))
 }
 
-/// At most `most` of these CPUs: one per core, evenly taken from the order of their distance, and one second thread.
+/// At most `most` of these CPUs: one per core, evenly taken from the order of their distance, and
+/// one second thread.
 fn of(topology: &Topology, allowed: &[u32], most: usize) -> Vec<u32> {
     if allowed.len() <= most {
         return allowed.to_vec();

@@ -135,7 +135,8 @@ pub(super) struct Asking {
     by_lines: u64,
     cpu: Option<u32>,
     watch: Option<Result<Watch, Unsupported>>,
-    /// Stores of the other side to the line of its answers, counted by the processor, if requested and permitted.
+    /// Stores of the other side to the line of its answers, counted by the processor, if requested
+    /// and permitted.
     stored: Option<Result<u64, String>>,
 }
 

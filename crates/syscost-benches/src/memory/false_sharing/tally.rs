@@ -3,18 +3,21 @@
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-/// Minimum share of the additions that the neighbour must make in at least one long batch, in percent. Another task of the machine may keep it from some batches,
-/// and one that adds only now and then makes less.
+/// Minimum share of the additions that the neighbour must make in at least one long batch, in
+/// percent. Another task of the machine may keep it from some batches, and one that adds only now
+/// and then makes less.
 const MIN_SHARE_PERCENT: f64 = 10.0;
 
-/// Minimum share of all additions that the neighbour must make, in percent, atomic and plain: if it is as fast as the measuring thread it makes half. Plain additions
-/// depend more on which core gets the line.
+/// Minimum share of all additions that the neighbour must make, in percent, atomic and plain: if it
+/// is as fast as the measuring thread it makes half. Plain additions depend more on which core gets
+/// the line.
 const MIN_OF_ALL_PERCENT: [f64; 2] = [25.0, 10.0];
 
 /// Minimum share of its life in which the neighbour must have had its CPU to be undisturbed by other tasks.
 const UNDISTURBED: f64 = 0.9;
 
-/// Minimum share of the looks at the other word that must find it changed: few would find changes of a thread that adds many at a time, now and then.
+/// Minimum share of the looks at the other word that must find it changed: few would find changes
+/// of a thread that adds many at a time, now and then.
 const MIN_CHANGES: f64 = 0.5;
 
 /// Between this fraction of the minimum and the minimum itself the claim is unverified.
@@ -112,8 +115,9 @@ fn claim_steady(b: &mut Bencher, claim: &str, least: f64, share: f64, ran: f64) 
     );
 }
 
-/// Judges whether a neighbour with this share, of all additions or of looks, kept adding. Without its CPU it could not do so all the time; and a share
-/// slightly below the minimum may be due to a core that keeps the line longer, or to a host that took the CPU away unnoticed.
+/// Judges whether a neighbour with this share, of all additions or of looks, kept adding. Without
+/// its CPU it could not do so all the time; and a share slightly below the minimum may be due to a
+/// core that keeps the line longer, or to a host that took the CPU away unnoticed.
 fn steady(share: f64, least: f64, ran: f64) -> Verdict {
     if share >= least {
         Verdict::Confirmed

@@ -5,7 +5,8 @@ use std::hint::black_box;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-/// Bytes at the beginning of a free block that may hold free-list pointers: four pointers in the GNU C library.
+/// Bytes at the beginning of a free block that may hold free-list pointers: four pointers in the
+/// GNU C library.
 const LISTED: usize = 4 * size_of::<usize>();
 
 /// The byte with which a block is filled before it is freed.
@@ -53,8 +54,8 @@ impl Left {
         Ok(left)
     }
 
-    /// Claims that malloc and free leave a block's content alone, if any block was allocated again: settings like MALLOC_PERTURB_ overwrite
-    /// all of it.
+    /// Claims that malloc and free leave a block's content alone, if any block was allocated again:
+    /// settings like MALLOC_PERTURB_ overwrite all of it.
     pub(super) fn claim(&self, b: &mut Bencher) {
         if self.again > 0 {
             let what = "bytes of a block that malloc and free changed";

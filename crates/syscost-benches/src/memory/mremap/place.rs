@@ -143,8 +143,8 @@ impl Block {
         assert!(self.bytes == place.bytes);
         place.is_taken = true;
         for (from, to) in [(self.start, place.start), (place.start, self.start)] {
-            // SAFETY: the block is at `from`. What is mapped at `to` is a reservation, or was ours until the last call: this process
-            // has one thread, which maps nothing in between.
+            // SAFETY: the block is at `from`. What is mapped at `to` is a reservation, or was ours
+            // until the last call: this process has one thread, which maps nothing in between.
             unsafe { self.move_to(from, to) }.map_err(|cause| Failure::of("mremap", cause))?;
         }
         Ok(())

@@ -16,8 +16,9 @@ use crate::memory::space::area::Area;
 use crate::memory::space::pagemap;
 use crate::task::child::{Child, fork};
 
-/// Maximum number of pages per batch: no more than the kernel keeps at hand for this CPU after the last child released them. Each further one would cost more,
-/// up to twice as much if it is no longer in any cache.
+/// Maximum number of pages per batch: no more than the kernel keeps at hand for this CPU after the
+/// last child released them. Each further one would cost more, up to twice as much if it is no
+/// longer in any cache.
 const MAX_PAGES: usize = 128;
 
 /// How long to wait for the end of a child, in ms.
@@ -104,8 +105,8 @@ impl Shared {
         };
         child.is_there()?;
         let own = || Ok::<_, Failure>(self.area.look(self.batch)?.exclusive);
-        // An audited copy of this process keeps sharing its pages with this one. This process waits: the child of such a copy is killed when the copy ends, which takes a
-        // moment.
+        // An audited copy of this process keeps sharing its pages with this one. This process
+        // waits: the child of such a copy is killed when the copy ends, which takes a moment.
         let mut tries = if child.is_ours() { PATIENCE_MS } else { 0 };
         while tries > 0 && own()? < self.batch {
             sleep(Duration::from_millis(1));

@@ -102,7 +102,8 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Range of the number of faults that map all pages: at most one per page, at least one per page table, with 64 bits for each of its entries.
+/// Range of the number of faults that map all pages: at most one per page, at least one per page
+/// table, with 64 bits for each of its entries.
 fn faults_of_a_turn(page_bytes: usize) -> RangeInclusive<u64> {
     PAGES.div_ceil(page_bytes / 8) as u64..=PAGES as u64
 }
@@ -132,8 +133,9 @@ pub(super) fn alone(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Claims that a fault fetched a page. More means that pages of the program itself had been evicted: the kernel reads far ahead of those. What a fault brings in around
-/// the page is shown by the pages of the file themselves.
+/// Claims that a fault fetched a page. More means that pages of the program itself had been
+/// evicted: the kernel reads far ahead of those. What a fault brings in around the page is shown by
+/// the pages of the file themselves.
 fn claim_read(b: &mut Bencher, page: f64, read: f64) {
     const STRAY: f64 = 1.25;
     let pages = read / page;

@@ -22,7 +22,8 @@ pub(super) fn area() -> Result<Area, Failure> {
     Area::fill(MAX_PAGES * Pages::Huge.bytes()?, Pages::Huge)
 }
 
-/// Writes a byte of each piece of the memory that is as long as a huge page, `length` bytes, and counts the huge pages that it has then.
+/// Writes a byte of each piece of the memory that is as long as a huge page, `length` bytes, and
+/// counts the huge pages that it has then.
 pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(), Failure> {
     let step = length / area.memory().pages().bytes()?;
     let bytes = length as f64;

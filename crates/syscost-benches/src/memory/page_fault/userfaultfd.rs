@@ -194,8 +194,8 @@ impl Faults {
 
     fn ask<T>(&self, number: u64, argument: &mut T) -> io::Result<()> {
         let request = request(number, size_of::<T>());
-        // SAFETY: the structure is the one that this request takes, by its size in the request as well; memory that a copy goes
-        // to is an area of ours, to which there is no reference.
+        // SAFETY: the structure is the one that this request takes, by its size in the request as
+        // well; memory that a copy goes to is an area of ours, to which there is no reference.
         match unsafe { libc::ioctl(self.0.as_raw_fd(), request as _, argument) } {
             -1 => Err(io::Error::last_os_error()),
             _ => Ok(()),

@@ -1,4 +1,5 @@
-//! The level in which arrays lie, according to the kernel's report on the caches of the CPUs that may have been measured.
+//! The level in which arrays lie, according to the kernel's report on the caches of the CPUs that
+//! may have been measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,8 @@ const WELL_ABOVE: u64 = 2;
 
 /// Claims that the nearest cache that holds the arrays of all threads that share it is that of this level.
 ///
-/// `allowed` are the CPUs that the calling process may use. It keeps off the measuring one, and does not know which one that is.
+/// `allowed` are the CPUs that the calling process may use. It keeps off the measuring one, and
+/// does not know which one that is.
 pub(super) fn lies_in(
     level: &Level,
     threads: usize,
@@ -108,7 +110,8 @@ mod tests {
     use super::*;
     use crate::memory::bandwidth::LEVELS;
 
-    /// A machine of this many CPUs, `smt` of which share a core and `near` of which share a third-level cache.
+    /// A machine of this many CPUs, `smt` of which share a core and `near` of which share a
+    /// third-level cache.
     fn machine(cpus: u32, smt: u32, near: u32, sizes: [u64; 3]) -> Topology {
         let group = |cpu: u32, size: u32| -> Vec<u32> {
             let first = cpu / size * size;

@@ -13,8 +13,8 @@ use syscost_sys::memory::enough_for;
 
 use super::{maps, not_mapped, pagemap};
 
-/// Pieces of private anonymous memory of the same length. Each is followed by an inaccessible page, so that the kernel
-/// never merges two of them, nor one with another mapping.
+/// Pieces of private anonymous memory of the same length. Each is followed by an inaccessible page,
+/// so that the kernel never merges two of them, nor one with another mapping.
 pub(crate) struct Islands {
     start: *mut u8,
     count: usize,
@@ -27,11 +27,13 @@ pub(crate) struct Islands {
 }
 
 impl Islands {
-    /// Creates this many islands of this many bytes each, a multiple of the page size. No page is resident yet.
+    /// Creates this many islands of this many bytes each, a multiple of the page size. No page is
+    /// resident yet.
     pub(crate) fn make(count: usize, bytes: usize) -> Result<Self, Failure> {
         let failed = |cause: Errno| not_mapped("map pieces of memory", cause);
         let stride = bytes + page_size();
-        // Without a reservation for what is never touched; machines with strict overcommit make one all the same.
+        // Without a reservation for what is never touched; machines with strict overcommit make one
+        // all the same.
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory in use.
         let start =
@@ -131,7 +133,8 @@ impl Islands {
 
 impl Drop for Islands {
     fn drop(&mut self) {
-        // Where an island is gone, its place may belong to another mapping by now: only the page after it is ours.
+        // Where an island is gone, its place may belong to another mapping by now: only the page
+        // after it is ours.
         for number in 0..self.gone {
             let guard = self.island(number).wrapping_add(self.bytes);
             // SAFETY: mapped by `make`, and nothing refers to it.

@@ -37,7 +37,8 @@ pub(super) fn size(case: &Case) -> Result<usize, Failure> {
     }
 }
 
-/// The failure for memory that could not be mapped. Machines with strict overcommit promise no more memory than they have: that is not the operation's fault.
+/// The failure for memory that could not be mapped. Machines with strict overcommit promise no more
+/// memory than they have: that is not the operation's fault.
 pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
     match cause {
         Errno::NOMEM => Failure::Unsupported(format!("{tried}: {cause}")),
@@ -63,8 +64,8 @@ pub(super) const fn argument(position: usize, name: &'static str) -> Argument {
     Argument { position, name }
 }
 
-/// The allocator takes the first pages that are given back more cheaply than later ones, and many are cold: twice as many may cost
-/// more than twice as much.
+/// The allocator takes the first pages that are given back more cheaply than later ones, and many
+/// are cold: twice as many may cost more than twice as much.
 pub(super) const GIVING_BACK: Expect = within(Counter::TimeScaling, 1.5, 3.0);
 
 /// Every operation gives back this many pages. In every fourth the process may gain or lose one of

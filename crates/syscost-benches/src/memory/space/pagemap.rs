@@ -1,4 +1,5 @@
-//! The state of pages by /proc/self/pagemap, without privilege: it hides where they are, not whether they are present.
+//! The state of pages by /proc/self/pagemap, without privilege: it hides where they are, not
+//! whether they are present.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

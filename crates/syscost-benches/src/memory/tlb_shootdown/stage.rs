@@ -21,8 +21,8 @@ use crate::sides::Padded;
 /// Maximum number of calls per batch, each on a separate page.
 pub(super) const MAX_CALLS: u64 = 256;
 
-/// Before a batch, threads that another program keeps from running are waited for: this many times, each time for
-/// this many turns of a waiting loop, a few microseconds.
+/// Before a batch, threads that another program keeps from running are waited for: this many times,
+/// each time for this many turns of a waiting loop, a few microseconds.
 const PATIENCE: usize = 10_000;
 const SPINS: usize = 100;
 
@@ -113,7 +113,8 @@ impl Board {
             if epoch != seen {
                 let (first, stride) = (self.first.load(Relaxed), self.stride.load(Relaxed));
                 for page in 0..MAX_CALLS as usize {
-                    // SAFETY: mapped and readable until all threads have reported that they are ready, after this.
+                    // SAFETY: mapped and readable until all threads have reported that they are
+                    // ready, after this.
                     black_box(unsafe { first.add(page * stride).read_volatile() });
                 }
                 seen = epoch;

@@ -129,7 +129,8 @@ impl Pinger {
         }
     }
 
-    /// Claims that the socket is connected to the address `named`: there is no account of a far end that shows it.
+    /// Claims that the socket is connected to the address `named`: there is no account of a far end
+    /// that shows it.
     pub(crate) fn claim_address(&self, b: &mut Bencher, named: IpAddr) {
         let (claim, named, source) = ("address of the far end", named.to_string(), "getpeername");
         match self.asked() {

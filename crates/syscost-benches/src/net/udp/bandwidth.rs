@@ -10,12 +10,14 @@
 //! on a CPU whose relation to the sender's `cpus` names; with `remote` it is where `syscost serve`
 //! runs.
 //! ## Does not measure
-//! Headers. The time a datagram takes: `net.udp.round_trip`. Datagrams larger than a device's packet, 1472 bytes over IPv4 on most devices, are sent in
-//! fragments, each of which may be lost.
+//! Headers. The time a datagram takes: `net.udp.round_trip`. Datagrams larger than a device's
+//! packet, 1472 bytes over IPv4 on most devices, are sent in fragments, each of which may be lost.
 //! ## Interpretation
-//! Without a rate and with small datagrams the result depends on the calls per datagram. `sent_datagrams_per_s` is what the sender did; the evidence compares it with
-//! the rate in the row's name, which a busy machine may not reach (then the row is marked `?`). A receiver that is slower than the sender loses the
-//! difference: on one CPU nearly all, since it does not run while the sender does.
+//! Without a rate and with small datagrams the result depends on the calls per datagram.
+//! `sent_datagrams_per_s` is what the sender did; the evidence compares it with the rate in the
+//! row's name, which a busy machine may not reach (then the row is marked `?`). A receiver that is
+//! slower than the sender loses the difference: on one CPU nearly all, since it does not run while
+//! the sender does.
 //! ## Source
 //! iperf3 -u, netperf's UDP_STREAM, qperf udp_bw.
 
@@ -157,7 +159,8 @@ fn setting(b: &Bencher) -> Result<Setting, Failure> {
     })
 }
 
-/// Counts the system calls of some datagrams: one to send each, none to wait if there is no rate to keep, and one to receive it.
+/// Counts the system calls of some datagrams: one to send each, none to wait if there is no rate to
+/// keep, and one to receive it.
 fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     let waits = match setting.rate {
         Some(_) => 1.05,

@@ -13,7 +13,8 @@ const COPIES: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 96];
 
 const ROUNDS: u32 = 9;
 
-/// The rows of `scale.open{of=same,as=threads}` on a machine of 96 CPUs, with these throughputs in every round.
+/// The rows of `scale.open{of=same,as=threads}` on a machine of 96 CPUs, with these throughputs in
+/// every round.
 fn run(throughput: impl Fn(usize, u32) -> f64) -> Vec<(Row, Measurement)> {
     let benchmark = CATALOGUE.find("scale.open").expect("it is listed");
     let row = |copies: usize| {

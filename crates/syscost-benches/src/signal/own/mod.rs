@@ -18,10 +18,11 @@ pub(crate) const SET_BYTES: usize = size_of::<u64>();
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 static THREAD: AtomicI32 = AtomicI32::new(0);
 
-/// The ids of this process and of the thread that measures, read from memory, so that a signal can be sent to them without
-/// a call that queries them first.
+/// The ids of this process and of the thread that measures, read from memory, so that a signal can
+/// be sent to them without a call that queries them first.
 ///
-/// Evidence is counted in a fork of this process, which must not signal its parent: there the ids are the child's.
+/// Evidence is counted in a fork of this process, which must not signal its parent: there the ids
+/// are the child's.
 pub(super) struct Ids;
 
 impl Ids {

@@ -3,7 +3,8 @@
 //! ## Measures
 //! A loop that calls a function which does nothing, less the same loop without the call, less two readings
 //! of the timer, per call; the median of 21 such results, rounded to one decimal of a nanosecond. The loop
-//! adds up its counter, so that it is not optimised away. How many turns it made is not published: here 100 000.
+//! adds up its counter, so that it is not optimised away. How many turns it made is not published:
+//! here 100 000.
 //! ## Does not measure
 //! A difference of less than a tenth of a nanosecond, a quarter to a half of a cycle: the rounding hides
 //! it. The time of a single call: the core overlaps it with the loop.

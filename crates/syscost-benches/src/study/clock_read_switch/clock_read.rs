@@ -1,4 +1,5 @@
-//! One reading of gettimeofday, by the number of equal readings in a row, as the clock-read-switch experiment took it.
+//! One reading of gettimeofday, by the number of equal readings in a row, as the clock-read-switch
+//! experiment took it.
 //!
 //! ## Measures
 //! gettimeofday 100 000 times in a row through the C library, into an array; how many readings in a row are

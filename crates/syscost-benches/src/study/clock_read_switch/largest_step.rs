@@ -4,8 +4,8 @@
 //! gettimeofday 100 000 times in a row through the C library, into an array that was touched before; the
 //! largest difference between two readings in a row. The histogram holds every step of all results.
 //! ## Does not measure
-//! The cost of a reading: the result grows with the time of observation, since it is the longest time that something else
-//! took the CPU.
+//! The cost of a reading: the result grows with the time of observation, since it is the longest
+//! time that something else took the CPU.
 //! ## Interpretation
 //! Compare with the detail `longest_step_ns` of `timing.clock_step{source=gettimeofday}`, and with
 //! `timing.noise`.

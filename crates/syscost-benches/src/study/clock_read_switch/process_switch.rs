@@ -10,8 +10,8 @@
 //! ## Does not measure
 //! A switch, unless both share a CPU: left alone, each may have a CPU that waits idle for it. The details
 //! show it: `placed_on_one_cpu_percent` of all runs ended with both on one CPU,
-//! `placed_best_on_one_cpu_percent` of those that were the minimum of a result. With `hint=same_cpu` both must
-//! have been on one, and a child must have left it for each byte.
+//! `placed_best_on_one_cpu_percent` of those that were the minimum of a result. With
+//! `hint=same_cpu` both must have been on one, and a child must have left it for each byte.
 //! ## Interpretation
 //! Compare with half of `switch.pipe{between=processes,cpus=same}`.
 //! ## Source

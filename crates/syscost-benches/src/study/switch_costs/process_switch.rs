@@ -1,5 +1,5 @@
-//! Parent and child that pass a byte back and forth, by elapsed time, by CPU time, and their difference, as the
-//! switch-costs experiment took it.
+//! Parent and child that pass a byte back and forth, by elapsed time, by CPU time, and their
+//! difference, as the switch-costs experiment took it.
 //!
 //! ## Measures
 //! Round trips through two pipes from before the parent's first write to after its last read, per round
@@ -10,10 +10,11 @@
 //! comes before as published, are not timed.
 //! ## Does not measure
 //! A switch. The CPU time of the parent includes the kernel's part of its own writes, reads and switches,
-//! so that these are subtracted; and it does not include the child's time, so that everything the child does remains.
-//! The details show how much of the difference that is, and how much of the parent's CPU time was spent in
-//! the kernel (`parent_kernel_percent`, by getrusage). CPU time is counted in ns by the scheduler
-//! (`cpu_clock_smallest_step_ns`); on systems that count it by the tick it could not be used at all.
+//! so that these are subtracted; and it does not include the child's time, so that everything the
+//! child does remains. The details show how much of the difference that is, and how much of the
+//! parent's CPU time was spent in the kernel
+//! (`parent_kernel_percent`, by getrusage). CPU time is counted in ns by the scheduler (`cpu_clock_smallest_step_ns`);
+//! on systems that count it by the tick it could not be used at all.
 //! ## Interpretation
 //! Compare with half of `switch.pipe{between=processes,cpus=same}`.
 //! ## Source

@@ -8,11 +8,12 @@
 //! Nothing is pinned, as published. Published are 100 000 yields; beside other programs, each of which may
 //! be given the CPU for milliseconds, these would take minutes.
 //! ## Does not measure
-//! A switch from one thread to the other, unless both share a CPU: otherwise there is no other task to yield to.
-//! The detail `switches_per_yield_count` shows how many there were. Where they do share one, each of the
-//! 5000 is two yields and two switches, and all of it is CPU time: the difference is what other tasks took of the
-//! CPU. `kernel_percent` is the kernel's share of the CPU time, by getrusage. A 5000th of starting two
-//! threads is in the results as well, some 10 to 20 ns.
+//! A switch from one thread to the other, unless both share a CPU: otherwise there is no other task
+//! to yield to. The detail `switches_per_yield_count` shows how many there were. Where they do
+//! share one, each of the 5000 is two yields and two switches, and all of it is CPU time: the
+//! difference is what other tasks took of the CPU. `kernel_percent` is the kernel's share of the
+//! CPU time, by getrusage. A 5000th of starting two threads is in the results as well, some 10 to
+//! 20 ns.
 //! ## Interpretation
 //! Compare with `switch.yield{between=threads,cpus=same,tasks=2}` and with `study.switch_costs.yield_alone`.
 //! ## Source

@@ -1,9 +1,10 @@
-//! sched_yield without another task to yield to, which the switch-costs experiment subtracted from its thread switches.
+//! sched_yield without another task to yield to, which the switch-costs experiment subtracted from
+//! its thread switches.
 //!
 //! ## Measures
 //! sched_yield 20 000 times in a row by one task, by the CPU time of the process, per call (published are
-//! 100 000 times). The text describes what it subtracts both as the CPU time of its threads and as the overhead of
-//! sched_yield: this is the second interpretation.
+//! 100 000 times). The text describes what it subtracts both as the CPU time of its threads and as
+//! the overhead of sched_yield: this is the second interpretation.
 //! ## Does not measure
 //! A switch, unless something else wants this CPU.
 //! ## Interpretation

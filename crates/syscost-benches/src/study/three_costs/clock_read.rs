@@ -1,5 +1,5 @@
-//! rdtsc twice in a row, as the three-costs experiment timed it: the overhead that it subtracts from everything
-//! else.
+//! rdtsc twice in a row, as the three-costs experiment timed it: the overhead that it subtracts
+//! from everything else.
 //!
 //! ## Measures
 //! The difference of two readings with nothing between them, 10 000 times in a loop of code that is not

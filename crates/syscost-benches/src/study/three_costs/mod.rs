@@ -87,8 +87,8 @@ impl Pairs {
         }
     }
 
-    /// Performs one run; returns the mean time of an operation, in ticks, less `overhead`. `after` is called after each of them,
-    /// outside of the pair.
+    /// Performs one run; returns the mean time of an operation, in ticks, less `overhead`. `after`
+    /// is called after each of them, outside of the pair.
     #[inline(always)]
     fn around<T>(
         &mut self,
@@ -119,7 +119,8 @@ impl Pairs {
         Ok(total.get() / operations as f64)
     }
 
-    /// The typical time of an operation in the last run, in ticks: the median, which is robust against interruptions.
+    /// The typical time of an operation in the last run, in ticks: the median, which is robust
+    /// against interruptions.
     fn typical(&self) -> f64 {
         spread(&self.elapsed, 0.0).middle as f64
     }

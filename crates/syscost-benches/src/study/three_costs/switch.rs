@@ -75,8 +75,8 @@ struct Seen {
 }
 
 impl Seen {
-    /// Switches per iteration. A child's last switch, from its end to its parent, is accounted for when the parent
-    /// reads the count.
+    /// Switches per iteration. A child's last switch, from its end to its parent, is accounted for
+    /// when the parent reads the count.
     fn per_iteration(&self) -> f64 {
         (self.of_parent + self.of_children) as f64 / self.iterations.max(1) as f64
     }

@@ -7,7 +7,8 @@
 //! reads a variable; `getpid` enters the kernel each time, which shows what the figure would have been. The
 //! user that setuid was given is not published: here it is the caller's own.
 //! ## Does not measure
-//! A system call, in the case of `getpid_cached`: of 10 000 calls one enters the kernel, and it is not visible which.
+//! A system call, in the case of `getpid_cached`: of 10 000 calls one enters the kernel, and it is
+//! not visible which.
 //! ## Interpretation
 //! Compare with `syscall.null{call=getpid}` and `syscall.setuid`. The detail `first_operation_ns` is the
 //! first call of the process, which the text found slower than the others. Single calls shorter than a pair

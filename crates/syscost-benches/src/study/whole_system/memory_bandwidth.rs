@@ -5,14 +5,15 @@
 //! together, between CPUID and RDTSC before and RDTSCP and CPUID after; the mean of 10 such trials.
 //! `op=read` adds the words up, `op=write` stores a constant. The loop is a model of code compiled without
 //! optimisation: the counter and the sum are kept in memory. Published are 1 GB and no loop: that each thread
-//! has a separate array is our interpretation, and here both arrays are 64 MiB together. `cpus=one`: the program is pinned to one CPU, as the text says;
-//! `cpus=all`: it is not.
+//! has a separate array is our interpretation, and here both arrays are 64 MiB together.
+//! `cpus=one`: the program is pinned to one CPU, as the text says; `cpus=all`: it is not.
 //! ## Does not measure
 //! What the memory delivers: the loop, not the memory, is the limit where every word costs several
 //! instructions. The detail `on_one_cpu_percent` shows how often both threads were on one CPU, where they
 //! only take turns.
 //! ## Interpretation
-//! Compare with `memory.bandwidth`, whose loops are unrolled and read as much per instruction as the processor can.
+//! Compare with `memory.bandwidth`, whose loops are unrolled and read as much per instruction as
+//! the processor can.
 //! ## Source
 //! The whole-system experiment, memory (docs/studies/whole-system.md).
 #![allow(unsafe_code)] // elements by a counter in memory

@@ -6,8 +6,9 @@
 //! optimisation: the loop's counter is kept in memory, and the callee stores its arguments to its frame.
 //! Whether the loop was subtracted is not published: here it is not.
 //! ## Does not measure
-//! The cost of a call in a program that is compiled with optimisation. The detail `empty_loop_ns` is the time of a
-//! turn of the loop without a call, `loop_percent` its share, both from the shortest trials.
+//! The cost of a call in a program that is compiled with optimisation. The detail `empty_loop_ns`
+//! is the time of a turn of the loop without a call, `loop_percent` its share, both from the
+//! shortest trials.
 //! ## Interpretation
 //! Compare with `call.integer`. Each argument adds a store, and the seventh one is passed on the stack.
 //! ## Source

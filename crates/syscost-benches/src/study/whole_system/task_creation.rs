@@ -3,9 +3,9 @@
 //! ## Measures
 //! `task=thread`: 20 times pthread_create and pthread_join; `task=process`: 5 times fork, a child that exits
 //! immediately, and waitpid; between CPUID and RDTSC before and RDTSCP and CPUID after, per task; the mean of
-//! 10 such trials. That the text's kernel task is a thread is our interpretation. Whether the published time ends
-//! with the task's own end is not stated: here it does, so that every task has run. A trial had 1 000 000 of
-//! them.
+//! 10 such trials. That the text's kernel task is a thread is our interpretation. Whether the
+//! published time ends with the task's own end is not stated: here it does, so that every task has
+//! run. A trial had 1 000 000 of them.
 //! ## Does not measure
 //! The creation of the task alone: its start, its end and the switches to it and back are included. A process
 //! copies the page tables of its parent's memory, which is small here.

@@ -3,12 +3,12 @@
 //! ## Measures
 //! A loop of 1 000 000 readings by RDTSC, each stored, between CPUID and RDTSC before and RDTSCP and CPUID
 //! after, per reading; the mean of 10 such trials. The loop is a model of code compiled without
-//! optimisation: its counter and the value read are kept in memory. What the published overhead refers to is not
-//! stated; it is too little for a pair with CPUID.
+//! optimisation: its counter and the value read are kept in memory. What the published overhead
+//! refers to is not stated; it is too little for a pair with CPUID.
 //! ## Does not measure
 //! The overhead of a measurement: the two CPUIDs that serialise it lie outside of the readings, and a reading
-//! overlaps with others. The detail `cpuid_ns` is the time of one CPUID, `pair_ns` the difference of a pair of
-//! readings with nothing between.
+//! overlaps with others. The detail `cpuid_ns` is the time of one CPUID, `pair_ns` the difference
+//! of a pair of readings with nothing between.
 //! ## Interpretation
 //! Compare with `timing.clock_read{source=tsc}`. In a virtual machine CPUID is executed by the hypervisor
 //! and takes microseconds.

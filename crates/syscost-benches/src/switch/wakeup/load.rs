@@ -37,8 +37,8 @@ impl Load {
         &self.stat
     }
 
-    /// Claims that it wanted the CPU all the time: it has never slept. The share it got, and how often it was preempted, are details: on a
-    /// busy machine other tasks preempt it, too.
+    /// Claims that it wanted the CPU all the time: it has never slept. The share it got, and how
+    /// often it was preempted, are details: on a busy machine other tasks preempt it, too.
     pub(super) fn claim(&self, b: &mut Bencher, tally: &Tally) -> Result<(), Failure> {
         let (began, before) = self.at_start;
         let used = self.stat.read()? - before;

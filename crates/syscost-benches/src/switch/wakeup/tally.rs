@@ -27,7 +27,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Takes samples. Each is the median latency, in ns, of many wake-ups that followed a sleep; an operation of the evidence pass is one wake-up.
+    /// Takes samples. Each is the median latency, in ns, of many wake-ups that followed a sleep; an
+    /// operation of the evidence pass is one wake-up.
     pub(super) fn measure(
         &mut self,
         b: &mut Bencher,
@@ -88,8 +89,9 @@ impl Tally {
     }
 }
 
-/// The number of wake-ups of a sample that takes as long as all of a case's should: the bencher then takes the fewest samples, which is long enough
-/// for a tail. Fixed before the first sample: one that ended when its time is over would end in a long wake-up too often.
+/// The number of wake-ups of a sample that takes as long as all of a case's should: the bencher
+/// then takes the fewest samples, which is long enough for a tail. Fixed before the first sample:
+/// one that ended when its time is over would end in a long wake-up too often.
 fn per_sample(
     case_ns: f64,
     wake_up: &mut impl FnMut() -> Result<f64, Failure>,

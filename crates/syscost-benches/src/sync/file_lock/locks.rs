@@ -67,8 +67,9 @@ impl Via {
         }
     }
 
-    /// Whether a file could be locked now; it is not locked afterwards. This tries a shared lock, which only an exclusive lock
-    /// refuses, and instead of fcntl's an open file description's, since a process does not exclude itself.
+    /// Whether a file could be locked now; it is not locked afterwards. This tries a shared lock,
+    /// which only an exclusive lock refuses, and instead of fcntl's an open file description's,
+    /// since a process does not exclude itself.
     pub(super) fn is_free(self, file: &OwnedFd) -> Result<bool, Errno> {
         let (tried, back) = match self {
             Via::Fcntl | Via::Ofd => (set(file, libc::F_OFD_SETLK, libc::F_RDLCK), Via::Ofd),

@@ -81,8 +81,8 @@ impl Descriptors {
         &self.watched
     }
 
-    /// Claims that the descriptor found readable by the last call is the one made readable, and that those waited for match the
-    /// row's name.
+    /// Claims that the descriptor found readable by the last call is the one made readable, and
+    /// that those waited for match the row's name.
     ///
     /// # Errors
     /// When the name is not known here.
@@ -104,7 +104,8 @@ impl Descriptors {
         Ok(())
     }
 
-    /// Claims the number of distinct descriptors and their kind, from the row's name: it is read separately from the code that created them.
+    /// Claims the number of distinct descriptors and their kind, from the row's name: it is read
+    /// separately from the code that created them.
     fn claim_named(&self, b: &mut Bencher) -> Result<(), Failure> {
         let kind = match b.case().get("of") {
             "pipe" => "pipe",

@@ -108,7 +108,8 @@ fn own_group() -> Result<PathBuf, Failure> {
     Ok(Path::new(mount).join(below))
 }
 
-/// The mount point of version 2, and the group mounted there: `id parent device root mount options … - cgroup2 source options`.
+/// The mount point of version 2, and the group mounted there:
+/// `id parent device root mount options … - cgroup2 source options`.
 fn mount_of(mounts: &str) -> Option<(&str, &str)> {
     mounts.lines().find_map(|line| {
         let (mount, kind) = line.split_once(" - ")?;

@@ -10,8 +10,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Fitted by the method of Theil and Sen: the median of the slopes between all pairs of points, which is robust against
-    /// a single outlier. `None` with less than two sizes.
+    /// Fitted by the method of Theil and Sen: the median of the slopes between all pairs of points,
+    /// which is robust against a single outlier. `None` with less than two sizes.
     pub(super) fn through(points: &[(f64, f64)]) -> Option<Self> {
         let mut slopes = Vec::new();
         for (index, (x, y)) in points.iter().enumerate() {

@@ -49,7 +49,8 @@ impl Kind {
         }
     }
 
-    /// The number of the caller's own namespace of this kind; 0 if it has none yet (`pid`, before the first child in it).
+    /// The number of the caller's own namespace of this kind; 0 if it has none yet (`pid`, before
+    /// the first child in it).
     pub(super) fn own(&self) -> u64 {
         let mut status = MaybeUninit::uninit();
         // SAFETY: a string, and room for what the call writes.

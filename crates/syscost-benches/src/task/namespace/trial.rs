@@ -70,7 +70,8 @@ impl Outcome {
 }
 
 impl Trial {
-    /// A trial that this process is permitted to make: directly, or from within a user namespace. Tries it once.
+    /// A trial that this process is permitted to make: directly, or from within a user namespace.
+    /// Tries it once.
     pub(super) fn possible(kind: Kind, call: Call, clock: &Clock) -> Result<Self, Failure> {
         match Self::tried(kind, call, false, clock) {
             Err(Failure::Unsupported(_)) if kind.name != "user" => {

@@ -13,10 +13,12 @@ const TOGETHER: u32 = 64;
 const TRIES: u32 = 300;
 /// Maximum time of a bare reading, relative to another bare one.
 const MAX_BARE: f64 = 1.1;
-/// Why a reading that should be fenced and takes no longer than a bare one is not refuted: a hypervisor may execute both.
+/// Why a reading that should be fenced and takes no longer than a bare one is not refuted: a
+/// hypervisor may execute both.
 const NO_SLOWER: &str = "fences take no time here, so that a fenced reading looks like a bare one";
 
-/// Claims that a reading by `source` takes longer than a bare one if the row says that it is fenced, and otherwise no longer.
+/// Claims that a reading by `source` takes longer than a bare one if the row says that it is
+/// fenced, and otherwise no longer.
 pub(super) fn claim(b: &mut Bencher, source: Source) {
     let is_bare = match b.case().get("source") {
         "tsc" => true,
@@ -46,7 +48,8 @@ pub(super) fn claim(b: &mut Bencher, source: Source) {
     }
 }
 
-/// The minimum ticks of one of these readings, and of a bare one: in turn, since the core's frequency may change meanwhile.
+/// The minimum ticks of one of these readings, and of a bare one: in turn, since the core's
+/// frequency may change meanwhile.
 fn beside_bare(read: impl Fn() -> u64) -> [f64; 2] {
     let mut least = [u64::MAX; 2];
     for _ in 0..TRIES {

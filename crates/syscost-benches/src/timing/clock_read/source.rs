@@ -191,8 +191,8 @@ impl Source {
     }
 
     /// How far it advances while the run's clock advances by one: the best of a few tries over longer and
-    /// longer times, because delays between the readings of both are not the clock's fault. The first takes a quarter of
-    /// a millisecond, or two of the clock's steps.
+    /// longer times, because delays between the readings of both are not the clock's fault. The
+    /// first takes a quarter of a millisecond, or two of the clock's steps.
     fn time_over_elapsed(self, run_clock: &Clock) -> Result<f64, Failure> {
         let units_per_ns = self.units_per_ns(run_clock);
         let mut best = f64::INFINITY;
@@ -273,7 +273,8 @@ pub(super) fn seconds() -> io::Result<u64> {
     u64::try_from(now).map_err(|_| io::Error::last_os_error())
 }
 
-/// It would take seconds to see `time` move; but its second must be that of the clock from which it is derived.
+/// It would take seconds to see `time` move; but its second must be that of the clock from which it
+/// is derived.
 fn claim_its_second(b: &mut Bencher) -> Result<(), Failure> {
     let read = || -> io::Result<[u64; 3]> {
         let of_clock = || clock_gettime(libc::CLOCK_REALTIME_COARSE).map(|ns| ns / 1_000_000_000);

@@ -33,7 +33,8 @@ pub(super) struct Window {
     pub(super) slowdowns: Vec<f64>,
     /// Share of the window spent in conclusive looks, in percent.
     pub(super) looking_percent: f64,
-    /// Dependent instructions on the shared core relative to those on an unshared one; `None` without enough of either.
+    /// Dependent instructions on the shared core relative to those on an unshared one; `None`
+    /// without enough of either.
     pub(super) chain_ratio: Option<f64>,
     /// Share of the deliberately slowed looks that find the core shared, in percent.
     pub(super) slowed_seen_percent: f64,
@@ -115,7 +116,8 @@ impl Window {
     }
 }
 
-/// The stretch that contains the middle of the time: half of all the time is in stretches of at least this length.
+/// The stretch that contains the middle of the time: half of all the time is in stretches of at
+/// least this length.
 pub(super) fn long_stretch(stretches: &[f64]) -> Option<f64> {
     let mut sorted = stretches.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

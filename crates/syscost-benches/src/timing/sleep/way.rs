@@ -93,7 +93,8 @@ impl Way {
                     epoll.as_raw_fd() as usize,
                     (&raw mut event).expose_provenance(),
                 );
-                // SAFETY: room for one event is given, and the limit is the caller's own copy; there is no signal mask.
+                // SAFETY: room for one event is given, and the limit is the caller's own copy;
+                // there is no signal mask.
                 unsafe {
                     syscall6(
                         Sysno::EPOLL_PWAIT2,

@@ -14,7 +14,8 @@ const EXCHANGES: usize = 1000;
 /// Time limit, after which fewer exchanges are accepted.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The counter at the question, the other processor's counter at its answer, and the counter when the answer had arrived.
+/// The counter at the question, the other processor's counter at its answer, and the counter when
+/// the answer had arrived.
 pub(super) type Exchange = [u64; 3];
 
 /// The line that is passed back and forth; alone on its pair of lines, which processors fetch together.
@@ -32,8 +33,8 @@ pub(super) fn exchange(from: u32, to: u32) -> Result<(Vec<Exchange>, [u32; 2]), 
     let end = Instant::now() + PATIENCE;
     let ready = Barrier::new(2);
     let panicked = |_| Failure::Failed("a thread of the exchange panicked".into());
-    // Separate threads, so that the measuring one stays where it is pinned; the first starts the second, so that
-    // the measuring one sleeps meanwhile.
+    // Separate threads, so that the measuring one stays where it is pinned; the first starts the
+    // second, so that the measuring one sleeps meanwhile.
     let (asked, answered) = thread::scope(|scope| {
         let asking = scope.spawn(|| {
             let answering = scope.spawn(|| on(to, &ready, || line.answer(end)));
@@ -51,7 +52,8 @@ pub(super) fn exchange(from: u32, to: u32) -> Result<(Vec<Exchange>, [u32; 2]), 
     Ok((exchanges, [from_seen, to_seen]))
 }
 
-/// Runs `side` pinned to this processor, when the other side is ready too; also returns the processor that it was on in the end.
+/// Runs `side` pinned to this processor, when the other side is ready too; also returns the
+/// processor that it was on in the end.
 fn on<T>(number: u32, ready: &Barrier, side: impl FnOnce() -> T) -> Result<(T, u32), Failure> {
     let pinned = cpu::pin(number);
     // Sleeping, so that a thread that spins does not keep the other from leaving its processor.

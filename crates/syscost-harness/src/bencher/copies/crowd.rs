@@ -109,8 +109,8 @@ where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    /// Starts a copy on each of these CPUs; the first is the measuring task's own. `make` is called within each copy, with its
-    /// number.
+    /// Starts a copy on each of these CPUs; the first is the measuring task's own. `make` is called
+    /// within each copy, with its number.
     pub(super) fn start(
         between: Between,
         cpus: &[u32],
@@ -145,9 +145,9 @@ where
         Ok(crowd)
     }
 
-    /// Runs one window of this length and returns what each copy did in it. Before it, all copies work untimed for a part
-    /// of that length, which refills the caches after waiting and looking at the core. `bracket` is
-    /// that of the measuring task.
+    /// Runs one window of this length and returns what each copy did in it. Before it, all copies
+    /// work untimed for a part of that length, which refills the caches after waiting and looking
+    /// at the core. `bracket` is that of the measuring task.
     pub(super) fn window(
         &mut self,
         ns: f64,

@@ -23,7 +23,8 @@ fn two_cpus() -> Option<Vec<u32>> {
     two
 }
 
-/// What a bencher on the first of these CPUs finds with `run`, in a separate thread, which is pinned as a worker is.
+/// What a bencher on the first of these CPUs finds with `run`, in a separate thread, which is
+/// pinned as a worker is.
 fn found(
     cpus: &[u32],
     pass: Pass,
@@ -219,8 +220,9 @@ fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
     let faults = found(&cpus, Pass::Evidence, &[], |b| {
         b.copies(Between::Processes, 2, 1, |_| {
             Ok(|| {
-                // Above malloc's maximum threshold: mapped, touched and freed each time. In many places, since a
-                // single fault is harmless in an operation that the host makes long.
+                // Above malloc's maximum threshold: mapped, touched and freed each time. In many
+                // places, since a single fault is harmless in an operation that the host makes
+                // long.
                 let mut fresh = vec![0_u8; 64 << 20];
                 let places = fresh.iter_mut().step_by(1 << 20);
                 places.for_each(|place| *place = 1);

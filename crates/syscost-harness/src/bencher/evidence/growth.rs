@@ -1,4 +1,5 @@
-//! How much memory operations add to this process, or give back, according to the kernel's page tables before and after.
+//! How much memory operations add to this process, or give back, according to the kernel's page
+//! tables before and after.
 
 use syscost_results::Evidence;
 use syscost_sys::Unsupported;
@@ -51,7 +52,8 @@ impl Growth {
 }
 
 impl Bencher<'_> {
-    /// Fails if resident bytes are expected of anything but batches, since only these are read before and after.
+    /// Fails if resident bytes are expected of anything but batches, since only these are read
+    /// before and after.
     pub(in crate::bencher) fn refuse_growth(&self, manner: Manner) -> Result<(), Failure> {
         match self.find(|counter| counter == Counter::ResidentBytes) {
             Some(_) if manner != Manner::Batches => {

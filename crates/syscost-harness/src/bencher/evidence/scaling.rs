@@ -15,7 +15,8 @@ use crate::failure::Failure;
 /// Length of the batches timed for the proportion of time to work, in ns.
 const BATCH_NS: f64 = 20_000.0;
 
-/// Length of the last attempt's batches, in ns: the fixed cost of a batch becomes negligible, while work that is folded away stays as short.
+/// Length of the last attempt's batches, in ns: the fixed cost of a batch becomes negligible, while
+/// work that is folded away stays as short.
 const LONG_BATCH_NS: f64 = 8.0 * BATCH_NS;
 
 /// Maximum number of pairs of batches before the proportion is believed to be off.
@@ -33,7 +34,8 @@ const ATTEMPTS: usize = 3;
 /// Attempts further apart than this factor are noise: work that is folded away always takes the same time.
 const ALIKE: f64 = 1.25;
 
-/// A proportion below this means that the work is not done, even on a shared core: a neighbour makes either batch at most twice as long.
+/// A proportion below this means that the work is not done, even on a shared core: a neighbour
+/// makes either batch at most twice as long.
 const FOLDED: f64 = 1.1;
 
 /// Proportions outside the bound that noise could explain.
@@ -91,9 +93,10 @@ impl Pairs {
 }
 
 impl Bencher<'_> {
-    /// Time must double when the work doubles. Noise only lengthens, so the minimum of several times is compared, and more
-    /// are taken while they disagree, at last in longer batches. Only times from an undisturbed core refute. Even then a proportion nearer to two than to
-    /// one may be noise that no look at the core shows: it is left unverified.
+    /// Time must double when the work doubles. Noise only lengthens, so the minimum of several
+    /// times is compared, and more are taken while they disagree, at last in longer batches. Only
+    /// times from an undisturbed core refute. Even then a proportion nearer to two than to one may
+    /// be noise that no look at the core shows: it is left unverified.
     pub(in crate::bencher) fn judge_scaling(
         &mut self,
         expect: Expect,
@@ -139,7 +142,8 @@ impl Bencher<'_> {
         Ok(evidence)
     }
 
-    /// Measures the proportion with pairs of batches that last `batch_ns` and twice as long. It uses the undisturbed pairs, if any, else those without other programs on the CPU, else all.
+    /// Measures the proportion with pairs of batches that last `batch_ns` and twice as long. It
+    /// uses the undisturbed pairs, if any, else those without other programs on the CPU, else all.
     fn proportion(
         &mut self,
         expect: Expect,
@@ -155,7 +159,8 @@ impl Bencher<'_> {
         let begun = self.clock.start();
         self.begin_looks();
         for tries in 1..=MAX_PAIRS {
-            // An undisturbed core is required only to refute: it is waited for when the first pairs do not confirm.
+            // An undisturbed core is required only to refute: it is waited for when the first pairs
+            // do not confirm.
             if tries > MIN_PAIRS {
                 self.gate();
             }

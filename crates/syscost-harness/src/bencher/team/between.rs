@@ -1,4 +1,5 @@
-//! How many tasks an operation has, and what they are to each other, as the kernel has it: processes or threads.
+//! How many tasks an operation has, and what they are to each other, as the kernel has it:
+//! processes or threads.
 //!
 //! The row's name says what they should be, and the code that starts them reads it there. This reads
 //! the name separately, and what the tasks are from the kernel.
@@ -29,8 +30,9 @@ pub(in crate::bencher) fn groups_of(tasks: impl IntoIterator<Item = TaskId>) -> 
 }
 
 impl Bencher<'_> {
-    /// Claims that the tasks of each of these teams are as many as the row's name says, and to each other what it says, if it says
-    /// anything. The first team is that of the operation. Another one of a single task is a baseline and claims nothing; a single task is nothing to others.
+    /// Claims that the tasks of each of these teams are as many as the row's name says, and to each
+    /// other what it says, if it says anything. The first team is that of the operation. Another
+    /// one of a single task is a baseline and claims nothing; a single task is nothing to others.
     pub(in crate::bencher) fn claim_tasks<'g>(
         &mut self,
         teams: impl IntoIterator<Item = &'g Groups>,

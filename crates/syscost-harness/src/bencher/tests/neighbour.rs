@@ -1,5 +1,5 @@
-//! Sampling on a core that is always ours, and on one that never is: on the mock clock either burst of a look takes one reading, so that the ratio
-//! is 1.
+//! Sampling on a core that is always ours, and on one that never is: on the mock clock either burst
+//! of a look takes one reading, so that the ratio is 1.
 
 use std::collections::BTreeSet;
 
@@ -91,7 +91,8 @@ fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
     );
 }
 
-/// Costs of the clock's reads after an operation that leaves the core slow: the one that ends its batch, and those of the two looks that follow.
+/// Costs of the clock's reads after an operation that leaves the core slow: the one that ends its
+/// batch, and those of the two looks that follow.
 const AFTER_EFFECT: [u64; 9] = [20, 20, 20, 60, 20, 20, 20, 60, 20];
 
 #[test]

@@ -18,7 +18,8 @@ const EFFORT: Effort = Effort {
     second_witness: false,
 };
 
-/// What a bencher on the first of these CPUs finds of a case with `run`, in a separate thread, which is pinned as a worker is.
+/// What a bencher on the first of these CPUs finds of a case with `run`, in a separate thread,
+/// which is pinned as a worker is.
 pub(in crate::bencher) fn found_of(
     case: &Case,
     cpus: &[u32],

@@ -136,7 +136,8 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
 fn refuted_of_growing() -> Vec<String> {
     let (case, clock) = (Case::default(), Clock::mock());
     let mut bencher = bencher(&case, &[], &clock, Pass::Evidence);
-    // Where faults are counted, in a hundred turns or more, a few of them are harmless compared with so much time.
+    // Where faults are counted, in a hundred turns or more, a few of them are harmless compared
+    // with so much time.
     let growing = |n: u64| {
         mock::advance_ns(50 * n * n);
         let begun = Instant::now();

@@ -6,10 +6,12 @@ use crate::bencher::body::Body;
 use crate::bencher::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
 use crate::failure::Failure;
 
-/// By what factor batches may be longer if all their operations are timed: the looks around them then take little of the time.
+/// By what factor batches may be longer if all their operations are timed: the looks around them
+/// then take little of the time.
 const LAPS_BATCH: u64 = 8;
 
-/// How many of their operations are wanted for each that is wanted where operations are timed one at a time: enough for p99.99 of six rounds.
+/// How many of their operations are wanted for each that is wanted where operations are timed one
+/// at a time: enough for p99.99 of six rounds.
 const LAPS_PER_SINGLE: usize = 50;
 
 /// How long they may take, as a multiple of the samples' time.
@@ -60,7 +62,8 @@ impl Bencher<'_> {
         }
     }
 
-    /// Makes further batches whose operations are all timed, for the tail alone; only those on undisturbed cores count.
+    /// Makes further batches whose operations are all timed, for the tail alone; only those on
+    /// undisturbed cores count.
     pub(super) fn time_further_laps(
         &mut self,
         batch: Batch,

@@ -1,4 +1,5 @@
-//! Warming up: as long as the profile says, and further until batches are no longer shorter than those before.
+//! Warming up: as long as the profile says, and further until batches are no longer shorter than
+//! those before.
 
 use syscost_results::stats::order::median;
 
@@ -10,13 +11,15 @@ use crate::failure::Failure;
 /// Batches that are shorter by less than this share count as equally long.
 const MIN_FALL: f64 = 0.01;
 
-/// Minimum share of the later batches that must be shorter than the earlier ones typically are: a smaller share is due to chance.
+/// Minimum share of the later batches that must be shorter than the earlier ones typically are: a
+/// smaller share is due to chance.
 const MIN_SHARE: f64 = 0.75;
 
 /// Whether a case is warm, by how long its batches last.
 ///
-/// The later half of all batches is compared with the earlier half, whenever their total time has doubled: a cold system
-/// warms up ever more slowly, so that over a short while it would seem steady.
+/// The later half of all batches is compared with the earlier half, whenever their total time has
+/// doubled: a cold system warms up ever more slowly, so that over a short while it would seem
+/// steady.
 #[derive(Debug)]
 pub(in crate::bencher) struct WarmUp {
     /// Cost of each batch so far.
@@ -29,7 +32,8 @@ pub(in crate::bencher) struct WarmUp {
 }
 
 impl WarmUp {
-    /// A warm-up that lasts as long as the profile says, and if necessary longer by as much as samples may take.
+    /// A warm-up that lasts as long as the profile says, and if necessary longer by as much as
+    /// samples may take.
     pub(in crate::bencher) fn new(effort: &Effort) -> Self {
         Self {
             costs: Vec::new(),
@@ -97,7 +101,8 @@ impl Bencher<'_> {
 mod tests {
     use super::*;
 
-    /// The number of batches that are made if they last `cost_us` after that much work, and their total time, in us.
+    /// The number of batches that are made if they last `cost_us` after that much work, and their
+    /// total time, in us.
     fn warmed(cost_us: impl Fn(f64) -> f64) -> (usize, f64) {
         let effort = Effort {
             samples: 10,

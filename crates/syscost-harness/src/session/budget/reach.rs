@@ -1,4 +1,5 @@
-//! Which rows the next round measures, once all have the minimum number of rounds: those that can reach their target in the time left.
+//! Which rows the next round measures, once all have the minimum number of rounds: those that can
+//! reach their target in the time left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -23,8 +24,9 @@ struct Need {
     takes_s: f64,
 }
 
-/// Once rows have the minimum number of rounds, lets those rest in the next round that are too far from their target for the time left: the rows that need
-/// least go first, so that as many as possible get there. If several runs are measured together, a row rests in all of them.
+/// Once rows have the minimum number of rounds, lets those rest in the next round that are too far
+/// from their target for the time left: the rows that need least go first, so that as many as
+/// possible get there. If several runs are measured together, a row rests in all of them.
 pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
     let [first, ..] = &*sides else { return };
     if rounds < first.header.config.min_rounds {
@@ -47,7 +49,8 @@ pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, prof
     }
 }
 
-/// Overhead of a worker besides its cases, in seconds, divided by the active rows of its benchmark; by the benchmark's id.
+/// Overhead of a worker besides its cases, in seconds, divided by the active rows of its benchmark;
+/// by the benchmark's id.
 fn beside_s(side: &Session<'_>) -> BTreeMap<&'static str, f64> {
     let mut shares: BTreeMap<&str, f64> = BTreeMap::new();
     for state in side.states.iter().filter(|state| state.is_active()) {
@@ -96,8 +99,8 @@ fn out_of_reach(mut needs: Vec<Need>, left_s: f64) -> BTreeSet<usize> {
 }
 
 impl RowState {
-    /// How many more rounds the row likely needs until its interval is narrow enough, judged by the scatter of those that count; `None` if
-    /// that exceeds the maximum.
+    /// How many more rounds the row likely needs until its interval is narrow enough, judged by the
+    /// scatter of those that count; `None` if that exceeds the maximum.
     fn rounds_to_go(&self, rule: StopRule<'_>) -> Option<f64> {
         let medians: Vec<f64> = self.counting_medians().collect();
         let look = match self.is_level() {

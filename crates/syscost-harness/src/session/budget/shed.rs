@@ -6,20 +6,26 @@ use syscost_results::stats::order::median;
 use super::{Takes, active_in_all, rounds_needed};
 use crate::session::Session;
 
-/// Length of a round with the minimum number of samples, relative to its full length: set-up takes as long as ever.
+/// Length of a round with the minimum number of samples, relative to its full length: set-up takes
+/// as long as ever.
 const SHRINKS: f64 = 0.9;
 
-/// In the first round, the share of the rows that must be known before the others are assumed to take as long.
+/// In the first round, the share of the rows that must be known before the others are assumed to
+/// take as long.
 const KNOWN_SHARE: f64 = 0.2;
 
-/// In the first round a row is left out in favour of others only if it takes this many times as long as the median row.
+/// In the first round a row is left out in favour of others only if it takes this many times as
+/// long as the median row.
 const LONG: f64 = 5.0;
 
-/// Leaves out the rows that take longest where the time left is too short for the minimum number of rounds of all rows: an interval for most rows is worth
-/// more than a range for all. In the first round, unmeasured rows are assumed to take what the others take. Where there is time for the minimum number of
-/// rounds, but not for those that will likely be needed, since not all of them count, rows that have an interval and take many times as long as the median are left
-/// out. Unmeasured rows are given up where the measured ones, except for the much longer ones,
-/// need all of the time. A row keeps the rounds that it has. If several runs are measured together, a row's times are added up, and it is left out of all.
+/// Leaves out the rows that take longest where the time left is too short for the minimum number of
+/// rounds of all rows: an interval for most rows is worth more than a range for all. In the first
+/// round, unmeasured rows are assumed to take what the others take. Where there is time for the
+/// minimum number of rounds, but not for those that will likely be needed, since not all of them
+/// count, rows that have an interval and take many times as long as the median are left out.
+/// Unmeasured rows are given up where the measured ones, except for the much longer ones, need all
+/// of the time. A row keeps the rounds that it has. If several runs are measured together, a row's
+/// times are added up, and it is left out of all.
 pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
@@ -133,8 +139,9 @@ fn is_full(rows: &[(usize, Takes)], max_s: f64, to_go: u32, left_s: f64) -> bool
     needed_s(usual, f64::from(to_go)) >= left_s
 }
 
-/// As [`too_long`], while some rows are unmeasured: each is assumed to take as long as a measured one, plus one more round and
-/// its evidence. Only rows that take much longer than the median are left out for them.
+/// As [`too_long`], while some rows are unmeasured: each is assumed to take as long as a measured
+/// one, plus one more round and its evidence. Only rows that take much longer than the median are
+/// left out for them.
 fn too_long_of_some(
     known: Vec<(usize, Takes)>,
     unknown: usize,

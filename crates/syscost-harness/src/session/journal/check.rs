@@ -1,4 +1,5 @@
-//! A journal is untrusted input: any program may have written it, or a disk may have changed it. Its content is used only if this program could have written it.
+//! A journal is untrusted input: any program may have written it, or a disk may have changed it.
+//! Its content is used only if this program could have written it.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -11,7 +12,8 @@ use crate::session::Profile;
 use crate::trial::Trial;
 use crate::{congestion, directory, drop_caches, nfs, peer, real_time};
 
-/// Maximum size of a journal that is read, in bytes: a careful run of the whole catalogue writes a tenth of it.
+/// Maximum size of a journal that is read, in bytes: a careful run of the whole catalogue writes a
+/// tenth of it.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
 /// Maximum length of an id, in bytes: it becomes a file's name.

@@ -10,8 +10,8 @@ use crate::failure::Failure;
 /// Maximum frequency of any core made so far, in GHz: it bounds the cycles where the frequency is unknown.
 const FASTEST_CORE_GHZ: f64 = 6.5;
 
-/// Minimum frequency of a working core, in GHz: an operation that waits for a device takes longer than any floor,
-/// and the core is not looked at then.
+/// Minimum frequency of a working core, in GHz: an operation that waits for a device takes longer
+/// than any floor, and the core is not looked at then.
 const SLOWEST_CORE_GHZ: f64 = 0.1;
 
 impl RowState {

@@ -55,8 +55,8 @@ integers! {
     return "mov x0, x7"
 }
 
-/// Calls with floating-point arguments from memory. Sums alternate between four registers, so that the additions do
-/// not wait for each other.
+/// Calls with floating-point arguments from memory. Sums alternate between four registers, so that
+/// the additions do not wait for each other.
 macro_rules! doubles {
     ($name:ident: $text:literal, [$($argument:literal),*], return $last:literal) => {
         kernel! {

@@ -21,7 +21,8 @@ macro_rules! in_registers {
     };
 }
 
-/// More chains than there are registers: each step loads its chain's position from the table and stores it back.
+/// More chains than there are registers: each step loads its chain's position from the table and
+/// stores it back.
 macro_rules! in_table {
     ($name:ident: $times:literal times $chains:literal, $places:literal) => {
         kernel! {

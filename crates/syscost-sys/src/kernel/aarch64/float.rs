@@ -1,7 +1,7 @@
 //! Scalar floating-point arithmetic.
 //!
-//! The kernel's memory holds the start, then two operands (`d28`, `d29`), as bit patterns. A single chain is in
-//! register 0, twelve chains are in registers 16 to 27.
+//! The kernel's memory holds the start, then two operands (`d28`, `d29`), as bit patterns. A single
+//! chain is in register 0, twelve chains are in registers 16 to 27.
 
 use super::super::{Code, Kind, Operation, Shape};
 use super::{each, kernel};

@@ -4,7 +4,8 @@ use super::super::{Code, Forward};
 use super::kernel;
 use crate::Unsupported;
 
-/// A chain of additions of `x4` to `x3`; `x5` points to the end of a cache line. The upper halves show which store a loaded value comes from.
+/// A chain of additions of `x4` to `x3`; `x5` points to the end of a cache line. The upper halves
+/// show which store a loaded value comes from.
 macro_rules! chain {
     ($name:ident: $text:literal, [$($body:literal),*]) => {
         kernel! {

@@ -8,8 +8,8 @@ use super::super::{Code, Kind, Operation, Shape};
 use super::{each, kernel};
 use crate::Unsupported;
 
-/// The kernels of an instruction that changes a register by `x15` (or `w15`), or by nothing else: one chain in
-/// `x3`, and twelve.
+/// The kernels of an instruction that changes a register by `x15` (or `w15`), or by nothing else:
+/// one chain in `x3`, and twelve.
 macro_rules! simple {
     ($latency64:ident $throughput64:ident $latency32:ident $throughput32:ident: $instruction:literal,
      $operand64:literal, $operand32:literal, after [$($after:literal),*], finish [$($finish:expr),*],

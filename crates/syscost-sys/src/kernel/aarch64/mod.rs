@@ -1,7 +1,7 @@
 //! The kernels for aarch64.
 //!
-//! Every kernel is a naked function of the C calling convention (AAPCS64), so that its text is exactly what is
-//! written here. Inside it:
+//! Every kernel is a naked function of the C calling convention (AAPCS64), so that its text is
+//! exactly what is written here. Inside it:
 //!
 //! | Register | Holds |
 //! |---|---|
@@ -11,7 +11,8 @@
 //! | `x2` | the position in a table, in turns, likewise |
 //! | `sp` | a multiple of 16, with 128 bytes of its own above it |
 //!
-//! All other registers are free except `x18`, which is the platform's, and `v8` to `v15`, which are the caller's.
+//! All other registers are free except `x18`, which is the platform's, and `v8` to `v15`, which are
+//! the caller's.
 
 mod atomic;
 mod branch;
@@ -112,8 +113,8 @@ macro_rules! kernel {
     };
 }
 
-/// One line for each of twelve registers, in which `\r` stands for the register: the numbers of `x3` to `x14` or of `d16` to `d27`,
-/// or the full names of vectors.
+/// One line for each of twelve registers, in which `\r` stands for the register: the numbers of
+/// `x3` to `x14` or of `d16` to `d27`, or the full names of vectors.
 macro_rules! each {
     (integer: $line:expr) => {
         concat!(".irp r,3,4,5,6,7,8,9,10,11,12,13,14\n", $line, "\n.endr")

@@ -6,7 +6,8 @@ use super::super::{Code, Shape, Simd, VectorOperation};
 use super::{each, kernel};
 use crate::Unsupported;
 
-/// One chain in `v16`, or twelve. With one chain the other registers stay 0, so that the sum is the same for both.
+/// One chain in `v16`, or twelve. With one chain the other registers stay 0, so that the sum is the
+/// same for both.
 macro_rules! vector {
     ($name:ident: $text:literal, $times:literal times $chains:literal, $body:expr) => {
         kernel! {

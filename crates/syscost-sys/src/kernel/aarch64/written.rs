@@ -1,4 +1,5 @@
-//! Code written at run time. Its arguments are the number of turns (`x0`) and the kernel's memory (`x1`); it returns a result in `x0`.
+//! Code written at run time. Its arguments are the number of turns
+//! (`x0`) and the kernel's memory (`x1`); it returns a result in `x0`.
 
 use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};

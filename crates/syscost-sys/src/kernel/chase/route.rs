@@ -17,21 +17,25 @@ const BLOCK: usize = PAGE / LINE;
 /// Beyond this many bytes a random order by single lines would take longer to make than to measure.
 const BY_LINES: usize = 64 << 20;
 
-/// With so few lines a random order may happen to be regular enough for prefetching. With even fewer, every order is.
+/// With so few lines a random order may happen to be regular enough for prefetching. With even
+/// fewer, every order is.
 const FEW: RangeInclusive<usize> = 5..=64;
 
 /// In which order lines are visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Random, from this seed: all cycles are equally likely, except that regular orders of few lines are excluded. Beyond 64 MiB of dense lines,
-    /// each step goes to a random page and there to a line that was not visited before, until all lines have been visited.
+    /// Random, from this seed: all cycles are equally likely, except that regular orders of few
+    /// lines are excluded. Beyond 64 MiB of dense lines, each step goes to a random page and there
+    /// to a line that was not visited before, until all lines have been visited.
     Random(u64),
     /// By ascending address.
     Ascending,
-    /// Two lines of a block, this many bytes apart, then two of another block, chosen at random. Where in its block a pair lies, and whether it is
-    /// visited upwards, is random too: some cores learn which parts of a block are loaded after its first line, and prefetch them.
+    /// Two lines of a block, this many bytes apart, then two of another block, chosen at random.
+    /// Where in its block a pair lies, and whether it is visited upwards, is random too: some cores
+    /// learn which parts of a block are loaded after its first line, and prefetch them.
     Pairs {
-        /// Distance between the two lines in bytes: at least 16, and less than the spacing by at least a line.
+        /// Distance between the two lines in bytes: at least 16, and less than the spacing by at
+        /// least a line.
         distance: usize,
         /// Seed of the order of blocks, and of each pair's place and direction.
         seed: u64,
@@ -43,8 +47,9 @@ pub enum Order {
 pub struct Route {
     /// The lines lie in the first this many bytes of the memory.
     pub bytes: usize,
-    /// Distance from one line (or block of two) to the next, in bytes: a multiple of 16. At a page or more, the line's place moves by one line in each page, so
-    /// that lines of many pages do not all fall into the same set of a cache.
+    /// Distance from one line (or block of two) to the next, in bytes: a multiple of 16. At a page
+    /// or more, the line's place moves by one line in each page, so that lines of many pages do not
+    /// all fall into the same set of a cache.
     pub spacing: usize,
     /// The order in which lines are visited.
     pub order: Order,
@@ -100,7 +105,8 @@ pub(super) enum Sequence {
     Ascending,
     /// The number of the line (or block) at each position.
     Shuffled(Vec<u32>),
-    /// Random pages, one line of each, repeated until all lines of a page have been visited. Each round goes through the table of pages in another order.
+    /// Random pages, one line of each, repeated until all lines of a page have been visited. Each
+    /// round goes through the table of pages in another order.
     ByPages {
         pages: Vec<u32>,
         /// For each round, the mask that is combined with the number of the step.
@@ -166,7 +172,8 @@ impl Sequence {
         }
     }
 
-    /// Positions that visit each page once, all of them before `last`; where lines are shuffled individually, they visit most pages.
+    /// Positions that visit each page once, all of them before `last`; where lines are shuffled
+    /// individually, they visit most pages.
     pub(super) fn one_of_each_page(
         &self,
         route: &Route,
@@ -183,8 +190,8 @@ impl Sequence {
         (0..pages).map(move |number| first + number * apart)
     }
 
-    /// All positions, those of a page together, by ascending page: the order in which a long cycle is written fastest. `None` where the
-    /// order of positions is good enough.
+    /// All positions, those of a page together, by ascending page: the order in which a long cycle
+    /// is written fastest. `None` where the order of positions is good enough.
     pub(super) fn by_place(&self) -> Option<impl Iterator<Item = usize>> {
         let Self::ByPages { pages, masks, .. } = self else {
             return None;
@@ -230,8 +237,8 @@ fn share_of_steps_alike(order: &[u32]) -> f64 {
     )
 }
 
-/// The numbers below `count` in a random order (Fisher and Yates). Visited cyclically, they make a single cycle, each as likely as
-/// any other, as with Sattolo's algorithm.
+/// The numbers below `count` in a random order (Fisher and Yates). Visited cyclically, they make a
+/// single cycle, each as likely as any other, as with Sattolo's algorithm.
 fn shuffled(count: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..count as u32).collect();
     for last in (1..count).rev() {

@@ -1,4 +1,5 @@
-//! The memory of streams: a source that is only read, whose every word is known, and a destination that is written.
+//! The memory of streams: a source that is only read, whose every word is known, and a destination
+//! that is written.
 
 use super::Course;
 use crate::Unsupported;
@@ -22,7 +23,8 @@ fn skew(bytes: usize) -> usize {
     if bytes < LONG { 0 } else { SKEW }
 }
 
-/// A word of the source: the bits of a number from 1 to 1 + 1/256 that differs from word to word, so that sums and small multiples of them are exact.
+/// A word of the source: the bits of a number from 1 to 1 + 1/256 that differs from word to word,
+/// so that sums and small multiples of them are exact.
 #[inline]
 pub(super) fn word(index: usize) -> u64 {
     let scrambled = (index as u32).wrapping_mul(0x9E37_79B1);
@@ -30,12 +32,14 @@ pub(super) fn word(index: usize) -> u64 {
     1_f64.to_bits() | u64::from(scrambled) << 12
 }
 
-/// Memory for streams, allocated when a stream first needs that much, so that successive streams can reuse it.
+/// Memory for streams, allocated when a stream first needs that much, so that successive streams
+/// can reuse it.
 #[derive(Debug)]
 pub struct Arrays {
     pages: Pages,
     node: Option<u32>,
-    /// Where the last long stream stopped, in bytes from the start: the next one continues there, not in what that one left in a cache.
+    /// Where the last long stream stopped, in bytes from the start: the next one continues there,
+    /// not in what that one left in a cache.
     pub(super) place: usize,
     source: Option<Source>,
     destination: Option<Destination>,
@@ -66,7 +70,8 @@ struct Source {
 }
 
 impl Arrays {
-    /// Memory in pages of this size, or in small ones where the kernel gives none of these; nothing is allocated yet.
+    /// Memory in pages of this size, or in small ones where the kernel gives none of these; nothing
+    /// is allocated yet.
     pub fn new(pages: Pages) -> Self {
         Self {
             pages,
@@ -109,7 +114,8 @@ impl Arrays {
         self.memories().map(Memory::bytes).max().unwrap_or(0)
     }
 
-    /// How many bytes a stream on this course has to allocate first. An array that is too short is allocated anew as a whole.
+    /// How many bytes a stream on this course has to allocate first. An array that is too short is
+    /// allocated anew as a whole.
     pub fn missing_bytes(&self, course: Course) -> usize {
         let (read, written) = course.lengths();
         let missing = |there: usize, bytes: usize| if there >= bytes { 0 } else { bytes };
@@ -145,8 +151,8 @@ impl Arrays {
         self.destination.as_ref().map_or(0, Destination::bytes)
     }
 
-    /// As [`Arrays::get`], and makes all of the destination writable now: a page that a child of this process shares is otherwise
-    /// copied at its next write.
+    /// As [`Arrays::get`], and makes all of the destination writable now: a page that a child of
+    /// this process shares is otherwise copied at its next write.
     pub(super) fn provide(&mut self, course: Course) -> Result<(), Unsupported> {
         self.get(course)?;
         let (_, destination) = course.lengths();

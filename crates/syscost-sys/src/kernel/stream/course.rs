@@ -12,7 +12,8 @@ const MAX_STORES_PER_CYCLE: f64 = 2.0;
 /// Tolerance of the limits, since the core's frequency is known only approximately.
 const TOLERANCE: f64 = 1.1;
 
-/// Upper bound for what a string instruction or the C library moves in one step, in bytes: no register is wider.
+/// Upper bound for what a string instruction or the C library moves in one step, in bytes: no
+/// register is wider.
 const WIDEST: u64 = 64;
 
 /// How a stream goes through its arrays, in units of whole kilobytes.

@@ -99,7 +99,8 @@ impl Stream {
         )
     }
 
-    /// Whether its stores first bring the line that they overwrite into a cache, as far as the instructions show.
+    /// Whether its stores first bring the line that they overwrite into a cache, as far as the
+    /// instructions show.
     pub const fn allocates(self) -> bool {
         self.is_vector()
             && self.destinations() > 0

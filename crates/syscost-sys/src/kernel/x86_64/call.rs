@@ -71,8 +71,8 @@ integers! {
     then ["add rsp, 16", "add r12, rax"], return "mov rax, [rsp + 16]"
 }
 
-/// Calls with floating-point arguments from memory. Sums alternate between four registers, so that the additions do
-/// not wait for each other.
+/// Calls with floating-point arguments from memory. Sums alternate between four registers, so that
+/// the additions do not wait for each other.
 macro_rules! doubles {
     ($name:ident: $text:literal, [$($argument:literal),*], return [$($last:literal),*]) => {
         kernel! {

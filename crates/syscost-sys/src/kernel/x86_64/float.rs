@@ -1,7 +1,7 @@
 //! Scalar floating-point arithmetic (SSE2, and FMA3 for the fused operation).
 //!
-//! The kernel's memory holds the start, then two operands (`xmm14`, `xmm15`), as bit patterns. The upper halves
-//! of 32-bit patterns are zero, and stay so.
+//! The kernel's memory holds the start, then two operands (`xmm14`, `xmm15`), as bit patterns. The
+//! upper halves of 32-bit patterns are zero, and stay so.
 
 use super::super::{Code, Kind, Operation, Shape};
 use super::{each, kernel};

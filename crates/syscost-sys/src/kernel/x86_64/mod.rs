@@ -42,8 +42,8 @@ pub(super) use written::{COUNTING, NOP_BYTES, decode, fetch, jumps, window};
 /// The function type of a kernel's entry.
 pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;
 
-/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `r12`; `procedures` follow. The last three
-/// instructions mark the kernel's end for functions that read its code.
+/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `r12`; `procedures`
+/// follow. The last three instructions mark the kernel's end for functions that read its code.
 macro_rules! function {
     (
         $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,
@@ -73,8 +73,9 @@ macro_rules! function {
     };
 }
 
-/// Defines a kernel whose turn is `begin` once, `body` repeated, then `after` once. `times * per_body` is the number of
-/// operations in a turn; labels 4 to 9 are free for the body and procedures.
+/// Defines a kernel whose turn is `begin` once, `body` repeated, then `after` once.
+/// `times * per_body` is the number of operations in a turn; labels 4 to 9 are free for the body
+/// and procedures.
 macro_rules! kernel {
     (
         $name:ident: $text:expr, $times:literal times $per_body:literal, chains $chains:expr,

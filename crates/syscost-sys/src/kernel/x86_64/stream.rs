@@ -7,8 +7,9 @@
 //! | `r8`, `r9`, `r10` | where the sources are |
 //! | `rax` | blocks left in this pass |
 //!
-//! A block is 1024 bytes of each array. Eight vectors of it make a group. Each vector is stored as soon as it is computed: where the loads of a group came
-//! before its stores, a Zen 4 was slower by a sixth.
+//! A block is 1024 bytes of each array. Eight vectors of it make a group. Each vector is stored as
+//! soon as it is computed: where the loads of a group came before its stores, a Zen 4 was slower by
+//! a sixth.
 
 use super::super::{Code, Simd, Stream};
 use super::function;
@@ -67,7 +68,8 @@ macro_rules! passes {
     };
 }
 
-/// A stream that reads: the first pass sums what it loads, in registers 0 to 7; the others only load, and return how far their pointer advanced.
+/// A stream that reads: the first pass sums what it loads, in registers 0 to 7; the others only
+/// load, and return how far their pointer advanced.
 macro_rules! reading {
     ($name:ident: $text:expr, prepare [$($prepare:expr),*], groups $offsets:literal [$add:expr, $load:expr],
      finish [$($finish:expr),*]) => {
@@ -112,7 +114,8 @@ macro_rules! reading {
     };
 }
 
-/// The streams of a set of three-operand instructions on registers named `$v`; `$at` is a vector's place within a block.
+/// The streams of a set of three-operand instructions on registers named `$v`; `$at` is a vector's
+/// place within a block.
 macro_rules! avx {
     ($v:literal, $at:literal, groups $offsets:literal, lanes $lanes:literal,
      $read:ident $write:ident $write_past:ident $copy:ident $copy_past:ident $scale:ident $add:ident $triad:ident $add_three:ident) => {
@@ -326,7 +329,8 @@ mod tests {
         unsafe { std::slice::from_raw_parts(start, length + END.len()) }
     }
 
-    /// Counts a kernel's instructions on vectors of this set that have a memory operand and one of these pairs of opcode map and opcode.
+    /// Counts a kernel's instructions on vectors of this set that have a memory operand and one of
+    /// these pairs of opcode map and opcode.
     fn count(code: Code, simd: Simd, among: &[(u8, u8)]) -> usize {
         let is_one = |bytes: &[u8]| {
             let (map, opcode) = match (simd, bytes) {

@@ -1,4 +1,5 @@
-//! Code written at run time. Its arguments are the number of turns (`rdi`) and the kernel's memory (`rsi`); it returns a result in `rax`.
+//! Code written at run time. Its arguments are the number of turns
+//! (`rdi`) and the kernel's memory (`rsi`); it returns a result in `rax`.
 
 use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
@@ -17,7 +18,8 @@ const NOP_13: [u8; 13] = [0x66, 0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0, 0x0F, 0x1F, 0x4
 /// Bytes of the no-op that fills blocks after their heads.
 pub(in super::super) const NOP_BYTES: usize = NOP_8.len();
 /// One no-op of eight bytes. A core may hold a shorter one in one entry together with the instruction
-/// before it: a Zen 4 with 320 entries seemed to hold 640 no-ops of four bytes and 730 of one, but 320 of these.
+/// before it: a Zen 4 with 320 entries seemed to hold 640 no-ops of four bytes and 730 of one, but
+/// 320 of these.
 const NOP_8: [u8; 8] = [0x0F, 0x1F, 0x84, 0, 0, 0, 0, 0];
 /// `add` of one to `rcx`, `rdx`, `rsi` and `r8` to `r11`, four bytes each.
 const ADD_1: [[u8; 4]; 7] = [

@@ -1,4 +1,5 @@
-//! Which processors a thread may run on: sets of any size, since the kernel refuses to fill one that is smaller than its own.
+//! Which processors a thread may run on: sets of any size, since the kernel refuses to fill one
+//! that is smaller than its own.
 #![allow(unsafe_code)] // the wrappers in rustix have a fixed size of 1024 processors
 
 use std::ffi::c_ulong;

@@ -16,8 +16,9 @@ const PANICKED: i32 = 101;
 
 /// Forks; the child runs `body` and exits with what it returns, without running any destructor.
 pub(crate) fn fork(body: &mut dyn FnMut() -> i32) -> io::Result<u32> {
-    // SAFETY: the child goes on with a copy of this thread alone. It leaves by _exit and never unwinds into the caller's
-    // frames. glibc makes its allocator usable in the child whatever other threads are doing.
+    // SAFETY: the child goes on with a copy of this thread alone. It leaves by _exit and never
+    // unwinds into the caller's frames. glibc makes its allocator usable in the child whatever
+    // other threads are doing.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
@@ -29,7 +30,8 @@ pub(crate) fn fork(body: &mut dyn FnMut() -> i32) -> io::Result<u32> {
     }
 }
 
-/// Waits until a child has ended and returns its exit code, or 128 plus the number of the signal that ended it, as shells do.
+/// Waits until a child has ended and returns its exit code, or 128 plus the number of the signal
+/// that ended it, as shells do.
 pub(crate) fn wait_for(child: u32) -> io::Result<i32> {
     let pid = Pid::from_raw(child.cast_signed()).ok_or(io::ErrorKind::InvalidInput)?;
     let ended =

@@ -68,7 +68,8 @@ pub(crate) fn populate(start: *mut u8, bytes: usize) -> io::Result<()> {
     Ok(unsafe { madvise(start.cast(), bytes, Advice::LinuxPopulateWrite) }?)
 }
 
-/// Sets from which size on malloc maps each block separately, and keeps it from returning free memory at the end of its heap.
+/// Sets from which size on malloc maps each block separately, and keeps it from returning free
+/// memory at the end of its heap.
 #[cfg(target_env = "gnu")]
 pub(crate) fn map_blocks_from(bytes: usize) -> io::Result<()> {
     let out_of_range = |_| io::Error::from(Errno::INVAL);
@@ -131,7 +132,8 @@ pub(crate) fn bind_to_node(start: *mut u8, bytes: usize, node: u32) -> io::Resul
 pub(crate) fn nodes_of(pages: &[*mut u8]) -> io::Result<Vec<i32>> {
     let mut nodes = vec![i32::MIN; pages.len()];
     let (count, none) = (pages.len(), ptr::null::<libc::c_int>());
-    // SAFETY: without nodes to move to, the call only reports where pages are, in a list of the stated length.
+    // SAFETY: without nodes to move to, the call only reports where pages are, in a list of the
+    // stated length.
     let done = unsafe {
         libc::syscall(
             libc::SYS_move_pages,

@@ -162,8 +162,8 @@ fn reason(event: Event, cause: &io::Error) -> Unsupported {
     Unsupported::new(format!("perf_event_open({event}): {cause}; {advice}"))
 }
 
-/// The number that the kernel gave the tracepoint, read from the tracing file system: a mounted one, or else a
-/// detached mount of our own that is in no mount tree.
+/// The number that the kernel gave the tracepoint, read from the tracing file system: a mounted
+/// one, or else a detached mount of our own that is in no mount tree.
 fn tracepoint_id() -> Result<u64, Unsupported> {
     const FILE: &str = "events/raw_syscalls/sys_enter/id";
     let mounted = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];

@@ -81,8 +81,9 @@ pub(crate) fn kill_process(pid: u32) -> io::Result<()> {
     signal(pid, Signal::KILL)
 }
 
-/// Kills a process that is still the one that was found, which `is_still` checks while the id cannot be reused. On kernels without
-/// pidfd_open (before 5.3), or where it is refused, the id may be reused between the check and the kill.
+/// Kills a process that is still the one that was found, which `is_still` checks while the id
+/// cannot be reused. On kernels without pidfd_open (before 5.3), or where it is refused, the id may
+/// be reused between the check and the kill.
 pub(crate) fn kill_found(pid: u32, is_still: impl FnOnce() -> bool) -> io::Result<()> {
     match process::pidfd_open(child(pid)?, PidfdFlags::empty()) {
         Err(rustix::io::Errno::SRCH) => Ok(()),
@@ -115,7 +116,8 @@ fn signal(pid: u32, signal: Signal) -> io::Result<()> {
     }
 }
 
-/// Accepts the id of a possible child: neither 0 (the own group) nor one that would wrap to a negative number (a group), nor init.
+/// Accepts the id of a possible child: neither 0 (the own group) nor one that would wrap to a
+/// negative number (a group), nor init.
 fn child(pid: u32) -> io::Result<Pid> {
     let pid = Pid::from_raw(pid.cast_signed())
         .filter(|pid| !pid.as_raw_nonzero().is_negative() && !pid.is_init());

@@ -29,7 +29,8 @@ pub(crate) fn class() -> io::Result<Class> {
     })
 }
 
-/// Sets the calling thread's class. Other policies cannot be set: they may need values that a class does not hold.
+/// Sets the calling thread's class. Other policies cannot be set: they may need values that a class
+/// does not hold.
 pub(crate) fn set_class(class: Class) -> io::Result<()> {
     match class {
         Class::Fifo(priority) => set(SCHED_FIFO | SCHED_RESET_ON_FORK, priority.into()),
@@ -47,7 +48,8 @@ fn set(policy: i32, priority: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets how long a real-time thread may run without sleeping, in us, and returns the limit before; `None` removes the limit as far as permitted.
+/// Sets how long a real-time thread may run without sleeping, in us, and returns the limit before;
+/// `None` removes the limit as far as permitted.
 pub(crate) fn limit_real_time(us: Option<u64>) -> io::Result<Option<u64>> {
     let before = getrlimit(Resource::Rttime);
     let lowest = [us, before.maximum].into_iter().flatten().min();

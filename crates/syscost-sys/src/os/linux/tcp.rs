@@ -9,7 +9,8 @@ use std::time::Duration;
 use rustix::event::epoll;
 use rustix::net::sockopt;
 
-/// Fills `bytes` with the beginning of the kernel's `struct tcp_info`; returns how many bytes the kernel filled in.
+/// Fills `bytes` with the beginning of the kernel's `struct tcp_info`; returns how many bytes the
+/// kernel filled in.
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<usize> {
     let mut length = bytes.len() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to `bytes`, which has that many.

@@ -38,8 +38,8 @@ pub(crate) fn allow_zero_copy(socket: BorrowedFd<'_>) -> io::Result<()> {
 #[inline]
 pub(crate) fn send_zero_copy(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<usize> {
     let flags = libc::MSG_ZEROCOPY | libc::MSG_NOSIGNAL;
-    // SAFETY: the kernel reads this many bytes from there, now or until it reports that it is done with them; changing them meanwhile changes what is
-    // sent and nothing else.
+    // SAFETY: the kernel reads this many bytes from there, now or until it reports that it is done
+    // with them; changing them meanwhile changes what is sent and nothing else.
     let sent = unsafe {
         libc::send(
             socket.as_raw_fd(),

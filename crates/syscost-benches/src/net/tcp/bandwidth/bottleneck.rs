@@ -62,8 +62,8 @@ pub(super) struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// The bottleneck that shows in the rates of windows, in bytes per second, and in round trips or a shaper;
-    /// `None` if there is no sign of one.
+    /// The bottleneck that shows in the rates of windows, in bytes per second, and in round trips
+    /// or a shaper; `None` if there is no sign of one.
     pub(super) fn find(
         rates: &[f64],
         round_trips: Option<RoundTrips>,

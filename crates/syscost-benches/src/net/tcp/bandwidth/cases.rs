@@ -128,8 +128,8 @@ fn to_elsewhere() -> Vec<Row> {
     rows
 }
 
-/// Whether the quick profile includes the case: one stream of large messages that this end writes, on the same
-/// CPU if both ends are on this machine.
+/// Whether the quick profile includes the case: one stream of large messages that this end writes,
+/// on the same CPU if both ends are on this machine.
 pub(super) fn is_plain(case: &Case) -> bool {
     let place = case.find(Placement::KEY);
     case.number(STREAMS) == 1

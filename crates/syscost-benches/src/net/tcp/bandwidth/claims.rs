@@ -117,8 +117,8 @@ fn connections(outcome: &Outcome) -> usize {
     used.min(addresses.len())
 }
 
-/// Claims that there were as many connections as the case says, between addresses of its family, and that they
-/// carried the bytes.
+/// Claims that there were as many connections as the case says, between addresses of its family,
+/// and that they carried the bytes.
 fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let addresses: BTreeSet<_> = outcome
         .sockets
@@ -253,8 +253,8 @@ fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
     }
 }
 
-/// Claims that the congestion control is the chosen one, or the default of the sender's system. Of another machine's default only the name is
-/// claimed.
+/// Claims that the congestion control is the chosen one, or the default of the sender's system. Of
+/// another machine's default only the name is claimed.
 fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
     let default = || {
         let default = std::fs::read_to_string(DEFAULT_CONGESTION);

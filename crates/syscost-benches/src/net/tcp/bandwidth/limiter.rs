@@ -9,7 +9,8 @@ use syscost_net::service::TcpSide;
 pub(in crate::net) enum Limiter {
     /// The sender gives the kernel no more to send: its CPU is busy, or it waits for something else.
     Sender,
-    /// The receiver's window is full: it does not read faster, or its buffer is smaller than what is in flight.
+    /// The receiver's window is full: it does not read faster, or its buffer is smaller than what
+    /// is in flight.
     ReceiveWindow,
     /// The send buffer is full of what has not been acknowledged, and smaller than what could be in flight.
     SendBuffer,
@@ -48,7 +49,8 @@ const MAJORITY_OF_TIME: f64 = 0.5;
 const NEARLY_ALL_OF_TIME: f64 = 0.9;
 
 impl Shares {
-    /// The shares of connections that each lasted `lasted_us`; `sender_runs` is the share in which the sending tasks ran.
+    /// The shares of connections that each lasted `lasted_us`; `sender_runs` is the share in which
+    /// the sending tasks ran.
     pub(in crate::net) fn of(
         sender: &TcpSide,
         connections: usize,

@@ -254,7 +254,8 @@ impl Memory {
     }
 }
 
-/// Calls `part` with the number of bytes done so far until all are done; an interrupted call has moved nothing.
+/// Calls `part` with the number of bytes done so far until all are done; an interrupted call has
+/// moved nothing.
 #[inline]
 fn whole(size: usize, mut part: impl FnMut(usize) -> io::Result<usize>) -> io::Result<()> {
     let mut done = 0;

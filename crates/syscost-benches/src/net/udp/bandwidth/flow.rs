@@ -286,7 +286,8 @@ fn send(
     workers.add(&setting.seats.near, until, Workers::meter()?, near, work)
 }
 
-/// Sends farewells until the receiver has ended. Datagrams still in its queue come first, and a full queue drops the farewell as well.
+/// Sends farewells until the receiver has ended. Datagrams still in its queue come first, and a
+/// full queue drops the farewell as well.
 fn say_goodbye(near: &UdpSocket, has_ended: &AtomicBool) {
     for _ in 0..FAREWELLS {
         thread::sleep(PAUSE);

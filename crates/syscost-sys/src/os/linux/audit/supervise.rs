@@ -179,8 +179,8 @@ fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), Audit
     Ok(())
 }
 
-/// Ignores the error where the caller was killed, or left for a signal handler, before the report was taken or
-/// answered.
+/// Ignores the error where the caller was killed, or left for a signal handler, before the report
+/// was taken or answered.
 fn unless_gone(operation: &'static str) -> Result<(), AuditError> {
     let cause = io::Error::last_os_error();
     match cause.raw_os_error() {
