@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, BufWriter, Write};
 
-use super::{File, file, folder};
+use super::{File, file, folder_path};
 use crate::{SystemError, memory, os};
 
 /// How many times the size of the file must be free.
@@ -19,7 +19,9 @@ const PAGE: usize = 4 << 10;
 /// When it cannot be written, or when the file system, or the memory for its pages in the cache,
 /// has too little room.
 pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
-    let folder = folder()?;
+    // Its record keeps the folder from being swept by another run while we look at it.
+    let file = file(extension)?;
+    let folder = folder_path();
     let failed = |cause| SystemError::new("write", folder.display().to_string(), cause);
     let (_, free) = os::room(&folder).map_err(failed)?;
     if free / SPARE < bytes {
@@ -28,7 +30,6 @@ pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
         return Err(failed(io::Error::other(reason)));
     }
     memory::enough_for(bytes as usize).map_err(|reason| failed(reason.into()))?;
-    let file = file(extension)?;
     write(&file, bytes).map_err(failed)?;
     Ok(file)
 }
@@ -51,6 +52,9 @@ fn write(file: &File, bytes: u64) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -70,6 +74,28 @@ mod tests {
         let path = file.path().to_owned();
         drop(file);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn sweeps_of_other_runs_do_no_harm() {
+        if let Err(reason) = filled("test", 1) {
+            return println!("skipped: {reason}");
+        }
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    // What a sweep does at its end.
+                    let _ = fs::remove_dir(folder_path());
+                    std::thread::sleep(Duration::from_micros(1));
+                }
+            });
+            let tries: Vec<_> = (0..1_000).map(|_| filled("test", 1).map(drop)).collect();
+            done.store(true, Ordering::Relaxed);
+            for made in tries {
+                made.expect("there was room a moment ago");
+            }
+        });
     }
 
     #[test]
