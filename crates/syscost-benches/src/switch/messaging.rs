@@ -21,6 +21,9 @@
 mod board;
 mod channel;
 
+use std::collections::BTreeSet;
+
+use rustix::fs::fstat;
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
@@ -86,6 +89,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     let descriptors = outboxes.iter().map(Outbox::descriptor);
     claim_kind(b, "what messages go through", kind, descriptors);
+    claim_channels(b, &outboxes)?;
     let (sent, received) = board.messages();
     let all = sent == received && sent > 0;
     let who = "senders and receivers";
@@ -93,6 +97,23 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if let Some(ns) = b.cpu_ns() {
         b.detail("cpu_ns", ns);
     }
+    Ok(())
+}
+
+/// Claims that there is one channel for each receiver of all groups that the row names.
+fn claim_channels(b: &mut Bencher, outboxes: &[Outbox]) -> Result<(), Failure> {
+    let inodes: Result<BTreeSet<u64>, Errno> = outboxes
+        .iter()
+        .map(|outbox| Ok(fstat(outbox.descriptor())?.st_ino))
+        .collect();
+    let seen = inodes.map_err(|error| Failure::of("fstat of a channel", error))?;
+    let named = (b.case().number("groups") * EACH).to_string();
+    b.claim_equal(
+        "channels, one per receiver",
+        named,
+        seen.len().to_string(),
+        "fstat",
+    );
     Ok(())
 }
 
