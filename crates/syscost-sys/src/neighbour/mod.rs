@@ -201,7 +201,7 @@ mod tests {
             return;
         };
         // The frequency changes; at one of these moments both must agree.
-        let agrees = (0..50).any(|_| {
+        let agrees = (0..500).any(|_| {
             let overhead = probe.chain_overhead();
             let shortest = (0..20).map(|_| probe.chain()).min();
             let ghz = shortest.and_then(|chain| probe.ghz(chain, overhead));
