@@ -1,9 +1,11 @@
 //! The short answer: the machine, the few numbers people look for first, reference values beside
 //! them, and where to find the rest.
 
+mod closing;
+
 use syscost_results::beside::figure;
 use syscost_results::summary::{Aside, Block, Line, summary as blocks};
-use syscost_results::{Measurement, Run, Status, Unit};
+use syscost_results::{Run, Unit};
 
 use crate::layout::{fit, mark_style, no_number_style};
 use crate::page::Page;
@@ -19,10 +21,6 @@ const GAP: usize = 2;
 const MARK: usize = 3;
 /// Minimum width of the signs.
 const SIGNS: usize = 3;
-/// Maximum number of warnings; of more, the first ones are shown.
-const WARNINGS: usize = 3;
-/// Maximum number of lines of the legend and the warnings together.
-const LEGEND_AND_WARNINGS: usize = 4;
 
 /// Another run for reference, and its name.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +73,6 @@ pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptio
             page.row(block.aside, line, &widths);
         }
     }
-    page.line("");
     page.closing(run, &blocks, options);
     page.out
 }
@@ -118,15 +115,6 @@ fn signs_in(signs: &[&str], room: usize) -> String {
         none if none.is_empty() && !signs.is_empty() => format!("+{}", signs.len()),
         fitting => fitting,
     }
-}
-
-/// Whether any row has more signs than fit the minimum width.
-fn has_more(rows: &[&Measurement]) -> bool {
-    let mut rows = rows.iter();
-    rows.any(|row| {
-        let signs = footer::signs(&row.estimate, &row.flags);
-        signs.len() > 1 || signs.iter().any(|sign| width(sign) > SIGNS)
-    })
 }
 
 struct Widths {
@@ -247,67 +235,6 @@ impl Page {
             self.line(&text);
         }
     }
-
-    fn closing(&mut self, run: &Run, blocks: &[Block<'_>], options: &TableOptions) {
-        let lines = blocks.iter().flat_map(|block| &block.lines);
-        self.dim("✓ confirmed by counts, ? unconfirmed (-v: why), ± larger side of 95 % interval");
-        let shown: Vec<&Measurement> = lines.map(|line| line.row).collect();
-        let legend = [
-            footer::grades(shown.iter().map(|row| &row.estimate)),
-            footer::short_meanings(shown.iter().flat_map(|row| &row.flags)),
-            has_more(&shown).then(|| "+: more flags".to_owned()),
-        ];
-        let legend: Vec<String> = legend.into_iter().flatten().collect();
-        let before = self.out.lines().count();
-        if !legend.is_empty() {
-            self.dim(&legend.join("; "));
-        }
-        let legend = self.out.lines().count() - before;
-        let room = LEGEND_AND_WARNINGS
-            .saturating_sub(legend)
-            .clamp(1, WARNINGS);
-        let warnings = match options.quiet {
-            true => &[],
-            false => &run.warnings[..],
-        };
-        let more = warnings.len().saturating_sub(room);
-        for (index, warning) in warnings.iter().take(room).enumerate() {
-            let more = match index + 1 == room && more > 0 {
-                true => format!(" (and {more} more)"),
-                false => String::new(),
-            };
-            let columns = self.columns.saturating_sub(width(&more));
-            let warning = cut_end(&format!("! {}", warning.message), columns) + &more;
-            let warning = self.paint.text(paint::CARE, &warning);
-            self.line(&warning);
-        }
-        for status in [Status::Withheld, Status::Failed] {
-            let mut rows = run.measurements.iter().filter(|row| row.status == status);
-            let Some(first) = rows.next() else {
-                continue;
-            };
-            let more = match rows.count() {
-                0 => String::new(),
-                count => format!(" (and {count} more)"),
-            };
-            let room = self.columns.saturating_sub(width(&more));
-            let reason = sentence::reason(first).map_or_else(String::new, |why| format!(": {why}"));
-            let text = format!("{}: {}{reason}", status.words(), first.name);
-            self.line(&(cut_end(&text, room) + &more));
-        }
-        self.paragraph(0, anstyle::Style::new(), &sentence::summary(run));
-        if options.quiet {
-            return;
-        }
-        if let Some(path) = &options.saved_to {
-            self.line(&format!("saved to {path}"));
-        }
-        if let Some(name) = &options.name {
-            self.dim(&format!(
-                "Next: syscost show {name} | syscost explain ID | syscost report {name} -o r.html"
-            ));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -315,6 +242,8 @@ mod ending;
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::Status;
+
     use super::*;
     use crate::fixture;
 

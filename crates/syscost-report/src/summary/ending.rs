@@ -1,6 +1,6 @@
 //! The end of the summary: its legend, warnings, and next steps.
 
-use syscost_results::Flag;
+use syscost_results::{Flag, Status};
 
 use super::tests::full;
 use super::*;
@@ -33,6 +33,56 @@ fn signs_are_whole_and_explained_at_80_columns() {
     let table = text.split("confirmed by").next().expect("a table");
     assert!(table.contains('+'), "{text}");
     assert!(!table.contains('…'), "{text}");
+}
+
+/// The longest ending: all lines of the table, many flags, warnings, withheld and failed rows, and a
+/// sentence of counts that takes two lines.
+#[test]
+fn fifty_lines_hold_the_longest_ending() {
+    let mut run = full();
+    run.complete = false;
+    let flags = [
+        Flag::TooFewRounds,
+        Flag::TwoModes,
+        Flag::NotSteady,
+        Flag::Disturbed,
+        Flag::LowTrust,
+    ];
+    for (row, flag) in run.measurements.iter_mut().zip(flags) {
+        row.flags = vec![flag, Flag::Disturbed];
+    }
+    run.warnings = vec![run.warnings[0].clone(); 5];
+    for status in Status::ALL.into_iter().skip(1) {
+        let mut beyond = run.measurements[0].clone();
+        "scale.open{of=other}".clone_into(&mut beyond.name);
+        beyond.status = status;
+        beyond.reason = Some("a reason of many words ".repeat(9));
+        run.measurements.push(beyond);
+    }
+    let reference = Reference {
+        name: "epyc-guest",
+        run: &full(),
+    };
+    for columns in [80, 100, 120] {
+        let options = TableOptions {
+            width: columns,
+            name: Some("latest".to_owned()),
+            saved_to: Some(
+                "~/.local/share/syscost/runs/20261125T135701.853Z-d5a1b4.json".to_owned(),
+            ),
+            ..TableOptions::default()
+        };
+        let text = summary(&run, Some(reference), &options);
+        println!("{text}");
+        assert!(text.lines().count() <= 50, "{text}");
+        for begin in ["\n! ", "\nwithheld: ", "\nsaved ", "\nNext: "] {
+            assert!(text.contains(begin), "{begin}: {text}");
+        }
+        let is_counted = |text: &str| text.contains("more)\n");
+        assert!(is_counted(&text), "warnings that are not shown: {text}");
+        let failed = ["\nfailed: ", " (and 1 failed)\n"];
+        assert!(failed.iter().any(|words| text.contains(words)), "{text}");
+    }
 }
 
 #[test]
