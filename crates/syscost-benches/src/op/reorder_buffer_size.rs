@@ -6,7 +6,7 @@
 //! straight line between the two rows around the step is halfway up.
 //! ## Does not measure
 //! A size more precise than the distance between the rows, which is 32 instructions up to 544.
-//! `least_count` and `most_count` are the two rows between which it lies; its interval contains
+//! `lower_count` and `upper_count` are the two rows between which it lies; its interval contains
 //! both.
 //! ## Interpretation
 //! Published sizes of reorder buffers are 128 to 640. Half of that is seen where a second thread of
@@ -93,8 +93,8 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         ],
         limits: Some(step.between),
         details: BTreeMap::from([
-            ("least_count".to_owned(), step.between.0),
-            ("most_count".to_owned(), step.between.1),
+            ("lower_count".to_owned(), step.between.0),
+            ("upper_count".to_owned(), step.between.1),
         ]),
     })
 }

@@ -107,13 +107,9 @@ fn claim_channels(b: &mut Bencher, outboxes: &[Outbox]) -> Result<(), Failure> {
         .map(|outbox| Ok(fstat(outbox.descriptor())?.st_ino))
         .collect();
     let seen = inodes.map_err(|error| Failure::of("fstat of a channel", error))?;
-    let named = (b.case().number("groups") * EACH).to_string();
-    b.claim_equal(
-        "channels, one per receiver",
-        named,
-        seen.len().to_string(),
-        "fstat",
-    );
+    let named = b.case().number("groups") * EACH;
+    let seen = seen.len() as u64;
+    b.claim_equal("channels, one per receiver", named, seen, "fstat");
     Ok(())
 }
 

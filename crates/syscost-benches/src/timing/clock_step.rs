@@ -125,7 +125,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     }
     if !runs.is_empty() {
         b.detail("equal_readings_typical_count", quantile(&mut runs, 0.5));
-        b.detail("equal_readings_most_count", quantile(&mut runs, 1.0));
+        b.detail("equal_readings_max_count", quantile(&mut runs, 1.0));
     }
     all.iter().for_each(|ns| b.record_single(*ns));
     Ok(())

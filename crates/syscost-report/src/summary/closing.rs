@@ -79,12 +79,8 @@ impl Page {
     fn warnings(&mut self, warnings: &[Warning], room: usize) {
         let more = warnings.len().saturating_sub(room);
         for (index, warning) in warnings.iter().take(room).enumerate() {
-            let more = match index + 1 == room && more > 0 {
-                true => format!(" (and {more} more)"),
-                false => String::new(),
-            };
-            let columns = self.columns.saturating_sub(width(&more));
-            let warning = cut_end(&format!("! {}", warning.message), columns) + &more;
+            let more = (index + 1 == room && more > 0).then(|| format!("{more} more"));
+            let warning = self.cut_before(&format!("! {}", warning.message), more);
             let warning = self.paint.text(paint::CARE, &warning);
             self.line(&warning);
         }
@@ -106,16 +102,10 @@ impl Page {
                 0 => None,
                 count => Some(format!("{count} more")),
             };
-            let more: Vec<String> = more.into_iter().chain(others).collect();
-            let more = match more.is_empty() {
-                true => String::new(),
-                false => format!(" (and {})", more.join(", ")),
-            };
             let first = rows[0];
-            let room = self.columns.saturating_sub(width(&more));
             let reason = sentence::reason(first).map_or_else(String::new, |why| format!(": {why}"));
             let text = format!("{}: {}{reason}", status.words(), first.name);
-            cut_end(&text, room) + &more
+            self.cut_before(&text, more.into_iter().chain(others))
         };
         match &found[..] {
             [first, (status, others)] if room < 2 => {
@@ -124,6 +114,16 @@ impl Page {
             }
             found => found.iter().map(|one| line(one, None)).collect(),
         }
+    }
+
+    /// A line that ends in what is not shown, `(and 2 more)`, and before it is cut to fit.
+    fn cut_before(&self, text: &str, more: impl IntoIterator<Item = String>) -> String {
+        let more: Vec<String> = more.into_iter().collect();
+        let more = match more.is_empty() {
+            true => String::new(),
+            false => format!(" (and {})", more.join(", ")),
+        };
+        cut_end(text, self.columns.saturating_sub(width(&more))) + &more
     }
 
     /// How many rows were measured, where they are kept, and what to do next.
