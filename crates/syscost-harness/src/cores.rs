@@ -10,7 +10,7 @@ use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
 use syscost_sys::cpu::{self, Kind};
 use syscost_sys::frequency::core_frequency;
-use syscost_sys::neighbour::{self, Alone, Look, Probe, SAME_STATE};
+use syscost_sys::neighbour::{self, Alone, Look, Overhead, Probe, SAME_STATE};
 
 /// Cores of one kind show the same ratio while they are ours; one that shows more than this factor
 /// above the lowest was never ours.
@@ -20,8 +20,10 @@ const SAME_KIND: f64 = 1.03;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cores {
     modes: Vec<Core>,
-    /// The cost of a clock reading in the time of a chain, in ticks.
-    pub chain_overhead: f64,
+    /// What reading the clock adds to the time of a chain, and that time, in ticks.
+    chain_overhead: f64,
+    #[serde(default)]
+    chain_ticks: f64,
     /// Whether a chain shows the frequency: its instructions take as long as believed.
     pub knows_frequency: bool,
     /// The grain of the clock with which they were looked at, in ticks.
@@ -44,8 +46,8 @@ pub struct Heard {
     pub looks: Vec<Look>,
     /// The probe that took them.
     pub probe: Option<Probe>,
-    /// The cost of a clock reading in the time of a chain, in ticks.
-    pub chain_overhead: f64,
+    /// What reading the clock adds to the time of a chain.
+    pub chain_overhead: Overhead,
 }
 
 /// Looks of a mode are no lower than this share of its ratio.
@@ -66,6 +68,7 @@ const LEARNT_SHARE: f64 = 0.02;
 pub static UNKNOWN: Cores = Cores {
     modes: Vec::new(),
     chain_overhead: 0.0,
+    chain_ticks: 0.0,
     knows_frequency: false,
     grain: 1,
 };
@@ -126,15 +129,18 @@ impl Cores {
                 *core = Core::of(core.cpu, known);
             }
         }
+        let overheads = || heard.iter().map(|one| one.chain_overhead);
+        let middle = |part: fn(Overhead) -> f64| {
+            median(&overheads().map(part).collect::<Vec<_>>()).unwrap_or(0.0)
+        };
+        let overhead = Overhead {
+            ticks: middle(|one| one.ticks),
+            of_ticks: middle(|one| one.of_ticks),
+        };
         let cores = Self {
             modes: found.into_iter().map(|(_, core)| core).collect(),
-            chain_overhead: median(
-                &heard
-                    .iter()
-                    .map(|one| one.chain_overhead)
-                    .collect::<Vec<_>>(),
-            )
-            .unwrap_or(0.0),
+            chain_overhead: overhead.ticks,
+            chain_ticks: overhead.of_ticks,
             knows_frequency,
             grain,
         };
@@ -212,15 +218,23 @@ impl Cores {
         })
     }
 
+    /// The core's frequency that a look shows, in GHz; `None` where a chain does not show it.
+    pub fn ghz(&self, probe: &Probe, look: Look) -> Option<f64> {
+        let overhead = Overhead {
+            ticks: self.chain_overhead,
+            of_ticks: self.chain_ticks,
+        };
+        probe
+            .ghz(look.chain, overhead)
+            .filter(|_| self.knows_frequency)
+    }
+
     fn frequencies(&self, heard: &Heard) -> Vec<f64> {
-        let probe = heard.probe.filter(|_| self.knows_frequency);
-        let Some(probe) = probe else {
+        let Some(probe) = heard.probe else {
             return Vec::new();
         };
         let looks = heard.looks.iter();
-        looks
-            .filter_map(|look| probe.ghz(look.chain, self.chain_overhead))
-            .collect()
+        looks.filter_map(|look| self.ghz(&probe, *look)).collect()
     }
 
     /// Records in a CPU's noise how often its core was ours, and how much slower it is when it is not.
@@ -294,7 +308,10 @@ mod tests {
             },
             looks: looks.collect(),
             probe: None,
-            chain_overhead: 20.0,
+            chain_overhead: Overhead {
+                ticks: 20.0,
+                of_ticks: 1000.0,
+            },
         }
     }
 

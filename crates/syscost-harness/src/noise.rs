@@ -91,7 +91,7 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
             ..Noise::default()
         },
         looks,
-        chain_overhead: probe.map_or(0.0, |probe| probe.chain_overhead()),
+        chain_overhead: probe.map_or(Default::default(), |probe| probe.chain_overhead()),
         probe,
     })
 }

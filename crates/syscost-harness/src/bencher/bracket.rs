@@ -275,10 +275,6 @@ impl Bracket {
     }
 
     fn ghz(&self, look: Look) -> Option<f64> {
-        let known = self
-            .cores
-            .knows_frequency
-            .then_some(self.cores.chain_overhead);
-        self.probe.ghz(look.chain, known?)
+        self.cores.ghz(&self.probe, look)
     }
 }
