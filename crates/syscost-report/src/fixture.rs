@@ -43,6 +43,7 @@ pub(crate) fn run() -> Run {
             health: Vec::new(),
         },
         core_ghz: Some(3.693),
+        frequency: None,
         noise: vec![core(0, 12.0, None), core(1, 62.0, Some(43.0))],
         config: Config {
             profile: "standard".to_owned(),
@@ -298,6 +299,8 @@ fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
         reason: reason.map(str::to_owned),
         estimate: Estimate::default(),
         core_cycles: None,
+        core_share: None,
+        between_runs: None,
         flags: Vec::new(),
         evidence: Vec::new(),
         details: BTreeMap::new(),

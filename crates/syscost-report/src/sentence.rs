@@ -10,7 +10,7 @@ use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Verdict};
 use crate::units::quantity;
 pub use directory::directory;
 use settings::cpus;
-pub use settings::{hardware, precision, settings};
+pub use settings::{frequency, hardware, precision, settings};
 pub(crate) use shared::without_column;
 pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
 pub use summary::{summary, summary_of_part};

@@ -58,8 +58,8 @@ pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptio
     let mut page = Page::new(options);
     page.dim(&sentence::hardware(&run.machine));
     page.dim(&sentence::settings(run));
-    if let Some(text) = sentence::precision(run) {
-        page.dim(&text);
+    for text in [sentence::frequency(run), sentence::precision(run)] {
+        text.iter().for_each(|text| page.dim(text));
     }
     if let Some(reference) = reference {
         page.dim(&reference.sentence());

@@ -7,18 +7,33 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    measurement::{Better, Estimate, Flag, RoundSamples, Unit},
+    measurement::{Better, BetweenRuns, CoreShare, Estimate, Flag, RoundSamples, Unit},
     stats::{interval, order, outliers},
 };
 
+pub mod between;
+pub mod core_share;
 mod flags;
 pub mod frequency;
 pub mod selection;
 mod tail;
 
-use selection::Selection;
+use between::Level;
+use core_share::Line;
+use selection::{Conversion, Selection};
 pub use tail::Tail;
+
+/// What the kept runs of a machine showed of one row.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct KeptRuns {
+    /// How its processes depended on the core's frequency, each run by itself.
+    pub line: Line,
+    /// Its level in each of the latest runs, the oldest first.
+    pub levels: Vec<Level>,
+}
 
 /// How to judge the samples of one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +62,8 @@ pub struct Rules<'a> {
     /// Individually timed operations as `(upper bound in unit, count)`, ascending; empty if there
     /// are none.
     pub histogram: &'a [(f64, u64)],
+    /// What earlier runs of this machine showed; `None` if there are none.
+    pub kept: Option<&'a KeptRuns>,
 }
 
 impl Rules<'_> {
@@ -63,6 +80,7 @@ impl Rules<'_> {
             limits: None,
             grain: 0.0,
             histogram: &[],
+            kept: None,
         }
     }
 }
@@ -75,6 +93,14 @@ pub struct Estimated {
     /// The median in core cycles; null if the unit is not a time or the core's frequency was not
     /// steady.
     pub core_cycles: Option<f64>,
+    /// How much of it is work of the core; null if the unit is neither a time nor a rate, or the
+    /// frequency is not known.
+    pub core_share: Option<CoreShare>,
+    /// How far runs differ in addition to their processes; null without an interval.
+    pub between_runs: Option<BetweenRuns>,
+    /// Half width of the interval over the processes alone, as a share of the median: what more
+    /// rounds can narrow. Null as for [`half_width_ratio`].
+    pub own_half_width: Option<f64>,
     /// What a careful reader should know, in the order of [`Flag`].
     pub flags: Vec<Flag>,
     /// Whether the cost can't be distinguished from zero; then the caller writes the reason, and
@@ -91,7 +117,9 @@ pub struct Estimated {
 /// rounds the interval is Student's; below three there is none, and the range of the process
 /// medians is in the details and decides whether the cost can be distinguished from zero.
 pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
-    let selected = selection::select(rounds, rules.unit);
+    let core_share = core_share_of(rounds, rules);
+    let share = core_share.map(|core| core.share);
+    let selected = selection::select(rounds, Conversion::new(rules.unit, share));
     let medians: Vec<f64> = medians_of(&selected.processes);
     let middle = match rules.discrete {
         true => order::high_median(&medians),
@@ -105,7 +133,15 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let range = order::min(&medians)
         .zip(medians.iter().copied().reduce(f64::max))
         .unwrap_or((median, median));
-    let (low, high) = interval.map_or(range, |interval| (interval.low, interval.high));
+    let own = interval.map_or(range, |interval| (interval.low, interval.high));
+    let earlier = rules.kept.map_or(&[][..], |kept| &kept.levels);
+    let between_runs = BetweenRuns::of(&selected, rules.unit, share.unwrap_or(0.0), earlier)
+        .filter(|_| interval.is_some() && !rules.signed && !rules.discrete);
+    let converted = core_share.map_or(0.0, |core| {
+        core.error_over(core_share::distance(&selected.rounds, rules.unit))
+    });
+    let other_runs = between_runs.map_or(0.0, |runs| NORMAL_95 * runs.deviation);
+    let (low, high) = widened(own, median, converted.hypot(other_runs));
     let (low, high) = (low - rules.grain, high + rules.grain);
     let (low, high) = rules
         .limits
@@ -155,6 +191,33 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         out.details
             .insert(format!("highest_process_median_{unit}"), high);
     }
+    if !below_resolution {
+        let moved = core_share.map(|core| {
+            let apart = core_share::distance(&selected.rounds, rules.unit);
+            core.share * (apart.exp() - 1.0)
+        });
+        let details = [
+            ("core_share_percent", core_share.map(|core| core.share)),
+            ("converted_to_usual_frequency_percent", moved),
+            (
+                "between_runs_percent",
+                between_runs.map(|runs| runs.deviation),
+            ),
+        ];
+        let known = details
+            .into_iter()
+            .filter_map(|(name, share)| Some((name, share?)));
+        let rounded = |share: f64| (share * 1e5).round() / 1e3;
+        out.details
+            .extend(known.map(|(name, share)| (name.to_owned(), rounded(share))));
+    }
+    out.core_share = core_share;
+    out.between_runs = between_runs;
+    out.own_half_width = half_width_ratio(&Estimate {
+        ci95_low: out.estimate.ci95_low.map(|_| own.0),
+        ci95_high: out.estimate.ci95_high.map(|_| own.1),
+        ..out.estimate
+    });
     out.core_cycles = core_cycles(&selected, rules.unit, median)
         .filter(|_| !below_resolution)
         .filter(legal);
@@ -169,6 +232,33 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     }
     flags::add(&mut out, rounds, &selected, rules, (median, raw_median));
     out
+}
+
+/// How many standard deviations a normally distributed value is off in one of twenty cases.
+const NORMAL_95: f64 = 1.96;
+
+/// How much of the row is work of the core, by these rounds and the kept runs.
+fn core_share_of(rounds: &[RoundSamples], rules: &Rules<'_>) -> Option<CoreShare> {
+    if !rules.unit.is_timed() {
+        return None;
+    }
+    let own = Level::of(rounds, rules.unit).filter(|level| level.ghz.is_some())?;
+    let kept = rules.kept.cloned().unwrap_or_default();
+    let levels: Vec<Level> = kept.levels.into_iter().chain([own]).collect();
+    let within = Line::of_rounds(rounds, rules.unit).and(kept.line);
+    Some(CoreShare::of(within, &levels))
+}
+
+/// An interval around the median, widened at both ends by an independent error, as a share of the
+/// median. Only a positive interval has a relative error, and stays positive.
+fn widened((low, high): (f64, f64), median: f64, error: f64) -> (f64, f64) {
+    if low <= 0.0 || error <= 0.0 {
+        return (low, high);
+    }
+    (
+        median * (-(median / low).ln().hypot(error)).exp(),
+        median * (high / median).ln().hypot(error).exp(),
+    )
 }
 
 /// Half width of the interval (its larger side) as a share of the median; `None` without median or

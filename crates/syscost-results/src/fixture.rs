@@ -33,6 +33,7 @@ pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
             health: Vec::new(),
         },
         core_ghz: Some(3.6),
+        frequency: None,
         noise: Vec::new(),
         config: Config {
             profile: "quick".to_owned(),
@@ -84,6 +85,8 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
             ..Estimate::default()
         },
         core_cycles: None,
+        core_share: None,
+        between_runs: None,
         flags: Vec::new(),
         evidence: Vec::new(),
         details: BTreeMap::new(),

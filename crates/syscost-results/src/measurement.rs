@@ -33,6 +33,14 @@ pub struct Measurement {
     pub estimate: Estimate,
     /// The median in core cycles; null if the unit is no time or the core's frequency is not known.
     pub core_cycles: Option<f64>,
+    /// How much of the cost is work of the core; null where the unit is neither a time nor a rate,
+    /// or the core's frequency is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_share: Option<CoreShare>,
+    /// How far runs of this machine differ although nothing changed: a part of the interval. Null
+    /// without an interval, and in documents of before it was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_runs: Option<BetweenRuns>,
     /// What a careful reader should know about the samples.
     pub flags: Vec<Flag>,
     /// What the benchmark claimed and what was counted.
@@ -52,6 +60,31 @@ pub struct Measurement {
 /// Documents from before revisions were recorded contain first revisions.
 pub(crate) fn first_revision() -> u32 {
     1
+}
+
+/// How much of a cost is work of the core, whose time is a number of cycles; the rest waits for
+/// memory, devices or other CPUs, at any frequency equally long: at the frequency f a sample takes
+/// `share * usual_ghz / f + 1 - share` of what it takes at `usual_ghz`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreShare {
+    /// The share of the time at `usual_ghz`, 0 to 1.
+    pub share: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+}
+
+/// How far a row differs between runs of one machine although nothing changed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BetweenRuns {
+    /// Standard deviation between runs that the processes of one run do not explain, as a share of
+    /// the median.
+    pub deviation: f64,
+    /// Earlier runs of this machine that it is from; 0 where it is what runs usually show.
+    pub runs: u32,
 }
 
 /// Which direction of a measurement is good.
@@ -307,8 +340,8 @@ pub struct RoundSamples {
     /// Core frequency at each sample, in GHz; absent where it is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sample_ghz: Vec<f64>,
-    /// The frequency that the cores mostly ran at during the run, in GHz; samples of others are
-    /// tagged. Null where it is not known.
+    /// The frequency at which the row's cost is given, in GHz: this machine's usual one, or that of
+    /// these samples, for work that lowers it. Null where it is not known.
     #[serde(default)]
     pub usual_ghz: Option<f64>,
     /// Share of the time, while these samples were taken, in which nothing else ran on the core, in
@@ -351,7 +384,8 @@ pub enum Cause {
     RunDelay,
     /// Something else ran on the core as well, right before or right after.
     SharedCore,
-    /// The core ran at another frequency than it mostly did during the run.
+    /// The core ran at another frequency than it mostly did during the run. In older documents
+    /// only: samples are converted to one frequency.
     OtherFrequency,
 }
 

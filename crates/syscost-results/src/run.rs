@@ -43,8 +43,12 @@ pub struct Run {
     pub directories: Vec<Directory>,
     /// The clock that took the samples.
     pub clock: Clock,
-    /// Core frequency in GHz by dependent chains, median over the run; null when the chains disagreed.
+    /// The core's frequency at which costs are given, in GHz; null when its chains disagreed.
     pub core_ghz: Option<f64>,
+    /// What that frequency is, and at which the cores ran; null where it is not known, and in older
+    /// documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency: Option<Frequency>,
     /// What the machine did to a program that only reads the clock, per probed CPU.
     pub noise: Vec<Noise>,
     /// How the run was asked for.
@@ -53,6 +57,21 @@ pub struct Run {
     pub warnings: Vec<Warning>,
     /// One entry per measured case, in the catalogue's order.
     pub measurements: Vec<Measurement>,
+}
+
+/// The frequencies of a run's cores, by chains of dependent instructions at each sample.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Frequency {
+    /// The one at which costs are given, in GHz.
+    pub usual_ghz: f64,
+    /// Whether that is the usual one of this machine, known from earlier runs; else it is this
+    /// run's.
+    pub is_of_machine: bool,
+    /// One of twenty samples was taken at a lower one, in GHz.
+    pub low_ghz: f64,
+    /// One of twenty samples was taken at a higher one, in GHz.
+    pub high_ghz: f64,
 }
 
 /// The far end of the network measurements: another machine, where `syscost serve` runs.

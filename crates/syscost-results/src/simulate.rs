@@ -9,7 +9,8 @@
 //! only simulation can tell: a chance run of close medians ends the measurement early, and just
 //! then the interval is too narrow.
 
-use crate::measurement::{Cause, Disturbance, RoundSamples};
+use crate::estimate::selection::Conversion;
+use crate::measurement::{Cause, Disturbance, RoundSamples, Unit};
 use crate::stats::looks::StopRule;
 use crate::stats::{interval, order};
 
@@ -53,7 +54,7 @@ impl Noise {
         loop {
             let round = beside_a_neighbour(samples, rng);
             if round.is_undisturbed() {
-                return round.best();
+                return round.best(Conversion::new(Unit::Nanoseconds, None));
             }
         }
     }

@@ -80,4 +80,11 @@ impl Unit {
             Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => false,
         }
     }
+
+    /// The logarithm of a value, so that it rises with the time: negative for all but times. `None`
+    /// if the value is not positive.
+    pub(crate) fn logarithm(self, value: f64) -> Option<f64> {
+        let log = Some(value).filter(|value| *value > 0.0)?.ln();
+        Some(if self == Unit::Nanoseconds { log } else { -log })
+    }
 }

@@ -180,6 +180,12 @@ impl Store {
         self.folder.join("cores.json")
     }
 
+    /// The file with what the runs of each machine showed: usual frequencies, and of each row how it
+    /// depends on the frequency and how far runs differ.
+    pub fn kept_runs(&self) -> PathBuf {
+        self.folder.join("kept.json")
+    }
+
     /// Stores a run's document and returns its path.
     ///
     /// # Errors

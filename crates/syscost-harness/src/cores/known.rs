@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
 use syscost_sys::neighbour::{Alone, SAME_STATE};
@@ -21,7 +22,7 @@ type Modes = BTreeMap<String, Mode>;
 
 /// The mode of this machine's model, if one is known that makes sense.
 pub fn recall(file: &Path, machine: &Machine, version: &str, grain: u32) -> Option<Alone> {
-    let Mode { ratio, limit } = *read(file).get(&key(machine, version, grain))?;
+    let Mode { ratio, limit } = *read::<Modes>(file).get(&key(machine, version, grain))?;
     let is_sound = ratio.is_finite() && ratio > 0.0 && limit > ratio && limit < 1.5 * ratio;
     is_sound.then_some(Alone { ratio, limit })
 }
@@ -33,10 +34,21 @@ pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32
     if known.is_some_and(|known| known == alone || SAME_STATE * known.ratio < alone.ratio) {
         return;
     }
-    let mut modes = read(file);
+    let mut modes: Modes = read(file);
     let Alone { ratio, limit } = alone;
     modes.insert(key(machine, version, grain), Mode { ratio, limit });
-    if let Ok(text) = serde_json::to_vec_pretty(&modes) {
+    replace(file, &modes);
+}
+
+/// What a file holds; nothing if it cannot be read.
+pub(crate) fn read<T: Default + DeserializeOwned>(file: &Path) -> T {
+    let text = fs::read(file).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+/// Replaces a file as a whole or, where that is impossible, not at all.
+pub(crate) fn replace(file: &Path, content: &impl Serialize) {
+    if let Ok(text) = serde_json::to_vec(content) {
         let fresh = file.with_extension(format!("{}.tmp", std::process::id()));
         // The very first run creates the folder.
         let folder = file.parent().map_or(Ok(()), fs::create_dir_all);
@@ -44,11 +56,6 @@ pub(crate) fn remember(file: &Path, machine: &Machine, version: &str, grain: u32
             .and_then(|()| fs::write(&fresh, text))
             .and_then(|()| fs::rename(&fresh, file));
     }
-}
-
-fn read(file: &Path) -> Modes {
-    let text = fs::read(file).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Raised when modes are determined differently than before: stored ones may then be wrong.

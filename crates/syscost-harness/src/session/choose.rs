@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use syscost_results::Machine;
-use syscost_results::estimate::frequency::{self, Usual};
 use syscost_results::run::Noise;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
+use super::frequencies::Frequencies;
 use super::{Options, Session, SessionError};
 use crate::cores::{Cores, Heard, frequency_is_known, known};
 use crate::noise;
@@ -84,12 +84,10 @@ impl Session<'_> {
             .for_each(|noise| noise.used = true);
     }
 
-    /// The usual frequency of the samples so far.
-    pub(super) fn usual_frequency(&self) -> Option<Usual> {
-        if self.common_frequency.is_some() {
-            return self.common_frequency;
-        }
-        frequency::usual(self.states.iter().flat_map(|state| &state.rounds))
+    /// The frequencies of the samples so far.
+    pub(super) fn frequencies(&self) -> Frequencies {
+        let usual = self.kept.before.usual_ghz.or(self.common_ghz);
+        Frequencies::of(usual, self.states.iter().flat_map(|state| &state.rounds))
     }
 }
 

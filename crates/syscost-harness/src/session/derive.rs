@@ -1,9 +1,12 @@
 //! Rows computed at the end of a run from what it measured.
 
+use syscost_results::estimate::KeptRuns;
+use syscost_results::estimate::selection::Conversion;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
 
+use super::frequencies::Frequencies;
 use super::rows::RowState;
 use crate::bencher::{Findings, Pass};
 use crate::catalogue::Row;
@@ -18,6 +21,7 @@ pub fn derived<'a>(
     row: &Row,
     measured: impl Iterator<Item = (&'a Row, &'a Measurement)>,
     target_half_width: f64,
+    kept: Option<&KeptRuns>,
 ) -> Measurement {
     let mut state = RowState::new(row.clone(), target_half_width);
     if let Some(how) = &row.benchmark.derive {
@@ -42,7 +46,9 @@ pub fn derived<'a>(
     state.measurement(
         true,
         "it is computed from rows that have no round in common",
-        None,
+        // Its sources are at their frequency already.
+        &Frequencies::default(),
+        kept,
     )
 }
 
@@ -100,7 +106,12 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     for together in together(&sources) {
         let (Some(round), Some(medians)) = (
             together.first().copied(),
-            with(&mut together.iter().map(|round| median(&round.best()))),
+            with(
+                &mut together
+                    .iter()
+                    .zip(&sources)
+                    .map(|(round, (_, source))| median(&round.best(Conversion::of(source)))),
+            ),
         ) else {
             continue;
         };

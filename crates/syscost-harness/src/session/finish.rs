@@ -2,8 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use syscost_results::run::{Run, SCHEMA_VERSION, Tool};
-use syscost_results::stats::order::median;
+use syscost_results::estimate::frequency;
+use syscost_results::run::{Frequency, Run, SCHEMA_VERSION, Tool};
+use syscost_results::stats::order::{median, quantile};
 use syscost_results::stats::student;
 
 use syscost_sys::counters::cpu_times;
@@ -31,11 +32,12 @@ impl Session<'_> {
         } else {
             "the time budget was spent"
         };
-        let usual = self.usual_frequency();
+        let frequencies = self.frequencies();
+        let usual = frequencies.usual();
         let mut measurements: Vec<_> = self
             .states
             .iter()
-            .map(|state| state.measurement(true, missing, usual))
+            .map(|state| state.measurement(true, missing, &frequencies, self.kept.of(state)))
             .collect();
         for (index, state) in self.states.iter().enumerate() {
             if state.row.benchmark.derive.is_some() {
@@ -44,20 +46,21 @@ impl Session<'_> {
                     .iter()
                     .map(|state| &state.row)
                     .zip(&measurements);
-                measurements[index] = derived(&state.row, measured, state.target_half_width);
+                let kept = self.kept.of(state);
+                measurements[index] = derived(&state.row, measured, state.target_half_width, kept);
             }
+        }
+        let known = frequency::known(self.states.iter().flat_map(|state| &state.rounds));
+        if complete && self.is_ordinary() {
+            let rows = self.states.iter().zip(&measurements);
+            let own = frequency::usual(known.clone());
+            self.kept.add(&self.header.machine, own, rows);
         }
         if !keep_samples {
             for row in &mut measurements {
                 row.samples = None;
             }
         }
-        let frequencies: Vec<f64> = self
-            .states
-            .iter()
-            .flat_map(|state| &state.rounds)
-            .filter_map(|round| round.core_ghz)
-            .collect();
         let mut config = self.header.config.clone();
         config.worker_start_ms = median(&self.started_in_ms);
         let duration_s = self.elapsed().as_secs_f64();
@@ -92,7 +95,13 @@ impl Session<'_> {
             nfs: self.header.nfs,
             directories: self.header.directories,
             clock,
-            core_ghz: usual.map(|usual| usual.ghz).or(median(&frequencies)),
+            core_ghz: usual,
+            frequency: usual.map(|usual_ghz| Frequency {
+                usual_ghz,
+                low_ghz: quantile(&known, 0.05).unwrap_or(usual_ghz),
+                high_ghz: quantile(&known, 0.95).unwrap_or(usual_ghz),
+                is_of_machine: self.kept.before.usual_ghz.is_some(),
+            }),
             noise: self.header.noise,
             config,
             warnings,
@@ -102,5 +111,12 @@ impl Session<'_> {
             run,
             journal: self.journal,
         }
+    }
+
+    /// Whether it measures this machine by this program as it usually is: what other programs,
+    /// environments or halves of a pair show says nothing about the next run.
+    fn is_ordinary(&self) -> bool {
+        let config = &self.header.config;
+        !self.is_of_pair && config.program.is_none() && config.environment.is_empty()
     }
 }

@@ -7,7 +7,9 @@ mod directory;
 mod doubt;
 mod finish;
 mod foreign;
+mod frequencies;
 pub mod journal;
+mod kept;
 mod pair;
 mod peer;
 mod plan;
@@ -21,7 +23,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use syscost_results::Run;
-use syscost_results::estimate::frequency::Usual;
 use syscost_results::run::{Config, Warning};
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
@@ -37,6 +38,7 @@ use crate::{doctor, machine, noise};
 use choose::{listen, probed_cpus};
 pub use derive::derived;
 use journal::{Header, Journal, Record};
+use kept::KeptFile;
 pub use pair::Pair;
 pub use profile::Profile;
 pub use request::{Event, INTERRUPTED, Observer, Options, SessionError};
@@ -65,8 +67,10 @@ pub struct Session<'a> {
     /// What looks at the cores show while these are ours, and where that is stored.
     cores: Cores,
     known_cores: Option<PathBuf>,
-    /// The usual frequency of both runs of a pair.
-    common_frequency: Option<Usual>,
+    /// What earlier runs of this machine showed.
+    kept: KeptFile,
+    /// The usual frequency of both runs of a pair, in GHz.
+    common_ghz: Option<f64>,
     /// Whether it is one of two runs that are measured alternately.
     is_of_pair: bool,
     /// Whether rows may be deferred in this round.
@@ -267,7 +271,8 @@ impl<'a> Session<'a> {
             allowed,
             cores: Cores::default(),
             known_cores: options.known_cores.clone(),
-            common_frequency: None,
+            kept: KeptFile::open(options.kept_runs.as_deref(), &header.machine),
+            common_ghz: None,
             is_of_pair: false,
             may_defer: false,
             chosen: begun,

@@ -109,8 +109,9 @@ impl<'a> Pair<'a> {
     fn settle(&mut self, profile: Profile) {
         // One frequency for both: separate ones would add a difference of their own.
         let states = self.a.states.iter().chain(&self.b.states);
-        let usual = frequency::usual(states.flat_map(|state| &state.rounds));
-        (self.a.common_frequency, self.b.common_frequency) = (usual, usual);
+        let known = frequency::known(states.flat_map(|state| &state.rounds));
+        let usual = frequency::usual(known);
+        (self.a.common_ghz, self.b.common_ghz) = (usual, usual);
         self.a.settle(profile);
         self.b.settle(profile);
         for (a, b) in self.a.states.iter_mut().zip(&mut self.b.states) {
@@ -151,7 +152,8 @@ impl<'a> Session<'a> {
             allowed: self.allowed.clone(),
             cores: self.cores.clone(),
             known_cores: self.known_cores.clone(),
-            common_frequency: None,
+            kept: self.kept.clone(),
+            common_ghz: None,
             is_of_pair: true,
             may_defer: false,
             chosen: self.chosen,

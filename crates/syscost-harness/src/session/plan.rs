@@ -212,10 +212,11 @@ impl Session<'_> {
     /// would help.
     pub(super) fn settle(&mut self, profile: Profile) {
         let rule = profile.stop_rule();
-        let usual = self.usual_frequency();
+        let frequencies = self.frequencies();
         for state in &mut self.states {
             let looks = looks_of(state.row.setup(), rule.looks);
-            state.settled |= state.ends(StopRule { looks, ..rule }, usual);
+            let kept = self.kept.of(state);
+            state.settled |= state.ends(StopRule { looks, ..rule }, &frequencies, kept);
         }
         self.may_defer = self.cores_are_often_ours();
     }

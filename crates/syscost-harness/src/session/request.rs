@@ -34,6 +34,8 @@ pub struct Options {
     pub journal_folder: Option<PathBuf>,
     /// File that stores what cores showed in earlier runs; without it each run finds out for itself.
     pub known_cores: Option<PathBuf>,
+    /// File that stores what the runs of this machine showed; without it each run is the first.
+    pub kept_runs: Option<PathBuf>,
     /// The far end of the network measurements, if one was given: for the record. Workers find it
     /// in their environment.
     pub peer: Option<Box<Peer>>,

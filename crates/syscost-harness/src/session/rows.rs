@@ -6,14 +6,16 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use syscost_results::estimate::frequency::{self, Usual};
-use syscost_results::estimate::selection::select;
-use syscost_results::estimate::{Estimated, Rules, estimate, half_width_ratio};
+use syscost_results::estimate::between::Level;
+use syscost_results::estimate::core_share::Line;
+use syscost_results::estimate::selection::Conversion;
+use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
 use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
 
 use super::budget::Takes;
+use super::frequencies::Frequencies;
 use crate::bencher::{Findings, Follows, Pass};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
@@ -216,7 +218,8 @@ impl RowState {
     /// The medians of its rounds that count, in order.
     pub(super) fn counting_medians(&self) -> impl Iterator<Item = f64> {
         let counting = self.rounds.iter().filter(|round| round.is_undisturbed());
-        counting.filter_map(|round| order::median(&round.best()))
+        let as_measured = Conversion::new(self.row.benchmark.unit, None);
+        counting.filter_map(move |round| order::median(&round.best(as_measured)))
     }
 
     /// Whether it measures a level, which may be zero or negative.
@@ -236,33 +239,39 @@ impl RowState {
 
     /// Whether the row needs no more rounds than it has. Rounds count in which the core was ours often
     /// enough; the others are repeated, up to the maximum number of rounds.
-    pub(crate) fn ends(&self, rule: StopRule<'_>, usual: Option<Usual>) -> bool {
-        // The interval may be based on fewer rounds: those at the usual frequency.
-        let tagged = self.tagged(usual);
-        let selected = select(&tagged, self.row.benchmark.unit).rounds.len();
-        let rounds = selected.min(self.counting().0) as u32;
+    pub(crate) fn ends(
+        &self,
+        rule: StopRule<'_>,
+        frequencies: &Frequencies,
+        kept: Option<&KeptRuns>,
+    ) -> bool {
         // No relative width is narrow at zero: a level stops at the first look, a cost that touches
-        // zero at the last.
+        // zero at the last. More rounds do not narrow what differs between runs.
         let half_width = || match self.is_level() {
             true => Some(0.0),
-            false => half_width_ratio(&self.estimated(usual).estimate),
+            false => {
+                let rounds = self.at_usual(frequencies);
+                self.estimated(&rounds, kept).own_half_width
+            }
         };
         self.rounds.len() as u32 >= REPEATS * rule.last()
-            || rule.ends(rounds, half_width, || self.counting_medians().collect())
+            || rule.ends(self.counting().0 as u32, half_width, || {
+                self.counting_medians().collect()
+            })
     }
 
-    /// The rounds, with samples tagged that were taken at another frequency than the usual one.
-    fn tagged(&self, usual: Option<Usual>) -> Vec<RoundSamples> {
-        let mut rounds = self.rounds.clone();
-        if let Some(usual) = usual {
-            frequency::tag(&mut rounds, usual);
-        }
+    /// The rounds, with the frequency at which the cost is given.
+    fn at_usual(&self, frequencies: &Frequencies) -> Vec<RoundSamples> {
+        let usual_ghz = frequencies.for_row(&self.rounds);
+        let rounds = self.rounds.iter().cloned();
         rounds
+            .map(|round| RoundSamples { usual_ghz, ..round })
+            .collect()
     }
 
-    fn estimated(&self, usual: Option<Usual>) -> Estimated {
+    fn estimated(&self, rounds: &[RoundSamples], kept: Option<&KeptRuns>) -> Estimated {
         estimate(
-            &self.tagged(usual),
+            rounds,
             &Rules {
                 target_half_width: self.target_half_width,
                 signed: self.is_level(),
@@ -274,8 +283,21 @@ impl RowState {
                 limits: self.limits,
                 grain: order::median(&self.grains).unwrap_or(0.0),
                 histogram: &self.histogram,
+                kept,
             },
         )
+    }
+
+    /// What this run adds to what is known of the row: how its processes depended on the core's
+    /// frequency, and its level. `None` without a number.
+    pub(super) fn shown(&self, row: &Measurement) -> Option<(Line, Level)> {
+        let rounds = row
+            .samples
+            .as_deref()
+            .filter(|_| row.status == Status::Ok)?;
+        let is_cost = row.between_runs.is_some();
+        let level = Level::of(rounds, row.unit).filter(|_| is_cost)?;
+        Some((Line::of_rounds(rounds, row.unit), level))
     }
 
     /// The row's entry in the document. `missing` says why a row without rounds has none.
@@ -283,15 +305,20 @@ impl RowState {
         &self,
         keep_samples: bool,
         missing: &str,
-        usual: Option<Usual>,
+        frequencies: &Frequencies,
+        kept: Option<&KeptRuns>,
     ) -> Measurement {
+        let rounds = self.at_usual(frequencies);
         let Estimated {
             mut estimate,
             core_cycles,
+            core_share,
+            between_runs,
             mut flags,
             below_resolution,
             details,
-        } = self.estimated(usual);
+            ..
+        } = self.estimated(&rounds, kept);
         let mut evidence = self.evidence.clone();
         evidence.extend(self.judge_floor(&estimate, core_cycles));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
@@ -344,6 +371,8 @@ impl RowState {
             reason,
             estimate,
             core_cycles: core_cycles.filter(|_| status == Status::Ok),
+            core_share: core_share.filter(|_| is_shown),
+            between_runs: between_runs.filter(|_| status == Status::Ok),
             flags,
             evidence,
             details: if is_shown {
@@ -356,7 +385,7 @@ impl RowState {
             } else {
                 Vec::new()
             },
-            samples: (keep_samples && is_shown).then(|| self.tagged(usual)),
+            samples: (keep_samples && is_shown).then_some(rounds),
         }
     }
 }

@@ -248,13 +248,23 @@ fn violin(canvas: &mut Canvas, scale: &Scale, samples: &[f64], (left, right): (f
     canvas.polygon(&upper.chain(lower).collect::<Vec<_>>(), "violin s0");
 }
 
+/// A round to be drawn.
+pub(crate) struct Round {
+    /// Its name.
+    pub name: String,
+    /// Its samples.
+    pub values: Vec<f64>,
+    /// Whether the row's numbers are from it; else it is pale.
+    pub counts: bool,
+}
+
 /// A line, a box and a mark for each round.
-pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup {
+pub(super) fn rounds(rounds: &[Round], frame: &Frame<'_>) -> Markup {
     let height = ROUND * rounds.len() as f64;
     let (mut canvas, top) = frame.canvas(height + 26.0);
-    let (left, right) = frame.edges(rounds.iter().map(|(name, _)| name.as_str()));
+    let (left, right) = frame.edges(rounds.iter().map(|round| round.name.as_str()));
     let plot = (left, right - BESIDE);
-    let samples: Vec<Vec<f64>> = rounds.iter().map(|(_, values)| sorted(values)).collect();
+    let samples: Vec<Vec<f64>> = rounds.iter().map(|round| sorted(&round.values)).collect();
     let pooled = sorted(&samples.concat());
     // If a round has few samples, even a high quantile of one round is its largest sample.
     let ends = [0.03, 0.97]
@@ -265,8 +275,9 @@ pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup
         .filter_map(|one| quantile_of_sorted(one, 0.5));
     let scale = Scale::fit(ends.chain(medians), Begin::Near, plot);
     frame.horizontal_axis(&mut canvas, &scale, plot, (top, top + height));
-    let (mut ranges, mut halves, mut medians) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, (name, _)) in rounds.iter().enumerate() {
+    // What counted, then what did not.
+    let mut drawn = [(); 2].map(|()| (Vec::new(), Vec::new(), Vec::new()));
+    for (index, Round { name, counts, .. }) in rounds.iter().enumerate() {
         let y = top + ROUND * (index as f64 + 0.5);
         canvas.text((left - 10.0, y + 4.0), "tick", Anchor::End, name);
         let at = |q| quantile_of_sorted(&samples[index], q).map(|value| scale.place(value));
@@ -276,12 +287,15 @@ pub(super) fn rounds(rounds: &[(String, Vec<f64>)], frame: &Frame<'_>) -> Markup
             continue;
         };
         arrows(&mut canvas, scale.beyond(&samples[index]), plot, y);
+        let (ranges, halves, medians) = &mut drawn[usize::from(!counts)];
         ranges.push(((min, y), (max, y)));
         halves.push(((lower, y), (upper.max(lower + 1.0), y)));
         medians.push(((median, y - 5.0), (median, y + 5.0)));
     }
-    canvas.lines(&ranges, "thin s0");
-    canvas.lines(&halves, "half-box s0");
-    canvas.lines(&medians, "whisker s0");
+    for ((ranges, halves, medians), pale) in drawn.iter().zip(["", " pale"]) {
+        canvas.lines(ranges, &format!("thin s0{pale}"));
+        canvas.lines(halves, &format!("half-box s0{pale}"));
+        canvas.lines(medians, &format!("whisker s0{pale}"));
+    }
     canvas.finish(frame.labels, frame.theme)
 }

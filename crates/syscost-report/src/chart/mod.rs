@@ -32,6 +32,7 @@ pub use theme::Theme;
 pub use value::Value;
 
 pub(crate) use bars::formatted;
+pub(crate) use distribution::Round;
 pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
@@ -191,7 +192,7 @@ pub(crate) fn curve_with(
 
 /// A compact picture of a row's samples round by round, for the row's details: a line from the
 /// smallest to the largest, a box for the middle half, a mark at the median.
-pub(crate) fn rounds(rounds: &[(String, Vec<f64>)], unit: Unit, labels: &Labels) -> Markup {
+pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     distribution::rounds(
         rounds,

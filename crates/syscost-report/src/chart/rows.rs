@@ -1,5 +1,6 @@
 //! Chooses the chart for a run's rows.
 
+use syscost_results::estimate::selection::Selection;
 use syscost_results::row_name::parameters;
 use syscost_results::{Measurement, Status, Unit};
 
@@ -187,17 +188,14 @@ pub(crate) fn has_logarithmic_axis(chart: &Chart) -> bool {
     Scale::fit(ends, Begin::Zero, (0.0, 1.0)).is_logarithmic()
 }
 
-/// All samples, of all rounds, of a row that has a number.
+/// The samples that the numbers of a row are from, converted as these are; none if it has no number.
 pub(crate) fn samples(row: &Measurement) -> Vec<f64> {
-    let rounds = row
-        .samples
-        .iter()
-        .flatten()
-        .filter(|_| row.status == Status::Ok);
-    rounds
-        .flat_map(|round| round.values.iter().copied())
-        .filter(|value| value.is_finite())
-        .collect()
+    if row.status != Status::Ok {
+        return Vec::new();
+    }
+    let mut samples = Selection::of_row(row).processes.concat();
+    samples.retain(|value| value.is_finite());
+    samples
 }
 
 fn has_samples(row: &Measurement) -> bool {

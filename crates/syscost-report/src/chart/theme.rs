@@ -108,5 +108,5 @@ const SHAPES: &str = "\
 .whisker{stroke:currentColor;stroke-width:2;fill:none}.dot,.arrow{fill:currentColor}.dot.open{stroke:currentColor;stroke-width:2;stroke-dasharray:none}\
 .curve{stroke:currentColor;stroke-width:2;fill:none;stroke-linejoin:round}.dash{stroke-dasharray:5 4}\
 .band,.violin{fill:currentColor;fill-opacity:.24;stroke:currentColor}.band{stroke:none}\
-.half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.cell{fill:currentColor}\
+.half-box{stroke:currentColor;stroke-opacity:.4;stroke-width:8}.thin{stroke:currentColor;fill:none}.pale{opacity:.35}.cell{fill:currentColor}\
 .label{fill:currentColor}.change{stroke-dasharray:3 3}.value{font-variant-numeric:tabular-nums}";

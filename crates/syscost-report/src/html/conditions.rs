@@ -59,8 +59,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
         ("Governor", governor(machine).unwrap_or_else(unknown)),
         (
             "Core clock",
-            run.core_ghz
-                .map_or_else(unknown, |ghz| quantity(Unit::Gigahertz, ghz)),
+            sentence::frequency(run).unwrap_or_else(unknown),
         ),
         (
             "Clock",

@@ -2,10 +2,11 @@
 
 use maud::{Markup, html};
 use syscost_results::estimate::Tail;
-use syscost_results::{Measurement, Run, Unit};
+use syscost_results::estimate::selection::Selection;
+use syscost_results::{Measurement, RoundSamples, Run, Unit};
 
 use crate::chart::{
-    self, Begin, Chart, Distribution, Labels, Scale, Theme, formatted, rows::value,
+    self, Begin, Chart, Distribution, Labels, Round, Scale, Theme, formatted, rows::value,
 };
 use crate::units;
 
@@ -28,14 +29,22 @@ fn of_samples(row: &Measurement) -> Markup {
     let (Some(value), samples) = (value(row), chart::rows::samples(row)) else {
         return html! {};
     };
-    let rounds: Vec<(String, Vec<f64>)> = row
-        .samples
-        .iter()
-        .flatten()
-        .filter(|round| !round.values.is_empty())
-        .take(ROUNDS)
-        .map(|round| (format!("round {}", round.round), round.values.clone()))
-        .collect();
+    let selected = Selection::of_row(row);
+    let round = |round: &RoundSamples| {
+        let counted = selected.counted(round);
+        let counts = !counted.is_empty();
+        Round {
+            name: format!("round {}", round.round),
+            values: match counts {
+                true => counted.into_iter().map(|(_, value)| value).collect(),
+                false => round.values.clone(),
+            },
+            counts,
+        }
+    };
+    let taken = row.samples.iter().flatten();
+    let taken = taken.filter(|round| !round.values.is_empty()).take(ROUNDS);
+    let rounds: Vec<Round> = taken.map(round).collect();
     let labels = |title: &str| Labels {
         title: title.to_owned(),
         description: format!("{}, median {}", row.name, formatted(row.unit, &value)),
@@ -57,9 +66,9 @@ fn of_samples(row: &Measurement) -> Markup {
     };
     html! {
         @if !samples.is_empty() {
-            (figure(&ecdf(), "Cumulative distribution of all samples; the axis ends at the 95th percentile"))
+            (figure(&ecdf(), "Cumulative distribution of the samples that count; the axis ends at the 95th percentile"))
             @let rounds = chart::rounds(&rounds, row.unit, &labels("Samples by round"));
-            (figure(&rounds, "Each fresh process: range, middle half, median; what lies beyond the axis is drawn at its edge"))
+            (figure(&rounds, "Each fresh process: range, middle half, median of the samples that count (pale: none of it does); what lies beyond the axis is drawn at its edge"))
         }
         @if !row.histogram.is_empty() {
             @let histogram = chart::histogram(&row.histogram, row.unit, &labels("Operations timed singly"));

@@ -1,6 +1,7 @@
 //! The machine, its settings, and the precision of the run, one line each.
 
 use syscost_results::precision::{self, Precision};
+use syscost_results::run::Frequency;
 use syscost_results::{Machine, Run, Unit};
 
 use crate::units::quantity;
@@ -21,8 +22,8 @@ pub(super) fn cpus(online: u32) -> String {
     }
 }
 
-/// The settings that affect costs: mitigations, frequency governor, huge pages, core frequency, and
-/// the clock if it is an unusual one.
+/// The settings that affect costs: mitigations, frequency governor, huge pages, and the clock if it
+/// is an unusual one.
 pub fn settings(run: &Run) -> String {
     let machine = &run.machine;
     let mut parts = vec![mitigations(run)];
@@ -33,9 +34,32 @@ pub fn settings(run: &Run) -> String {
     if run.clock.source != "tsc" {
         parts.push(format!("clock {}", run.clock.source));
     }
-    let core = |ghz| format!("core {}", quantity(Unit::Gigahertz, ghz));
-    parts.extend(run.core_ghz.map(core));
     parts.join(", ")
+}
+
+/// The frequency at which costs are given, and those at which the cores ran: `costs at 4.09 GHz,
+/// this machine's usual; its cores ran at 3.6 to 4.1`.
+pub fn frequency(run: &Run) -> Option<String> {
+    let at = |ghz| format!("costs at {}", quantity(Unit::Gigahertz, ghz));
+    let Some(Frequency {
+        usual_ghz,
+        is_of_machine,
+        low_ghz,
+        high_ghz,
+    }) = run.frequency
+    else {
+        return run.core_ghz.map(at);
+    };
+    let whose = match is_of_machine {
+        true => "this machine's usual",
+        false => "the first seen here, so its usual from now on",
+    };
+    let ran = match (format!("{low_ghz:.1}"), format!("{high_ghz:.1}")) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    };
+    let at = at(usual_ghz);
+    Some(format!("{at}, {whose}; its cores ran at {ran}"))
 }
 
 /// How many CPU vulnerabilities the kernel mitigates, and how many it does not.
@@ -64,15 +88,14 @@ pub fn precision(run: &Run) -> Option<String> {
     let ours: Vec<f64> = ours.map(f64::round).collect();
     let min = ours.iter().copied().reduce(f64::min);
     let max = ours.iter().copied().reduce(f64::max);
-    let mut text =
-        format!("precision over {rows} rows: median ±{half}, 90th percentile ±{nine_of_ten}");
+    let mut text = format!("precision of {rows} rows: half ±{half}, nine of ten ±{nine_of_ten}");
     let ours = match min.zip(max) {
         None => None,
         Some((min, max)) if min == max => Some(format!("{min} %")),
         Some((min, max)) => Some(format!("{min}-{max} %")),
     };
     if let Some(ours) = ours {
-        text += &format!("; cores ours (no neighbour on the sibling thread) {ours} of the time");
+        text += &format!("; cores ours {ours}");
     }
     Some(text)
 }

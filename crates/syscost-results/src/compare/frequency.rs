@@ -6,7 +6,7 @@
 //! cycles.
 
 use super::pool::Pooled;
-use crate::estimate::selection::{Choice, is_much_less, scatter};
+use crate::estimate::selection::{Choice, MIN_SAMPLES};
 use crate::measurement::RoundSamples;
 use crate::stats::{order, student};
 use crate::{Measurement, Unit};
@@ -130,9 +130,9 @@ pub(super) fn nature(
     let (mut by_time, mut by_cycles, mut by_ghz) = (Vec::new(), Vec::new(), Vec::new());
     for run in base.iter().chain(new) {
         let of = |round: &&RoundSamples| {
-            let time = Choice::AnyFrequency.of(round).map(|(_, value)| value);
+            let time = Choice::Undisturbed.of(round).map(|(_, value)| value);
             let time = logarithm(&time.collect::<Vec<f64>>())?;
-            let cycles = logarithm(&round.at_ghz(Choice::AnyFrequency, unit, 1.0)?)?;
+            let cycles = logarithm(&at_ghz(round, unit, 1.0)?)?;
             Some((time, cycles))
         };
         let (times, cycles): (Vec<f64>, Vec<f64>) = run.iter().filter_map(of).unzip();
@@ -197,7 +197,7 @@ pub(super) fn runs_at<'a>(side: &Pooled<'a>, unit: Unit, ghz: f64) -> Pooled<'a>
     let mut found = side.without_runs();
     found.core_ghz = Some(ghz);
     for (rounds, estimate) in side.rounds.iter().zip(&side.estimates) {
-        let at_one = |round: &&RoundSamples| round.at_ghz(Choice::AnyFrequency, unit, ghz);
+        let at_one = |round: &&RoundSamples| at_ghz(round, unit, ghz);
         let processes: Vec<Vec<f64>> = rounds.iter().filter_map(at_one).collect();
         if 2 * processes.len() > rounds.len() {
             found.samples.get_or_insert_default().push(processes);
@@ -206,6 +206,51 @@ pub(super) fn runs_at<'a>(side: &Pooled<'a>, unit: Unit, ghz: f64) -> Pooled<'a>
         }
     }
     found
+}
+
+/// The undisturbed samples of a process, converted to this frequency as if their whole cost were
+/// core cycles; `None` if too few know their frequency, or if the unit is neither a time nor a rate.
+pub(super) fn at_ghz(round: &RoundSamples, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
+    let known = |index: usize| match round.sample_ghz.is_empty() {
+        // Older documents have only the frequency of the whole process.
+        true => round.core_ghz,
+        false => round
+            .sample_ghz
+            .get(index)
+            .copied()
+            .filter(|ghz| *ghz > 0.0),
+    };
+    let converted = |(index, value): (usize, f64)| {
+        let ratio = known(index)? / ghz;
+        Some(
+            value
+                * if unit == Unit::Nanoseconds {
+                    ratio
+                } else {
+                    1.0 / ratio
+                },
+        )
+    };
+    let all: Vec<f64> = Choice::Undisturbed
+        .of(round)
+        .filter_map(converted)
+        .collect();
+    (unit.is_timed() && all.len() >= MIN_SAMPLES.min(round.values.len())).then_some(all)
+}
+
+/// Processes agree so much better in cycles than in time that their cost is work of the core if they
+/// scatter in cycles by at most this share of their scatter in time.
+const MUCH_LESS: f64 = 0.5;
+
+/// The mean distance of processes from their median, as a share of it.
+fn scatter(processes: &[Vec<f64>]) -> Option<f64> {
+    let medians = processes
+        .iter()
+        .filter_map(|process| order::median(process));
+    let medians: Vec<f64> = medians.collect();
+    let median = order::median(&medians).filter(|median| *median != 0.0)?;
+    let distances = medians.iter().map(|one| (one / median - 1.0).abs());
+    Some(distances.sum::<f64>() / medians.len() as f64)
 }
 
 /// Whether two sides, each of one run, agree much better when converted to the same frequency. With
@@ -222,7 +267,7 @@ fn explains(base: &Pooled<'_>, new: &Pooled<'_>, converted: &Converted<'_>) -> O
         of_both(&converted.base, &converted.new)?,
         of_both(base, new)?,
     );
-    Some(is_much_less(cycles, time))
+    Some(cycles <= MUCH_LESS * time)
 }
 
 /// Whether two rows measured in turn are to be compared in cycles: more than half of the cost is

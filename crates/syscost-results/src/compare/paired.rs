@@ -9,6 +9,7 @@ use super::pool::{Pooled, p99};
 use super::ratio::{MIN_EXACT, MIN_PROCESSES, distance_of_pairs, either, grain};
 use super::{Change, ComparedIn, MIN_PAIRED_MARGIN, Row, same_within};
 use crate::Measurement;
+use crate::estimate::selection::Conversion;
 use crate::stats::{interval, order, signed_rank, student};
 
 /// The row, with its verdict still to be decided. `None` without medians.
@@ -134,8 +135,8 @@ fn log_ratios(base: &Measurement, new: &Measurement, is_of_cycles: bool) -> (Vec
         rounds
             .filter_map(|round| {
                 let values = match is_of_cycles {
-                    true => round.best_at_ghz(row.unit, 1.0)?,
-                    false => round.best(),
+                    true => frequency::at_ghz(round, row.unit, 1.0)?,
+                    false => round.best(Conversion::of(row)),
                 };
                 let median = order::median(&values)?;
                 Some((round.round, median, round.is_undisturbed()))

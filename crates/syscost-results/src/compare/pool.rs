@@ -1,7 +1,7 @@
 //! The rows of a side's runs under one name, pooled.
 
 use super::Pair;
-use crate::estimate::selection::{Choice, Selection, select};
+use crate::estimate::selection::{Choice, Conversion, Selection, select};
 use crate::measurement::{Flag, RoundSamples};
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
@@ -190,7 +190,7 @@ impl<'a> Pooled<'a> {
         let without = rows.runs.saturating_sub(rows.numbers.len());
         let numbers = || rows.numbers.iter();
         let selections: Vec<Option<Selection<'_>>> = numbers()
-            .map(|row| Some(select(row.samples.as_ref()?, row.unit)))
+            .map(|row| Some(select(row.samples.as_ref()?, Conversion::of(row))))
             .collect();
         let of_runs = selections.iter().map(|selection| selection.as_ref());
         let of_runs = of_runs.map(|selection| selection.map_or_else(Vec::new, frequencies));
@@ -278,7 +278,7 @@ pub(super) fn undisturbed(row: &Measurement) -> Vec<&RoundSamples> {
     let looked = |round: &&RoundSamples| round.alone_percent.is_some();
     let rounds = row.samples.iter().flatten().filter(looked);
     rounds
-        .filter(|round| Choice::AnyFrequency.counts(round))
+        .filter(|round| Choice::Undisturbed.counts(round))
         .collect()
 }
 
@@ -291,9 +291,9 @@ fn frequencies(selection: &Selection<'_>) -> Vec<f64> {
         let known: Vec<f64> = known.filter(|ghz| *ghz > 0.0).collect();
         order::median(&known).or(round.core_ghz)
     };
-    let of = |round: &&RoundSamples| match selection.choice {
-        Choice::Converted => round.usual_ghz,
-        _ => own(round),
+    let of = |round: &&RoundSamples| match selection.is_converted() {
+        true => round.usual_ghz,
+        false => own(round),
     };
     selection.rounds.iter().filter_map(of).collect()
 }

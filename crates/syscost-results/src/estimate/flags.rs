@@ -54,7 +54,7 @@ pub(super) fn add(
     flag(Flag::Autocorrelated, is_dependent(processes));
     // The selected samples are undisturbed by definition.
     let disturbed = match selected.choice {
-        Choice::Undisturbed | Choice::AnyFrequency | Choice::Converted => 0.0,
+        Choice::Undisturbed => 0.0,
         Choice::All | Choice::Unlooked => disturbed_share(all),
     };
     flag(

@@ -1,11 +1,10 @@
-//! The frequency that the core usually ran at, and the samples taken at other frequencies.
+//! The frequency that a run's cores usually ran at.
 //!
 //! A core's frequency depends on what its neighbours do and changes in steps of 100 MHz, several
-//! times a second, so a cost in ns applies to one frequency. Work of the core is converted to that
-//! frequency; of other rows, samples at other frequencies are left out as long as enough remain
-//! ([`selection`](super::selection)).
+//! times a second, so a cost in ns applies to one frequency.
 
-use crate::measurement::{Cause, Disturbance, RoundSamples};
+use crate::measurement::RoundSamples;
+use crate::stats::order::median;
 
 use super::selection::Choice;
 
@@ -18,30 +17,22 @@ const MIN_SHARE: f64 = 0.25;
 /// Width of a histogram bin, as a share.
 const BIN: f64 = 0.002;
 
-/// The frequency to which the costs of a run refer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Usual {
-    /// In GHz.
-    pub ghz: f64,
-    /// Whether enough samples were taken at it that those at others can be left out.
-    pub is_common: bool,
-}
-
-/// The frequency at which most undisturbed samples of these rounds were taken, or their median if
-/// they agree on none; `None` if none is known.
-pub fn usual<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Option<Usual> {
+/// The known frequencies of the undisturbed samples of these rounds, in GHz.
+pub fn known<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Vec<f64> {
     let mut known: Vec<f64> = Vec::new();
     for round in rounds {
         let ghz = |(index, _)| round.sample_ghz.get(index).copied();
-        known.extend(Choice::AnyFrequency.of(round).filter_map(ghz));
+        known.extend(Choice::Undisturbed.of(round).filter_map(ghz));
     }
     known.retain(|ghz| ghz.is_finite() && *ghz > 0.0);
-    let middle = crate::stats::order::median(&known)?;
-    let common = mode(known);
-    Some(Usual {
-        ghz: common.unwrap_or(middle),
-        is_common: common.is_some(),
-    })
+    known
+}
+
+/// The frequency at which most of these samples were taken, or their median if they agree on none;
+/// `None` if none is known.
+pub fn usual(known: Vec<f64>) -> Option<f64> {
+    let middle = median(&known)?;
+    Some(mode(known).unwrap_or(middle))
 }
 
 /// The densest of these frequencies; `None` if no quarter of them agrees.
@@ -67,72 +58,33 @@ pub fn mode(mut known: Vec<f64>) -> Option<f64> {
         return None;
     }
     known.retain(|ghz| (middle - reach..=middle + reach).contains(&bin(*ghz)));
-    crate::stats::order::median(&known)
-}
-
-/// Whether two frequencies count as the same.
-pub fn are_same(one: f64, other: f64) -> bool {
-    (one / other).ln().abs() <= SAME
-}
-
-/// Sets the usual frequency, and tags the samples that were taken at another.
-pub fn tag(rounds: &mut [RoundSamples], usual: Usual) {
-    for round in rounds {
-        round.usual_ghz = Some(usual.ghz);
-        if !usual.is_common {
-            continue;
-        }
-        let others = round.sample_ghz.iter().enumerate();
-        let others = others.filter(|(_, ghz)| !are_same(**ghz, usual.ghz));
-        round.disturbed.extend(others.map(|(index, _)| Disturbance {
-            sample: index as u32,
-            cause: Cause::OtherFrequency,
-        }));
-    }
+    median(&known)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn round(ghz: &[f64]) -> RoundSamples {
-        RoundSamples {
+    #[test]
+    fn most_samples_decide() {
+        let round = |ghz: &[f64]| RoundSamples {
             values: vec![1.0; ghz.len()],
             sample_ghz: ghz.to_vec(),
             ..RoundSamples::default()
-        }
-    }
-
-    #[test]
-    fn most_samples_decide_and_the_others_are_tagged() {
-        let mut rounds = [round(&[3.9, 3.901, 3.8, 3.6]), round(&[3.899, 3.6, 3.9])];
-        let usual = usual(&rounds).expect("it is known");
-        assert!(
-            usual.is_common && (usual.ghz - 3.9).abs() < 0.002,
-            "{usual:?}"
-        );
-        tag(&mut rounds, usual);
-        let tagged = |round: &RoundSamples| -> Vec<u32> {
-            round
-                .disturbed
-                .iter()
-                .map(|disturbance| disturbance.sample)
-                .collect()
         };
-        assert_eq!(
-            (tagged(&rounds[0]), tagged(&rounds[1])),
-            (vec![2, 3], vec![1])
-        );
+        let rounds = [
+            round(&[3.9, 3.901, 3.8, 3.6, 0.0]),
+            round(&[3.899, 3.6, 3.9]),
+        ];
+        let usual = usual(known(&rounds)).expect("it is known");
+        assert!((usual - 3.9).abs() < 0.002, "{usual}");
     }
 
     #[test]
-    fn a_frequency_that_wanders_has_no_usual_value() {
+    fn a_frequency_that_wanders_has_a_median() {
         let wandering: Vec<f64> = (0..200).map(|n| 1.0 + 0.02 * f64::from(n)).collect();
-        let mut rounds = [round(&wandering)];
-        let middle = usual(&rounds).expect("it is known");
-        assert!(!middle.is_common, "{middle:?}");
-        tag(&mut rounds, middle);
-        assert!(rounds[0].disturbed.is_empty() && rounds[0].usual_ghz == Some(middle.ghz));
-        assert_eq!(usual(&[]), None);
+        assert_eq!(mode(wandering.clone()), None);
+        assert_eq!(usual(wandering), Some(2.99));
+        assert_eq!(usual(Vec::new()), None);
     }
 }

@@ -1,8 +1,8 @@
-//! Selects the samples for an estimate: the undisturbed ones, selected by cause and never by value.
+//! Selects the samples for an estimate, by cause and never by value, and converts them to the
+//! frequency at which the row's cost is given.
 
-use super::frequency::are_same;
+use crate::Measurement;
 use crate::measurement::{Cause, RoundSamples, Unit};
-use crate::stats::interval::MIN_VALUES;
 use crate::stats::order;
 
 /// Minimum number of undisturbed samples for a process to count, if it has as many samples.
@@ -11,25 +11,58 @@ pub const MIN_SAMPLES: usize = 3;
 /// Minimum number of processes for an exact interval: if as many count, the others are left out.
 pub const MIN_ROUNDS: usize = 6;
 
-/// Costs are converted to the usual frequency if their processes scatter in cycles by at most this
-/// share of their scatter in time.
-const MUCH_LESS: f64 = 0.5;
-
-/// Maximum distance, as a share, of the converted cost from that of samples at the usual frequency.
-const MAX_APART: f64 = 0.01;
-
 /// Minimum number of processes for a shared cost.
 const MIN_SHARED: usize = 3;
+
+/// How the samples of a row are converted to the frequency at which its cost is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conversion {
+    unit: Unit,
+    /// The share of the cost that is work of the core; `None` to leave samples as they are.
+    share: Option<f64>,
+}
+
+impl Conversion {
+    /// For samples in this unit, with this share of the cost that is work of the core.
+    pub fn new(unit: Unit, share: Option<f64>) -> Self {
+        Self {
+            unit,
+            share: share.filter(|_| unit.is_timed()),
+        }
+    }
+
+    /// That of a row.
+    pub fn of(row: &Measurement) -> Self {
+        Self::new(row.unit, row.core_share.map(|core| core.share))
+    }
+
+    /// The factor for a sample: 1 where nothing is converted; `None` if the frequency of this
+    /// sample is not known, though that of others is.
+    fn factor(self, round: &RoundSamples, sample: usize) -> Option<f64> {
+        let (Some(share), Some(usual), false) =
+            (self.share, round.usual_ghz, round.sample_ghz.is_empty())
+        else {
+            return Some(1.0);
+        };
+        let ghz = round.sample_ghz.get(sample).filter(|ghz| **ghz > 0.0)?;
+        let time = share * usual / ghz + 1.0 - share;
+        Some(match self.unit {
+            Unit::Nanoseconds => 1.0 / time,
+            _ => time,
+        })
+    }
+}
 
 /// The samples of one row that its numbers are from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection<'a> {
     /// The rounds that count.
     pub rounds: Vec<&'a RoundSamples>,
-    /// The samples of each that count, in the order in which they were taken.
+    /// The samples of each that count, in the order in which they were taken, converted.
     pub processes: Vec<Vec<f64>>,
     /// Which samples these are.
     pub choice: Choice,
+    conversion: Conversion,
 }
 
 /// Which samples were chosen.
@@ -37,11 +70,6 @@ pub struct Selection<'a> {
 pub enum Choice {
     /// Undisturbed ones.
     Undisturbed,
-    /// Those that nothing but another frequency disturbed: there are too few at the usual one.
-    AnyFrequency,
-    /// The same, each converted to the usual frequency, since they agree much better in cycles than
-    /// in time.
-    Converted,
     /// All samples, because too few were undisturbed.
     All,
     /// All samples, because sharing of the core was not observed.
@@ -52,13 +80,12 @@ impl Choice {
     /// Whether a sample with this cause of disturbance counts.
     fn takes(self, cause: Cause) -> bool {
         match self {
-            Choice::Undisturbed => false,
-            Choice::AnyFrequency | Choice::Converted => cause == Cause::OtherFrequency,
+            Choice::Undisturbed => cause == Cause::OtherFrequency,
             Choice::All | Choice::Unlooked => true,
         }
     }
 
-    /// The samples of a round that count, with their indices.
+    /// The samples of a round that count, as measured, with their indices.
     pub fn of(self, round: &RoundSamples) -> impl Iterator<Item = (usize, f64)> {
         let left_out = move |index: usize| {
             round.disturbed.iter().any(|disturbance| {
@@ -77,53 +104,33 @@ impl Choice {
 }
 
 impl RoundSamples {
-    /// Whether enough of this process's samples are undisturbed, at any frequency; true if sharing
-    /// was not observed.
+    /// Whether enough of this process's samples are undisturbed; true if sharing was not observed.
     pub fn is_undisturbed(&self) -> bool {
-        self.alone_percent.is_none() || Choice::AnyFrequency.counts(self)
+        self.alone_percent.is_none() || Choice::Undisturbed.counts(self)
     }
 
-    /// The samples of this choice whose frequency is known, converted to this frequency as if their
-    /// whole cost were core cycles; `None` if there are too few, or if the unit is neither a time
-    /// nor a rate.
-    pub(crate) fn at_ghz(&self, choice: Choice, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
-        let converted = |(index, value)| Some(value * self.factor(index, unit, ghz)?);
-        let all: Vec<f64> = choice.of(self).filter_map(converted).collect();
-        (all.len() >= MIN_SAMPLES.min(self.values.len())).then_some(all)
-    }
-
-    /// The factor that converts a sample to this core frequency.
-    fn factor(&self, sample: usize, unit: Unit, ghz: f64) -> Option<f64> {
-        let known = match self.sample_ghz.is_empty() {
-            // Older documents have only the frequency of the whole process.
-            true => self.core_ghz.as_ref()?,
-            false => self.sample_ghz.get(sample).filter(|ghz| **ghz > 0.0)?,
+    /// The samples of this choice that count, converted, with their indices.
+    pub fn converted(
+        &self,
+        choice: Choice,
+        conversion: Conversion,
+    ) -> impl Iterator<Item = (usize, f64)> {
+        let at_usual = move |(index, value)| {
+            let factor = conversion.factor(self, index)?;
+            Some((index, value * factor))
         };
-        match unit {
-            Unit::Nanoseconds => Some(known / ghz),
-            Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => {
-                Some(ghz / known)
-            }
-            Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => None,
-        }
+        choice.of(self).filter_map(at_usual)
     }
 
-    /// The samples that represent this process: its undisturbed ones, or all if these are too few.
-    pub fn best(&self) -> Vec<f64> {
-        let choices = [Choice::Undisturbed, Choice::AnyFrequency];
-        let choice = choices.into_iter().find(|choice| choice.counts(self));
-        let choice = choice.filter(|_| self.alone_percent.is_some());
-        let choice = choice.unwrap_or(Choice::All);
-        choice.of(self).map(|(_, value)| value).collect()
-    }
-
-    /// The samples that represent this process, of any frequency, converted to this one.
-    pub(crate) fn best_at_ghz(&self, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
-        let choice = match Choice::AnyFrequency.counts(self) {
-            true => Choice::AnyFrequency,
+    /// The samples that represent this process, converted: its undisturbed ones, or all if these are
+    /// too few.
+    pub fn best(&self, conversion: Conversion) -> Vec<f64> {
+        let choice = match self.alone_percent.is_some() && Choice::Undisturbed.counts(self) {
+            true => Choice::Undisturbed,
             false => Choice::All,
         };
-        self.at_ghz(choice, unit, ghz)
+        let samples = self.converted(choice, conversion);
+        samples.map(|(_, value)| value).collect()
     }
 }
 
@@ -132,10 +139,9 @@ impl RoundSamples {
 const FEW_ROUNDS: usize = 2;
 const FEW_SHARE: f64 = 0.25;
 
-/// Selects undisturbed samples, converted to the usual frequency if they then agree much better;
-/// else those at that frequency if enough processes have some, or else those at any frequency; then
-/// those of a few processes; else all. Rounds without values are ignored.
-pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
+/// Selects the undisturbed samples if enough processes have some, else all. Rounds without values
+/// are ignored.
+pub fn select(rounds: &[RoundSamples], conversion: Conversion) -> Selection<'_> {
     let rounds: Vec<&RoundSamples> = rounds
         .iter()
         .filter(|round| !round.values.is_empty())
@@ -148,109 +154,51 @@ pub fn select(rounds: &[RoundSamples], unit: Unit) -> Selection<'_> {
         .filter(|round| !was_looked || round.alone_percent.is_some())
         .collect();
     let few = FEW_ROUNDS.max((FEW_SHARE * rounds.len() as f64).ceil() as usize);
-    let with_enough = |(choice, needed): (Choice, usize)| {
-        let count = rounds.iter().filter(|round| choice.counts(round)).count();
-        (count >= needed.min(rounds.len())).then_some(choice)
-    };
-    // Samples at all frequencies show whether a row is work of the core, and there are more of them
-    // than at one frequency.
-    let any = Selection::of(Choice::AnyFrequency, &rounds);
-    if was_looked
-        && let Some(converted) = any.converted(unit)
-        && converted.agrees_with_the_usual(&rounds)
-    {
-        return converted;
-    }
+    let undisturbed = |round: &&&RoundSamples| Choice::Undisturbed.counts(round);
+    let own = rounds.iter().filter(undisturbed).count();
     let choice = match was_looked {
-        true => [
-            (Choice::Undisturbed, MIN_ROUNDS),
-            (Choice::AnyFrequency, MIN_ROUNDS),
-            (Choice::Undisturbed, few.clamp(MIN_VALUES, MIN_ROUNDS)),
-            (Choice::AnyFrequency, few.min(MIN_ROUNDS)),
-        ]
-        .into_iter()
-        .find_map(with_enough)
-        .unwrap_or(Choice::All),
+        true if own >= few.min(MIN_ROUNDS).min(rounds.len()) => Choice::Undisturbed,
+        true => Choice::All,
         false => Choice::Unlooked,
     };
-    Selection::of(choice, &rounds)
-}
-
-/// Whether processes agree so much better in cycles than in time that their cost is work of the
-/// core.
-pub(crate) fn is_much_less(cycles_scatter: f64, time_scatter: f64) -> bool {
-    cycles_scatter <= MUCH_LESS * time_scatter
-}
-
-/// The mean distance of processes from their median, as a share of it.
-pub(crate) fn scatter(processes: &[Vec<f64>]) -> Option<f64> {
-    let medians = processes
-        .iter()
-        .filter_map(|process| order::median(process));
-    let medians: Vec<f64> = medians.collect();
-    let median = order::median(&medians).filter(|median| *median != 0.0)?;
-    let distances = medians.iter().map(|one| (one / median - 1.0).abs());
-    Some(distances.sum::<f64>() / medians.len() as f64)
+    Selection::of(choice, &rounds, conversion)
 }
 
 impl<'a> Selection<'a> {
+    /// The samples of a row that its numbers are from.
+    pub fn of_row(row: &'a Measurement) -> Self {
+        let rounds = row.samples.as_deref().unwrap_or_default();
+        select(rounds, Conversion::of(row))
+    }
+
     /// The samples of this choice, of the processes that have enough of them.
-    fn of(choice: Choice, rounds: &[&'a RoundSamples]) -> Self {
-        let rounds = rounds.iter().copied().filter(|round| choice.counts(round));
-        let rounds: Vec<&RoundSamples> = rounds.collect();
-        let values = |round: &&RoundSamples| choice.of(round).map(|(_, value)| value).collect();
+    fn of(choice: Choice, rounds: &[&'a RoundSamples], conversion: Conversion) -> Self {
+        let of_round = |round: &&'a RoundSamples| {
+            let samples = round.converted(choice, conversion);
+            let values: Vec<f64> = samples.map(|(_, value)| value).collect();
+            (choice.counts(round) && !values.is_empty()).then_some((*round, values))
+        };
+        let (rounds, processes) = rounds.iter().filter_map(of_round).unzip();
         Self {
-            processes: rounds.iter().map(values).collect(),
             rounds,
-            choice,
-        }
-    }
-
-    /// Work of the core takes the same number of cycles at any frequency; waiting for memory does
-    /// not. The samples show which it is: if processes at different frequencies agree much better
-    /// in cycles than in time, each sample is converted to the usual frequency. `None` if they do
-    /// not.
-    fn converted(self, unit: Unit) -> Option<Self> {
-        let convert = |round: &&RoundSamples| round.at_ghz(self.choice, unit, round.usual_ghz?);
-        let converted: Option<Vec<Vec<f64>>> = self.rounds.iter().map(convert).collect();
-        let is_better = |converted: &Vec<Vec<f64>>| {
-            let scatters = scatter(converted).zip(scatter(&self.processes));
-            // Processes at one frequency show nothing about others, however much they agree.
-            self.rounds.len() >= MIN_ROUNDS
-                && scatters.is_some_and(|(cycles, time)| time > 0.0 && is_much_less(cycles, time))
-        };
-        let processes = converted.filter(is_better)?;
-        Some(Self {
             processes,
-            choice: Choice::Converted,
-            ..self
-        })
+            choice,
+            conversion,
+        }
     }
 
-    /// Whether the converted cost agrees with that of the samples at the usual frequency, if enough
-    /// processes have some: a row that is only partly work of the core also agrees better in
-    /// cycles.
-    fn agrees_with_the_usual(&self, rounds: &[&RoundSamples]) -> bool {
-        let direct = |round: &&RoundSamples| {
-            let is_usual = |index: usize| {
-                let ghz = round.sample_ghz.get(index).zip(round.usual_ghz.as_ref());
-                ghz.is_some_and(|(ghz, usual)| are_same(*ghz, *usual))
-            };
-            let samples = Choice::AnyFrequency.of(round);
-            let usual: Vec<f64> = samples
-                .filter(|(index, _)| is_usual(*index))
-                .map(|(_, value)| value)
-                .collect();
-            order::median(&usual).filter(|_| usual.len() >= MIN_SAMPLES)
-        };
-        let direct: Vec<f64> = rounds.iter().filter_map(direct).collect();
-        if direct.len() < MIN_ROUNDS {
-            return true;
+    /// Whether the samples were converted to the frequency at which the row's cost is given.
+    pub(crate) fn is_converted(&self) -> bool {
+        self.conversion.share.is_some()
+    }
+
+    /// The samples of a round that count, converted, with their indices; none if the round does not
+    /// count.
+    pub fn counted(&self, round: &RoundSamples) -> Vec<(usize, f64)> {
+        match self.rounds.iter().any(|one| std::ptr::eq(*one, round)) {
+            true => round.converted(self.choice, self.conversion).collect(),
+            false => Vec::new(),
         }
-        let own = self.processes.iter();
-        let own: Vec<f64> = own.filter_map(|process| order::median(process)).collect();
-        let both = order::median(&own).zip(order::median(&direct));
-        both.is_some_and(|(one, other)| (one / other - 1.0).abs() <= MAX_APART)
     }
 
     /// The median of each process before overhead was subtracted; that of the samples themselves if
@@ -261,14 +209,12 @@ impl<'a> Selection<'a> {
             .filter_map(|(round, process)| match round.raw.is_empty() {
                 true => order::median(process),
                 false => {
-                    let at_one = |index| match (self.choice, round.usual_ghz) {
-                        (Choice::Converted, Some(ghz)) => {
-                            round.factor(index, Unit::Nanoseconds, ghz)
-                        }
-                        _ => Some(1.0),
+                    let raw = |(index, _)| {
+                        let factor = self.conversion.factor(round, index)?;
+                        Some(round.raw.get(index)? * factor)
                     };
-                    let raw = |(index, _)| Some(round.raw.get(index)? * at_one(index)?);
-                    order::median(&self.choice.of(round).filter_map(raw).collect::<Vec<_>>())
+                    let all: Vec<f64> = self.choice.of(round).filter_map(raw).collect();
+                    order::median(&all)
                 }
             })
             .collect()
@@ -280,7 +226,7 @@ pub fn undisturbed_percent(rounds: &[RoundSamples]) -> Option<f64> {
     let looked = || rounds.iter().filter(|round| round.alone_percent.is_some());
     let all: usize = looked().map(|round| round.values.len()).sum();
     let own: usize = looked()
-        .map(|round| Choice::AnyFrequency.of(round).count())
+        .map(|round| Choice::Undisturbed.of(round).count())
         .sum();
     (all > 0).then(|| 100.0 * own as f64 / all as f64)
 }

@@ -28,7 +28,15 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
 
 /// The middle value, or the mean of the two middle values.
 pub fn median(values: &[f64]) -> Option<f64> {
-    quantile(values, 0.5)
+    let sorted = sorted(values);
+    let (half, is_odd) = (sorted.len() / 2, sorted.len() % 2 == 1);
+    let above = *sorted.get(half)?;
+    // As every other program does it, so that published medians can be had to the last digit.
+    Some(if is_odd {
+        above
+    } else {
+        (sorted[half - 1] + above) / 2.0
+    })
 }
 
 /// The middle value, or the larger of the two middle values: always one of the values.

@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         program: program(arguments.a.as_deref(), &arguments.a_env)?,
         journal_folder: None,
         known_cores: Some(Store::of_user().known_cores()),
+        kept_runs: Some(Store::of_user().kept_runs()),
         peer: None,
         nfs: None,
         version: crate::VERSION,

@@ -20,8 +20,10 @@ for table in ["runs", "measurements", "samples"]:
     names = ", ".join(row[0] for row in rows(f"DESCRIBE {table}"))
     rows(f"SELECT {names} FROM {table} LIMIT 0")
 
+recipe = sys.stdin.read()
 json.dump(
     {
+        "recipe": rows(recipe),
         "types": {
             table: {row[0]: row[1] for row in rows(f"DESCRIBE {table}")}
             for table in ["runs", "measurements", "samples"]

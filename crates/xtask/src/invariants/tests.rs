@@ -30,6 +30,7 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
             health: Vec::new(),
         },
         core_ghz: Some(3.0),
+        frequency: None,
         noise: Vec::new(),
         config: Config {
             profile: "quick".into(),
@@ -78,6 +79,8 @@ pub(crate) fn row(adds: &str) -> Measurement {
             samples: 120,
         },
         core_cycles: Some(30.0),
+        core_share: None,
+        between_runs: None,
         flags: Vec::new(),
         evidence: Vec::new(),
         details: Default::default(),
@@ -96,6 +99,8 @@ fn withheld() -> Measurement {
             ..Estimate::default()
         },
         core_cycles: None,
+        core_share: None,
+        between_runs: None,
         evidence: vec![Evidence {
             claim: "getppid system calls per operation".into(),
             expected: Fact::Number(1.0),

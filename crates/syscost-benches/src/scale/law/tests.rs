@@ -42,6 +42,8 @@ fn run(throughput: impl Fn(usize, u32) -> f64) -> Vec<(Row, Measurement)> {
                 ..Estimate::default()
             },
             core_cycles: None,
+            core_share: None,
+            between_runs: None,
             flags: Vec::new(),
             evidence: Vec::new(),
             details: BTreeMap::new(),
@@ -79,7 +81,7 @@ fn law_of(run: &[(Row, Measurement)], term: &str) -> Measurement {
     let rows = Catalogue::rows(std::iter::once(benchmark));
     let name = format!("scale.law{{of=open_same,as=threads,term={term}}}");
     let row = rows.iter().find(|row| row.name() == name).expect("a row");
-    derived(row, run.iter().map(|(row, m)| (row, m)), 0.02)
+    derived(row, run.iter().map(|(row, m)| (row, m)), 0.02, None)
 }
 
 #[test]

@@ -72,6 +72,8 @@ fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
             ..Estimate::default()
         },
         core_cycles: None,
+        core_share: None,
+        between_runs: None,
         flags: Vec::new(),
         evidence: Vec::new(),
         details: BTreeMap::new(),
@@ -122,7 +124,7 @@ fn compute(kind: &'static str, run: &[(Row, Measurement)]) -> Measurement {
         benchmark: &SUM,
         case: Case::new([("kind", kind)]),
     };
-    derived(&row, run.iter().map(|(row, m)| (row, m)), 0.02)
+    derived(&row, run.iter().map(|(row, m)| (row, m)), 0.02, None)
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_row_says_larger_than_if_most_of_its_rounds_do() {
             };
             take(&mut row, round, Ok(findings));
         }
-        row.measurement(true, "", None)
+        row.measurement(true, "", &Frequencies::default(), None)
     };
     let above = of(&[true, true, false]);
     assert_eq!(above.status, Status::AboveRange);

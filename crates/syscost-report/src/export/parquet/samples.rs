@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use parquet::data_type::ByteArray;
+use syscost_results::estimate::selection::Selection;
 use syscost_results::{Measurement, RoundSamples, Run};
 
 use super::writer::{Table, Values};
@@ -21,6 +22,8 @@ struct Samples {
     round: Vec<Option<i32>>,
     sample: Vec<Option<i32>>,
     value: Vec<Option<f64>>,
+    counted: Vec<Option<bool>>,
+    value_corrected: Vec<Option<f64>>,
     raw: Vec<Option<f64>>,
     cpu: Vec<Option<i32>>,
     iterations: Vec<Option<i64>>,
@@ -52,8 +55,9 @@ pub(super) fn table(run: &Run) -> Result<Table, ExportError> {
     let mut samples = Samples::default();
     for row in &run.measurements {
         let shared = Shared::new(run, row);
+        let selected = Selection::of_row(row);
         for round in rounds(row) {
-            samples.add(&run.id, &shared, round)?;
+            samples.add(&run.id, &shared, round, &selected)?;
         }
     }
     Ok(samples.into())
@@ -72,10 +76,17 @@ impl Shared {
 }
 
 impl Samples {
-    fn add(&mut self, run: &str, row: &Shared, round: &RoundSamples) -> Result<(), ExportError> {
+    fn add(
+        &mut self,
+        run: &str,
+        row: &Shared,
+        round: &RoundSamples,
+        selected: &Selection<'_>,
+    ) -> Result<(), ExportError> {
         let number = fitting(run, "round", round.round.into())?;
         let cpu = fitting(run, "cpu", round.cpu.into())?;
         let iterations = fitting(run, "iterations", round.iterations)?;
+        let counted: BTreeMap<usize, f64> = selected.counted(round).into_iter().collect();
         let mut causes: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for disturbance in &round.disturbed {
             let sample = causes.entry(disturbance.sample as usize).or_default();
@@ -91,6 +102,9 @@ impl Samples {
             self.sample
                 .push(Some(fitting(run, "sample", index as u64)?));
             self.value.push(Some(*value));
+            let corrected = counted.get(&index).copied();
+            self.counted.push(Some(corrected.is_some()));
+            self.value_corrected.push(corrected);
             // If no overhead was subtracted, the document has no separate raw values.
             self.raw.push(match round.raw.as_slice() {
                 [] => Some(*value),
@@ -126,6 +140,8 @@ impl From<Samples> for Table {
             ("round", Values::Int(samples.round)),
             ("sample", Values::Int(samples.sample)),
             ("value", Values::Double(samples.value)),
+            ("counted", Values::Bool(samples.counted)),
+            ("value_corrected", Values::Double(samples.value_corrected)),
             ("raw", Values::Double(samples.raw)),
             ("cpu", Values::Int(samples.cpu)),
             ("iterations", Values::Long(samples.iterations)),

@@ -150,7 +150,7 @@ fn a_rate_is_converted_the_other_way() {
         sample_ghz: vec![2.0; 3],
         ..RoundSamples::default()
     };
-    let at_four = |unit| round.at_ghz(Choice::AnyFrequency, unit, 4.0);
+    let at_four = |unit| at_ghz(&round, unit, 4.0);
     assert_eq!(at_four(Unit::Nanoseconds), Some(vec![50.0; 3]));
     assert_eq!(at_four(Unit::BytesPerSecond), Some(vec![200.0; 3]));
     assert_eq!(at_four(Unit::Percent), None);

@@ -3,6 +3,11 @@
 use super::*;
 use crate::measurement::Disturbance;
 
+const AS_MEASURED: Conversion = Conversion {
+    unit: Unit::Nanoseconds,
+    share: None,
+};
+
 /// A round of ten samples, the first `shared` of which were taken on a shared core.
 fn round(shared: u32) -> RoundSamples {
     RoundSamples {
@@ -24,7 +29,7 @@ fn tag(sample: u32, cause: Cause) -> Disturbance {
 #[test]
 fn undisturbed_samples_count_where_enough_processes_have_some() {
     let rounds: Vec<_> = [0, 2, 5, 7, 7, 3, 8, 10].map(round).into();
-    let selected = select(&rounds, Unit::Nanoseconds);
+    let selected = select(&rounds, AS_MEASURED);
     assert_eq!(selected.choice, Choice::Undisturbed);
     assert_eq!(selected.rounds.len(), 6, "two have fewer than three");
     assert!(
@@ -35,8 +40,8 @@ fn undisturbed_samples_count_where_enough_processes_have_some() {
             .all(|value| *value == 100.0)
     );
     assert!(rounds[3].is_undisturbed() && !rounds[6].is_undisturbed());
-    assert_eq!(rounds[6].best().len(), 10);
-    assert_eq!(rounds[2].best(), [100.0; 5]);
+    assert_eq!(rounds[6].best(AS_MEASURED).len(), 10);
+    assert_eq!(rounds[2].best(AS_MEASURED), [100.0; 5]);
 }
 
 #[test]
@@ -50,33 +55,30 @@ fn what_a_neighbour_costs_is_reported_separately() {
 #[test]
 fn all_count_where_too_few_processes_have_some() {
     let rounds: Vec<_> = [9, 8, 5, 8, 9, 10, 8, 9].map(round).into();
-    let selected = select(&rounds, Unit::Nanoseconds);
+    let selected = select(&rounds, AS_MEASURED);
     assert_eq!((selected.choice, selected.rounds.len()), (Choice::All, 8));
     assert_eq!(selected.processes[7].len(), 10);
     // One in four is no longer rare.
     let rounds: Vec<_> = [9, 0, 5, 8, 9, 10, 8, 9].map(round).into();
-    let selected = select(&rounds, Unit::Nanoseconds);
+    let selected = select(&rounds, AS_MEASURED);
     assert_eq!(
         (selected.choice, selected.rounds.len()),
-        (Choice::AnyFrequency, 2)
+        (Choice::Undisturbed, 2)
     );
 }
 
 #[test]
 fn of_few_rounds_two_undisturbed_ones_are_better_than_all() {
     let clean: Vec<_> = [0, 2, 5].map(round).into();
-    assert_eq!(
-        select(&clean, Unit::Nanoseconds).choice,
-        Choice::Undisturbed
-    );
+    assert_eq!(select(&clean, AS_MEASURED).choice, Choice::Undisturbed);
     let mixed: Vec<_> = [0, 9, 5].map(round).into();
-    let selected = select(&mixed, Unit::Nanoseconds);
+    let selected = select(&mixed, AS_MEASURED);
     assert_eq!(
         (selected.choice, selected.rounds.len()),
-        (Choice::AnyFrequency, 2)
+        (Choice::Undisturbed, 2)
     );
     let one: Vec<_> = [0, 9, 9].map(round).into();
-    assert_eq!(select(&one, Unit::Nanoseconds).choice, Choice::All);
+    assert_eq!(select(&one, AS_MEASURED).choice, Choice::All);
 }
 
 #[test]
@@ -85,9 +87,9 @@ fn every_sample_counts_if_sharing_was_not_observed() {
     rounds
         .iter_mut()
         .for_each(|round| round.alone_percent = None);
-    assert_eq!(select(&rounds, Unit::Nanoseconds).choice, Choice::Unlooked);
+    assert_eq!(select(&rounds, AS_MEASURED).choice, Choice::Unlooked);
     assert!(rounds[0].is_undisturbed());
-    assert_eq!(select(&[], Unit::Nanoseconds).rounds.len(), 0);
+    assert_eq!(select(&[], AS_MEASURED).rounds.len(), 0);
 }
 
 #[test]
@@ -98,8 +100,8 @@ fn another_frequency_is_the_lesser_disturbance() {
             .disturbed
             .extend((1..9).map(|sample| tag(sample, Cause::OtherFrequency)));
     }
-    let selected = select(&rounds, Unit::Nanoseconds);
-    assert_eq!(selected.choice, Choice::AnyFrequency);
+    let selected = select(&rounds, AS_MEASURED);
+    assert_eq!(selected.choice, Choice::Undisturbed);
     assert!(selected.processes.iter().all(|process| process.len() == 9));
 }
 
@@ -114,29 +116,21 @@ fn a_process_of_one_sample_counts_by_it() {
     let rounds: Vec<_> = [true, false, false, false, false, false, false]
         .map(one)
         .into();
-    assert_eq!(select(&rounds, Unit::Nanoseconds).rounds.len(), 6);
+    assert_eq!(select(&rounds, AS_MEASURED).rounds.len(), 6);
 }
 
-/// Six processes at as many frequencies, with a constant cost in cycles or in ns.
+/// Six processes of a row at as many frequencies, all of whose cost of 100 ns at 4.2 GHz, or none, is
+/// work of the core.
 fn at_many_frequencies(is_core_work: bool) -> Vec<RoundSamples> {
     (0..6)
         .map(|index| {
             let ghz = 4.2 - 0.1 * f64::from(index);
-            let value = if is_core_work {
-                420.0 / ghz
-            } else {
-                100.0 + f64::from(index % 2)
-            };
+            let value = if is_core_work { 420.0 / ghz } else { 100.0 };
             RoundSamples {
                 values: vec![value; 5],
-                sample_ghz: vec![ghz; 5],
+                raw: vec![2.0 * value; 5],
+                sample_ghz: vec![ghz, ghz, 0.0, ghz, ghz],
                 usual_ghz: Some(4.2),
-                disturbed: match index {
-                    0 => Vec::new(),
-                    _ => (0..5)
-                        .map(|sample| tag(sample, Cause::OtherFrequency))
-                        .collect(),
-                },
                 alone_percent: Some(99.0),
                 ..RoundSamples::default()
             }
@@ -145,38 +139,40 @@ fn at_many_frequencies(is_core_work: bool) -> Vec<RoundSamples> {
 }
 
 #[test]
-fn work_of_the_core_is_converted_to_the_usual_frequency() {
-    let rounds = at_many_frequencies(true);
-    let selected = select(&rounds, Unit::Nanoseconds);
-    assert_eq!(selected.choice, Choice::Converted);
-    let values = || selected.processes.iter().flatten();
-    assert!(values().all(|value| (value - 100.0).abs() < 1e-9));
-    let rounds = at_many_frequencies(false);
-    let selected = select(&rounds, Unit::Nanoseconds);
-    assert_eq!(selected.choice, Choice::AnyFrequency);
-    assert_eq!(selected.processes[1], [101.0; 5]);
-}
-
-#[test]
-fn costs_of_one_other_frequency_are_not_converted() {
-    let mut rounds = at_many_frequencies(true);
-    for (index, round) in rounds.iter_mut().enumerate() {
-        round.sample_ghz = vec![3.6; 5];
-        round.values = vec![100.0 + 0.1 * index as f64; 5];
-        round.disturbed = (0..5)
-            .map(|sample| tag(sample, Cause::OtherFrequency))
-            .collect();
+fn samples_are_converted_by_the_share_that_is_work_of_the_core() {
+    for (is_core_work, share) in [(true, 1.0), (false, 0.0)] {
+        let rounds = at_many_frequencies(is_core_work);
+        let selected = select(&rounds, Conversion::new(Unit::Nanoseconds, Some(share)));
+        assert_eq!(selected.choice, Choice::Undisturbed);
+        let values: Vec<f64> = selected.processes.concat();
+        assert!(values.iter().all(|value| (value - 100.0).abs() < 1e-9));
+        // One whose frequency is not known does not count.
+        assert_eq!(values.len(), 24);
+        let indices = selected.counted(&rounds[3]);
+        assert_eq!(
+            indices.iter().map(|(index, _)| *index).collect::<Vec<_>>(),
+            [0, 1, 3, 4]
+        );
+        assert!(
+            selected
+                .raw_medians()
+                .iter()
+                .all(|raw| (raw - 200.0).abs() < 1e-9)
+        );
     }
-    let chosen = |rounds: &[RoundSamples]| select(rounds, Unit::Nanoseconds).choice;
-    assert_eq!(chosen(&rounds), Choice::AnyFrequency);
-    assert_eq!(chosen(&rounds[..1]), Choice::AnyFrequency);
+    // A rate is converted the other way round, a count not at all.
+    let rounds = at_many_frequencies(false);
+    let of = |unit| select(&rounds, Conversion::new(unit, Some(1.0))).processes[5][0];
+    assert!((of(Unit::BytesPerSecond) - 100.0 * 4.2 / 3.7).abs() < 1e-9);
+    assert_eq!(of(Unit::Count), 100.0);
+    assert_eq!(select(&rounds, AS_MEASURED).processes[5], [100.0; 5]);
 }
 
 #[test]
 fn an_unobserved_process_does_not_count_beside_others() {
     let mut rounds: Vec<_> = [0; 7].map(round).into();
     rounds[3].alone_percent = None;
-    assert_eq!(select(&rounds, Unit::Nanoseconds).rounds.len(), 6);
+    assert_eq!(select(&rounds, AS_MEASURED).rounds.len(), 6);
 }
 
 fn shared_tags(shared: bool) -> Vec<Disturbance> {
@@ -184,49 +180,4 @@ fn shared_tags(shared: bool) -> Vec<Disturbance> {
         .then(|| tag(0, Cause::SharedCore))
         .into_iter()
         .collect()
-}
-
-#[test]
-fn where_no_frequency_is_common_work_of_the_core_is_converted_all_the_same() {
-    // Nothing is tagged, and the row's own median frequency differs by 5 % from that of the whole
-    // run.
-    let rounds: Vec<RoundSamples> = (0..9)
-        .map(|index| {
-            let ghz = 3.2 + 0.05 * f64::from(index);
-            RoundSamples {
-                values: vec![400.0 / ghz; 5],
-                sample_ghz: vec![ghz; 5],
-                usual_ghz: Some(3.57),
-                alone_percent: Some(99.0),
-                ..RoundSamples::default()
-            }
-        })
-        .collect();
-    let selected = select(&rounds, Unit::Nanoseconds);
-    assert_eq!(selected.choice, Choice::Converted);
-    assert!((selected.processes[0][0] - 400.0 / 3.57).abs() < 1e-9);
-}
-
-#[test]
-fn what_samples_of_the_usual_frequency_contradict_is_not_converted() {
-    // Much better in cycles than in time, but samples at the usual frequency say 5 % more than all
-    // samples say in cycles.
-    let rounds: Vec<RoundSamples> = (0..20)
-        .map(|index| {
-            let ghz = if index < 6 {
-                3.6
-            } else {
-                3.0 + 0.02 * f64::from(index)
-            };
-            let ns = if index < 6 { 1.05 } else { 1.0 };
-            RoundSamples {
-                values: vec![ns * 400.0 / ghz; 5],
-                sample_ghz: vec![ghz; 5],
-                usual_ghz: Some(3.6),
-                alone_percent: Some(99.0),
-                ..RoundSamples::default()
-            }
-        })
-        .collect();
-    assert_ne!(select(&rounds, Unit::Nanoseconds).choice, Choice::Converted);
 }

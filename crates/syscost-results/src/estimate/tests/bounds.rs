@@ -25,7 +25,10 @@ fn an_interval_is_no_narrower_than_the_grain_of_its_method() {
     let out = estimate(&levels(&[51.0, 51.1, 51.2, 51.3, 51.4, 51.5]), &rules).estimate;
     assert_eq!((out.ci95_low, out.ci95_high), (Some(48.0), Some(60.0)));
     let wide = estimate(&levels(&[40.0, 51.0, 51.0, 51.0, 51.0, 70.0]), &rules).estimate;
-    assert_eq!((wide.ci95_low, wide.ci95_high), (Some(40.0), Some(70.0)));
+    assert!(
+        wide.ci95_low <= Some(40.0) && wide.ci95_high >= Some(70.0),
+        "{wide:?}"
+    );
 }
 
 #[test]

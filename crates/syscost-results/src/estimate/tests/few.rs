@@ -15,11 +15,11 @@ fn five_rounds_have_students_interval() {
         ..
     } = out.estimate;
     assert!(
-        ci95_low >= Some(9.8) && ci95_low <= Some(10.2),
+        ci95_low >= Some(9.5) && ci95_low <= Some(10.2),
         "{ci95_low:?}"
     );
     assert!(
-        ci95_high >= Some(14.0) && ci95_high <= Some(14.4),
+        ci95_high >= Some(14.0) && ci95_high <= Some(14.8),
         "{ci95_high:?}"
     );
     assert_eq!((median, rounds), (Some(12.0), 5));

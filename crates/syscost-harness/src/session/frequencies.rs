@@ -1,0 +1,106 @@
+//! The frequency at which each row's cost is given.
+
+use std::collections::BTreeMap;
+
+use syscost_results::RoundSamples;
+use syscost_results::estimate::frequency;
+use syscost_results::stats::order::{median, quantile};
+
+/// Work that lowers the core's clock does so in nearly every process: in three of four it runs at
+/// less than this share of what the other rows of the same round ran at on the same CPU.
+const LOWERED: f64 = 0.97;
+
+/// Minimum number of processes for such a statement.
+const MIN_ROUNDS: usize = 4;
+
+/// The frequencies of a run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Frequencies {
+    /// The one at which costs are given, in GHz.
+    usual: Option<f64>,
+    /// Median over the rows, by round and CPU.
+    by_round: BTreeMap<(u32, u32), f64>,
+}
+
+impl Frequencies {
+    /// Those of these rows' rounds, with this machine's usual one if it is known, or else that of
+    /// the run.
+    pub(super) fn of<'a>(
+        machine: Option<f64>,
+        rounds: impl Iterator<Item = &'a RoundSamples> + Clone,
+    ) -> Self {
+        let mut all: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+        for round in rounds.clone() {
+            let at = all.entry((round.round, round.cpu)).or_default();
+            at.extend(of_round(round));
+        }
+        let middle = |(at, ghz): ((u32, u32), Vec<f64>)| Some((at, median(&ghz)?));
+        Self {
+            usual: machine.or_else(|| frequency::usual(frequency::known(rounds))),
+            by_round: all.into_iter().filter_map(middle).collect(),
+        }
+    }
+
+    /// The usual one, in GHz.
+    pub(super) fn usual(&self) -> Option<f64> {
+        self.usual
+    }
+
+    /// The frequency at which the cost of a row with these rounds is given: its own if its work
+    /// lowers the core's clock, since it would never run at the usual one.
+    pub(super) fn for_row(&self, rounds: &[RoundSamples]) -> Option<f64> {
+        let pairs = rounds.iter().filter_map(|round| {
+            let own = of_round(round)?;
+            Some((own, own / self.by_round.get(&(round.round, round.cpu))?))
+        });
+        let (own, shares): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        let lowers = shares.len() >= MIN_ROUNDS && quantile(&shares, 0.75) < Some(LOWERED);
+        if lowers { median(&own) } else { self.usual }
+    }
+}
+
+/// The median frequency of a process's samples.
+fn of_round(round: &RoundSamples) -> Option<f64> {
+    median(&frequency::known([round]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(ghz: [f64; 6]) -> Vec<RoundSamples> {
+        (0..)
+            .zip(ghz)
+            .map(|(round, ghz)| RoundSamples {
+                round,
+                values: vec![1.0; 5],
+                sample_ghz: vec![ghz; 5],
+                ..RoundSamples::default()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn only_work_that_lowers_the_clock_keeps_its_own() {
+        let usual = [4.0, 3.7, 4.1, 4.0, 3.8, 4.0];
+        let wide = usual.map(|ghz| 0.85 * ghz);
+        // A row whose processes happened to meet a slower core more often than not.
+        let unlucky = [3.8, 3.7, 3.9, 4.0, 3.6, 3.8];
+        let rows = [usual, usual, usual, usual, unlucky, wide].map(rounds);
+        let run = Frequencies::of(Some(4.05), rows.iter().flatten());
+        assert_eq!(run.for_row(&rows[0]), Some(4.05));
+        assert_eq!(run.for_row(&rows[4]), Some(4.05));
+        let own = run.for_row(&rows[5]).expect("it is known");
+        assert!((own - 3.4).abs() < 0.03, "{own}");
+        // Nothing is known of a row measured once.
+        assert_eq!(run.for_row(&rows[5][..1]), Some(4.05));
+    }
+
+    #[test]
+    fn the_first_run_of_a_machine_has_its_own() {
+        let rows = [[4.0, 4.0, 4.0, 4.0, 3.6, 3.7]].map(rounds);
+        let run = Frequencies::of(None, rows.iter().flatten());
+        assert_eq!(run.usual(), Some(4.0));
+        assert_eq!(Frequencies::of(None, [].iter()).usual(), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! What the runs of this machine showed, kept over runs: its usual frequency, and of each row how it
+//! depends on the frequency and how far runs differ.
+//!
+//! The file is a convenience: without it a run is the first of its machine.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use syscost_results::estimate::KeptRuns;
+use syscost_results::stats::order::median;
+use syscost_results::{Machine, Measurement};
+
+use super::rows::RowState;
+use crate::cores::known::{read, replace};
+
+/// Number of runs of which levels and frequencies are kept.
+const RUNS: usize = 12;
+
+/// Number of machines and kernels that one file keeps: homes may be shared.
+const MACHINES: usize = 32;
+
+/// A line is as good as one over this many processes at most, so that it can change.
+const MAX_FREEDOM: f64 = 500.0;
+
+/// The usual frequency is replaced once the median of this many runs differs from it by this share:
+/// the machine has moved, or is cooled differently.
+const MOVED_RUNS: usize = 5;
+const MOVED: f64 = 0.03;
+
+/// What is kept of one machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The frequency at which costs are given, in GHz.
+    pub(super) usual_ghz: Option<f64>,
+    /// That of each of the latest runs, the oldest first.
+    ghz: Vec<f64>,
+    /// The rows, by [`row_key`].
+    rows: BTreeMap<String, KeptRuns>,
+    /// When it was last changed: a count over all machines.
+    changed: u64,
+}
+
+/// All that is kept, by [`machine_key`].
+type Machines = BTreeMap<String, Kept>;
+
+/// Where it is kept, and what this machine's part was when the run began.
+#[derive(Debug, Clone, Default)]
+pub(super) struct KeptFile {
+    path: Option<PathBuf>,
+    pub(super) before: Kept,
+}
+
+impl KeptFile {
+    /// Reads this machine's part; without a path, or where nothing is kept, it is empty.
+    pub(super) fn open(path: Option<&Path>, machine: &Machine) -> Self {
+        let machines = path.map(read::<Machines>).unwrap_or_default();
+        Self {
+            path: path.map(Path::to_owned),
+            before: machines
+                .get(&machine_key(machine))
+                .cloned()
+                .unwrap_or_default(),
+        }
+    }
+
+    /// What is kept of a row.
+    pub(super) fn of(&self, state: &RowState) -> Option<&KeptRuns> {
+        self.before.rows.get(&row_key(state))
+    }
+
+    /// Adds this run: its usual frequency, and the rows that have a number. If it cannot be written,
+    /// the next run does without.
+    pub(super) fn add<'a>(
+        &self,
+        machine: &Machine,
+        ghz: Option<f64>,
+        rows: impl Iterator<Item = (&'a RowState, &'a Measurement)>,
+    ) {
+        let Some(path) = &self.path else { return };
+        // Another run may have added to it meanwhile.
+        let mut machines: Machines = read(path);
+        let latest = machines.values().map(|kept| kept.changed).max();
+        let kept = machines.entry(machine_key(machine)).or_default();
+        kept.changed = latest.unwrap_or_default() + 1;
+        kept.learn(ghz);
+        for (state, row) in rows {
+            if let Some((line, level)) = state.shown(row) {
+                let known = kept.rows.entry(row_key(state)).or_default();
+                known.line = known.line.and(line).at_most(MAX_FREEDOM);
+                known.levels.push(level);
+                let old = known.levels.len().saturating_sub(RUNS);
+                known.levels.drain(..old);
+            }
+        }
+        while machines.len() > MACHINES {
+            let oldest = machines.iter().min_by_key(|(_, kept)| kept.changed);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                break;
+            };
+            machines.remove(&oldest);
+        }
+        replace(path, &machines);
+    }
+}
+
+impl Kept {
+    /// Adds the frequency of a run. The first one is the usual one, until many others agree on
+    /// another.
+    fn learn(&mut self, ghz: Option<f64>) {
+        self.ghz.extend(ghz);
+        let old = self.ghz.len().saturating_sub(RUNS);
+        self.ghz.drain(..old);
+        let latest = &self.ghz[self.ghz.len().saturating_sub(MOVED_RUNS)..];
+        let (Some(middle), Some(usual)) = (median(latest), self.usual_ghz) else {
+            self.usual_ghz = ghz;
+            return;
+        };
+        if latest.len() == MOVED_RUNS && (middle / usual - 1.0).abs() > MOVED {
+            self.usual_ghz = Some(middle);
+        }
+    }
+}
+
+/// A machine under one kernel, measured by builds of one kind.
+fn machine_key(machine: &Machine) -> String {
+    let identity = machine.identity().join(", ");
+    format!("{identity}, {}, {}", machine.kernel, machine.build.profile)
+}
+
+/// A row that measures the same in all runs with this key.
+fn row_key(state: &RowState) -> String {
+    format!("{} r{}", state.row.name(), state.row.benchmark.revision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_run_sets_the_usual_frequency_and_many_others_move_it() {
+        let mut kept = Kept::default();
+        for ghz in [None, Some(4.0), Some(3.6), Some(4.1), Some(3.7)] {
+            kept.learn(ghz);
+        }
+        assert_eq!(kept.usual_ghz, Some(4.0));
+        for _ in 0..2 {
+            kept.learn(Some(3.6));
+        }
+        assert_eq!(kept.usual_ghz, Some(3.7), "of 4.0, 3.6, 4.1, 3.7, 3.6");
+    }
+
+    #[test]
+    fn a_file_keeps_machines_apart_and_forgets_the_oldest() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("kept.json");
+        let machine = |name: &str| Machine {
+            hostname: name.to_owned(),
+            ..Machine::default()
+        };
+        let add = |name: &str, ghz| {
+            let machine = machine(name);
+            KeptFile::open(Some(&path), &machine).add(&machine, Some(ghz), std::iter::empty());
+        };
+        let usual = |name: &str| KeptFile::open(Some(&path), &machine(name)).before.usual_ghz;
+        add("a", 3.0);
+        add("b", 4.0);
+        assert_eq!(
+            (usual("a"), usual("b"), usual("c")),
+            (Some(3.0), Some(4.0), None)
+        );
+        add("b", 4.0);
+        add("a", 3.0);
+        for number in 0..MACHINES - 1 {
+            add(&number.to_string(), 2.0);
+        }
+        assert_eq!((usual("a"), usual("b")), (Some(3.0), None));
+        std::fs::write(&path, "no JSON").expect("written");
+        assert_eq!(usual("a"), None);
+        add("a", 3.5);
+        assert_eq!(usual("a"), Some(3.5));
+    }
+}

@@ -1,0 +1,221 @@
+//! How far runs of one machine differ although nothing changed.
+//!
+//! An interval over the processes of one run covers what more processes of that run would show.
+//! Another run finds memory elsewhere and its neighbours in another mood, so its level differs by
+//! more. How much more is taken from the runs that this machine kept, once there are some; until
+//! then it is believed that processes of one run resemble each other a little.
+
+use serde::{Deserialize, Serialize};
+
+use super::core_share::medians;
+use super::selection::{Choice, Selection};
+use crate::measurement::{BetweenRuns, RoundSamples, Unit};
+use crate::stats::interval::MIN_VALUES;
+use crate::stats::order::median;
+use crate::stats::student;
+
+/// The share of the deviation of a run's processes by which runs differ in addition, and the
+/// deviation of runs whose processes agree perfectly: the frequency of a core is not known better.
+const BELIEVED: (f64, f64) = (0.4, 0.001);
+
+/// As how many runs the belief counts beside those that were seen.
+const BELIEF_RUNS: f64 = 4.0;
+
+/// Minimum number of earlier runs that say something about the next.
+pub const MIN_RUNS: usize = 4;
+
+/// Runs farther from the median of all than this many standard deviations changed.
+const FAR: f64 = 4.0;
+
+/// A mean distance from the median is this many times smaller than the standard deviation of a
+/// normal distribution, and the error of a median as many times larger than that of a mean.
+const ROOT_HALF_PI: f64 = 1.2533;
+
+/// The level of a row in one run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Median over its processes of the core's frequency, in GHz; null where it is not known.
+    pub ghz: Option<f64>,
+    /// Median over its processes of the logarithm of the time as measured; of the negative logarithm
+    /// of what is no time.
+    pub level: f64,
+    /// Standard error of that.
+    pub error: f64,
+}
+
+impl Level {
+    /// The level of these rounds; `None` if too few of them are undisturbed or positive.
+    pub fn of(rounds: &[RoundSamples], unit: Unit) -> Option<Self> {
+        let undisturbed = || rounds.iter().filter(|round| round.is_undisturbed());
+        let known = undisturbed().filter_map(|round| medians(round, unit));
+        let (ghz, mut levels): (Vec<f64>, Vec<f64>) = known.unzip();
+        if levels.is_empty() {
+            levels = undisturbed()
+                .filter_map(|round| {
+                    let samples = Choice::Undisturbed.of(round).map(|(_, value)| value);
+                    unit.logarithm(median(&samples.collect::<Vec<_>>())?)
+                })
+                .collect();
+        }
+        let level = median(&levels).filter(|_| levels.len() >= MIN_VALUES)?;
+        let error = ROOT_HALF_PI * deviation(&levels) / (levels.len() as f64).sqrt();
+        Some(Self {
+            ghz: median(&ghz),
+            level,
+            error,
+        })
+    }
+
+    /// The level at this frequency, if this share of it is work of the core.
+    fn at(&self, usual: Option<f64>, share: f64) -> f64 {
+        let time = usual.zip(self.ghz);
+        let time = time.map_or(1.0, |(usual, ghz)| share * usual / ghz + 1.0 - share);
+        self.level - time.ln()
+    }
+}
+
+/// The standard deviation of these values by their mean distance from the median, which a few far
+/// ones change little.
+fn deviation(values: &[f64]) -> f64 {
+    let middle = median(values).unwrap_or(0.0);
+    let distances = values.iter().map(|value| (value - middle).abs());
+    ROOT_HALF_PI * distances.sum::<f64>() / values.len().max(1) as f64
+}
+
+impl BetweenRuns {
+    /// How far runs differ of which this is one, by these earlier ones. `None` if a relative
+    /// deviation makes no sense: with values that are not positive.
+    pub fn of(selected: &Selection<'_>, unit: Unit, share: f64, earlier: &[Level]) -> Option<Self> {
+        let levels = selected.processes.iter();
+        let levels: Option<Vec<f64>> = levels
+            .map(|process| unit.logarithm(median(process)?))
+            .collect();
+        let believed = (BELIEVED.0 * deviation(&levels?)).hypot(BELIEVED.1);
+        let usual = selected.rounds.iter().find_map(|round| round.usual_ghz);
+        let seen = unexplained(earlier, usual, share);
+        Some(match seen {
+            None => Self {
+                deviation: believed,
+                runs: 0,
+            },
+            Some((variance, runs)) => {
+                let freedom = f64::from(runs) - 1.0;
+                let sum = BELIEF_RUNS * believed.powi(2) + freedom * variance;
+                Self {
+                    deviation: (sum / (BELIEF_RUNS + freedom)).sqrt(),
+                    runs,
+                }
+            }
+        })
+    }
+}
+
+/// The variance between these runs that the processes of each do not explain, and how many runs it
+/// is from: those that no change moved away. `None` with too few.
+fn unexplained(runs: &[Level], usual: Option<f64>, share: f64) -> Option<(f64, u32)> {
+    let levels: Vec<f64> = runs.iter().map(|run| run.at(usual, share)).collect();
+    let middle = median(&levels)?;
+    let reach = FAR * deviation(&levels);
+    let near = |level: &f64| (level - middle).abs() <= reach;
+    let kept: Vec<f64> = levels.iter().copied().filter(near).collect();
+    if kept.len() < MIN_RUNS {
+        return None;
+    }
+    let within = runs.iter().map(|run| run.error.powi(2)).sum::<f64>() / runs.len() as f64;
+    let variance = student::deviation(&kept).powi(2) - within;
+    Some((variance.max(0.0), kept.len() as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::selection::{Conversion, select};
+    use super::*;
+    use crate::fixture::normal;
+
+    /// Six processes whose medians differ by this relative deviation.
+    fn rounds(deviation: f64) -> Vec<RoundSamples> {
+        let mut rng = fastrand::Rng::with_seed(3);
+        (0..6)
+            .map(|round| RoundSamples {
+                round,
+                values: vec![100.0 * (1.0 + deviation * normal(&mut rng)); 5],
+                sample_ghz: vec![3.0; 5],
+                usual_ghz: Some(3.0),
+                ..RoundSamples::default()
+            })
+            .collect()
+    }
+
+    fn between(rounds: &[RoundSamples], share: f64, earlier: &[Level]) -> BetweenRuns {
+        let unit = Unit::Nanoseconds;
+        let selected = select(rounds, Conversion::new(unit, Some(share)));
+        BetweenRuns::of(&selected, unit, share, earlier).expect("they are positive")
+    }
+
+    #[test]
+    fn a_first_run_believes_that_runs_differ_as_its_processes_do_to_a_part() {
+        let calm = between(&rounds(0.0), 1.0, &[]);
+        assert_eq!((calm.deviation, calm.runs), (BELIEVED.1, 0));
+        let wild = between(&rounds(0.05), 1.0, &[]);
+        assert!(wild.deviation > 0.005 && wild.deviation < 0.03, "{wild:?}");
+    }
+
+    #[test]
+    fn what_the_kept_runs_show_counts_more_the_more_there_are() {
+        let rounds = rounds(0.0);
+        let run = |number: u32| Level {
+            ghz: Some(3.0),
+            level: 100f64.ln()
+                + if number.is_multiple_of(2) {
+                    0.02
+                } else {
+                    -0.02
+                },
+            error: 0.001,
+        };
+        let of = |count| between(&rounds, 1.0, &(0..count).map(run).collect::<Vec<_>>());
+        assert_eq!(of(3).runs, 0, "too few say nothing");
+        let (some, many) = (of(4), of(16));
+        assert_eq!((some.runs, many.runs), (4, 16));
+        assert!(
+            some.deviation < many.deviation && many.deviation < 0.022,
+            "{some:?} {many:?}"
+        );
+        assert!(many.deviation > 0.015, "{many:?}");
+    }
+
+    #[test]
+    fn runs_at_other_frequencies_and_one_after_a_change_do_not_widen_it() {
+        let at = |ghz: f64| Level {
+            ghz: Some(ghz),
+            level: (300.0 / ghz).ln(),
+            error: 0.0,
+        };
+        let mut runs: Vec<Level> = [2.7, 2.8, 3.0, 3.1, 2.9, 3.0].map(at).into();
+        let exact = unexplained(&runs, Some(3.0), 1.0).expect("enough");
+        assert!(exact.0 < 1e-9, "{exact:?}");
+        assert!(unexplained(&runs, Some(3.0), 0.0).expect("enough").0 > 1e-4);
+        for (index, run) in runs.iter_mut().enumerate() {
+            run.level += 0.001 * index as f64;
+        }
+        runs.push(Level {
+            level: 9.0,
+            ..runs[0]
+        });
+        let (variance, count) = unexplained(&runs, Some(3.0), 1.0).expect("enough");
+        assert!(count == 6 && variance < 1e-4, "{variance} of {count}");
+    }
+
+    #[test]
+    fn values_that_may_be_zero_have_no_relative_deviation() {
+        let zero = RoundSamples {
+            values: vec![0.0; 5],
+            ..RoundSamples::default()
+        };
+        let unit = Unit::Nanoseconds;
+        let rounds = vec![zero; 6];
+        let selected = select(&rounds, Conversion::new(unit, None));
+        assert_eq!(BetweenRuns::of(&selected, unit, 1.0, &[]), None);
+        assert_eq!(Level::of(&rounds, unit), None);
+    }
+}
