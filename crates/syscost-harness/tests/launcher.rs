@@ -145,7 +145,8 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
 
     // It kills one itself, and is off the CPU for a while before it waits for it.
     let stopped = format!(
-        "{ready}; sleep 1000 & kill -KILL $!; (sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; exit 3"
+        "{ready}; sleep 1000 & kill -KILL $!
+        (sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; exit 3"
     );
     let interrupted = AtomicBool::new(false);
     let launcher = Launcher::new(

@@ -114,8 +114,8 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
-/// Whether the first thread of `pid` sleeps until something wakes it: it neither runs nor waits for a
-/// CPU, nor has it been stopped.
+/// Whether the first thread of `pid` sleeps until something wakes it: it neither runs nor waits for
+/// a CPU, nor has it been stopped.
 pub fn is_asleep(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.state == 'S')
 }

@@ -33,15 +33,15 @@ pub(in crate::bencher) enum Without {
     Nothing,
     /// Those of one preparation.
     Preparation,
-    /// Those of a preparation of each single operation. Claims about arguments then apply to all such
-    /// calls, of which it must make none.
+    /// Those of a preparation of each single operation. Claims about arguments then apply to all
+    /// such calls, of which it must make none.
     EachPreparation,
 }
 
 impl Bencher<'_> {
-    /// Counts system calls by number in a forked child, and checks their arguments. What belongs to
-    /// no operation, `body` does [uncounted](audit::uncounted): how many calls that takes may depend
-    /// on what others do meanwhile.
+    /// Counts system calls by number in a forked child, and checks their arguments. What belongs
+    /// to no operation, `body` does [uncounted](audit::uncounted): how many calls that takes may
+    /// depend on what others do meanwhile.
     pub(in crate::bencher) fn judge_audit(
         &mut self,
         operations: u64,
@@ -50,8 +50,8 @@ impl Bencher<'_> {
         self.judge_audit_without(Without::Nothing, operations, &mut |_| body())
     }
 
-    /// As [`Bencher::judge_audit`], without the calls of a preparation that ends what the operations
-    /// begin.
+    /// As [`Bencher::judge_audit`], without the calls of a preparation that ends what the
+    /// operations begin.
     pub(in crate::bencher) fn judge_audit_without(
         &mut self,
         without: Without,

@@ -61,7 +61,8 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// In an audited child: makes a team, runs `work`, whose calls alone count, and ends the partners.
+    /// In an audited child: makes a team, runs `work`, whose calls alone count, and ends the
+    /// partners.
     pub(super) fn audited(
         make: impl FnOnce() -> Result<Self, Failure>,
         work: impl FnOnce(&mut Self) -> Result<(), Failure>,

@@ -101,8 +101,8 @@ pub(super) unsafe fn unreported(number: libc::c_long, a: usize, b: usize, c: usi
     unsafe { trampoline::syscost_audit_call(number as usize, a, b, c) }
 }
 
-/// The numbers of calls that no kernel has, by which an audited task says that what follows does not
-/// count, or counts again. The listener answers them itself.
+/// The numbers of calls that no kernel has, by which an audited task says that what follows does
+/// not count, or counts again. The listener answers them itself.
 pub(super) const UNCOUNTED: libc::c_long = 0x2d70_0000;
 pub(super) const COUNTED: libc::c_long = UNCOUNTED + 1;
 
