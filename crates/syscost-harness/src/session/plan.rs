@@ -96,7 +96,8 @@ impl Session<'_> {
         }
     }
 
-    /// One benchmark in one round: the evidence pass, if it is the first round, then the timed one.
+    /// One benchmark in one round: the evidence pass, if it is the first round or a count is
+    /// doubtful, then the timed one.
     pub(super) fn step(
         &mut self,
         benchmark: &'static Benchmark,
@@ -108,18 +109,13 @@ impl Session<'_> {
     ) -> Result<(), Interrupted> {
         let mut random = fastrand::Rng::with_seed(seed);
         let effort = scaled(&profile.effort(), pace);
-        let passes: &[Pass] = if round == 0 {
-            &[Pass::Evidence, Pass::Timed]
-        } else {
-            &[Pass::Timed]
-        };
-        for pass in passes {
+        for pass in [Pass::Evidence, Pass::Timed] {
             if self.is_spent() {
                 return Ok(());
             }
             self.job(
                 benchmark,
-                *pass,
+                pass,
                 round,
                 effort.clone(),
                 &mut random,
@@ -145,6 +141,7 @@ impl Session<'_> {
         let active = self.states.iter();
         let mut cases: Vec<JobCase> = active
             .filter(|state| state.row.benchmark.id == benchmark.id && state.takes_part())
+            .filter(|state| pass == Pass::Timed || round == 0 || state.is_doubtful())
             .map(|state| JobCase {
                 suffix: state.row.case.suffix(),
                 iterations: state.iterations,
