@@ -62,6 +62,14 @@ impl Bencher<'_> {
             })
     }
 
+    /// Whether a task of the operation may sleep, according to its own expectations.
+    fn sleeps(&self) -> bool {
+        let is_switched = |expect: &Expect| {
+            expect.counter == Counter::Switches && expect.bound.max().is_none_or(|most| most > 0.01)
+        };
+        self.may_block() || self.declared.iter().any(is_switched)
+    }
+
     pub(super) fn count_batches(
         &mut self,
         per_turn: u64,
