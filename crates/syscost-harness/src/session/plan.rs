@@ -235,7 +235,8 @@ pub(super) fn benchmarks(
 }
 
 /// The benchmarks that the coming round measures, in random order, except that those with a
-/// costly set-up are adjacent, see [`arranged`].
+/// costly set-up are adjacent, see [`arranged`], and that the first round begins with those that come
+/// first.
 pub(super) fn order(
     sessions: &[&Session<'_>],
     round: u32,
@@ -251,7 +252,15 @@ pub(super) fn order(
     let all = benchmarks(sessions, RowState::takes_part).into_iter();
     let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
     random.shuffle(&mut benchmarks);
-    arranged(benchmarks, round)
+    led(arranged(benchmarks, round), round)
+}
+
+/// The same order, but in the first round with those that come first.
+fn led(mut order: Vec<&'static Benchmark>, round: u32) -> Vec<&'static Benchmark> {
+    if round == 0 {
+        order.sort_by_key(|benchmark| !benchmark.comes_first);
+    }
+    order
 }
 
 /// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in
@@ -316,6 +325,23 @@ mod tests {
         assert_eq!(arranged(shuffled.clone(), 0), ["a", "c", "b", "d"]);
         assert_eq!(arranged(shuffled.clone(), 1), ["b", "d", "a", "c"]);
         assert_eq!(arranged(shuffled, 2), ["a", "c", "b", "d"]);
+    }
+
+    #[test]
+    fn the_first_round_begins_with_what_comes_first() {
+        static ANY: Benchmark = Benchmark::DEFAULT;
+        static FIRST: Benchmark = Benchmark {
+            id: "first",
+            comes_first: true,
+            ..Benchmark::DEFAULT
+        };
+        let ids = |round| {
+            led(vec![&ANY, &FIRST, &ANY], round)
+                .into_iter()
+                .map(|one| one.id)
+        };
+        assert_eq!(ids(0).collect::<Vec<_>>(), ["first", "", ""]);
+        assert_eq!(ids(1).collect::<Vec<_>>(), ["", "first", ""]);
     }
 
     #[test]
