@@ -129,7 +129,6 @@ fn what_is_said_of_a_case_asks_for_what_it_has() {
             benchmark.quick,
             benchmark.careful,
             benchmark.disregards_neighbours,
-            benchmark.refuted_by_design,
         ] {
             says(&row.case);
         }

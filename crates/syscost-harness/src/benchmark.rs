@@ -49,9 +49,9 @@ pub struct Benchmark {
     pub careful: fn(&Case) -> bool,
     /// Whether this machine can do it, found out without measuring.
     pub support: fn(&Case) -> Result<(), Unsupported>,
-    /// Whether this case is meant to be refuted, to show that it would be on a machine with nothing
-    /// else to do: its withheld number is not a problem, not even for `--strict`.
-    pub refuted_by_design: fn(&Case) -> bool,
+    /// Whether the first round begins with it: what people look at first is there however short the
+    /// time is.
+    pub comes_first: bool,
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
     pub derive: Option<Derive>,
     /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
@@ -79,7 +79,7 @@ impl Benchmark {
         quick: |_| false,
         careful: |_| false,
         support: |_| Ok(()),
-        refuted_by_design: |_| false,
+        comes_first: false,
         derive: None,
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",

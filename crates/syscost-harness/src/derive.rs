@@ -38,6 +38,9 @@ pub struct Source<'a> {
 pub struct Derived {
     /// The value, in the benchmark's unit.
     pub value: f64,
+    /// Why there is no result after all, judged like claims: the law that does not fit. Nothing was
+    /// claimed wrongly then, so nothing is refuted.
+    pub misfit: Option<String>,
     /// Its claims: at least one that could be wrong.
     pub evidence: Vec<Evidence>,
     /// The bounds of the value as far as the method can resolve it, since sizes are not measured

@@ -143,6 +143,20 @@ fn a_misbehaving_worker_costs_one_row_and_leaves_nothing() {
         failure(&lost, 0)
     );
 
+    // It kills one itself, and is off the CPU for a while before it waits for it.
+    let stopped = format!(
+        "{ready}; sleep 1000 & kill -KILL $!
+        (sleep 0.3; kill -CONT $$) & kill -STOP $$; wait; exit 3"
+    );
+    let interrupted = AtomicBool::new(false);
+    let launcher = Launcher::new(
+        program(folder, &stopped),
+        Duration::from_secs(20),
+        &interrupted,
+    );
+    let stopped = launcher.run(&job(1), 100, None).expect("ran");
+    assert_eq!(failure(&stopped, 0), "the worker exited with 3");
+
     let environment = run(
         folder,
         &format!(r#"{ready}; echo "$SYSCOST_TEST_SET ${{HOME-taken}}""#),

@@ -73,6 +73,17 @@ pub fn note_syscalls(
     })
 }
 
+/// Runs a part of an audited operation that is none of what is to be counted: its set-up, its
+/// preparation, its end. Called by the operation's own task, no task's calls count until `part` has
+/// returned; called by another, its own do not. Outside an audit it costs two calls that no kernel
+/// has.
+pub fn uncounted<T>(part: impl FnOnce() -> T) -> T {
+    os::count_calls(false);
+    let result = part();
+    os::count_calls(true);
+    result
+}
+
 /// Whether [`count_syscalls`] works here: tries it on one call.
 ///
 /// # Errors
@@ -111,6 +122,11 @@ impl SyscallCounts {
             noted: numbers.map(|number| (number, Vec::new())).collect(),
             ..SyscallCounts::default()
         }
+    }
+
+    /// The operation's own task.
+    pub(crate) fn own_task(&self) -> u32 {
+        self.own
     }
 
     pub(crate) fn record(&mut self, task: u32, number: u32, arguments: Arguments) {

@@ -7,14 +7,6 @@ use common::{Program, rows};
 use syscost_benches::CATALOGUE;
 use syscost_harness::Catalogue;
 
-/// The rows that are meant to be refuted.
-fn refuted_by_design() -> Vec<String> {
-    let rows = Catalogue::rows(CATALOGUE.benchmarks()).into_iter();
-    rows.filter(|row| (row.benchmark.refuted_by_design)(&row.case))
-        .map(|row| row.name())
-        .collect()
-}
-
 /// Maximum share of the rows that may need a second try: other tests alone do not disturb more.
 const MAX_SECOND_TRIES: f64 = 0.05;
 
@@ -64,7 +56,6 @@ fn troubles(program: &Program, selectors: &[&str]) -> Vec<Trouble> {
     ];
     arguments.extend(selectors);
     let run = program.json(&arguments);
-    let refuted_by_design = refuted_by_design();
     let mut troubles = Vec::new();
     for row in rows(&run) {
         let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
@@ -78,12 +69,6 @@ fn troubles(program: &Program, selectors: &[&str]) -> Vec<Trouble> {
                 // A worker lists the cases of its benchmark exactly as the coordinator does.
                 assert!(!reason.starts_with("this build"), "{name}: {reason}");
                 println!("skipped: {name}: {reason}");
-            }
-            "withheld" if refuted_by_design.contains(&name) => {
-                assert!(
-                    reason.contains("switches") || reason.contains("sched_yield"),
-                    "{reason}"
-                );
             }
             _ => troubles.push(Trouble {
                 name,

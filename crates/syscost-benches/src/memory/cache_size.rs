@@ -53,6 +53,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let (plateau, end, next) = hierarchy::step(&curve, level as usize)?;
     let stated = reported::cache_bytes(level as u32);
     let mut derived = Derived {
+        misfit: None,
         value: end,
         limits: hierarchy::around(&hierarchy::points(sources, SIZE, "memory.latency"), end),
         evidence: [hierarchy::rises(&curve), reported::is_level(stated, end)]

@@ -50,6 +50,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let (plateau, end, next) = hierarchy::step(&curve, case.number(LEVEL) as usize)?;
     let page = Pages::Small.bytes()? as f64;
     let mut derived = Derived {
+        misfit: None,
         value: page * end,
         limits: hierarchy::around(&hierarchy::points(sources, COUNT, "memory.tlb"), end)
             .map(|(below, above)| (page * below, page * above)),

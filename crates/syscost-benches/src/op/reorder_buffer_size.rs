@@ -77,6 +77,7 @@ fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         reason: None,
     };
     Ok(Derived {
+        misfit: None,
         value: step.at,
         evidence: vec![
             evidence(

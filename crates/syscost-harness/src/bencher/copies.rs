@@ -8,13 +8,14 @@ use syscost_results::measurement::Cause;
 use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::Unsupported;
+use syscost_sys::audit::uncounted;
 use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
 
 use super::Bencher;
 use super::bracket::Bracket;
 use super::counts::Counted;
-use super::evidence::{Audited, COUNTED_NS};
+use super::evidence::COUNTED_NS;
 use super::pass::Pass;
 use super::team::groups_of;
 use super::timed::warm_up::WarmUp;
@@ -181,13 +182,15 @@ impl Bencher<'_> {
             self.findings.evidence.push(evidence);
         }
         // While this process has no other thread that a fork would lose.
-        self.judge_audit(AUDITED * per_turn, &mut |audited| {
-            let mut op = one()?;
-            let turns = match audited {
-                Audited::Operations => 1 + AUDITED,
-                Audited::Nothing => 1,
-            };
-            (0..turns).try_for_each(|_| op().map_err(failed))
+        self.judge_audit(AUDITED * per_turn, &mut || {
+            let mut op = uncounted(|| {
+                let mut op = one()?;
+                op().map_err(failed)?;
+                Ok::<_, Failure>(op)
+            })?;
+            (0..AUDITED).try_for_each(|_| op().map_err(failed))?;
+            uncounted(|| drop(op));
+            Ok(())
         })?;
         let mut course = self.course(between, cpus, make.clone())?;
         course.window(&mut None)?;

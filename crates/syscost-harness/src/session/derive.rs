@@ -137,6 +137,9 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     let has_number = |value: &Result<_, _>| !matches!(value, Err(Failure::Unsupported(_)));
     let having = rounds.iter().filter(|(_, value)| has_number(value)).count();
     let proof = (how.compute)(&case, &whole).and_then(|derived| {
+        if let Some(misfit) = derived.misfit {
+            return Err(Failure::Unsupported(misfit));
+        }
         let mut evidence = derived.evidence;
         // A row without claims of its own is a defect, which the row will report.
         if !evidence.is_empty() {

@@ -96,7 +96,8 @@ impl Session<'_> {
         }
     }
 
-    /// One benchmark in one round: the evidence pass, if it is the first round, then the timed one.
+    /// One benchmark in one round: the evidence pass, if it is the first round or a count is
+    /// doubtful, then the timed one.
     pub(super) fn step(
         &mut self,
         benchmark: &'static Benchmark,
@@ -108,18 +109,13 @@ impl Session<'_> {
     ) -> Result<(), Interrupted> {
         let mut random = fastrand::Rng::with_seed(seed);
         let effort = scaled(&profile.effort(), pace);
-        let passes: &[Pass] = if round == 0 {
-            &[Pass::Evidence, Pass::Timed]
-        } else {
-            &[Pass::Timed]
-        };
-        for pass in passes {
+        for pass in [Pass::Evidence, Pass::Timed] {
             if self.is_spent() {
                 return Ok(());
             }
             self.job(
                 benchmark,
-                *pass,
+                pass,
                 round,
                 effort.clone(),
                 &mut random,
@@ -145,6 +141,7 @@ impl Session<'_> {
         let active = self.states.iter();
         let mut cases: Vec<JobCase> = active
             .filter(|state| state.row.benchmark.id == benchmark.id && state.takes_part())
+            .filter(|state| pass == Pass::Timed || round == 0 || state.is_doubtful())
             .map(|state| JobCase {
                 suffix: state.row.case.suffix(),
                 iterations: state.iterations,
@@ -239,7 +236,8 @@ pub(super) fn benchmarks(
 }
 
 /// The benchmarks that the coming round measures, in random order, except that those with a
-/// costly set-up are adjacent, see [`arranged`].
+/// costly set-up are adjacent, see [`arranged`], and that the first round begins with those that come
+/// first.
 pub(super) fn order(
     sessions: &[&Session<'_>],
     round: u32,
@@ -255,7 +253,15 @@ pub(super) fn order(
     let all = benchmarks(sessions, RowState::takes_part).into_iter();
     let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
     random.shuffle(&mut benchmarks);
-    arranged(benchmarks, round)
+    led(arranged(benchmarks, round), round)
+}
+
+/// The same order, but in the first round with those that come first.
+fn led(mut order: Vec<&'static Benchmark>, round: u32) -> Vec<&'static Benchmark> {
+    if round == 0 {
+        order.sort_by_key(|benchmark| !benchmark.comes_first);
+    }
+    order
 }
 
 /// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in
@@ -320,6 +326,23 @@ mod tests {
         assert_eq!(arranged(shuffled.clone(), 0), ["a", "c", "b", "d"]);
         assert_eq!(arranged(shuffled.clone(), 1), ["b", "d", "a", "c"]);
         assert_eq!(arranged(shuffled, 2), ["a", "c", "b", "d"]);
+    }
+
+    #[test]
+    fn the_first_round_begins_with_what_comes_first() {
+        static ANY: Benchmark = Benchmark::DEFAULT;
+        static FIRST: Benchmark = Benchmark {
+            id: "first",
+            comes_first: true,
+            ..Benchmark::DEFAULT
+        };
+        let ids = |round| {
+            led(vec![&ANY, &FIRST, &ANY], round)
+                .into_iter()
+                .map(|one| one.id)
+        };
+        assert_eq!(ids(0).collect::<Vec<_>>(), ["first", "", ""]);
+        assert_eq!(ids(1).collect::<Vec<_>>(), ["", "first", ""]);
     }
 
     #[test]

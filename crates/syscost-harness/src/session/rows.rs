@@ -1,5 +1,6 @@
 //! The state of one row during the run, and its entry in the document.
 
+mod claims;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -12,8 +13,9 @@ use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
-use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
+use syscost_results::{Estimate, Flag, Measurement, RoundSamples, Status, Verdict};
 
+use self::claims::Claims;
 use super::budget::Takes;
 use super::frequencies::Frequencies;
 use crate::bencher::{Findings, Follows, Pass};
@@ -43,7 +45,7 @@ pub(crate) struct RowState {
     pub(crate) rests: bool,
     /// Whether it has fewer rounds than it needs, or none, for lack of time.
     pub(crate) cut: bool,
-    evidence: Vec<Evidence>,
+    claims: Claims,
     /// Whether the evidence pass has been completed.
     is_proved: bool,
     observed: bool,
@@ -83,7 +85,7 @@ impl RowState {
             settled: false,
             rests: false,
             cut: false,
-            evidence: Vec::new(),
+            claims: Claims::default(),
             is_proved: false,
             observed: false,
             cycle_floor: None,
@@ -138,7 +140,7 @@ impl RowState {
             }
         };
         for evidence in findings.evidence {
-            self.add_evidence(evidence);
+            self.claims.add(evidence);
         }
         self.observed |= findings.observed;
         self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
@@ -188,16 +190,9 @@ impl RowState {
         }
     }
 
-    /// Keeps one entry per claim and source: the worst verdict of all rounds.
-    fn add_evidence(&mut self, evidence: Evidence) {
-        let same = |known: &&mut Evidence| {
-            known.claim == evidence.claim && known.source == evidence.source
-        };
-        match self.evidence.iter_mut().find(same) {
-            Some(known) if evidence.verdict >= known.verdict => *known = evidence,
-            Some(_) => {}
-            None => self.evidence.push(evidence),
-        }
+    /// Whether what refuted it is to be counted again: others may have caused it.
+    pub(crate) fn is_doubtful(&self) -> bool {
+        self.claims.are_doubtful()
     }
 
     /// Whether it may be left to a later round while no core is ours: not before it was measured, nor more
@@ -319,7 +314,7 @@ impl RowState {
             details,
             ..
         } = self.estimated(&rounds, kept);
-        let mut evidence = self.evidence.clone();
+        let mut evidence = self.claims.evidence();
         evidence.extend(self.judge_floor(&estimate, core_cycles));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
         let is_shown = status.has_figures();

@@ -165,9 +165,15 @@ impl Worker {
 
     /// A child of the worker that a signal had already ended at the last check, and that it has not
     /// waited for since: it waits forever for an answer of this partner. A child that it kills
-    /// itself is waited for immediately.
+    /// itself it waits for immediately, once it has the CPU: only checks count at which it sleeps.
     fn lost_child(&mut self) -> Option<String> {
-        let killed = process::killed_children(self.child.id());
+        let worker = self.child.id();
+        // In this order: whoever sleeps then was not about to wait for them.
+        let killed = process::killed_children(worker);
+        if !process::is_asleep(worker) {
+            self.killed.clear();
+            return None;
+        }
         let lost = killed.iter().find(|child| self.killed.contains(child));
         let lost = lost.map(|(pid, signal)| {
             format!("its process {pid} was killed by signal {signal}, which syscost did not send")

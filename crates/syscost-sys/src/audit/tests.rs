@@ -53,6 +53,45 @@ fn a_hundred_calls_are_a_hundred_and_nothing_else() {
 }
 
 #[test]
+fn parts_that_are_not_counted_count_for_nobody() {
+    let seen = counts(|| {
+        getppid();
+        uncounted(|| {
+            (0..5).for_each(|_| drop(getppid()));
+            uncounted(getppid);
+            getppid();
+        });
+        getppid();
+    });
+    let Some(seen) = seen else { return };
+    assert_eq!(seen.to_string(), "getppid 2");
+    let (out, into) = std::io::pipe().unwrap();
+    let seen = counts(move || {
+        let (mut out, mut into) = (out, into);
+        let child = uncounted(|| {
+            let child = os::fork(&mut || {
+                // While the operation's own task waits for it and does not count.
+                (0..5).for_each(|_| drop(getppid()));
+                into.write_all(b"+").unwrap();
+                0
+            });
+            out.read_exact(&mut [0]).unwrap();
+            child.unwrap()
+        });
+        let other = os::fork(&mut || {
+            uncounted(|| (0..5).for_each(|_| drop(getppid())));
+            getppid();
+            0
+        });
+        os::wait_for(other.unwrap()).unwrap();
+        uncounted(|| os::wait_for(child).unwrap());
+    });
+    let Some(seen) = seen else { return };
+    assert_eq!(seen.get(Sysno::GETPPID), 1, "{seen}");
+    assert_eq!(seen.own(Sysno::WAIT4), 1, "{seen}");
+}
+
+#[test]
 fn an_operation_that_calls_nothing_counts_nothing() {
     let Some(seen) = counts(|| ()) else { return };
     assert_eq!(

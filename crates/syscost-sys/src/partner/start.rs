@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
-use std::mem;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{self, JoinHandle};
@@ -156,21 +155,6 @@ impl Partner {
         self.task
     }
 
-    /// Stops a partner process permanently; a thread goes on.
-    pub fn freeze(&self) {
-        if let Handle::Process(Some(child)) = self.handle {
-            // A process that cannot be stopped has ended.
-            let _ = os::stop_process(child);
-        }
-    }
-
-    /// Ends the partner as dropping it does, but closes nothing, which would be another system
-    /// call: for an audit's child, which is about to end.
-    pub fn abandon(self) {
-        self.end();
-        mem::forget(self);
-    }
-
     fn end(&self) {
         if let Handle::Process(Some(child)) = self.handle {
             // A process that has ended already is only waited for.
@@ -190,9 +174,20 @@ impl Partner {
     /// # Errors
     /// [`PartnerError::Failed`] with what its work returned, or how its process ended.
     pub fn join(mut self) -> Result<(), PartnerError> {
-        let ended = match &mut self.handle {
+        let ended = self.ending();
+        ended.map_err(|how| {
+            let mut said = String::new();
+            // No writer of the pipe is left, so this reads everything that was written before the end.
+            let _ = self.reports.read_to_string(&mut said);
+            PartnerError::Failed(if said.is_empty() { how } else { said })
+        })
+    }
+
+    /// Waits until it has ended, and returns how, unless it ended well. Once only.
+    fn ending(&mut self) -> Result<(), String> {
+        match &mut self.handle {
             Handle::Process(child) => {
-                let child = child.take().expect("only `join` takes it, once");
+                let child = child.take().expect("it is taken here, once");
                 match os::wait_for(child) {
                     Ok(0) => Ok(()),
                     // As in shells: 128 plus the signal's number.
@@ -204,19 +199,13 @@ impl Partner {
                 }
             }
             Handle::Thread(thread) => {
-                let thread = thread.take().expect("only `join` takes it, once");
+                let thread = thread.take().expect("it is taken here, once");
                 match thread.join() {
                     Ok(true) => Ok(()),
                     Ok(false) | Err(_) => Err("its thread ended badly".to_owned()),
                 }
             }
-        };
-        ended.map_err(|how| {
-            let mut said = String::new();
-            // No writer of the pipe is left, so this reads everything that was written before the end.
-            let _ = self.reports.read_to_string(&mut said);
-            PartnerError::Failed(if said.is_empty() { how } else { said })
-        })
+        }
     }
 
     /// Waits until the partner is ready, and returns its task id.
@@ -236,6 +225,10 @@ impl Partner {
             .trim_end_matches('\0')
             .to_owned();
         let _ = self.reports.read_to_string(&mut said);
+        if said.is_empty() {
+            let how = self.ending().err();
+            said = how.unwrap_or_else(|| "it ended without a word".to_owned());
+        }
         Err(PartnerError::NotReady(said))
     }
 }
@@ -371,6 +364,11 @@ mod tests {
         }
         let how = partner.join().unwrap_err().to_string();
         assert!(how.contains("killed by signal 6"), "{how}");
+        let prepare = || -> Result<(), String> { std::process::abort() };
+        let unready = Partner::start_prepared(Between::Processes, &all, prepare, Ok);
+        let why = unready.unwrap_err().to_string();
+        let expected = "a partner could not begin: its process was killed by signal 6";
+        assert_eq!(why, expected);
     }
 
     #[test]

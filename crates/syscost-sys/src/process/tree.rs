@@ -114,6 +114,12 @@ fn parse_stat(text: &str) -> Option<Stat> {
     })
 }
 
+/// Whether the first thread of `pid` sleeps until something wakes it: it neither runs nor waits for
+/// a CPU, nor has it been stopped.
+pub fn is_asleep(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| stat.state == 'S')
+}
+
 /// The children of `pid` that a signal ended and that were not waited for, ascending, each with the signal.
 pub fn killed_children(pid: u32) -> Vec<(u32, i32)> {
     if !sees_itself() {

@@ -109,8 +109,7 @@ pub struct RunArguments {
     /// same), e.g. `50%`
     #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "fail_on")]
     pub min_conclusive: Option<f64>,
-    /// Exit with 3 if a row failed or a number was withheld, except rows expected to be refuted,
-    /// such as `switch.yield{cpus=free}`
+    /// Exit with 3 if a row failed or a number was withheld
     #[arg(long)]
     pub strict: bool,
     /// Print every row; otherwise a run of everything ends with a summary

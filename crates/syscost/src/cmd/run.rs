@@ -12,7 +12,7 @@ use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Catalogue, Row, congestion, drop_caches, real_time};
+use syscost_harness::{Row, congestion, drop_caches, real_time};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
@@ -281,12 +281,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
         let path = journal.path().display();
         note!("{what}; to continue: syscost run --resume {path}");
     }
-    let statuses = run.measurements.iter().map(|row| match row.status {
-        // Withheld as intended.
-        Status::Withheld if is_refuted_by_design(row) => Status::Ok,
-        status => status,
-    });
-    let statuses: Vec<Status> = statuses.collect();
+    let statuses: Vec<Status> = run.measurements.iter().map(|row| row.status).collect();
     judge(&statuses, arguments.strict)
 }
 
@@ -310,15 +305,6 @@ fn judge(rows: &[Status], is_strict: bool) -> u8 {
         true => exit::GATE,
         false => exit::DONE,
     }
-}
-
-/// Whether the catalogue means this row to be refuted.
-fn is_refuted_by_design(row: &Measurement) -> bool {
-    let benchmark = CATALOGUE.find(&row.id);
-    let rows = benchmark.map(|benchmark| Catalogue::rows(std::iter::once(benchmark)));
-    rows.into_iter()
-        .flatten()
-        .any(|known| known.name() == row.name && (known.benchmark.refuted_by_design)(&known.case))
 }
 
 #[cfg(test)]

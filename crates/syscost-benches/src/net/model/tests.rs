@@ -47,20 +47,33 @@ fn the_terms_of_a_path_are_found() {
 }
 
 #[test]
-fn a_stream_that_is_much_slower_refutes_the_model() {
+fn a_slower_stream_is_held_back_and_one_many_times_as_fast_refutes_the_model() {
     let time = |bytes: f64| 20_000.0 + 2.0 * bytes;
-    let derived = computed(LATENCY, time, 0.5e9).unwrap();
-    let held_back = [Verdict::Confirmed, Verdict::Unverified];
-    assert_eq!(verdicts(&derived), held_back);
-    let derived = computed(LATENCY, time, 0.1e9).unwrap();
-    assert_eq!(verdicts(&derived), [Verdict::Confirmed, Verdict::Refuted]);
+    for (stream, expected) in [
+        (0.1e9, Verdict::Unverified),
+        (0.5e9, Verdict::Unverified),
+        (0.8e9, Verdict::Confirmed),
+        (3.5e9, Verdict::Confirmed),
+        // Bits for bytes.
+        (8e9, Verdict::Refuted),
+    ] {
+        let derived = computed(LATENCY, time, stream).unwrap();
+        assert_eq!(
+            verdicts(&derived),
+            [Verdict::Confirmed, expected],
+            "{stream}"
+        );
+    }
+    assert_eq!(beside_stream(1e9, 8e9, false).verdict, Verdict::Unverified);
 }
 
 #[test]
-fn what_is_no_line_does_not_fit() {
+fn what_is_no_line_has_no_model() {
     let step = |bytes: f64| if bytes < 2000.0 { 20_000.0 } else { 90_000.0 };
-    let derived = computed(LATENCY, step, 1e9).unwrap();
-    assert_eq!(verdicts(&derived)[0], Verdict::Refuted);
+    let misfit = computed(LATENCY, step, 1e9).unwrap().misfit;
+    assert!(misfit.is_some_and(|misfit| misfit.starts_with("the times of messages are not")));
+    let line = computed(LATENCY, |bytes| 20_000.0 + bytes, 1e9).unwrap();
+    assert_eq!(line.misfit, None);
 }
 
 #[test]

@@ -16,9 +16,9 @@
 //! path with delay, `connect` and `first_byte` take two round trips, `refused` one. The next
 //! connection is made when the last one has been accepted, so the backlog never overflows. Since
 //! the far end closes first, or a reset ends the connection, TIME_WAIT stays at the far end's port,
-//! or nowhere, and holds none of the ephemeral ports. Even so a process makes no more
-//! connections than half of the ports that were free when it began (`connections_budget_count`, of
-//! `ports_free_count`; `time_wait_count` sockets were in TIME_WAIT).
+//! or nowhere, and holds none of the ephemeral ports: what earlier runs left there takes nothing
+//! from later ones. A process makes no more connections than half of the ports that were free when
+//! it began (`connections_budget_count`, of `ports_free_count`).
 //! ## Source
 //! lmbench `lat_connect`; netperf `TCP_CC`.
 

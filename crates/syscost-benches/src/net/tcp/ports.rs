@@ -1,4 +1,8 @@
 //! Shared: how many connections a case may make without using up the ephemeral ports.
+//!
+//! A connection in TIME_WAIT stays where it was closed first: at the far end, which has a port of
+//! its own in each process. It holds no port of the connecting side, where only connections to that
+//! far end could collide with it. So those that earlier processes left take nothing from later ones.
 
 use std::fs;
 
@@ -13,10 +17,8 @@ const SHARE: u64 = 2;
 /// The ports of this machine that may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
-    /// Ephemeral ports that no socket in use or in TIME_WAIT holds.
+    /// Ephemeral ports that no socket in use can hold.
     free: u64,
-    /// Sockets in TIME_WAIT before the first connection.
-    time_wait: u64,
     /// Connections made so far.
     made: u64,
 }
@@ -30,12 +32,13 @@ impl Budget {
         };
         let unclear = |path: &str| Failure::Unsupported(format!("{path} cannot be parsed"));
         let ports = ports_in(&read(RANGE)?).ok_or_else(|| unclear(RANGE))?;
-        let (in_use, time_wait) = sockets_in(&read(SOCKETS)?).ok_or_else(|| unclear(SOCKETS))?;
-        Ok(Self {
-            free: ports.saturating_sub(in_use + time_wait),
-            time_wait,
-            made: 0,
-        })
+        let in_use = in_use(&read(SOCKETS)?).ok_or_else(|| unclear(SOCKETS))?;
+        Ok(Self::with(ports, in_use))
+    }
+
+    fn with(ports: u64, in_use: u64) -> Self {
+        let free = ports.saturating_sub(in_use);
+        Self { free, made: 0 }
     }
 
     /// Connections that the case may make.
@@ -55,13 +58,10 @@ impl Budget {
 
     #[cold]
     fn is_spent(&self) -> Failure {
-        let Self {
-            free,
-            time_wait,
-            made,
-        } = self;
+        let Self { free, made } = self;
         Failure::Failed(format!(
-            "its limit of {made} connections is reached: {free} ports were free, and {time_wait} sockets in TIME_WAIT; try again in a minute"
+            "its limit of {made} connections is reached: {free} ephemeral ports were free; end programs \
+             that hold many, or widen {RANGE}"
         ))
     }
 
@@ -76,7 +76,6 @@ impl Budget {
             b.detail("connections_count", self.made as f64);
             b.detail("connections_budget_count", self.limit() as f64);
             b.detail("ports_free_count", self.free as f64);
-            b.detail("time_wait_count", self.time_wait as f64);
         }
     }
 }
@@ -88,17 +87,14 @@ fn ports_in(range: &str) -> Option<u64> {
     Some((last + 1).saturating_sub(first))
 }
 
-/// TCP sockets in use, and in TIME_WAIT: `TCP: inuse 5 orphan 0 tw 2 alloc 7 mem 1`.
-fn sockets_in(sockstat: &str) -> Option<(u64, u64)> {
+/// TCP sockets in use: `TCP: inuse 5 orphan 0 tw 2 alloc 7 mem 1`.
+fn in_use(sockstat: &str) -> Option<u64> {
     let line = sockstat
         .lines()
         .find_map(|line| line.strip_prefix("TCP:"))?;
     let words: Vec<&str> = line.split_whitespace().collect();
-    let value = |name| {
-        let pair = words.chunks_exact(2).find(|pair| pair[0] == name)?;
-        pair[1].parse().ok()
-    };
-    Some((value("inuse")?, value("tw")?))
+    let pair = words.chunks_exact(2).find(|pair| pair[0] == "inuse")?;
+    pair[1].parse().ok()
 }
 
 #[cfg(test)]
@@ -111,23 +107,23 @@ mod tests {
         assert_eq!(ports_in("32768"), None);
         let text =
             "sockets: used 18\nTCP: inuse 5 orphan 0 tw 2 alloc 7 mem 85\nUDP: inuse 0 mem 0\n";
-        assert_eq!(sockets_in(text), Some((5, 2)));
-        assert_eq!(sockets_in("UDP: inuse 0 mem 0\n"), None);
+        assert_eq!(in_use(text), Some(5));
+        assert_eq!(in_use("UDP: inuse 0 mem 0\n"), None);
+    }
+
+    #[test]
+    fn what_waits_after_earlier_runs_takes_no_ports() {
+        let after_many = "TCP: inuse 6 orphan 0 tw 27746 alloc 9 mem 1\n";
+        let budget = Budget::with(28_232, in_use(after_many).expect("it says so"));
+        assert_eq!(budget.limit(), 14_113);
     }
 
     #[test]
     fn no_more_connections_are_made_than_half_of_the_free_ports() {
-        let mut budget = Budget {
-            free: 7,
-            time_wait: 9,
-            made: 0,
-        };
+        let mut budget = Budget::with(9, 2);
         assert!((0..3).all(|_| budget.spend().is_ok()));
         let failure = budget.spend().unwrap_err().to_string();
-        assert!(
-            failure.contains("7 ports were free") && failure.contains("9 sockets in TIME_WAIT"),
-            "{failure}"
-        );
+        assert!(failure.contains("7 ephemeral ports were free"), "{failure}");
         assert_eq!(budget.made(), 3);
     }
 }

@@ -121,7 +121,10 @@ impl Bencher<'_> {
         if evidence.verdict == Verdict::Refuted {
             // Not even a neighbour makes twice the work take no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
-            let reason = if self.pinned && last.beside == Beside::Others {
+            // A task that sleeps lets others run, and how long they do is in neither count.
+            let is_beside =
+                || last.beside == Beside::Others || self.sleeps() && company::is_there();
+            let reason = if self.pinned && is_beside() {
                 Some(company::WANTED)
             } else if is_folded {
                 None

@@ -3,6 +3,7 @@
 use std::mem;
 use std::time::{Duration, Instant};
 
+use syscost_sys::audit::uncounted;
 use syscost_sys::partner::Partner;
 use syscost_sys::process::pause;
 
@@ -19,16 +20,6 @@ const NEIGHBOURS: Duration = Duration::from_millis(5);
 const MAX_ERRORS: usize = 3;
 
 impl<'t> Team<'t> {
-    /// Kills partner processes immediately, in an audited child: their last calls are not part of the
-    /// operation. Nothing else is dropped, as threads would notice; they end with the child.
-    fn abandon(self) {
-        // Stopped first: a partner that sees its neighbour's end would report it, and be counted.
-        self.partners.iter().for_each(Partner::freeze);
-        // Reaped, or hundreds of audits would leave zombies until the worker ends.
-        self.partners.into_iter().for_each(Partner::abandon);
-        mem::forget((self.lead, self.stopper, self.result));
-    }
-
     /// The partners' reasons for a failure. The measuring task often sees only that one of them is
     /// gone: a closed pipe, a missing file.
     pub(super) fn explain(teams: impl IntoIterator<Item = Team<'t>>, failure: Failure) -> Failure {
@@ -70,18 +61,24 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// Runs `work` in an audited child, and leaves the child's partners as they are.
+    /// In an audited child: makes a team, runs `work`, whose calls alone count, and ends the
+    /// partners.
     pub(super) fn audited(
-        mut self,
+        make: impl FnOnce() -> Result<Self, Failure>,
         work: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        match work(&mut self) {
+        let mut team = uncounted(make)?;
+        let done = work(&mut team);
+        uncounted(|| match done {
             Ok(()) => {
-                self.abandon();
+                // Killed and reaped, or hundreds of audits would leave zombies until the worker ends.
+                // Nothing else is dropped, as threads would notice; they end with the child.
+                drop(team.partners);
+                mem::forget((team.lead, team.stopper, team.result));
                 Ok(())
             }
-            Err(failure) => Err(Team::explain([self], failure)),
-        }
+            Err(failure) => Err(Team::explain([team], failure)),
+        })
     }
 
     /// Ends the partners, reports their errors, and hands over the team's result.

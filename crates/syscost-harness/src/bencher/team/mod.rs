@@ -30,7 +30,7 @@ use syscost_sys::counters::TaskReading;
 use syscost_sys::partner::Partner;
 
 use super::counts::{Counted, Placed};
-use super::evidence::{AUDITED_TOGETHER, Audited, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
+use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
 use super::{Bencher, company};
 use crate::expect::{Counter, Manner};
@@ -250,15 +250,17 @@ impl Bencher<'_> {
     ) -> Result<Seen, Failure> {
         // First, while this process has no other thread, which a fork would not copy.
         let audited_turns = self.affordable(AUDITED_TOGETHER).div_ceil(per_turn);
-        self.judge_audit(audited_turns * per_turn, &mut |audited| {
-            make(cpus)?.audited(|team| {
-                team.single()?;
-                team.lead.prepare()?;
-                match audited {
-                    Audited::Operations => team.lead.turns(audited_turns),
-                    Audited::Nothing => Ok(()),
-                }
-            })
+        self.judge_audit(audited_turns * per_turn, &mut || {
+            Team::audited(
+                || {
+                    let mut team = make(cpus)?;
+                    // Every partner is at work once it has answered.
+                    team.single()?;
+                    team.lead.prepare()?;
+                    Ok(team)
+                },
+                |team| team.lead.turns(audited_turns),
+            )
         })?;
         self.at_work(make(cpus)?, per_turn)?.lead(|work| {
             let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);

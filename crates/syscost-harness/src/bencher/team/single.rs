@@ -8,7 +8,7 @@ use syscost_sys::partner::Partner;
 
 use super::{Handed, Make, Seen, Team};
 use crate::bencher::counts::{Counted, plus, since};
-use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER};
+use crate::bencher::evidence::{AUDITED_TOGETHER, Audited, COUNTED_TOGETHER, Without};
 use crate::bencher::{Bencher, Pass};
 use crate::expect::Manner;
 use crate::failure::Failure;
@@ -60,9 +60,13 @@ impl Bencher<'_> {
         cpus: &[u32],
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        self.judge_audit(AUDITED_TOGETHER, &mut |audited| {
-            make(cpus)?.audited(|team| {
+        self.judge_audit_without(Without::Preparation, AUDITED_TOGETHER, &mut |audited| {
+            let make = || {
+                let mut team = make(cpus)?;
                 team.single()?;
+                Ok(team)
+            };
+            Team::audited(make, |team| {
                 for _ in 0..AUDITED_TOGETHER {
                     team.lead.prepare()?;
                     if audited == Audited::Operations {

@@ -23,9 +23,8 @@ const LONG: f64 = 5.0;
 /// round, unmeasured rows are assumed to take what the others take. Where there is time for the
 /// minimum number of rounds, but not for those that will likely be needed, since not all of them
 /// count, rows that have an interval and take many times as long as the median are left out.
-/// Unmeasured rows are given up where the measured ones, except for the much longer ones, need all
-/// of the time. A row keeps the rounds that it has. If several runs are measured together, a row's
-/// times are added up, and it is left out of all.
+/// Every row has its first round before any has its second, and keeps the rounds that it has. If
+/// several runs are measured together, a row's times are added up, and it is left out of all.
 pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
@@ -65,10 +64,6 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
                 true => longest,
                 false => too_long,
             }
-        }
-        _ if is_full(&known, long_s(&known), fewest, left_s(fewest)) => {
-            let unmeasured = takes.iter().filter(|(_, takes)| takes.is_none());
-            unmeasured.map(|(index, _)| *index).collect()
         }
         _ => too_long_of_some(known, unknown, fewest, left_s(fewest)),
     };
@@ -131,12 +126,6 @@ fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> V
     left_out(rows, min_s, |rest| {
         needed_s(rest, f64::from(to_go)) > left_s
     })
-}
-
-/// Whether those of these rows that take no longer than `max_s` need all the time that is left.
-fn is_full(rows: &[(usize, Takes)], max_s: f64, to_go: u32, left_s: f64) -> bool {
-    let usual = rows.iter().filter(|(_, takes)| takes.longest_s <= max_s);
-    needed_s(usual, f64::from(to_go)) >= left_s
 }
 
 /// As [`too_long`], while some rows are unmeasured: each is assumed to take as long as a measured
@@ -203,13 +192,5 @@ mod tests {
         assert_eq!(out(25.0), [0; 0]);
         assert_eq!(out(24.0), [1]);
         assert_eq!(out(1.0), [1], "the others take no longer than most");
-    }
-
-    #[test]
-    fn what_is_known_goes_before_what_is_not_unless_it_takes_much_longer() {
-        let known = rows(&[0.1, 1.0, 0.1]);
-        let is_full = |max_s, left_s| is_full(&known, max_s, 5, left_s);
-        assert!(is_full(1.0, 5.0) && !is_full(1.0, 6.0));
-        assert!(is_full(long_s(&known), 0.8) && !is_full(long_s(&known), 1.0));
     }
 }

@@ -1,3 +1,4 @@
+use syscost_results::Evidence;
 use syscost_results::measurement::{Cause, Disturbance};
 
 use super::*;
@@ -167,4 +168,41 @@ fn a_row_that_only_notes_facts_claims_nothing() {
     assert!(why(&[]).contains(defect));
     assert!(why(&[evidence("any")]).contains(defect));
     assert!(!why(&[evidence("any"), evidence("a name")]).contains(defect));
+}
+
+#[test]
+fn what_others_may_have_broken_is_counted_again_and_withheld_only_if_most_say_so() {
+    use Verdict::{Confirmed, Refuted};
+    let counted = |verdict| {
+        Ok(Findings {
+            evidence: vec![Evidence {
+                claim: "switches of all its tasks per operation".into(),
+                expected: 2.0.into(),
+                observed: Some(2.4.into()),
+                source: "/proc".into(),
+                verdict,
+                reason: None,
+            }],
+            ..Findings::default()
+        })
+    };
+    let after = |verdicts: &[Verdict]| {
+        let mut row = row();
+        for (round, verdict) in (0..).zip(verdicts) {
+            assert_eq!(row.is_doubtful(), round > 0, "{verdicts:?}, {round}");
+            row.take(Pass::Evidence, round, 0, None, counted(*verdict));
+            take(&mut row, round, process(true));
+        }
+        let measured = row.measurement(true, "", None);
+        (row.is_doubtful(), measured.status)
+    };
+    assert_eq!(after(&[Confirmed]), (false, Status::Ok));
+    assert_eq!(after(&[Refuted, Confirmed, Confirmed]), (false, Status::Ok));
+    let lie = [Refuted, Refuted, Refuted];
+    assert_eq!(after(&lie), (false, Status::Withheld));
+    assert_eq!(
+        after(&[Refuted]),
+        (true, Status::Withheld),
+        "no time for more"
+    );
 }

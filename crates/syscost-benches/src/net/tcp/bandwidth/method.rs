@@ -80,7 +80,7 @@ impl Method {
         let sendto = together(Sysno::SENDTO, 1.0);
         match self {
             Method::Write => vec![sendto],
-            // Completions are taken several at a time, and waited for at the end.
+            // Completions are taken several at a time; the wait for the last is not counted.
             Method::ZeroCopy if is_here => {
                 vec![sendto, within(LOOKS, MIN_LOOKS, 2.0), at_most(SLEEPS, 2.0)]
             }

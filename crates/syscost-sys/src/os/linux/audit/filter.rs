@@ -101,6 +101,20 @@ pub(super) unsafe fn unreported(number: libc::c_long, a: usize, b: usize, c: usi
     unsafe { trampoline::syscost_audit_call(number as usize, a, b, c) }
 }
 
+/// The numbers of calls that no kernel has, by which an audited task says that what follows does
+/// not count, or counts again. The listener answers them itself.
+pub(super) const UNCOUNTED: libc::c_long = 0x2d70_0000;
+pub(super) const COUNTED: libc::c_long = UNCOUNTED + 1;
+
+/// Tells the listener, if there is one, whether what follows counts.
+pub(crate) fn count_calls(is_counted: bool) {
+    let number = if is_counted { COUNTED } else { UNCOUNTED };
+    // SAFETY: without a listener the kernel has no such call, and does nothing.
+    unsafe {
+        libc::syscall(number);
+    }
+}
+
 /// Installs the filter on the calling thread, permanently, and returns the listener.
 pub(super) fn install() -> io::Result<RawFd> {
     let address = trampoline::address();

@@ -14,6 +14,8 @@ use crate::Unsupported;
 use crate::audit::{AuditError, Death, SyscallCounts};
 use crate::raw::{Sysno, syscall0};
 
+pub(crate) use filter::count_calls;
+
 /// The status with which the child reports that the operation came to its end: one that no operation
 /// exits with on its own.
 const FINISHED: i32 = 173;

@@ -1,6 +1,7 @@
 //! The parent's side: receive the listener, then count each report and let the call go on.
 #![allow(unsafe_code)] // recvmsg and the listener's ioctls
 
+use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -9,7 +10,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::child::{self, Control};
-use super::filter::NATIVE_ARCH;
+use super::filter::{self, NATIVE_ARCH};
 use crate::Unsupported;
 use crate::audit::{AuditError, SyscallCounts};
 
@@ -105,7 +106,7 @@ pub(super) fn supervise(
     deadline: Instant,
     counts: &mut SyscallCounts,
 ) -> Result<End, AuditError> {
-    let mut listening = true;
+    let (mut listening, mut paused) = (true, Paused::default());
     loop {
         let descriptors = [pidfd, listening.then_some(listener)];
         let polled = descriptors.into_iter().flatten();
@@ -120,7 +121,7 @@ pub(super) fn supervise(
         }
         let heard = ready.last().map_or(PollFlags::empty(), PollFd::revents);
         if heard.contains(PollFlags::IN) {
-            count_one(listener, counts)?;
+            count_one(listener, counts, &mut paused)?;
         } else if !heard.is_empty() {
             // No process is under the filter any more; the child is about to end.
             if pidfd.is_none() {
@@ -138,7 +139,35 @@ struct Roomy<T> {
     room: [u64; 32],
 }
 
-fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), AuditError> {
+/// How many parts that do not count each task has begun and not ended.
+#[derive(Default)]
+struct Paused(BTreeMap<u32, u32>);
+
+impl Paused {
+    /// Whether this is a task's mark and no call; takes note of it.
+    fn is_mark(&mut self, task: u32, number: i32) -> bool {
+        let depth = self.0.get(&task).copied().unwrap_or(0);
+        let depth = match libc::c_long::from(number) {
+            filter::UNCOUNTED => depth + 1,
+            filter::COUNTED => depth.saturating_sub(1),
+            _ => return false,
+        };
+        self.0.insert(task, depth);
+        true
+    }
+
+    /// Whether a task's calls count: not while it has paused, or the operation's own task has.
+    fn counts(&self, task: u32, own: u32) -> bool {
+        let is_paused = |task| self.0.get(&task).is_some_and(|depth| *depth > 0);
+        !is_paused(own) && !is_paused(task)
+    }
+}
+
+fn count_one(
+    listener: &OwnedFd,
+    counts: &mut SyscallCounts,
+    paused: &mut Paused,
+) -> Result<(), AuditError> {
     // SAFETY: plain integers; the kernel demands zeros here.
     let mut report: Roomy<libc::seccomp_notif> = unsafe { MaybeUninit::zeroed().assume_init() };
     // SAFETY: as above.
@@ -155,8 +184,13 @@ fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), Audit
     {
         return unless_gone("ioctl(SECCOMP_IOCTL_NOTIF_RECV)");
     }
+    let (task, data) = (report.value.pid, report.value.data);
+    let is_native = data.arch == NATIVE_ARCH;
+    let is_mark = is_native && paused.is_mark(task, data.nr);
     answer.value.id = report.value.id;
-    answer.value.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+    if !is_mark {
+        answer.value.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+    }
     // SAFETY: `answer` is at least the kernel's structure.
     if unsafe {
         libc::ioctl(
@@ -170,9 +204,11 @@ fn count_one(listener: &OwnedFd, counts: &mut SyscallCounts) -> Result<(), Audit
     }
     // Counted only now: a report withdrawn before the answer is repeated when the call is
     // restarted.
-    let data = report.value.data;
-    if data.arch == NATIVE_ARCH {
-        counts.record(report.value.pid, data.nr.cast_unsigned(), data.args);
+    if is_mark || !paused.counts(task, counts.own_task()) {
+        return Ok(());
+    }
+    if is_native {
+        counts.record(task, data.nr.cast_unsigned(), data.args);
     } else {
         counts.record_foreign();
     }

@@ -1,0 +1,222 @@
+//! The system calls of operations, counted and named by an audit in a forked child.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::pipe;
+use std::time::Duration;
+
+use syscost_results::{Evidence, Verdict};
+use syscost_sys::audit::{self, AuditError, SyscallCounts};
+use syscost_sys::raw::Sysno;
+use syscost_sys::scratch;
+
+use crate::arguments::ArgumentClaim;
+use crate::bencher::{Bencher, Pass};
+use crate::expect::{Counter, Expect};
+use crate::failure::Failure;
+
+/// An audit that takes longer than this hangs.
+const AUDIT_LIMIT: Duration = Duration::from_secs(5);
+
+const AUDIT: &str = "seccomp audit";
+
+/// What an audited child does besides the preparation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::bencher) enum Audited {
+    Operations,
+    Nothing,
+}
+
+/// Whose calls are subtracted, after another child has made them alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::bencher) enum Without {
+    Nothing,
+    /// Those of one preparation.
+    Preparation,
+    /// Those of a preparation of each single operation. Claims about arguments then apply to all
+    /// such calls, of which it must make none.
+    EachPreparation,
+}
+
+impl Bencher<'_> {
+    /// Counts system calls by number in a forked child, and checks their arguments. What belongs
+    /// to no operation, `body` does [uncounted](audit::uncounted): how many calls that takes may
+    /// depend on what others do meanwhile.
+    pub(in crate::bencher) fn judge_audit(
+        &mut self,
+        operations: u64,
+        body: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.judge_audit_without(Without::Nothing, operations, &mut |_| body())
+    }
+
+    /// As [`Bencher::judge_audit`], without the calls of a preparation that ends what the
+    /// operations begin.
+    pub(in crate::bencher) fn judge_audit_without(
+        &mut self,
+        without: Without,
+        operations: u64,
+        body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let expected: Vec<Expect> = self
+            .declared
+            .iter()
+            .copied()
+            .filter(|e| matches!(e.counter, Counter::Syscall(_) | Counter::OtherSyscalls))
+            .collect();
+        let arguments = self.arguments.clone();
+        if expected.is_empty() && arguments.is_empty() {
+            return Ok(());
+        }
+        self.audit(&expected, &arguments, operations, without, body)
+    }
+
+    /// Counts, in the evidence pass, the system calls of operations that are measured by
+    /// [`Bencher::observe`]. `body(n)` sets up, makes `n` of them and ends, in a forked child; the
+    /// calls of `body(0)` are subtracted. To be called before the measurement.
+    ///
+    /// # Errors
+    /// The error of the child.
+    pub fn audit_apart(
+        &mut self,
+        expected: &[Expect],
+        operations: u64,
+        mut body: impl FnMut(u64) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if self.pass == Pass::Timed {
+            return Ok(());
+        }
+        self.set_too_late |= self.measured;
+        self.audit(
+            expected,
+            &[],
+            operations,
+            Without::Preparation,
+            &mut |audited| {
+                body(match audited {
+                    Audited::Operations => operations,
+                    Audited::Nothing => 0,
+                })
+            },
+        )
+    }
+
+    fn audit(
+        &mut self,
+        expected: &[Expect],
+        arguments: &[ArgumentClaim],
+        operations: u64,
+        without: Without,
+        body: &mut dyn FnMut(Audited) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let (failures, report) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
+        let noted: Vec<Sysno> = arguments.iter().map(|claim| claim.call).collect();
+        let mut count = |audited| -> Result<SyscallCounts, AuditError> {
+            audit::note_syscalls(AUDIT_LIMIT, &noted, || {
+                // The child's conditions differ from ours, so it may fail alone; it must not pass
+                // as making no calls.
+                if let Err(failure) = body(audited) {
+                    let _ = serde_json::to_writer(&report, &failure);
+                    panic!("{failure}");
+                }
+            })
+        };
+        let idle = match without {
+            Without::Nothing => Ok(SyscallCounts::default()),
+            Without::Preparation | Without::EachPreparation => count(Audited::Nothing),
+        };
+        let counted = idle.and_then(|idle| Ok((idle, count(Audited::Operations)?)));
+        let per_operation = |calls: u64| calls as f64 / operations as f64;
+        // The audited children ended without dropping what they owned.
+        scratch::sweep();
+        let evidence: Vec<Evidence> = match counted {
+            Ok((idle, busy)) => {
+                let calls = |call: Sysno| busy.get(call).saturating_sub(idle.get(call));
+                let others = others(&idle, &busy, expected);
+                let counts = expected.iter().map(|expect| match named_call(expect) {
+                    Some(call) => expect.judge(per_operation(calls(call)), AUDIT),
+                    None => {
+                        let seen = per_operation(others.values().sum());
+                        naming(&others, operations, expect.judge(seen, AUDIT))
+                    }
+                });
+                let given = arguments.iter().map(|claim| {
+                    // Calls made before the operations come first.
+                    let before = idle.arguments(claim.call).len();
+                    if without == Without::EachPreparation && before > 0 {
+                        return claim.anticipated(before, AUDIT);
+                    }
+                    let calls = busy.arguments(claim.call).get(before..);
+                    claim.judge(calls.unwrap_or_default(), AUDIT)
+                });
+                counts.chain(given).collect()
+            }
+            Err(AuditError::SeccompUnavailable(reason)) => {
+                let reason = reason.to_string();
+                let counts = expected
+                    .iter()
+                    .map(|expect| expect.unverified(AUDIT, &reason));
+                let given = arguments
+                    .iter()
+                    .map(|claim| claim.unverified(AUDIT, &reason));
+                counts.chain(given).collect()
+            }
+            Err(error) => {
+                drop(report);
+                let died = |_| Failure::Failed(format!("under the {AUDIT}: {error}"));
+                return Err(serde_json::from_reader(failures).unwrap_or_else(died));
+            }
+        };
+        self.findings.evidence.extend(evidence);
+        Ok(())
+    }
+}
+
+/// The number of calls that no expectation names, by call; those that only the idle pass made hide
+/// no others.
+fn others(
+    idle: &SyscallCounts,
+    busy: &SyscallCounts,
+    expected: &[Expect],
+) -> BTreeMap<String, u64> {
+    let before: BTreeMap<u32, u64> = idle.iter().collect();
+    let named: Vec<u32> = expected
+        .iter()
+        .filter_map(named_call)
+        .filter_map(Sysno::number)
+        .collect();
+    let seen = busy.iter().filter(|(number, _)| !named.contains(number));
+    let seen = seen.map(|(number, count)| {
+        let name = Sysno::from_number(number)
+            .map_or_else(|| format!("number {number}"), |call| call.name().to_owned());
+        (
+            name,
+            count.saturating_sub(*before.get(&number).unwrap_or(&0)),
+        )
+    });
+    let foreign = busy.foreign().saturating_sub(idle.foreign());
+    let seen = seen.chain([("of another architecture".to_owned(), foreign)]);
+    seen.filter(|(_, count)| *count > 0).collect()
+}
+
+/// Names the calls that refute a claim, most frequent first.
+fn naming(calls: &BTreeMap<String, u64>, operations: u64, mut evidence: Evidence) -> Evidence {
+    if evidence.verdict == Verdict::Refuted {
+        let mut calls: Vec<(&String, &u64)> = calls.iter().collect();
+        calls.sort_by_key(|(_, count)| Reverse(**count));
+        let calls = calls.iter().map(|(name, count)| format!("{name} {count}"));
+        let calls = calls.collect::<Vec<_>>().join(", ");
+        evidence.reason = Some(format!("{calls} in {operations} operations"));
+    }
+    evidence
+}
+
+fn named_call(expect: &Expect) -> Option<Sysno> {
+    match expect.counter {
+        Counter::Syscall(call) => Some(call),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! What is counted of a team, and how what refutes it is named.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use syscost_results::Evidence;
+use syscost_sys::partner::{Between, Shared};
+use syscost_sys::{audit, cpu};
+
+use super::*;
+use crate::bencher::Crew;
+use crate::bencher::tests::real::found_of;
+use crate::case::Case;
+use crate::expect::together;
+use crate::placement::Placement;
+
+/// Asks for the parent's process id.
+fn call(times: u64) {
+    for _ in 0..times {
+        let _ = rustix::process::getppid();
+    }
+}
+
+/// What is said of a team's calls that are not its only expected one, `sched_yield`, where each turn
+/// makes this many others and `make` does some more; `None` where nothing can be audited.
+fn others_of(
+    per_turn: u64,
+    make: impl Fn() -> Result<(), Failure> + Send + Sync,
+) -> Option<Evidence> {
+    if let Err(reason) = audit::available() {
+        println!("skipped: {reason}");
+        return None;
+    }
+    let team = |_: &[u32]| {
+        make()?;
+        let turns = move |turns| {
+            for _ in 0..turns {
+                rustix::thread::sched_yield();
+                call(per_turn);
+            }
+            Ok(())
+        };
+        let crew = Crew::<()>::new(Between::Processes)?;
+        Ok(crew.led_by(turns).map(drop))
+    };
+    let run = |b: &mut Bencher| b.together(Placement::Free, team);
+    let cpus = cpu::allowed().expect("some");
+    let expect = [together(Sysno::SCHED_YIELD, 1.0)];
+    let found = found_of(&Case::default(), &cpus, Pass::Evidence, &expect, run);
+    let mut evidence = found.expect("counted").evidence.into_iter();
+    evidence.find(|one| one.claim == Counter::OtherSyscalls.claim())
+}
+
+#[test]
+fn a_set_up_that_makes_more_calls_the_second_time_refutes_nothing() {
+    let made = Shared::new(AtomicU64::new(0)).expect("shared");
+    let found = others_of(0, || {
+        call(100 * made.fetch_add(1, Relaxed));
+        Ok(())
+    });
+    let Some(others) = found else { return };
+    assert_eq!(others.verdict, Verdict::Confirmed, "{others:?}");
+    assert!(made.load(Relaxed) > 1, "made more than once");
+}
+
+#[test]
+fn calls_that_refute_are_named_and_counted() {
+    let Some(others) = others_of(1, || Ok(())) else {
+        return;
+    };
+    assert_eq!(others.verdict, Verdict::Refuted);
+    assert_eq!(
+        others.reason.as_deref(),
+        Some("getppid 64 in 64 operations")
+    );
+}
+
+#[test]
+fn the_most_frequent_calls_are_named_first() {
+    let calls = [("close", 3), ("futex", 70)].map(|(name, count)| (name.to_owned(), count));
+    let expect = crate::expect::at_most(Counter::OtherSyscalls, 0.05);
+    let judged = |seen| {
+        naming(
+            &BTreeMap::from(calls.clone()),
+            64,
+            expect.judge(seen, AUDIT),
+        )
+    };
+    let reason = judged(1.1).reason;
+    assert_eq!(
+        reason.as_deref(),
+        Some("futex 70, close 3 in 64 operations")
+    );
+    assert_eq!(judged(0.0).reason, None);
+}
