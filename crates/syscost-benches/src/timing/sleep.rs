@@ -87,6 +87,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let slack = Slack::set(b.case())?;
     let clock = *b.clock();
     let mut overshoots = Vec::with_capacity(1024);
+    b.disregard_frequency();
     b.observe(|| {
         let start = clock.start();
         way.sleep(&length).map_err(|cause| match cause {
