@@ -87,6 +87,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         };
         case.get(ACCESS) == "random" && QUICK.iter().any(is_one)
     },
+    full: |case| !is_read_first(case),
     careful: |case| !is_common(case),
     support: chases::support,
     run,
@@ -97,6 +98,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Whether every profile includes this case. The largest ones take long to fill.
 fn is_common(case: &Case) -> bool {
     sizes().contains(&(case.number(SIZE) as usize))
+}
+
+/// Whether a default run includes this case: two sizes in each doubling in the pages from which
+/// caches are derived, and a few in the others and in other orders.
+fn is_read_first(case: &Case) -> bool {
+    let size = case.number(SIZE) as usize;
+    match (case.get(ACCESS), case.get(Pages::KEY)) {
+        ("random", pages) if pages == chases::largest().name() => {
+            size >> size.trailing_zeros() <= 9
+        }
+        ("random", _) => FEW.contains(&size) || QUICK.iter().any(|(quick, _)| *quick == size),
+        _ => size == 128 * MIB,
+    }
 }
 
 /// The largest size of careful runs in these pages.

@@ -36,6 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::MUNMAP)],
+    full: |case| case.get("touched") == "no" || case.get("size") == "64K",
     run,
     source: include_str!("munmap.rs"),
     ..Benchmark::DEFAULT

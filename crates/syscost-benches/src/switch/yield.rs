@@ -41,6 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         switches(1.0),
     ],
     quick: |case| ping_pong::quick(case) && case.number("tasks") == 2,
+    full: |case| case.get("tasks") != "2" || case.get(Placement::KEY) == "free",
     // If each task has a separate CPU there is no task to yield to.
     refuted_by_design: |case| case.get(Placement::KEY) == "free",
     run,

@@ -46,6 +46,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
+    full: |case| {
+        let is_middle = case.find("size") == Some("256M");
+        case.find("size") == Some("1G") || (case.get(Pages::KEY) == LARGE && !is_middle)
+    },
     run,
     source: include_str!("fork_by_rss.rs"),
     ..Benchmark::DEFAULT

@@ -60,6 +60,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             && case.get("delay") == "50us"
             && case.get(SLACK) == DEFAULT
     },
+    full: |case| case.get("via") != "clock_nanosleep",
     run,
     source: include_str!("sleep.rs"),
     ..Benchmark::DEFAULT

@@ -171,6 +171,27 @@ pub(super) fn quick(case: &Case) -> bool {
     setting.stream == Stream::Read && setting.simd == widest() && setting.threads == 1
 }
 
+/// Whether only the full profile includes this case: narrower vectors, less common streams, and
+/// more threads than one but not all.
+pub(super) fn full(case: &Case) -> bool {
+    let Ok(Setting {
+        stream,
+        simd,
+        threads,
+        ..
+    }) = Setting::of(case)
+    else {
+        return false;
+    };
+    let usual = [Stream::Read, Stream::Copy, Stream::Triad];
+    let of_one = [Stream::Write, Stream::Memcpy, Stream::WriteNontemporal];
+    let is_usual = match threads {
+        1 => usual.contains(&stream) || of_one.contains(&stream),
+        _ => usual.contains(&stream) && counts().last() == Some(&threads),
+    };
+    !is_usual || (stream.is_vector() && simd != widest())
+}
+
 /// The setting that a case names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) struct Setting {
