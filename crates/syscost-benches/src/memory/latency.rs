@@ -100,16 +100,22 @@ fn is_common(case: &Case) -> bool {
     sizes().contains(&(case.number(SIZE) as usize))
 }
 
-/// Whether a default run includes this case: two sizes in each doubling in the pages from which
-/// caches are derived, and a few in the others and in other orders.
+/// Whether a default run includes this case: of the pages from which caches are derived, two sizes in
+/// each doubling while going through them is short, then one; of the others and of other orders a
+/// few.
 fn is_read_first(case: &Case) -> bool {
     let size = case.number(SIZE) as usize;
     match (case.get(ACCESS), case.get(Pages::KEY)) {
         ("random", pages) if pages == chases::largest().name() => {
-            size >> size.trailing_zeros() <= 9
+            match size >> size.trailing_zeros() {
+                1 | 3 => true,
+                9 => size < 6 * MIB,
+                _ => false,
+            }
         }
-        ("random", _) => FEW.contains(&size) || QUICK.iter().any(|(quick, _)| *quick == size),
-        _ => size == 128 * MIB,
+        ("random", _) => QUICK.iter().any(|(quick, _)| *quick == size),
+        ("sequential", _) => size == 128 * MIB,
+        _ => false,
     }
 }
 

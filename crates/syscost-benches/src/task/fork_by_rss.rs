@@ -46,10 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
-    full: |case| {
-        let is_middle = case.find("size") == Some("256M");
-        case.find("size") == Some("1G") || (case.get(Pages::KEY) == LARGE && !is_middle)
-    },
+    full: |case| case.find("size") == Some("1G") || case.get(Pages::KEY) == LARGE,
     run,
     source: include_str!("fork_by_rss.rs"),
     ..Benchmark::DEFAULT

@@ -171,25 +171,23 @@ pub(super) fn quick(case: &Case) -> bool {
     setting.stream == Stream::Read && setting.simd == widest() && setting.threads == 1
 }
 
-/// Whether only the full profile includes this case: narrower vectors, less common streams, and
-/// more threads than one but not all.
+/// Whether only the full profile includes this case. A default run has the widest vectors: of one
+/// thread reading and copying at each level, and the usual streams in the first cache and in memory;
+/// of all threads reading at each level, and the triad in memory.
 pub(super) fn full(case: &Case) -> bool {
-    let Ok(Setting {
-        stream,
-        simd,
-        threads,
-        ..
-    }) = Setting::of(case)
-    else {
+    let Ok(setting) = Setting::of(case) else {
         return false;
     };
-    let usual = [Stream::Read, Stream::Copy, Stream::Triad];
-    let of_one = [Stream::Write, Stream::Memcpy, Stream::WriteNontemporal];
-    let is_usual = match threads {
-        1 => usual.contains(&stream) || of_one.contains(&stream),
-        _ => usual.contains(&stream) && counts().last() == Some(&threads),
+    let level = setting.level().map_or("", |level| level.name);
+    let is_usual = match (setting.stream, setting.threads) {
+        (Stream::Read | Stream::Copy, 1) => true,
+        (Stream::Write | Stream::Triad, 1) => ["1", "memory"].contains(&level),
+        (Stream::Memcpy, 1) => level == "1",
+        (Stream::Read, threads) => counts().last() == Some(&threads),
+        (Stream::Triad, threads) => counts().last() == Some(&threads) && level == "memory",
+        _ => false,
     };
-    !is_usual || (stream.is_vector() && simd != widest())
+    !is_usual || (setting.stream.is_vector() && setting.simd != widest())
 }
 
 /// The setting that a case names.
