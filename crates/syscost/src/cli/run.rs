@@ -30,7 +30,7 @@ does:
   syscost run false sharing                  what has these words
   syscost run lat_ctx                        what lmbench's program measures
 Groups: timing, call, op, memory, syscall, signal, task, switch, ipc, net, fs, sync and scale.
-Without a selector everything is measured; by the quick profile, the rows people look at first.
+Without a selector the profile says which rows are measured: quick those people look at first, standard those they read, full and careful all. By name any row is.
 
 An interrupted run is resumed with --resume and the path of its journal, which `run` prints when it begins.")]
 pub struct RunArguments {
@@ -114,7 +114,7 @@ pub struct RunArguments {
     /// such as `switch.yield{cpus=free}`
     #[arg(long)]
     pub strict: bool,
-    /// Print every row; otherwise a run of everything ends with a summary
+    /// Print every row; otherwise a run without a selection ends with a summary
     #[arg(long)]
     pub all: bool,
     /// Show the figures of this run beside the numbers: a shipped reference

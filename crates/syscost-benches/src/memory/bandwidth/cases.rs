@@ -173,7 +173,7 @@ pub(super) fn quick(case: &Case) -> bool {
 
 /// Whether only the full profile includes this case. A default run has the widest vectors: of one
 /// thread reading and copying at each level, and the usual streams in the first cache and in memory;
-/// of all threads reading at each level, and the triad in memory.
+/// of all threads reading at each level, copying in caches, and the triad in memory.
 pub(super) fn full(case: &Case) -> bool {
     let Ok(setting) = Setting::of(case) else {
         return false;
@@ -184,6 +184,7 @@ pub(super) fn full(case: &Case) -> bool {
         (Stream::Write | Stream::Triad, 1) => ["1", "memory"].contains(&level),
         (Stream::Memcpy, 1) => level == "1",
         (Stream::Read, threads) => counts().last() == Some(&threads),
+        (Stream::Copy, threads) => counts().last() == Some(&threads) && level != "memory",
         (Stream::Triad, threads) => counts().last() == Some(&threads) && level == "memory",
         _ => false,
     };
