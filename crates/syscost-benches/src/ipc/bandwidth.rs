@@ -56,6 +56,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 65536
     },
     full: |case| {
+        // These differ little from a pipe and a socket.
         let alike = ["fifo", "socketpair", "unix_seqpacket"];
         let largest = match case.get("via") {
             "posix_queue" | "sysv_queue" => "16K",

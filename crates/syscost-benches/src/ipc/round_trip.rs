@@ -59,14 +59,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 64
     },
     full: |case| {
-        let size = case.get("size");
-        // The other ways differ little from these.
-        let ways = ["unix_stream", "shared_futex", "shared_spin"];
+        // These differ little from a pipe and a socket.
         let alike = ["fifo", "socketpair", "unix_seqpacket"];
+        let on_two_cpus = ["unix_stream", "shared_futex", "shared_spin"];
+        let way = case.get("via");
         !is_usual(case)
-            || !["8", "64"].contains(&size)
-            || alike.contains(&case.get("via"))
-            || (case.get(Placement::KEY) != "same" && !ways.contains(&case.get("via")))
+            || !["8", "64"].contains(&case.get("size"))
+            || alike.contains(&way)
+            || (case.get(Placement::KEY) != "same" && !on_two_cpus.contains(&way))
     },
     support: channel::support,
     run,

@@ -59,7 +59,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     full: |case| {
-        // The ends of a curve and the bend in it, in the second-level cache and in memory.
+        // Some points of the curves in the second-level cache and in memory.
         case.get(SIZE) == "24M" || !["1", "4", "16"].contains(&case.get("chains"))
     },
     support: chases::support,

@@ -65,7 +65,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
     quick: |case| case.get("class") == "normal" && case.get("cpu") == "idle",
-    full: |case| case.get("class") != "normal",
     support: |case| match case.get("class") {
         "fifo" => real_time::permitted(),
         "normal" => Ok(()),
