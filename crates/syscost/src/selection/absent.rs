@@ -211,8 +211,7 @@ mod tests {
             "no row is called `memory.tlb_reach` in run x; quick runs leave it out; `syscost run memory.tlb_reach` measures it"
         );
         assert!(
-            said("scale.law{as=threads}", Some(Profile::Standard))
-                .contains("standard runs leave it out")
+            said("net.model", Some(Profile::Standard)).contains("standard runs leave it out")
         );
         assert_eq!(
             said("TLB reach", None),
