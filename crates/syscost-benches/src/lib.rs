@@ -59,8 +59,10 @@ pub const CATALOGUE: Catalogue = Catalogue::new(GROUPS);
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::Cases;
     use syscost_harness::prelude::size_name;
+    use syscost_harness::session::Profile;
+    use syscost_harness::{Cases, Row};
+    use syscost_results::numbers::ANY;
     use syscost_results::row_name;
     use syscost_results::study::means;
 
@@ -84,6 +86,72 @@ mod tests {
             assert!(of_group > 0, "{}", group.name);
         }
         assert!((35..=80).contains(&on_every_machine), "{on_every_machine}");
+    }
+
+    /// A default run measures what people read, with several processes a row within its budget; every
+    /// benchmark has some row in it, besides those that only derive what a full run measures, and one
+    /// that takes long.
+    #[test]
+    fn a_default_run_has_a_part_of_every_benchmark() {
+        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        let usual: Vec<&Row> = rows
+            .iter()
+            .filter(|row| Profile::Standard.measures(row))
+            .collect();
+        for benchmark in CATALOGUE.benchmarks() {
+            let left_out = ["net.model", "fs.contention_law", "fs.cache_size"];
+            let is_left_out = left_out.contains(&benchmark.id);
+            let is_there = usual.iter().any(|row| row.benchmark.id == benchmark.id);
+            assert_eq!(is_there, !is_left_out, "{}", benchmark.id);
+        }
+        let of_every_machine = usual
+            .iter()
+            .filter(|row| !matches!(row.benchmark.cases, Cases::Here(_)))
+            .count();
+        assert!(
+            (180..=260).contains(&of_every_machine),
+            "{of_every_machine}"
+        );
+        // No row is left out that a shorter run measures.
+        for row in rows.iter().filter(|row| (row.benchmark.quick)(&row.case)) {
+            assert!(Profile::Quick.measures(row), "{}", row.name());
+        }
+    }
+
+    #[test]
+    fn a_derived_row_has_sources_in_each_profile_that_measures_it() {
+        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        for row in rows.iter().filter(|row| row.benchmark.derive.is_some()) {
+            let sources = || rows.iter().filter(|other| row.is_computed_from(other));
+            // Those of a far end or of several CPUs are only where these are.
+            if sources().next().is_none() {
+                continue;
+            }
+            for profile in Profile::ALL.into_iter().filter(|one| one.measures(row)) {
+                let is_measured = sources().any(|source| profile.measures(source));
+                assert!(is_measured, "{} {}", profile.name(), row.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_numbers_is_in_a_default_run() {
+        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        for (id, case) in syscost_results::numbers::sources() {
+            let is_meant = |row: &&Row| {
+                let has = |key: &str, value: &str| {
+                    let has = row.case.find(key);
+                    has.is_some_and(|has| has == value || value == ANY)
+                };
+                row.benchmark.id == id && case.iter().all(|(key, value)| has(key, value))
+            };
+            let mut meant = rows.iter().filter(is_meant).peekable();
+            assert!(meant.peek().is_some(), "{id} {case:?}");
+            assert!(
+                meant.any(|row| Profile::Standard.measures(row)),
+                "{id} {case:?}"
+            );
+        }
     }
 
     /// What depends on a run, and what no machine without a second CPU has, can only be known there.

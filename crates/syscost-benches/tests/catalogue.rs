@@ -127,6 +127,7 @@ fn what_is_said_of_a_case_asks_for_what_it_has() {
         let benchmark = row.benchmark;
         for says in [
             benchmark.quick,
+            benchmark.full,
             benchmark.careful,
             benchmark.disregards_neighbours,
         ] {

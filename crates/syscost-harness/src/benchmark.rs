@@ -44,6 +44,9 @@ pub struct Benchmark {
     /// Whether the quick profile measures this case when nothing is selected by name: the rows that
     /// people look at first, by default none.
     pub quick: fn(&Case) -> bool,
+    /// Whether only the full and careful profiles measure this case, unless it is named: what few
+    /// people read beside the benchmark's other rows.
+    pub full: fn(&Case) -> bool,
     /// Whether only the careful profile measures this case, unless it is named with its parameters:
     /// points between the points of a curve.
     pub careful: fn(&Case) -> bool,
@@ -77,6 +80,7 @@ impl Benchmark {
         stays: false,
         disregards_neighbours: |_| false,
         quick: |_| false,
+        full: |_| false,
         careful: |_| false,
         support: |_| Ok(()),
         comes_first: false,

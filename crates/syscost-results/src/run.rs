@@ -213,7 +213,7 @@ impl Noise {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Config {
-    /// `quick`, `standard` or `careful`.
+    /// `quick`, `standard`, `full` or `careful`.
     pub profile: String,
     /// Time budget in seconds.
     pub budget_s: f64,

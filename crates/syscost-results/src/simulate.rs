@@ -278,12 +278,12 @@ mod tests {
                 target,
                 gives_up: false,
             };
-            let standard = StopRule {
-                looks: &looks::STANDARD,
+            let full = StopRule {
+                looks: &looks::FULL,
                 gives_up: true,
                 ..careful
             };
-            for rule in [standard, careful] {
+            for rule in [full, careful] {
                 let found = simulation.coverage_with_stop(rule, 2000);
                 let share = found.share();
                 assert!(

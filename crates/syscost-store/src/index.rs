@@ -167,7 +167,7 @@ pub struct KeptRun {
     pub version: String,
     /// `release` or `debug`.
     pub build: String,
-    /// `quick`, `standard` or `careful`.
+    /// `quick`, `standard`, `full` or `careful`.
     pub profile: String,
     /// Rows of the document.
     pub rows: u32,

@@ -74,7 +74,7 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
     Ok((rows, choices))
 }
 
-/// Returns the rows that a run measures: those selected, or all of this profile, and the sources of
+/// Returns the rows that a run measures: all of this profile, or those selected and the sources of
 /// derived ones.
 ///
 /// # Errors
@@ -82,14 +82,16 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
 pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>> {
     let (mut rows, mut choices) = chosen(selectors)?;
     choices.iter_mut().for_each(Choice::prefer_own);
-    rows.retain(|row| selectors.is_empty() || choices.iter().any(|one| one.selects(&row.name())));
+    if selectors.is_empty() {
+        // A derived row is computed from those of its sources that the profile has.
+        rows.retain(|row| profile.measures(row));
+        return Ok(rows);
+    }
+    rows.retain(|row| choices.iter().any(|one| one.selects(&row.name())));
     // The words alone do not show what is going to be measured.
     for (text, found) in choices.iter().filter_map(Choice::found) {
         let labels: Vec<String> = found.iter().map(Found::label).collect();
         note_found(text, &labels);
-    }
-    if selectors.is_empty() && profile == Profile::Quick {
-        rows.retain(|row| (row.benchmark.quick)(&row.case));
     }
     let mut rows = CATALOGUE.with_sources(rows);
     if profile != Profile::Careful {
@@ -374,5 +376,17 @@ mod tests {
         assert_eq!(named, std::slice::from_ref(between));
         let derived = names(&["memory.cache_size"], Profile::Standard);
         assert!(derived.len() > 40 && !derived.contains(between));
+    }
+
+    #[test]
+    fn a_default_run_leaves_out_what_is_measured_by_name() {
+        let [standard, full, careful] =
+            [Profile::Standard, Profile::Full, Profile::Careful].map(|profile| names(&[], profile));
+        let left_out = full.iter().find(|name| !standard.contains(name));
+        let left_out = left_out.expect("a full run has more rows");
+        assert!(standard.len() < full.len() && full.len() < careful.len());
+        for selector in [left_out, row_name::id(left_out)] {
+            assert!(names(&[selector], Profile::Standard).contains(left_out));
+        }
     }
 }

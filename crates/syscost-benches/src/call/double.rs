@@ -22,6 +22,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Function call, floating-point arguments",
     tags: &["procedure call", "call overhead", "calling convention"],
     cases: Cases::Grid(&[("arguments", &["1", "8"])]),
+    full: |case| case.get("arguments") != "8",
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;

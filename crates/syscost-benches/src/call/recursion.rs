@@ -52,6 +52,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         depth!("32", "two_places"),
         depth!("64", "two_places"),
     ]),
+    full: |case| case.get("from") != "one_place" || case.get("depth") == "256",
     support: |case| kernel(case, 0).map(drop),
     run: |b| {
         let seed = b.random().u64(..);

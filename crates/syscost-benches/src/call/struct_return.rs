@@ -26,6 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "calling convention",
     ],
     cases: Cases::Grid(&[("size", &["16", "64"])]),
+    full: |case| case.get("size") != "64",
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;

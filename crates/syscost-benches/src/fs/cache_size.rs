@@ -49,6 +49,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(|| in_each_directory(&[Case::default()])),
     setup: Setup::Expensive { seconds: 0.8 },
     disregards_neighbours: |_| true,
+    // Up to a second in each round, for one row.
+    full: |_| true,
     run,
     source: include_str!("cache_size.rs"),
     ..Benchmark::DEFAULT

@@ -53,6 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     setup: Setup::Expensive { seconds: 0.06 },
     disregards_neighbours: |_| true,
+    full: |case| case.get(FILE) != OWN || !["1", "8"].contains(&case.get(PROCESSES)),
     careful: |case| CAREFUL.contains(&case.get(PROCESSES)),
     run,
     source: include_str!("contention.rs"),

@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
+    full: |_| true,
     derive: Some(Derive {
         from: &[contention::BENCHMARK.id],
         takes: |case, row| {

@@ -51,6 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     // A file system that has much to write makes a task that adds to it wait.
     expect: &[MAX_SLEEPS],
+    full: |case| case.get("via") == "splice",
     run,
     source: include_str!("copy.rs"),
     ..Benchmark::DEFAULT

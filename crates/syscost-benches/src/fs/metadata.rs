@@ -56,6 +56,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     disregards_neighbours: durable::is_of_the_device,
     support: durable::support,
     quick: |case| case.get(Op::KEY) == Op::CREATE.name() && !durable::is_of_the_device(case),
+    full: |case| {
+        let alike = ["symlink", "link", "chmod"];
+        let of_the_device = durable::is_of_the_device(case);
+        alike.contains(&case.get(Op::KEY)) || (of_the_device && case.get(Op::KEY) != "create")
+    },
     run,
     source: include_str!("metadata.rs"),
     ..Benchmark::DEFAULT

@@ -59,6 +59,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[calls(Sysno::PREAD64)],
     disregards_neighbours: |case| case.get(CACHE) != WARM,
     quick: |case| case.get(CACHE) == COLD && case.get(SIZE) == "4K",
+    full: |case| ["512", "64K"].contains(&case.get(SIZE)),
     run,
     source: include_str!("read.rs"),
     ..Benchmark::DEFAULT

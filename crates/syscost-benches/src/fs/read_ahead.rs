@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(cases),
     disregards_neighbours: |_| true,
+    full: |case| case.get("advice") != "none",
     run,
     source: include_str!("read_ahead.rs"),
     ..Benchmark::DEFAULT

@@ -47,6 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     disregards_neighbours: |case| case.get(CACHE) != WARM,
     quick: |case| case.get(CACHE) == WARM && case.get(SIZE) == "1M",
+    full: |case| case.get(SIZE) == "64K" || (case.get(SIZE) == "4K" && case.get(CACHE) != WARM),
     run,
     source: include_str!("read_bandwidth.rs"),
     ..Benchmark::DEFAULT

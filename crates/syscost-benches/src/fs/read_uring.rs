@@ -47,6 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     disregards_neighbours: |case| case.get(CACHE) != WARM,
+    full: |case| !["1", "16"].contains(&case.get("depth")),
     run,
     source: include_str!("read_uring.rs"),
     ..Benchmark::DEFAULT

@@ -34,6 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Directory read (readdir)",
     tags: &["getdents", "directory listing", "directory scan", "ls"],
     cases: Cases::Here(cases),
+    full: |case| case.get(ENTRIES) != "100",
     careful: |case| case.get(ENTRIES) == LARGEST && case.get(Each::KEY) == Each::Stat.name(),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
     run,

@@ -41,6 +41,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["file creation", "file deletion", "inode", "lat_fs"],
     cases: Cases::Here(cases),
     disregards_neighbours: durable::is_of_the_device,
+    full: |case| {
+        let of_the_device = durable::is_of_the_device(case);
+        ["1K", "4K"].contains(&case.get(SIZE)) || (of_the_device && case.get(SIZE) != "10K")
+    },
     support: durable::support,
     careful: |case| durable::is_of_the_device(case) && ["1K", "4K"].contains(&case.get(SIZE)),
     run,

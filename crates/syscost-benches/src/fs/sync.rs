@@ -57,6 +57,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     disregards_neighbours: |_| true,
     quick: |case| case.get(VIA) == "fsync" && case.get(SIZE) == "4K",
+    full: |case| case.get(SIZE) == "64K" || (case.get(SIZE) == "1M" && case.get(VIA) != "fsync"),
     careful: |case| case.get(VIA) != "fsync" && case.get(SIZE) == "64K",
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
     support: waits::needs_device,

@@ -54,6 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::PWRITE64)],
     disregards_neighbours: is_direct,
+    full: |case| ["512", "64K"].contains(&case.get(SIZE)),
     // With large blocks the order hardly matters.
     careful: |case| case.get(Access::KEY) == Access::Random.name() && case.number(SIZE) > 64 << 10,
     support: |case| match is_direct(case) {

@@ -26,7 +26,7 @@ use syscost_sys::partner::{Between, Shared};
 use super::channel::{self, Channel, Job, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, case, is_plain, same_and_nearest};
+use super::setting::{Setting, case, is_plain, is_usual, same_and_nearest};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -54,6 +54,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     quick: |case| {
         let ways = ["pipe", "shared_spin"];
         is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 65536
+    },
+    full: |case| {
+        // These differ little from a pipe and a socket.
+        let alike = ["fifo", "socketpair", "unix_seqpacket"];
+        let largest = match case.get("via") {
+            "posix_queue" | "sysv_queue" => "16K",
+            _ => "64K",
+        };
+        !is_usual(case) || case.get("size") != largest || alike.contains(&case.get("via"))
     },
     support: channel::support,
     run,

@@ -28,7 +28,7 @@ use syscost_sys::partner::{Between, Shared};
 use super::channel::{self, Channel, Job, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, case, is_plain, same_and_nearest, sleeps};
+use super::setting::{Setting, case, is_plain, is_usual, same_and_nearest, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -57,6 +57,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A pipe's round trip is `switch.pipe`.
         let ways = ["unix_stream", "shared_spin"];
         is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 64
+    },
+    full: |case| {
+        // These differ little from a pipe and a socket.
+        let alike = ["fifo", "socketpair", "unix_seqpacket"];
+        let on_two_cpus = ["unix_stream", "shared_futex", "shared_spin"];
+        let way = case.get("via");
+        !is_usual(case)
+            || !["8", "64"].contains(&case.get("size"))
+            || alike.contains(&way)
+            || (case.get(Placement::KEY) != "same" && !on_two_cpus.contains(&way))
     },
     support: channel::support,
     run,

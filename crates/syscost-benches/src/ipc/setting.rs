@@ -131,6 +131,11 @@ pub(super) fn case(via: &str, between: Between, placement: Placement, bytes: u32
     ])
 }
 
+/// Whether a case is between processes whose CPUs are given.
+pub(super) fn is_usual(case: &Case) -> bool {
+    case.get("between") == Between::Processes.name() && case.get(Placement::KEY) != "free"
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

@@ -37,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(cases),
     quick: |case| case.get("name") == "path" && is_plain(case),
+    full: |case| case.get("name") != "path" || case.get(Placement::KEY) == "free",
     expect: &[
         together(Sysno::SOCKET, 1.0),
         together(Sysno::CONNECT, 1.0),

@@ -69,6 +69,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases::cases),
     stays: true,
     quick: cases::quick,
+    full: cases::full,
     revision: 2,
     support: |case| {
         let Setting { stream, simd, .. } = Setting::of(case)?;

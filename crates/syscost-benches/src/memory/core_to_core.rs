@@ -47,6 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
     quick: is_first,
+    full: |case| case.get("via") != "exchange",
     support: |case| match case.get("from") == case.get("to") {
         true => Err(Unsupported::new("this process may use one CPU only")),
         false => Ok(()),

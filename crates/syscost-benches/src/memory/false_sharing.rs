@@ -51,6 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     // The tick and other tasks of the machine preempt now and then.
     expect: &[at_most(Counter::Switches, 0.01)],
     quick: |case| case.get("op") == "fetch_add" && case.number("distance") <= 64,
+    full: |case| case.number("distance") > 64,
     support: |case| match case.get(Placement::KEY) == NOWHERE.name() {
         true => Err(Unsupported::new(
             "this process may use no second CPU, or the system does not say where it is",

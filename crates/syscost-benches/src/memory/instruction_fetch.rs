@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
+    full: |case| case.get("op") != "nop" || case.get("size") == "16M",
     support: |_| Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop),
     run,
     source: include_str!("instruction_fetch.rs"),

@@ -87,6 +87,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         };
         case.get(ACCESS) == "random" && QUICK.iter().any(is_one)
     },
+    full: |case| !is_read_first(case),
     careful: |case| !is_common(case),
     support: chases::support,
     run,
@@ -97,6 +98,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Whether every profile includes this case. The largest ones take long to fill.
 fn is_common(case: &Case) -> bool {
     sizes().contains(&(case.number(SIZE) as usize))
+}
+
+/// Whether a default run includes this case: of the pages from which caches are derived, two sizes in
+/// each doubling while going through them is short, then one; of the others and of other orders a
+/// few.
+fn is_read_first(case: &Case) -> bool {
+    let size = case.number(SIZE) as usize;
+    match (case.get(ACCESS), case.get(Pages::KEY)) {
+        ("random", pages) if pages == chases::largest().name() => {
+            match size >> size.trailing_zeros() {
+                1 | 3 => true,
+                9 => size < 6 * MIB,
+                _ => false,
+            }
+        }
+        ("random", _) => QUICK.iter().any(|(quick, _)| *quick == size),
+        ("sequential", _) => size == 128 * MIB,
+        _ => false,
+    }
 }
 
 /// The largest size of careful runs in these pages.

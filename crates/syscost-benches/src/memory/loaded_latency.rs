@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).expensive(SECONDS);
         DELAYS.iter().map(case).collect()
     }),
+    full: |case| !["idle", "0"].contains(&case.get("delay")),
     support: |_| match Topology::here() {
         Ok(topology) => enough(topology.cpus.len()),
         Err(_) => Ok(()),

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         spec(&[(ADVICE, "free"), (SIZE, "1M"), (TOUCHED, "yes")]),
     ]),
     expect: &[calls(Sysno::MADVISE)],
+    full: |case| case.get("touched") == "no" || case.get("size") == "64K",
     run,
     source: include_str!("madvise.rs"),
     ..Benchmark::DEFAULT

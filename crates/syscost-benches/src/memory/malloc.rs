@@ -48,6 +48,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         mapped(&[(SIZE, "1M"), (FROM, "mmap"), (TOUCHED, "yes")]),
     ]),
     quick: |case| case.get(SIZE) == "64",
+    full: |case| case.get("from") == "heap" && !["64", "1K"].contains(&case.get(SIZE)),
     run,
     source: include_str!("malloc.rs"),
     ..Benchmark::DEFAULT

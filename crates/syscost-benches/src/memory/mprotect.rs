@@ -33,6 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         spec(&[(SIZE, "64M"), (TOUCHED, "yes")]),
     ]),
     expect: &[calls(Sysno::MPROTECT)],
+    full: |case| case.get("size") != "4K",
     run,
     source: include_str!("mprotect.rs"),
     ..Benchmark::DEFAULT

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         spec(&[(OP, "move"), (SIZE, "64M")]),
     ]),
     expect: &[calls(Sysno::MREMAP)],
+    full: |case| case.get("op") == "move" && case.get("size") == "1M",
     run,
     source: include_str!("mremap.rs"),
     ..Benchmark::DEFAULT

@@ -41,6 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         },
     ]),
     expect: &[calls(Sysno::MSYNC)],
+    full: |case| case.get("state") == "clean",
     run,
     source: include_str!("msync.rs"),
     ..Benchmark::DEFAULT

@@ -36,6 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::MUNMAP)],
+    full: |case| case.get("touched") == "no" || ["64K", "16M"].contains(&case.get("size")),
     run,
     source: include_str!("munmap.rs"),
     ..Benchmark::DEFAULT

@@ -101,6 +101,7 @@ pub(super) fn observe(
     let mut strayed = None;
     // The first one finds cold page tables.
     timed_on(cpu, &clock, &mut work)?;
+    b.disregard_frequency();
     b.observe(|| {
         let (ns, seen) = timed_on(cpu, &clock, &mut work)?;
         if seen != cpu {

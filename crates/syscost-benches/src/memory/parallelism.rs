@@ -58,6 +58,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "par_mem",
     ],
     cases: Cases::Here(cases),
+    full: |case| {
+        // Some points of the curves in the second-level cache and in memory.
+        case.get(SIZE) == "24M" || !["1", "4", "16"].contains(&case.get("chains"))
+    },
     support: chases::support,
     run,
     source: include_str!("parallelism.rs"),

@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     quick: |case| [512, 4096].contains(&case.number(COUNT)),
+    full: |case| !case.number(COUNT).is_power_of_two() || case.number(COUNT) > 8192,
     support: chases::support,
     run,
     source: include_str!("tlb.rs"),

@@ -39,6 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     quick: |case| case.get(VIA) == "madvise" && case.number(THREADS) == 1,
+    full: |case| case.get(VIA) != "madvise",
     run,
     source: include_str!("tlb_shootdown.rs"),
     ..Benchmark::DEFAULT

@@ -32,7 +32,7 @@ use syscost_net::{Account, Content, Service};
 use super::backlog::{self, Accepting, Backlog, Last};
 use super::far_end::{self, Path};
 use super::interface::Way;
-use super::setting::{SIZE, positive};
+use super::setting::{SIZE, is_of_loopback, positive};
 use super::tcp::connect::new_socket;
 use super::tcp::ports::Budget;
 use crate::ipc::setting::sleeps;
@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "HTTP request latency",
     tags: &["web server", "request/response", "lat_http"],
     cases: Cases::Here(cases),
+    full: |case| is_of_loopback(case) && case.get("size") != "1K",
     support: far_end::support,
     run,
     source: include_str!("http.rs"),

@@ -70,6 +70,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
+    full: setting::is_of_loopback,
     support: far_end::support,
     derive: Some(Derive {
         from: &[ROUND_TRIP, bandwidth::BENCHMARK.id],

@@ -188,6 +188,21 @@ pub(crate) fn is_plain(case: &Case) -> bool {
         && case.number(SIZE) == PLAIN as u64
 }
 
+/// Whether a case is of loopback rather than of the given far end.
+pub(crate) fn is_of_loopback(case: &Case) -> bool {
+    case.get(Path::KEY) != Path::REMOTE
+}
+
+/// Whether only the full profile includes this round trip: other sizes on loopback, and all of IPv6
+/// but one.
+pub(crate) fn is_full(case: &Case) -> bool {
+    let is_blocking = case.get(waiting::KEY) == Wait::Block.name();
+    let same = Placement::here()[0].name();
+    is_of_loopback(case)
+        && (case.number(SIZE) != PLAIN as u64
+            || !(is_usual_path(case) || (is_blocking && case.get(Placement::KEY) == same)))
+}
+
 /// Whether a case is of loopback over IPv4, or of the given far end.
 pub(crate) fn is_usual_path(case: &Case) -> bool {
     case.get(Path::KEY) == Path::REMOTE || case.get(Family::KEY) == Family::Ipv4.name()

@@ -34,6 +34,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             &["128", "256", "512", "1024", "2048", "4096", "8192", "16384"],
         ),
     ]),
+    full: |case| {
+        let counts = ["128", "512", "2048", "8192"];
+        case.get("code") != "jumps" || !counts.contains(&case.get("branches"))
+    },
     support: |_| Jumps::write(Path::Jumps, 1).map(drop),
     run,
     source: include_str!("branch_targets.rs"),

@@ -53,6 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         let is_latency = case.get("type") == "f64" && case.get("shape") == "latency";
         is_latency && case.get("op") != "multiply"
     },
+    full: |case| case.get("type") != "f64" || case.get("op") == "multiply",
     support: |case| arithmetic_kernel(case).map(drop),
     run: |b| {
         let kernel = arithmetic_kernel(b.case())?;

@@ -49,6 +49,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(cases),
     quick: |case| case.number("bits") >= 256 && case.number("threads") == 1,
+    full: |case| {
+        let bits = case.number("bits");
+        bits == 128 || (bits < 128 && case.number("threads") > 1)
+    },
     support: |case| kernel(case.number("bits")).map(drop),
     run,
     source: include_str!("flops.rs"),

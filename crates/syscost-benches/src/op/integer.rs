@@ -57,6 +57,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         let is_common = ["add", "multiply", "divide"].contains(&case.get("op"));
         case.get("type") == "i64" && case.get("shape") == "latency" && is_common
     },
+    full: |case| case.get("type") != "i64" || ["xor", "divide_long"].contains(&case.get("op")),
     support: |case| arithmetic_kernel(case).map(drop),
     run: |b| {
         let kernel = arithmetic_kernel(b.case())?;

@@ -86,6 +86,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let reason = "no chain of known length has been written for this processor, or its clock does not move";
         return Err(Failure::Unsupported(reason.into()));
     }
+    b.disregard_frequency();
     b.observe(|| {
         let ramp = undisturbed(|| {
             thread::sleep(IDLE);

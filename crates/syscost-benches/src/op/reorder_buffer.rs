@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             "480", "512", "544", "640", "768",
         ],
     )]),
+    full: |case| !case.number("instructions").is_multiple_of(64),
     support: |_| Jumps::write(kernel::Path::Jumps, 1).map(drop),
     run,
     source: include_str!("reorder_buffer.rs"),

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         ("op", &["add", "fused_multiply_add"]),
         ("shape", &["latency", "throughput"]),
     ]),
+    full: |case| case.get("op") == "add",
     support: |case| kernel(case).map(drop),
     run: |b| {
         let kernel = kernel(b.case())?;

@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("op", &["wake", "wait"])),
     expect: &[calls(Sysno::FUTEX)],
+    full: |case| case.get(crowd::AS) != "processes" || case.get("op") == "wait",
     run,
     source: include_str!("futex.rs"),
     ..Benchmark::DEFAULT

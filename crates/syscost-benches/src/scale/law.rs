@@ -61,6 +61,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         (crowd::AS, &["processes", "threads"]),
         ("term", &["contention", "coherence"]),
     ]),
+    full: |case| {
+        let is_measured = case.get(crowd::AS) == "processes" || case.get("of") == "fault";
+        !is_measured || case.get("of") == "futex_wait"
+    },
     support: |_| match crowd::counts().len() {
         MIN_POINTS.. => Ok(()),
         // So few that each number of copies up to them is measured.

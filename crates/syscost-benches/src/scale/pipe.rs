@@ -27,6 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(|| crowd::cases("", &[])),
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
+    full: |case| case.get(crowd::AS) != "processes",
     run,
     source: include_str!("pipe.rs"),
     ..Benchmark::DEFAULT

@@ -36,6 +36,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(|| crowd::cases("", &[])),
     expect: &[calls(Sysno::GETPPID)],
     quick: |case| case.get(crowd::AS) == "processes",
+    full: |case| case.get(crowd::AS) != "processes",
     run,
     source: include_str!("syscall.rs"),
     ..Benchmark::DEFAULT

@@ -49,6 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // under an audit on a busy machine.
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 8.4),
     ],
+    full: ping_pong::full,
     run,
     source: include_str!("condvar.rs"),
     ..Benchmark::DEFAULT

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     quick: ping_pong::quick,
+    full: ping_pong::full,
     expect: &[
         switches(2.0),
         // On another CPU a side may see its word and sleep again before the call that was to wake

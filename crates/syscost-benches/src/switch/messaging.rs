@@ -56,6 +56,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // A turn is long, and this many tasks are created in each round.
     setup: Setup::Expensive { seconds: 0.2 },
+    full: |case| case.get("between") != "processes" || case.get("via") != "pipe",
     run,
     source: include_str!("messaging.rs"),
     ..Benchmark::DEFAULT

@@ -79,6 +79,14 @@ pub(super) fn quick(case: &Case) -> bool {
     case.get("between") == Between::Processes.name() && case.get(Placement::KEY) == "same"
 }
 
+/// Whether only the full profile includes a case: tasks that go where the scheduler puts them, and
+/// threads on two CPUs, which wake each other as processes do.
+pub(super) fn full(case: &Case) -> bool {
+    let is_on_one = case.get(Placement::KEY) == "same";
+    case.get(Placement::KEY) == "free"
+        || (case.get("between") != Between::Processes.name() && !is_on_one)
+}
+
 /// Whether the case is between processes or threads.
 pub(super) fn between(case: &Case) -> Result<Between, Failure> {
     Between::from_name(case.get("between")).ok_or_else(|| case.unknown("between"))

@@ -53,6 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         let is_of_processes = case.get("between") == Between::Processes.name();
         is_of_processes && case.get(Placement::KEY) != "free"
     },
+    full: ping_pong::full,
     run,
     source: include_str!("pipe.rs"),
     ..Benchmark::DEFAULT

@@ -63,6 +63,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         );
         is_one && case.get("cost") == "switch"
     },
+    full: |case| {
+        let is_common = case.number("tasks") <= 8 && case.number("size") <= 64 << 10;
+        !is_common || case.get("cost") != "switch"
+    },
     run,
     source: include_str!("ring.rs"),
     ..Benchmark::DEFAULT

@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         switches(2.0),
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 4.2),
     ],
+    full: ping_pong::full,
     run,
     source: include_str!("semaphore.rs"),
     ..Benchmark::DEFAULT

@@ -45,6 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::TGKILL, 2.0),
         together(Sysno::RT_SIGTIMEDWAIT, 2.0),
     ],
+    full: ping_pong::full,
     run,
     source: include_str!("signal.rs"),
     ..Benchmark::DEFAULT

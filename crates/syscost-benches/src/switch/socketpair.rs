@@ -42,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
+    full: ping_pong::full,
     run,
     source: include_str!("socketpair.rs"),
     ..Benchmark::DEFAULT

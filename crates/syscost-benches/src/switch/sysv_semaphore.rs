@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     cases: Cases::Here(ping_pong::cases),
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
+    full: ping_pong::full,
     run,
     source: include_str!("sysv_semaphore.rs"),
     ..Benchmark::DEFAULT

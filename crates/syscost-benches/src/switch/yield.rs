@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         switches(1.0),
     ],
     quick: |case| ping_pong::quick(case) && case.number("tasks") == 2,
+    full: |case| case.get("tasks") != "2",
     run,
     source: include_str!("yield.rs"),
     ..Benchmark::DEFAULT
@@ -63,7 +64,6 @@ fn cases() -> Vec<Case> {
         ])
     };
     let here = Placement::here().into_iter();
-    // If each task has a separate CPU there is no task to yield to.
     let same = here.filter(|placement| placement.name() == "same");
     let of_one = |same| {
         let threads = case(Between::Threads, same, "2");

@@ -42,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 2,
     cases: Cases::Here(cases),
+    full: |case| case.get("state") != "free" && case.get("via") != "fcntl",
     run,
     source: include_str!("file_lock.rs"),
     ..Benchmark::DEFAULT

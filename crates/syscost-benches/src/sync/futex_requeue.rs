@@ -32,6 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Grid(&[(Placement::KEY, &["same"]), ("waiters", &["1", "8", "64"])]),
     expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
+    full: |case| case.get("waiters") != "8",
     run,
     source: include_str!("futex_requeue.rs"),
     ..Benchmark::DEFAULT

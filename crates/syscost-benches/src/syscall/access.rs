@@ -23,6 +23,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["faccessat", "path lookup", "path walk", "file permissions"],
     cases: Cases::Grid(&[("of", &["file", "device"])]),
     expect: &[calls(Sysno::FACCESSAT)],
+    full: |case| case.get("of") != "file",
     run,
     source: include_str!("access.rs"),
     ..Benchmark::DEFAULT

@@ -34,6 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &[calls(Sysno::DUP3)],
         },
     ]),
+    full: |case| case.get("call") != "dup_close",
     run,
     source: include_str!("dup.rs"),
     ..Benchmark::DEFAULT

@@ -18,7 +18,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::event::epoll;
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, is_quick_readiness, readiness_cases};
+use super::subject::{Descriptors, is_full_readiness, is_quick_readiness, readiness_cases};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -33,6 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: readiness_cases(),
     expect: &[calls(Sysno::EPOLL_PWAIT)],
     quick: is_quick_readiness,
+    full: is_full_readiness,
     run,
     source: include_str!("epoll.rs"),
     ..Benchmark::DEFAULT

@@ -21,6 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["f_getfd", "f_getfl", "file descriptor"],
     cases: Cases::Grid(&[("op", &["getfd", "getfl"])]),
     expect: &[calls(Sysno::FCNTL)],
+    full: |case| case.get("op") != "getfl",
     run,
     source: include_str!("fcntl.rs"),
     ..Benchmark::DEFAULT

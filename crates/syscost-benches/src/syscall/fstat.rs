@@ -20,6 +20,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["file attributes", "file descriptor", "lat_syscall"],
     cases: Cases::Grid(&[("of", &["file", "pipe"])]),
     expect: &[calls(Sysno::FSTAT)],
+    full: |case| case.get("of") != "file",
     run,
     source: include_str!("fstat.rs"),
     ..Benchmark::DEFAULT

@@ -27,6 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["working directory", "current directory"],
     cases: Cases::Grid(&[("depth", &["0", "3"])]),
     expect: &[calls(Sysno::GETCWD)],
+    full: |case| case.get("depth") != "3",
     run,
     source: include_str!("getcwd.rs"),
     ..Benchmark::DEFAULT

@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["resource usage", "cpu time"],
     cases: Cases::Grid(&[("of", &["thread", "process"])]),
     expect: &[calls(Sysno::GETRUSAGE)],
+    full: |case| case.get("of") != "process",
     run,
     source: include_str!("getrusage.rs"),
     ..Benchmark::DEFAULT

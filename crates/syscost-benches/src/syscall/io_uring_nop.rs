@@ -41,6 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ]),
     expect: &[exactly(Counter::Reported(COMPLETIONS), 1.0)],
     quick: |case| case.get("batch") == "1",
+    full: |case| case.get("batch") == "8",
     run,
     source: include_str!("io_uring_nop.rs"),
     ..Benchmark::DEFAULT

@@ -74,6 +74,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         },
     ]),
     quick: |case| case.find("via").is_none() && ["getppid", "getuid"].contains(&case.get("call")),
+    full: |case| case.find("via").is_some() && case.get("call") != "getppid",
     run,
     source: include_str!("null.rs"),
     ..Benchmark::DEFAULT

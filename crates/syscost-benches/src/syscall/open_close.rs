@@ -28,6 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Grid(&[("of", &["file", "device"])]),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
     quick: |case| case.get("of") == "file",
+    full: |case| case.get("of") != "file",
     run,
     source: include_str!("open_close.rs"),
     ..Benchmark::DEFAULT

@@ -16,7 +16,7 @@
 use rustix::event::{PollFd, PollFlags};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, is_quick_readiness, readiness_cases};
+use super::subject::{Descriptors, is_full_readiness, is_quick_readiness, readiness_cases};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -26,6 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: readiness_cases(),
     expect: &[calls(Sysno::PPOLL)],
     quick: is_quick_readiness,
+    full: is_full_readiness,
     run,
     source: include_str!("poll.rs"),
     ..Benchmark::DEFAULT

@@ -25,6 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["system call", "file descriptor"],
     cases: Cases::Grid(&[("of", &["zero", "pipe", "file"])]),
     expect: &[calls(Sysno::READ)],
+    full: |case| case.get("of") == "zero",
     run,
     source: include_str!("read_zero_bytes.rs"),
     ..Benchmark::DEFAULT

@@ -18,7 +18,7 @@ use std::os::fd::AsRawFd;
 use rustix::event::{FdSetElement, FdSetIter, fd_set_insert, fd_set_num_elements};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, readiness_cases};
+use super::subject::{Descriptors, is_full_readiness, readiness_cases};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -27,6 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["pselect", "i/o multiplexing", "event loop", "lat_select"],
     cases: readiness_cases(),
     expect: &[calls(Sysno::PSELECT6)],
+    full: is_full_readiness,
     run,
     source: include_str!("select.rs"),
     ..Benchmark::DEFAULT

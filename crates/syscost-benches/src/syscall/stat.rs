@@ -30,6 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Grid(&[("of", &["file", "device", "root"])]),
     expect: &[calls(Sysno::NEWFSTATAT)],
     quick: |case| case.get("of") == "file",
+    full: |case| case.get("of") == "device",
     run,
     source: include_str!("stat.rs"),
     ..Benchmark::DEFAULT

@@ -31,6 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::MinorFaults, 0.9, 16.0),
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
+    full: |case| case.get("until") != "reaped",
     run,
     source: include_str!("clone3.rs"),
     ..Benchmark::DEFAULT

@@ -39,6 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(RAN), 1.0),
     ],
+    full: |case| case.get("until") != "reaped",
     run,
     source: include_str!("clone_thread.rs"),
     ..Benchmark::DEFAULT

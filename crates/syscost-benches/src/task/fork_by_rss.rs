@@ -46,6 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
+    full: |case| case.find("size") == Some("1G") || case.get(Pages::KEY) == LARGE,
     run,
     source: include_str!("fork_by_rss.rs"),
     ..Benchmark::DEFAULT

@@ -54,6 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(CHANGED), 1.0),
     ],
+    full: |case| case.get("op") == "setns" && case.get("kind") != "net",
     run,
     source: include_str!("namespace.rs"),
     ..Benchmark::DEFAULT

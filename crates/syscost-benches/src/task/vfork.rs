@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     quick: |case| case.get("until") == "reaped",
+    full: |case| case.get("until") != "reaped",
     run,
     source: include_str!("vfork.rs"),
     ..Benchmark::DEFAULT

@@ -47,6 +47,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Grid(&[("source", source::NAMES)]),
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     quick: |case| ["tsc", "monotonic"].contains(&case.get("source")),
+    full: |case| {
+        let rare = [
+            "tsc_fenced",
+            "realtime_coarse",
+            "realtime_alarm",
+            "boottime",
+            "boottime_alarm",
+            "tai",
+            "process_cputime",
+            "time",
+        ];
+        rare.contains(&case.get("source"))
+    },
     support: |case| Source::of(case)?.support(),
     run,
     source: include_str!("clock_read.rs"),

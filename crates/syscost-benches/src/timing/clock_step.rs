@@ -55,6 +55,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     )]),
     expect: &[exactly(BACKWARDS, 0.0)],
     quick: |case| case.get("source") == "monotonic",
+    full: |case| !["tsc", "monotonic", "monotonic_coarse"].contains(&case.get("source")),
     support: |case| Source::of(case)?.support(),
     disregards_neighbours: |_| true,
     run,

@@ -52,6 +52,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let clock = *b.clock();
     let by_add = b.case().is("op", "add", "multiply")?;
     let seen = RefCell::new(Vec::new());
+    b.disregard_frequency();
     b.observe(|| {
         let core = core_frequency(&clock);
         let none =

@@ -60,6 +60,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             && case.get("delay") == "50us"
             && case.get(SLACK) == DEFAULT
     },
+    full: |case| case.get("via") != "clock_nanosleep",
     run,
     source: include_str!("sleep.rs"),
     ..Benchmark::DEFAULT
@@ -87,6 +88,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let slack = Slack::set(b.case())?;
     let clock = *b.clock();
     let mut overshoots = Vec::with_capacity(1024);
+    b.disregard_frequency();
     b.observe(|| {
         let start = clock.start();
         way.sleep(&length).map_err(|cause| match cause {

@@ -104,6 +104,11 @@ impl Bracket {
         self.cores.knows_frequency
     }
 
+    /// Makes its looks show no frequency from now on: what is timed does not depend on it.
+    pub(super) fn disregard_frequency(&mut self) {
+        self.cores.knows_frequency = false;
+    }
+
     /// Waits until the core has been ours for some looks in a row, at most `patience_ns` altogether
     /// since [`Bracket::begin`]. While it stays ours, a single look is enough.
     pub(super) fn gate(&mut self, patience_ns: f64) {

@@ -326,7 +326,8 @@ impl<'a> Bencher<'a> {
         }
     }
 
-    /// Takes values that the benchmark observes itself, one per sample, in its own unit.
+    /// Takes values that the benchmark observes itself, one per sample, in its own unit. They count as
+    /// this core's work, unless [`Bencher::disregard_frequency`] says otherwise.
     pub fn observe(
         &mut self,
         mut observation: impl FnMut() -> Result<f64, Failure>,

@@ -88,7 +88,7 @@ pub struct Findings {
     pub raw: Vec<f64>,
     /// Disturbed samples.
     pub disturbed: Vec<Disturbance>,
-    /// Whether the benchmark observed the values itself, so that they do not reflect the core's work.
+    /// Whether the benchmark observed the values itself, in its own unit.
     pub observed: bool,
     /// How many bytes an operation moves, if the values are rates in B/s and not times.
     #[serde(default)]

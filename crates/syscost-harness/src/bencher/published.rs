@@ -16,6 +16,8 @@ impl Bencher<'_> {
         operations: u64,
         mut procedure: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
+        // A published figure was not converted to a usual frequency either.
+        self.disregard_frequency();
         self.begin_times(Manner::Observations, "as_published")?;
         self.findings.observed = true;
         match self.pass {

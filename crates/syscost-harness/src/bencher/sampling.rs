@@ -101,6 +101,15 @@ impl Bencher<'_> {
         self.bracket = None;
     }
 
+    /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g. how
+    /// much longer a sleep takes, or what another CPU does. To be called before the measurement.
+    pub fn disregard_frequency(&mut self) {
+        self.set_too_late |= self.measured;
+        if let Some(bracket) = &mut self.bracket {
+            bracket.disregard_frequency();
+        }
+    }
+
     /// What looks at a CPU's core show while it does no other work, as the run's noise probe found;
     /// for a CPU that was not observed, the values of another core of the same kind. `None` where
     /// nothing is known.
@@ -265,7 +274,7 @@ impl Bencher<'_> {
             return;
         };
         let seen = bracket.take_seen();
-        let knows_frequency = bracket.knows_frequency() && !self.findings.observed;
+        let knows_frequency = bracket.knows_frequency();
         if seen.before {
             progress.begun_shared.push(number);
         }

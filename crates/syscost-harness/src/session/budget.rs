@@ -13,7 +13,6 @@ use super::Session;
 use super::plan::{EXPENSIVE_LOOKS, benchmarks};
 use super::rows::RowState;
 use crate::bencher::Effort;
-use crate::benchmark::Setup;
 
 pub(super) use reach::rest;
 pub(super) use shed::shed;
@@ -172,19 +171,18 @@ impl Session<'_> {
         !self.is_of_pair && all > 0 && counting as f64 >= OFTEN_OURS * all as f64
     }
 
-    /// Skips benchmarks too expensive for this run's share of the budget.
+    /// Skips the most expensive rows of benchmarks too expensive for this run's share of the budget.
     pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
         let budget = share * self.header.config.budget_s;
-        let mut together: BTreeMap<&str, f64> = BTreeMap::new();
-        for state in &self.states {
-            *together.entry(state.row.benchmark.id).or_default() += state.row.setup().seconds();
+        let mut together: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
+        for (index, state) in self.states.iter().enumerate() {
+            let rows = together.entry(state.row.benchmark.id).or_default();
+            rows.push((index, state.row.setup().seconds()));
         }
-        for state in &mut self.states {
-            let is_expensive = state.row.setup() != Setup::Cheap;
-            let seconds = together[state.row.benchmark.id];
-            state.skipped = is_expensive
-                .then(|| too_expensive(seconds, budget))
-                .flatten();
+        for rows in together.into_values() {
+            for (index, reason) in too_expensive_of(rows, budget) {
+                self.states[index].skipped = Some(reason);
+            }
         }
     }
 }
@@ -229,6 +227,21 @@ fn needed(min_rounds: u32, counting: usize, all: usize) -> u32 {
     }
 }
 
+/// The rows of a benchmark to skip so that the set-up of the others fits, the most expensive first,
+/// and why; of each its index and its own seconds are given.
+fn too_expensive_of(mut rows: Vec<(usize, f64)>, budget_s: f64) -> Vec<(usize, String)> {
+    let seconds = |rows: &[(usize, f64)]| rows.iter().map(|(_, seconds)| seconds).sum();
+    rows.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let Some(reason) = too_expensive(seconds(&rows), budget_s) else {
+        return Vec::new();
+    };
+    let out = (0..rows.len()).find(|out| too_expensive(seconds(&rows[*out..]), budget_s).is_none());
+    let out = &rows[..out.unwrap_or(rows.len())];
+    out.iter()
+        .map(|(index, _)| (*index, reason.clone()))
+        .collect()
+}
+
 /// Why a benchmark is too expensive whose rows' set-up takes this long in total; `None` if it is not.
 fn too_expensive(seconds: f64, budget_s: f64) -> Option<String> {
     let rounds = EXPENSIVE_LOOKS[0];
@@ -266,6 +279,20 @@ mod tests {
         );
         let reason = too_expensive(2.0, 23.0).expect("they do not fit into half of 23 s");
         assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
+    }
+
+    #[test]
+    fn only_the_most_expensive_rows_make_way_for_the_others() {
+        let skipped = |budget_s| {
+            let rows = vec![(3, 0.0), (4, 0.1), (5, 1.0), (6, 0.2)];
+            let out = too_expensive_of(rows, budget_s);
+            assert!(out.iter().all(|(_, reason)| reason.contains("about 1.3 s")));
+            out.iter().map(|(index, _)| *index).collect::<Vec<_>>()
+        };
+        assert_eq!(skipped(16.0), [0; 0]);
+        assert_eq!(skipped(15.0), [5]);
+        assert_eq!(skipped(3.0), [5, 6]);
+        assert_eq!(skipped(1.0), [5, 6, 4], "what needs no set-up remains");
     }
 
     #[test]

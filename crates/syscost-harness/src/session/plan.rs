@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn an_expensive_set_up_gets_fewer_and_longer_rounds() {
-        let looks = Profile::Standard.looks();
+        let looks = Profile::Full.looks();
         assert_eq!(looks_of(Setup::Cheap, looks), looks);
         assert_eq!(looks_of(EXPENSIVE, looks), [6]);
         let cheap = Profile::Standard.effort();

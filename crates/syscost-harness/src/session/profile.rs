@@ -6,34 +6,47 @@ use syscost_results::stats::looks::{self, StopRule};
 
 use super::rows::REPEATS;
 use crate::bencher::Effort;
+use crate::benchmark::Benchmark;
+use crate::case::Case;
+use crate::catalogue::Row;
 
-/// The budget of the standard profile: per row, and the minimum and maximum for all of them.
-const STANDARD_ROW: Duration = Duration::from_millis(310);
-const MIN_STANDARD: Duration = Duration::from_millis(29_600);
-const MAX_STANDARD: Duration = Duration::from_millis(178_000);
+/// The budget of the standard and full profiles: per row, and the minimum and maximum for all of them.
+const ROW: Duration = Duration::from_millis(310);
+const MIN: Duration = Duration::from_millis(29_600);
+const MAX_STANDARD: Duration = Duration::from_millis(148_000);
+const MAX_FULL: Duration = Duration::from_millis(298_000);
 
-/// How much a run takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// How much a run takes, from the shortest. Each profile has the rows of those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Profile {
     /// The rows that people look at first. Six rounds, the minimum for an exact 95 % interval, up to
     /// fifty-one where that makes the interval narrow enough; seconds.
     Quick,
-    /// The whole catalogue, in six to twenty-five rounds; three minutes.
+    /// The rows that people read, in as many rounds; two and a half minutes.
     #[default]
     Standard,
-    /// Twelve rounds, up to thirty, of longer batches; many minutes.
+    /// The whole catalogue, in six to twenty-five rounds; five minutes.
+    Full,
+    /// The catalogue with further points of its curves. Twelve rounds, up to thirty, of longer
+    /// batches; many minutes.
     Careful,
 }
 
 impl Profile {
     /// All profiles, shortest first.
-    pub const ALL: [Profile; 3] = [Profile::Quick, Profile::Standard, Profile::Careful];
+    pub const ALL: [Profile; 4] = [
+        Profile::Quick,
+        Profile::Standard,
+        Profile::Full,
+        Profile::Careful,
+    ];
 
     /// The name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Profile::Quick => "quick",
             Profile::Standard => "standard",
+            Profile::Full => "full",
             Profile::Careful => "careful",
         }
     }
@@ -43,19 +56,34 @@ impl Profile {
         Self::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
+    /// The shortest profile that measures this case when nothing is selected by name; the longer
+    /// ones do, too.
+    pub fn first_with(benchmark: &Benchmark, case: &Case) -> Self {
+        if (benchmark.careful)(case) {
+            Profile::Careful
+        } else if (benchmark.full)(case) {
+            Profile::Full
+        } else if (benchmark.quick)(case) {
+            Profile::Quick
+        } else {
+            Profile::Standard
+        }
+    }
+
+    /// Whether this profile measures a row when nothing is selected by name.
+    pub fn measures(self, row: &Row) -> bool {
+        Self::first_with(row.benchmark, &row.case) <= self
+    }
+
     /// The time budget of a run of this many rows when none is given. The run ends by then,
     /// even if something is missing.
     pub fn budget(self, rows: usize) -> Duration {
+        // A selection gets no more than its rows can use.
+        let by_row = || ROW.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX));
         match self {
             Profile::Quick => Duration::from_millis(19_600),
-            // A selection gets more for each row than the whole catalogue does, but no more than
-            // its rows can use.
-            Profile::Standard => {
-                let rows = u32::try_from(rows).unwrap_or(u32::MAX);
-                STANDARD_ROW
-                    .saturating_mul(rows)
-                    .clamp(MIN_STANDARD, MAX_STANDARD)
-            }
+            Profile::Standard => by_row().clamp(MIN, MAX_STANDARD),
+            Profile::Full => by_row().clamp(MIN, MAX_FULL),
             Profile::Careful => Duration::from_secs(900),
         }
     }
@@ -64,7 +92,7 @@ impl Profile {
     pub fn probe(self) -> Duration {
         match self {
             Profile::Quick => Duration::from_millis(250),
-            Profile::Standard | Profile::Careful => Duration::from_secs(1),
+            Profile::Standard | Profile::Full | Profile::Careful => Duration::from_secs(1),
         }
     }
 
@@ -72,8 +100,8 @@ impl Profile {
     /// interval's stated coverage; the numbers are those at which it is nearest above 95 %.
     pub fn looks(self) -> &'static [u32] {
         match self {
-            Profile::Quick => &looks::QUICK,
-            Profile::Standard => &looks::STANDARD,
+            Profile::Quick | Profile::Standard => &looks::QUICK,
+            Profile::Full => &looks::FULL,
             Profile::Careful => &looks::CAREFUL,
         }
     }
@@ -86,7 +114,7 @@ impl Profile {
     /// Half-width of the interval, relative to the median, at which a row is precise enough.
     pub fn target_half_width(self) -> f64 {
         match self {
-            Profile::Quick | Profile::Standard => 0.02,
+            Profile::Quick | Profile::Standard | Profile::Full => 0.02,
             Profile::Careful => 0.01,
         }
     }
@@ -106,7 +134,7 @@ impl Profile {
         // longer ones. Three rounds of singles are as many as p99 needs.
         let (samples, warm_up_us, batch_us, case_ms, patience_ms, singles) = match self {
             Profile::Quick => (15, 500.0, 50.0, 3.0, 6.0, 100),
-            Profile::Standard => (15, 1_000.0, 50.0, 4.0, 12.0, 100),
+            Profile::Standard | Profile::Full => (15, 1_000.0, 50.0, 4.0, 12.0, 100),
             Profile::Careful => (30, 50_000.0, 50.0, 50.0, 200.0, 200),
         };
         Effort {
@@ -126,9 +154,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_profile_has_the_rows_of_the_shorter_ones() {
+        const BENCHMARK: Benchmark = Benchmark {
+            quick: |case| case.get("size") == "1",
+            full: |case| case.number("size") > 2,
+            careful: |case| case.number("size") > 3,
+            ..Benchmark::DEFAULT
+        };
+        let first = ["1", "2", "3", "4"]
+            .map(|size| Profile::first_with(&BENCHMARK, &Case::new([("size", size)])));
+        assert_eq!(first, Profile::ALL);
+        assert!(Profile::ALL.is_sorted());
+    }
+
+    #[test]
     fn a_selection_has_no_more_time_than_its_rows_can_use() {
         let seconds = |rows| Profile::Standard.budget(rows).as_secs_f64();
-        assert_eq!([1, 80, 200, 1000].map(seconds), [29.6, 29.6, 62.0, 178.0]);
+        assert_eq!([1, 80, 200, 1000].map(seconds), [29.6, 29.6, 62.0, 148.0]);
+        assert_eq!(Profile::Full.budget(1000).as_secs_f64(), 298.0);
         let others = [Profile::Quick, Profile::Careful];
         assert!(
             others

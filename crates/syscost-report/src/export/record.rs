@@ -28,7 +28,7 @@ pub struct Record {
     pub hypervisor: Option<String>,
     /// Version of syscost.
     pub version: String,
-    /// `quick`, `standard` or `careful`.
+    /// `quick`, `standard`, `full` or `careful`.
     pub profile: String,
     /// Id and case, e.g. `syscall.null{call=getppid}`; unique in a run.
     pub name: String,

@@ -16,7 +16,7 @@ pub struct ListedRun {
     pub machine: String,
     /// Operating system's kernel and release.
     pub kernel: String,
-    /// `quick`, `standard` or `careful`.
+    /// `quick`, `standard`, `full` or `careful`.
     pub profile: String,
     /// Whether every row got its minimum number of rounds.
     pub complete: bool,

@@ -20,8 +20,8 @@ Each round of a benchmark is measured for A and B right after each other, A B in
 machine's drift cancels. Neither run is kept in the history; --output-a and --output-b write their documents. The budget is \
 for both.")]
 pub struct AbArguments {
-    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if
-    /// none is given
+    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; the rows of the
+    /// profile if none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one

@@ -30,19 +30,20 @@ does:
   syscost run false sharing                  what has these words
   syscost run lat_ctx                        what lmbench's program measures
 Groups: timing, call, op, memory, syscall, signal, task, switch, ipc, net, fs, sync and scale.
-Without a selector everything is measured; by the quick profile, the rows people look at first.
+Without a selector the profile says which rows are measured: quick those people look at first, standard those they read, full and careful all. By name any row is.
 
 An interrupted run is resumed with --resume and the path of its journal, which `run` prints when it begins.")]
 pub struct RunArguments {
-    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; everything if
-    /// none is given
+    /// What to measure: groups, ids, rows or patterns, or words that find benchmarks; the rows of the
+    /// profile if none is given
     #[arg(value_name = "SELECTOR|WORDS")]
     pub selectors: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
     /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// How thoroughly to measure: quick (up to 20 s), standard (up to 3 min) or careful (up to 15 min)
+    /// How thoroughly to measure: quick (up to 20 s), standard (up to 150 s), full (every row, up to
+    /// 5 min) or careful (up to 15 min)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
     /// Seconds the run may take, instead of the profile's own; ends it even before its minimum
@@ -112,7 +113,7 @@ pub struct RunArguments {
     /// Exit with 3 if a row failed or a number was withheld
     #[arg(long)]
     pub strict: bool,
-    /// Print every row; otherwise a run of everything ends with a summary
+    /// Print every row; otherwise a run without a selection ends with a summary
     #[arg(long)]
     pub all: bool,
     /// Show the figures of this run beside the numbers: a shipped reference

@@ -18,7 +18,7 @@ pub struct ShowArguments {
     /// key mean any of them
     #[arg(long = "case", value_name = "KEY=VALUE", value_parser = parameter)]
     pub cases: Vec<String>,
-    /// The summary that a run of everything ends with, in place of the table
+    /// The summary that a run without a selection ends with, in place of the table
     #[arg(long, conflicts_with_all = ["selectors", "cases", "verbose", "format"])]
     pub summary: bool,
     /// Show the figures of this run beside the numbers, in a table: a shipped reference

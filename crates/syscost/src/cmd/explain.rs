@@ -9,6 +9,7 @@ use anyhow::Result;
 use syscost_benches::CATALOGUE;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
+use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Case, Expect};
 use syscost_report::wrap::beside;
 use syscost_results::row_name;
@@ -145,23 +146,24 @@ fn rows(benchmark: &Benchmark) -> String {
         out += &wrapped(text, "  ");
         out.push('\n');
     };
-    if cases.iter().any(benchmark.careful) {
-        explain("[careful]: measured in careful runs only, or when given by name.");
-    }
-    if cases.iter().any(|case| is_quick(benchmark, case)) {
-        explain("[quick]: measured in quick runs as well.");
+    let profiles: Vec<Profile> = cases
+        .iter()
+        .map(|case| Profile::first_with(benchmark, case))
+        .collect();
+    for profile in Profile::ALL {
+        if let Some((mark, meaning)) = mark(profile)
+            && profiles.contains(&profile)
+        {
+            explain(&format!("{mark}: measured {meaning}."));
+        }
     }
     if let Some(reason) = shared {
         explain(&format!("Unsupported here: {reason}"));
     }
-    for (case, reason) in cases.iter().zip(&reasons) {
+    for ((case, profile), reason) in cases.iter().zip(profiles).zip(&reasons) {
         let name = format!("  {}{}  ", benchmark.id, case.suffix());
-        let mut notes = Vec::new();
-        if (benchmark.careful)(case) {
-            notes.push("[careful]".to_owned());
-        } else if is_quick(benchmark, case) {
-            notes.push("[quick]".to_owned());
-        }
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(mark(profile).map(|(mark, _)| mark.to_owned()));
         match reason {
             Some(_) if shared.is_some() => {}
             Some(reason) => notes.push(format!("unsupported here: {reason}")),
@@ -180,9 +182,18 @@ fn rows(benchmark: &Benchmark) -> String {
     out
 }
 
-/// Whether quick runs measure this row as well.
-fn is_quick(benchmark: &Benchmark, case: &Case) -> bool {
-    (benchmark.quick)(case) && !(benchmark.careful)(case)
+/// The mark of rows that this profile is the first to measure, and its meaning; `None` for those of
+/// every usual run.
+fn mark(profile: Profile) -> Option<(&'static str, &'static str)> {
+    match profile {
+        Profile::Quick => Some(("[quick]", "in quick runs as well")),
+        Profile::Standard => None,
+        Profile::Full => Some((
+            "[full]",
+            "in full and careful runs only, or when given by name",
+        )),
+        Profile::Careful => Some(("[careful]", "in careful runs only, or when given by name")),
+    }
 }
 
 /// The reason that all of several rows share.

@@ -199,7 +199,7 @@ fn meant(
         let kept = Kept {
             place: runs(followed.runs, ""),
             names: kept.iter().map(String::as_str).collect(),
-            is_quick: false,
+            profile: None,
             look: "see `syscost list` and `syscost history`".to_owned(),
         };
         return Err(Failed::Usage(absent(lacking, &kept)).into());

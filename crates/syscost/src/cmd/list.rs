@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use serde::Serialize;
+use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Case};
 use syscost_report::sentence;
 use syscost_results::Unit;
@@ -28,6 +29,8 @@ struct Entry {
     /// `yes`, `partly` or `no`.
     support: &'static str,
     reason: Option<String>,
+    /// Number of rows that only full and careful runs measure, unless they are named.
+    full: usize,
     /// Number of rows that only careful runs measure, unless they are named.
     careful: usize,
     #[serde(skip)]
@@ -37,6 +40,7 @@ struct Entry {
 /// What the line says about the selected rows.
 #[derive(Debug)]
 struct Shown {
+    full: usize,
     careful: usize,
     refused: usize,
     first_refusal: Option<String>,
@@ -72,11 +76,13 @@ fn entry(selected: &Selected) -> Entry {
             _ => "partly",
         },
         reason: (!refused.is_empty()).then(|| refused.join("; ")),
-        careful: careful(benchmark, &cases),
+        full: count_of(Profile::Full, benchmark, &cases),
+        careful: count_of(Profile::Careful, benchmark, &cases),
         cases: names(benchmark, &cases),
         selected: names(benchmark, &selected.cases),
         shown: Shown {
-            careful: careful(benchmark, &selected.cases),
+            full: count_of(Profile::Full, benchmark, &selected.cases),
+            careful: count_of(Profile::Careful, benchmark, &selected.cases),
             refused: refused_here.len(),
             first_refusal: refused_here.into_iter().next(),
         },
@@ -95,9 +101,12 @@ fn refusals(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
     refusals.collect()
 }
 
-fn careful(benchmark: &Benchmark, cases: &[Case]) -> usize {
-    let careful = cases.iter().filter(|case| (benchmark.careful)(case));
-    careful.count()
+/// The number of cases that this profile is the first to measure.
+fn count_of(profile: Profile, benchmark: &Benchmark, cases: &[Case]) -> usize {
+    let first = cases
+        .iter()
+        .map(|case| Profile::first_with(benchmark, case));
+    first.filter(|first| *first == profile).count()
 }
 
 fn names(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
@@ -136,12 +145,13 @@ fn text(entries: &[Entry]) -> Result<String> {
         );
         let mut text = entry.title.to_owned();
         let shown = &entry.shown;
-        if shown.careful > 0 {
-            write!(
-                text,
-                "  {DIM}({} in careful runs only){RESET}",
-                shown.careful
-            )?;
+        let some = [(shown.full, "full"), (shown.careful, "careful")];
+        let some = some.iter().filter(|(count, _)| *count > 0);
+        let some: Vec<String> = some
+            .map(|(count, profile)| format!("{count} in {profile} runs only"))
+            .collect();
+        if !some.is_empty() {
+            write!(text, "  {DIM}({}){RESET}", some.join(", "))?;
         }
         if let Some(reason) = &shown.first_refusal {
             write!(text, "  {YELLOW}unsupported here: {reason}{RESET}")?;

@@ -188,14 +188,14 @@ fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
         .collect()
 }
 
-/// Returns the time limit of a standard run of this many studies: published procedures repeat an
+/// Returns the time limit of a standard or full run of this many studies: published procedures repeat an
 /// operation much more often than one of syscost's samples does, so the usual limit is too short.
 fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
     /// Up to a minute, including the look at the machine beforehand.
     const STUDY: Duration = Duration::from_secs(57);
     let studies = u32::try_from(studies).unwrap_or(u32::MAX);
-    let is_standard = matches!(arguments.profile, ProfileName::Standard);
-    is_standard.then(|| STUDY.saturating_mul(studies))
+    let is_of_rows = matches!(arguments.profile, ProfileName::Standard | ProfileName::Full);
+    is_of_rows.then(|| STUDY.saturating_mul(studies))
 }
 
 fn as_run(

@@ -25,8 +25,8 @@ pub(crate) struct Kept<'k> {
     pub(crate) place: String,
     /// Their names.
     pub(crate) names: Vec<&'k str>,
-    /// Whether they are those of a quick run.
-    pub(crate) is_quick: bool,
+    /// The profile that chose them; `None` where they were selected, or are of several runs.
+    pub(crate) profile: Option<Profile>,
     /// How to list them.
     pub(crate) look: String,
 }
@@ -37,7 +37,8 @@ impl<'k> Kept<'k> {
         Self {
             place: format!("run {}", run.id),
             names: names_of(run).collect(),
-            is_quick: run.config.profile == Profile::Quick.name(),
+            profile: Profile::from_name(&run.config.profile)
+                .filter(|_| run.config.selectors.is_empty()),
             look: format!("`syscost show {given} -v` lists the rows it has"),
         }
     }
@@ -68,10 +69,10 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
             (None, Some(wrong)) => format!("in {place}, {wrong}"),
             (None, None) => format!("no row is called `{text}` in {place}"),
         };
-        let is_looked_at = known.iter().any(|row| (row.benchmark.quick)(&row.case));
-        let why = match kept.is_quick && !is_looked_at {
-            true => "quick runs leave it out; ",
-            false => "",
+        let leaves_out = |profile: &Profile| !known.iter().any(|row| profile.measures(row));
+        let why = match kept.profile.filter(leaves_out) {
+            Some(profile) => format!("{} runs leave it out; ", profile.name()),
+            None => String::new(),
         };
         let quoted = match text.contains(['{', '*', '?', '[']) {
             true => format!("'{text}'"),
@@ -180,14 +181,14 @@ mod tests {
     use super::super::choice::choose;
     use super::*;
 
-    fn said(text: &str, is_quick: bool) -> String {
+    fn said(text: &str, profile: Option<Profile>) -> String {
         let kept = Kept {
             place: "run x".to_owned(),
             names: vec![
                 "syscall.null{call=getppid}",
                 "memory.latency{pages=4K,access=random,size=16K}",
             ],
-            is_quick,
+            profile,
             look: "look".to_owned(),
         };
         let choices = choose(
@@ -202,22 +203,25 @@ mod tests {
     #[test]
     fn rows_that_a_run_lacks_are_distinguished_from_those_that_do_not_exist() {
         assert_eq!(
-            said("syscall.null{call=getpid}", false),
+            said("syscall.null{call=getpid}", None),
             "in run x, syscall.null has no call=getpid; there are call=getppid; `syscost run 'syscall.null{call=getpid}'` measures it"
         );
         assert_eq!(
-            said("memory.tlb_reach", true),
+            said("memory.tlb_reach", Some(Profile::Quick)),
             "no row is called `memory.tlb_reach` in run x; quick runs leave it out; `syscost run memory.tlb_reach` measures it"
         );
+        assert!(
+            said("net.model", Some(Profile::Standard)).contains("standard runs leave it out")
+        );
         assert_eq!(
-            said("TLB reach", false),
+            said("TLB reach", None),
             "no row of what `TLB reach` finds is in run x (memory.tlb_reach); `syscost run TLB reach` measures it"
         );
         assert_eq!(
-            said("memory.latency{size=63K}", false),
+            said("memory.latency{size=63K}", None),
             "memory.latency has no size=63K; nearest: 60K, 66K; in run x, there are size=16K"
         );
-        let near = said("syscall.nul", false);
+        let near = said("syscall.nul", None);
         assert!(
             near.starts_with(
                 "no row is called `syscall.nul` in run x; did you mean `syscall.null`"
@@ -225,7 +229,7 @@ mod tests {
             "{near}"
         );
         assert_eq!(
-            said("qqq.rrr", false),
+            said("qqq.rrr", None),
             "no row is called `qqq.rrr` in run x; look"
         );
     }

@@ -55,9 +55,9 @@ fn unfit(run: &Run) -> Option<String> {
         .count();
     let profile = run.config.profile.as_str();
     let build = run.machine.build.profile.as_str();
-    if !["standard", "careful"].contains(&profile) {
+    if !["full", "careful"].contains(&profile) {
         return Some(format!(
-            "a run of the {profile} profile, which lacks most rows; measure with --profile standard or careful"
+            "a run of the {profile} profile, which lacks most rows; measure with --profile full or careful"
         ));
     }
     if !run.config.selectors.is_empty() {
@@ -106,7 +106,7 @@ mod tests {
         run.config.profile = "quick".to_owned();
         let reason = |run: &Run| unfit(run).unwrap_or_default();
         assert!(reason(&run).contains("quick profile"));
-        run.config.profile = "standard".to_owned();
+        run.config.profile = "full".to_owned();
         run.config.selectors = vec!["syscall".to_owned()];
         assert!(reason(&run).contains("some rows"));
         run.config.selectors.clear();

@@ -28,9 +28,10 @@ const TRIALS: [(Trial, [f64; 2]); 3] = [
 ];
 
 /// The profiles to compare.
-const PROFILES: [[Profile; 2]; 2] = [
+const PROFILES: [[Profile; 2]; 3] = [
     [Profile::Quick, Profile::Standard],
-    [Profile::Standard, Profile::Careful],
+    [Profile::Standard, Profile::Full],
+    [Profile::Full, Profile::Careful],
 ];
 
 /// Arguments of `steady`.

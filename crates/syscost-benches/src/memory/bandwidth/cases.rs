@@ -171,6 +171,26 @@ pub(super) fn quick(case: &Case) -> bool {
     setting.stream == Stream::Read && setting.simd == widest() && setting.threads == 1
 }
 
+/// Whether only the full profile includes this case. A default run has the widest vectors: of one
+/// thread reading and copying at each level, and the usual streams in the first cache and in memory;
+/// of all threads reading at each level, copying in caches, and the triad in memory.
+pub(super) fn full(case: &Case) -> bool {
+    let Ok(setting) = Setting::of(case) else {
+        return false;
+    };
+    let level = setting.level().map_or("", |level| level.name);
+    let is_usual = match (setting.stream, setting.threads) {
+        (Stream::Read | Stream::Copy, 1) => true,
+        (Stream::Write | Stream::Triad, 1) => ["1", "memory"].contains(&level),
+        (Stream::Memcpy, 1) => level == "1",
+        (Stream::Read, threads) => counts().last() == Some(&threads),
+        (Stream::Copy, threads) => counts().last() == Some(&threads) && level != "memory",
+        (Stream::Triad, threads) => counts().last() == Some(&threads) && level == "memory",
+        _ => false,
+    };
+    !is_usual || (setting.stream.is_vector() && setting.simd != widest())
+}
+
 /// The setting that a case names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) struct Setting {

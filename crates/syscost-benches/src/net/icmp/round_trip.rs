@@ -31,6 +31,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
     quick: |case| setting::is_usual_path(case) && case.number(SIZE) == PLAIN as u64,
+    full: |case| setting::is_of_loopback(case) && case.number(SIZE) != PLAIN as u64,
     support,
     run,
     source: include_str!("round_trip.rs"),

@@ -81,6 +81,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     cases: Cases::Here(cases::cases),
     quick: cases::is_plain,
+    full: cases::is_full,
     support: far_end::support,
     run,
     source: include_str!("bandwidth.rs"),

@@ -60,6 +60,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     quick: |case| setting::is_usual_path(case) && case.get(Step::KEY) == Step::Connect.name(),
+    full: |case| !setting::is_usual_path(case),
     support: far_end::support,
     run,
     source: include_str!("connect.rs"),

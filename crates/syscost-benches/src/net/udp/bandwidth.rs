@@ -31,6 +31,7 @@ use syscost_sys::topology::Relation;
 
 use crate::net::far_end::{self, Family, Path, remote_family};
 use crate::net::seats::Seats;
+use crate::net::setting::is_of_loopback;
 use crate::net::tcp::bandwidth::content;
 use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
@@ -54,6 +55,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     cases: Cases::Here(cases),
+    full: |case| is_of_loopback(case) && case.get("size") != "1K",
     support: far_end::support,
     run,
     source: include_str!("bandwidth.rs"),

@@ -50,6 +50,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(|| setting::cases(&SIZES)),
     quick: setting::is_plain,
+    full: setting::is_full,
     support: far_end::support,
     comes_first: true,
     run,

@@ -29,6 +29,11 @@ pub(in super::super) fn is_quick_readiness(case: &Case) -> bool {
     case.get("of") == "tcp" && case.get("ready") == "last" && case.get("fds") == "100"
 }
 
+/// Whether only the full profile includes this case of readiness.
+pub(in super::super) fn is_full_readiness(case: &Case) -> bool {
+    case.get("of") != "tcp" || case.get("ready") != "last"
+}
+
 /// Descriptors that a process has anyway, with room to spare.
 const OTHERS: usize = 64;
 

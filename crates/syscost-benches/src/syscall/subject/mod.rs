@@ -10,7 +10,7 @@ use rustix::fs::{MemfdFlags, Mode, OFlags, ftruncate, memfd_create, open};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::Failure;
 
-pub(super) use descriptors::{Descriptors, is_quick_readiness, readiness_cases};
+pub(super) use descriptors::{Descriptors, is_full_readiness, is_quick_readiness, readiness_cases};
 
 /// A device, open for reading and writing.
 pub(super) fn device(path: &CStr) -> Result<OwnedFd, Failure> {

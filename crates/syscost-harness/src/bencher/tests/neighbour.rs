@@ -23,7 +23,8 @@ fn on_core(
         patience_ns: PATIENCE_NS,
         ..EFFORT
     };
-    let cores = Cores::with_limit(0, limit);
+    let mut cores = Cores::with_limit(0, limit);
+    cores.knows_frequency = true;
     let (case, clock) = (Case::default(), Clock::mock());
     let situation = Situation {
         pass,
@@ -155,7 +156,33 @@ fn every_way_to_measure_looks_at_the_core() {
             shared_samples(&own) == 0 && own.alone_percent > Some(50.0),
             "{name}"
         );
+        assert!(knows_each_frequency(&own), "{name}: {:?}", own.sample_ghz);
     }
+}
+
+/// Whether each sample has the frequency of its core.
+fn knows_each_frequency(findings: &Findings) -> bool {
+    let known = findings.sample_ghz.iter().filter(|ghz| **ghz > 0.0);
+    known.count() == findings.values.len() && findings.core_ghz.is_some()
+}
+
+#[test]
+fn what_does_not_depend_on_the_frequency_is_looked_at_and_has_none() {
+    let observed = |disregards: bool| {
+        on_core(2.0, Pass::Timed, |b| {
+            if disregards {
+                b.disregard_frequency();
+            }
+            b.observe(|| {
+                mock::advance_ns(100);
+                Ok(7.0)
+            })
+        })
+    };
+    assert!(knows_each_frequency(&observed(false)));
+    let without = observed(true);
+    assert_eq!((&without.sample_ghz[..], without.core_ghz), (&[][..], None));
+    assert!(without.alone_percent > Some(50.0), "its core is looked at");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Known figures of a benchmark's rows: in the latest run, on the reference machines, and as
 //! published.
 
+use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_report::units::{Figures, quantity};
 use syscost_report::wrap::together;
@@ -13,7 +14,7 @@ use crate::cmd::study::published;
 use crate::references;
 use crate::terminal::{BOLD, DIM, RESET, wrapped};
 
-/// Maximum number of rows of one benchmark; those of quick runs come first.
+/// Maximum number of rows of one benchmark; those of shorter profiles come first.
 const MAX_ROWS: usize = 8;
 
 /// Renders the section; empty if no figure is known.
@@ -26,7 +27,7 @@ pub(super) fn text(benchmark: &'static Benchmark) -> String {
     let references: Vec<_> = references::shipped().collect();
     let studies = published();
     let mut rows = Catalogue::rows(std::iter::once(benchmark));
-    rows.sort_by_key(|row| !(benchmark.quick)(&row.case));
+    rows.sort_by_key(|row| Profile::first_with(benchmark, &row.case));
     let lines = rows.iter().map(|row| {
         let name = row.name();
         let mut known: Vec<String> = Vec::new();

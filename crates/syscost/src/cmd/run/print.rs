@@ -61,7 +61,7 @@ pub(super) fn print(
     }
 }
 
-/// Whether to print the summary: for a run of everything, unless all rows were asked for.
+/// Whether to print the summary: for a run without a selection, unless all rows were asked for.
 fn is_summary(run: &Run, arguments: &RunArguments) -> bool {
     let wants_rows = arguments.all || arguments.verbose || !arguments.selectors.is_empty();
     !wants_rows && has_many(run)

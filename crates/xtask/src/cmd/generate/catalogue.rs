@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::{Manner, SYSCALL_FLOOR_CYCLES, complete};
+use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Cases, Catalogue, Expect, Group};
 use syscost_results::Better;
 
@@ -88,8 +89,14 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
         text.push_str(&section(heading, body));
     }
     text.push_str(&section("Rows", &rows(benchmark)));
-    if let Some(quick) = quick_rows(benchmark) {
-        text.push_str(&section("In quick runs", &quick));
+    let some = [
+        (Profile::Quick, "In quick runs"),
+        (Profile::Full, "In full runs only"),
+    ];
+    for (profile, heading) in some {
+        if let Some(rows) = rows_of(profile, benchmark) {
+            text.push_str(&section(heading, &rows));
+        }
     }
     let claims: Vec<String> = benchmark.expect.iter().map(claim).collect();
     let claims = match (claims.as_slice(), &benchmark.derive) {
@@ -158,21 +165,21 @@ fn rows(benchmark: &Benchmark) -> String {
     }
 }
 
-/// The rows that the quick profile measures, if this does not depend on the machine.
-fn quick_rows(benchmark: &Benchmark) -> Option<String> {
+/// The rows that this profile is the first to measure, if this does not depend on the machine.
+fn rows_of(profile: Profile, benchmark: &Benchmark) -> Option<String> {
     if matches!(benchmark.cases, Cases::Here(_)) {
         return None;
     }
     let cases = benchmark.cases.list();
-    let quick: Vec<String> = cases
+    let some: Vec<String> = cases
         .iter()
-        .filter(|case| (benchmark.quick)(case))
+        .filter(|case| Profile::first_with(benchmark, case) == profile)
         .map(|case| format!("`{}{}`", benchmark.id, case.suffix()))
         .collect();
-    match quick.len() {
+    match some.len() {
         0 => None,
         all if all == cases.len() => Some("All.".to_owned()),
-        _ => Some(format!("{}.", quick.join(", "))),
+        _ => Some(format!("{}.", some.join(", "))),
     }
 }
 

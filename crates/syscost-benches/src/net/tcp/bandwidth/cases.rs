@@ -8,7 +8,7 @@ use super::{Direction, Method};
 use crate::ipc::setting::same_and_nearest;
 use crate::net::far_end::{Family, Path, remote_family};
 use crate::net::seats::Seats;
-use crate::net::setting::{self, SIZE, is_usual_path};
+use crate::net::setting::{self, SIZE, is_of_loopback, is_usual_path};
 
 /// Bytes of a small message.
 const SMALL: usize = 1 << 10;
@@ -138,6 +138,21 @@ pub(super) fn is_plain(case: &Case) -> bool {
         && case.get(Method::KEY) == Method::Write.name()
         && is_usual_path(case)
         && place.is_none_or(|place| place == same_and_nearest()[0].name())
+}
+
+/// Whether only the full profile includes this case: on loopback, what differs in more than one
+/// way from a plain stream.
+pub(super) fn is_full(case: &Case) -> bool {
+    let ways = [
+        case.find(Placement::KEY)
+            .is_some_and(|place| place != same_and_nearest()[0].name()),
+        case.number(SIZE) != LARGE as u64,
+        case.get(Direction::KEY) != Direction::Send.name(),
+        case.get(Method::KEY) != Method::Write.name(),
+        case.number(STREAMS) != 1,
+        !is_usual_path(case),
+    ];
+    is_of_loopback(case) && ways.iter().filter(|differs| **differs).count() > 1
 }
 
 #[cfg(test)]
