@@ -113,10 +113,8 @@ impl Session<'_> {
         }
     }
 
-    /// Whether it measures this machine by this program as it usually is: what other programs,
-    /// environments or halves of a pair show says nothing about the next run.
+    /// Whether this program measured: others, and halves of a pair, say nothing about the next run.
     fn is_ordinary(&self) -> bool {
-        let config = &self.header.config;
-        !self.is_of_pair && config.program.is_none() && config.environment.is_empty()
+        !self.is_of_pair && self.header.config.program.is_none()
     }
 }

@@ -17,8 +17,11 @@ use crate::cores::known::{read, replace};
 /// Number of runs of which levels and frequencies are kept.
 const RUNS: usize = 12;
 
-/// Number of machines and kernels that one file keeps: homes may be shared.
+/// Number of machines that one file keeps: homes may be shared.
 const MACHINES: usize = 32;
+
+/// Number of rows of each: those of some kernels and settings.
+const ROWS: usize = 6000;
 
 /// A line is as good as one over this many processes at most, so that it can change.
 const MAX_FREEDOM: f64 = 500.0;
@@ -35,7 +38,7 @@ pub(super) struct Kept {
     pub(super) usual_ghz: Option<f64>,
     /// That of each of the latest runs, the oldest first.
     ghz: Vec<f64>,
-    /// The rows, by [`row_key`].
+    /// The rows, by [`KeptFile::row_key`].
     rows: BTreeMap<String, KeptRuns>,
     /// When it was last changed: a count over all machines.
     changed: u64,
@@ -48,15 +51,23 @@ type Machines = BTreeMap<String, Kept>;
 #[derive(Debug, Clone, Default)]
 pub(super) struct KeptFile {
     path: Option<PathBuf>,
+    /// What rows of one name may differ by: the kernel, and the environment of the workers.
+    setting: String,
     pub(super) before: Kept,
 }
 
 impl KeptFile {
-    /// Reads this machine's part; without a path, or where nothing is kept, it is empty.
-    pub(super) fn open(path: Option<&Path>, machine: &Machine) -> Self {
+    /// Reads this machine's part, for workers with this environment; without a path, or where nothing
+    /// is kept, it is empty.
+    pub(super) fn open(
+        path: Option<&Path>,
+        machine: &Machine,
+        environment: &BTreeMap<String, String>,
+    ) -> Self {
         let machines = path.map(read::<Machines>).unwrap_or_default();
         Self {
             path: path.map(Path::to_owned),
+            setting: format!("{}, {environment:?}", machine.kernel),
             before: machines
                 .get(&machine_key(machine))
                 .cloned()
@@ -66,7 +77,7 @@ impl KeptFile {
 
     /// What is kept of a row.
     pub(super) fn of(&self, state: &RowState) -> Option<&KeptRuns> {
-        self.before.rows.get(&row_key(state))
+        self.before.rows.get(&self.row_key(state))
     }
 
     /// Adds this run: its usual frequency, and the rows that have a number. If it cannot be written,
@@ -86,12 +97,15 @@ impl KeptFile {
         kept.learn(ghz);
         for (state, row) in rows {
             if let Some((line, level)) = state.shown(row) {
-                let known = kept.rows.entry(row_key(state)).or_default();
+                let known = kept.rows.entry(self.row_key(state)).or_default();
                 known.line = known.line.and(line).at_most(MAX_FREEDOM);
                 known.levels.push(level);
                 let old = known.levels.len().saturating_sub(RUNS);
                 known.levels.drain(..old);
             }
+        }
+        if kept.rows.len() > ROWS {
+            kept.rows.retain(|key, _| key.ends_with(&self.setting));
         }
         while machines.len() > MACHINES {
             let oldest = machines.iter().min_by_key(|(_, kept)| kept.changed);
@@ -101,6 +115,12 @@ impl KeptFile {
             machines.remove(&oldest);
         }
         replace(path, &machines);
+    }
+
+    /// A row that measures the same in all runs with this key.
+    fn row_key(&self, state: &RowState) -> String {
+        let (name, revision) = (state.row.name(), state.row.benchmark.revision);
+        format!("{name} r{revision}, {}", self.setting)
     }
 }
 
@@ -122,15 +142,9 @@ impl Kept {
     }
 }
 
-/// A machine under one kernel, measured by builds of one kind.
+/// A machine, measured by builds of one kind.
 fn machine_key(machine: &Machine) -> String {
-    let identity = machine.identity().join(", ");
-    format!("{identity}, {}, {}", machine.kernel, machine.build.profile)
-}
-
-/// A row that measures the same in all runs with this key.
-fn row_key(state: &RowState) -> String {
-    format!("{} r{}", state.row.name(), state.row.benchmark.revision)
+    format!("{}, {}", machine.identity().join(", "), machine.build.profile)
 }
 
 #[cfg(test)]
@@ -160,9 +174,11 @@ mod tests {
         };
         let add = |name: &str, ghz| {
             let machine = machine(name);
-            KeptFile::open(Some(&path), &machine).add(&machine, Some(ghz), std::iter::empty());
+            let file = KeptFile::open(Some(&path), &machine, &BTreeMap::new());
+            file.add(&machine, Some(ghz), std::iter::empty());
         };
-        let usual = |name: &str| KeptFile::open(Some(&path), &machine(name)).before.usual_ghz;
+        let kept = |name: &str| KeptFile::open(Some(&path), &machine(name), &BTreeMap::new());
+        let usual = |name: &str| kept(name).before.usual_ghz;
         add("a", 3.0);
         add("b", 4.0);
         assert_eq!(

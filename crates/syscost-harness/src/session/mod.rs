@@ -271,7 +271,11 @@ impl<'a> Session<'a> {
             allowed,
             cores: Cores::default(),
             known_cores: options.known_cores.clone(),
-            kept: KeptFile::open(options.kept_runs.as_deref(), &header.machine),
+            kept: KeptFile::open(
+                options.kept_runs.as_deref(),
+                &header.machine,
+                &header.config.environment,
+            ),
             common_ghz: None,
             is_of_pair: false,
             may_defer: false,
