@@ -174,7 +174,7 @@ impl Session<'_> {
 
     /// Skips benchmarks too expensive for this run's share of the budget.
     pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
-        let budget = share * self.header.config.budget_s;
+        let budget_s = self.header.config.budget_s;
         let mut together: BTreeMap<&str, f64> = BTreeMap::new();
         for state in &self.states {
             *together.entry(state.row.benchmark.id).or_default() += state.row.setup().seconds();
@@ -183,7 +183,7 @@ impl Session<'_> {
             let is_expensive = state.row.setup() != Setup::Cheap;
             let seconds = together[state.row.benchmark.id];
             state.skipped = is_expensive
-                .then(|| too_expensive(seconds, budget))
+                .then(|| too_expensive(seconds, budget_s, share))
                 .flatten();
         }
     }
@@ -229,15 +229,24 @@ fn needed(min_rounds: u32, counting: usize, all: usize) -> u32 {
     }
 }
 
-/// Why a benchmark is too expensive whose rows' set-up takes this long in total; `None` if it is not.
-fn too_expensive(seconds: f64, budget_s: f64) -> Option<String> {
+/// Why a benchmark is too expensive whose rows' set-up takes this long in total, where a run has
+/// this share of the budget; `None` if it is not.
+fn too_expensive(seconds: f64, budget_s: f64, share: f64) -> Option<String> {
     let rounds = EXPENSIVE_LOOKS[0];
-    (seconds * f64::from(rounds) > budget_s * EXPENSIVE_SHARE).then(|| {
+    let needed_s = seconds * f64::from(rounds) / (share * EXPENSIVE_SHARE);
+    (needed_s > budget_s).then(|| {
         format!(
-            "the set-up of its benchmark's rows takes about {seconds:.1} s in each of {rounds} rounds, more than half of the budget \
-             of {budget_s:.0} s; give it more with --budget"
+            "the set-up of its benchmark's rows takes about {seconds:.1} s in each of {rounds} \
+             rounds, more than half of what the budget of {budget_s:.0} s gives; give at least {}",
+            option(needed_s)
         )
     })
+}
+
+/// The option that gives at least this budget, in whole seconds, or tens from a hundred on.
+fn option(seconds: f64) -> String {
+    let step = if seconds > 100.0 { 10.0 } else { 1.0 };
+    format!("--budget {:.0}", (seconds / step).ceil() * step)
 }
 
 /// The effort reduced to this pace.
@@ -260,12 +269,25 @@ mod tests {
     #[test]
     fn a_set_up_that_eats_the_budget_is_skipped_with_advice() {
         assert_eq!(
-            too_expensive(2.0, 24.0),
+            too_expensive(2.0, 24.0, 1.0),
             None,
             "six rounds of 2 s fit into half of 24 s"
         );
-        let reason = too_expensive(2.0, 23.0).expect("they do not fit into half of 23 s");
-        assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
+        let reason = too_expensive(2.0, 23.0, 1.0).expect("they do not fit into half of 23 s");
+        assert!(
+            reason.contains("about 2.0 s in each of 6 rounds"),
+            "{reason}"
+        );
+        assert!(reason.ends_with("at least --budget 24"), "{reason}");
+        let of_a_pair = too_expensive(2.0, 24.0, 0.5).expect("a side has half of the budget");
+        assert!(of_a_pair.ends_with("at least --budget 48"), "{of_a_pair}");
+    }
+
+    #[test]
+    fn a_budget_is_rounded_up() {
+        assert_eq!(option(9.2), "--budget 10");
+        assert_eq!(option(100.0), "--budget 100");
+        assert_eq!(option(101.0), "--budget 110");
     }
 
     #[test]
