@@ -8,6 +8,7 @@ use std::io::pipe;
 use std::time::{Duration, Instant};
 
 use syscost_results::{Evidence, Verdict};
+use syscost_sys::Unsupported;
 use syscost_sys::audit::{self, AuditError, SyscallCounts};
 use syscost_sys::counters::Usage;
 use syscost_sys::perf;
@@ -79,22 +80,22 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         let turns = self.turns_lasting(COUNTED_NS, per_turn, body)?.min(1 << 20);
         let operations = turns * per_turn;
-        let (mut used, mut counted) = (Ok(Usage::default()), 0);
+        let (mut sum, mut counted) = (Ok(Usage::default()), 0);
         let mut growth = Growth::new(self.find(|counter| counter == Counter::ResidentBytes));
         let begun = Instant::now();
         while counted == 0 || (counted < MIN_COUNTED && begun.elapsed() < COUNTED_FOR) {
             body.before(turns);
             growth.begin();
-            let before = Usage::thread();
+            let before = used(body);
             body.run(turns)?;
-            let one = since(before);
+            let one = used(body).and_then(|now| Ok(now - before?));
             growth.end();
             body.after(turns)?;
-            used = used.and_then(|sum| Ok(plus(sum, one?)));
+            sum = sum.and_then(|sum| Ok(plus(sum, one?)));
             counted += operations;
         }
         self.operations += counted;
-        self.judge_counts(used.map(Counted::from), counted);
+        self.judge_counts(sum.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
         self.count_by_tracepoint(turns, per_turn, body)?;
         // Before the audited child, which shares this memory and leaves in the caches what it read
@@ -103,9 +104,13 @@ impl Bencher<'_> {
             let evidence = self.judge_scaling(expect, per_turn, body)?;
             self.findings.evidence.push(evidence);
         }
-        // Fewer if a single operation takes long.
-        let audited = AUDITED
-            .min(operations)
+        // Fewer if a single operation takes long. Another process may wait again when the audit
+        // ends, or not yet: one call more or less among many.
+        let most = match body.usage() {
+            Some(_) => AUDITED,
+            None => AUDITED.min(operations),
+        };
+        let audited = most
             .max(MIN_AUDITED)
             .div_ceil(per_turn)
             .min(body.max_turns());
@@ -114,7 +119,7 @@ impl Bencher<'_> {
             body.before(audited);
             match audited_body {
                 Audited::Operations => body.run(audited).and_then(|()| body.after(audited)),
-                Audited::Nothing => Ok(()),
+                Audited::Nothing => body.idle(),
             }
         })?;
         Ok(())
@@ -337,6 +342,11 @@ impl Bencher<'_> {
         );
         Ok(())
     }
+}
+
+/// What the kernel has counted for the task that makes the operations.
+fn used(body: &dyn Body) -> Result<Usage, Unsupported> {
+    body.usage().unwrap_or_else(Usage::thread)
 }
 
 /// Makes a shortage of calls unverified if the calls that were subtracted could account for it: a task that
