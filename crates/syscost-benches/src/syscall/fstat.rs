@@ -24,7 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "file attributes",
         "file descriptor",
         "newfstatat",
-        "AT_EMPTY_PATH",
+        "empty path",
         "lat_syscall",
     ],
     cases: Cases::List(&[
