@@ -1,9 +1,9 @@
 //! Shared: new inodes, whose cost must not depend on how many were removed recently.
 //!
-//! ext4 without a journal does not reuse an inode for some minutes after it was removed; it looks
-//! at each such inode that comes before the new one in its group (`recently_deleted` in its
-//! ialloc.c). So nothing is removed while inodes are made, and they are made in a group of their
-//! own.
+//! ext4 without a journal does not reuse an inode from the next second on for some minutes after it
+//! was removed; it looks at each such inode that comes before the new one in its group
+//! (`recently_deleted` in its ialloc.c). So nothing is removed while inodes are made, and they are
+//! made in a group of their own.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
@@ -163,13 +163,15 @@ fn is_none(task: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use rustix::fs::unlinkat;
 
     use super::*;
     use crate::fs::space::tests::on_disk;
 
-    /// How many inodes were passed over when 32 files were made, each removed or set aside by
-    /// `take_back` before the next.
+    /// How many inodes are passed over for a new one after 32 files were removed or set aside by
+    /// `take_back`.
     fn passed_over_when(
         take_back: impl Fn(&Aside, &OwnedFd, &CStr) -> Result<(), Errno>,
     ) -> Option<u64> {
@@ -178,13 +180,17 @@ mod tests {
         let parent = entries::open_directory(space.path()).unwrap();
         let aside = Aside::within(&parent).unwrap()?;
         let directory = make_apart(&parent, "pool").unwrap();
-        let name = entries::name(0);
-        for _ in 0..32 {
-            entries::create(&directory, &name).unwrap();
-            take_back(&aside, &directory, &name).unwrap();
+        let names: Vec<CString> = (0..32).map(entries::name).collect();
+        for name in &names {
+            entries::create(&directory, name).unwrap();
         }
-        entries::create(&directory, &name).unwrap();
-        Some(passed_over(&directory, &[name], Some(&aside)).unwrap())
+        for name in &names {
+            take_back(&aside, &directory, name).unwrap();
+        }
+        // In the second in which it was removed an inode is still used again.
+        std::thread::sleep(Duration::from_millis(1100));
+        entries::create(&directory, &names[0]).unwrap();
+        Some(passed_over(&directory, &names[..1], Some(&aside)).unwrap())
     }
 
     #[test]
