@@ -27,6 +27,9 @@ const EXT4: &str = "/sys/fs/ext4";
 /// Inodes that must be free for those of a row to be kept: many times as many as a round makes.
 const ROOM: u64 = 1 << 16;
 
+/// Directories that are made at most until one is the first of its group.
+const TRIES: usize = 32;
+
 /// A divisor of the usual numbers of inodes in a group.
 const PART_OF_GROUP: u64 = 1 << 10;
 
@@ -37,6 +40,30 @@ pub(super) fn make_apart(parent: &OwnedFd, name: &str) -> Result<OwnedFd, Failur
     let _ = ioctl_getflags(parent).and_then(|now| ioctl_setflags(parent, now | IFlags::TOPDIR));
     // The group also depends on the name.
     entries::make_directory(parent, &own_name(name))
+}
+
+/// As [`make_apart`], for a directory whose inodes are measured: where removed ones are passed
+/// over, several directories are made until one is the first of its group, before which there is
+/// nothing to be passed over.
+pub(super) fn make_first(space: &Space, parent: &OwnedFd) -> Result<OwnedFd, Failure> {
+    let tries = if doubt(space.filesystem()).is_some() {
+        TRIES
+    } else {
+        1
+    };
+    let mut made = make_apart(parent, "pool-0")?;
+    for number in 1..tries {
+        if before_in_group(&made).is_ok_and(|before| before == 0) {
+            break;
+        }
+        made = make_apart(parent, &format!("pool-{number}"))?;
+    }
+    Ok(made)
+}
+
+/// How many inodes of its group, as far as it is known, come before that of a directory.
+fn before_in_group(directory: &OwnedFd) -> Result<u64, Errno> {
+    Ok(fstat(directory)?.st_ino.saturating_sub(1) % PART_OF_GROUP)
 }
 
 /// A name that no other process gives.
@@ -115,7 +142,7 @@ fn passed_over(
             Ok::<(), Errno>(())
         })?;
     }
-    Ok((first.saturating_sub(1) % PART_OF_GROUP) + (last - first).saturating_sub(made))
+    Ok(before_in_group(directory)? + (last - first).saturating_sub(made))
 }
 
 /// Why new inodes may be searched for there. The files of an overlay are on the file system of another

@@ -114,7 +114,7 @@ impl<O: Operation> Pool<O> {
         };
         let pool = Self {
             operation,
-            directory: inodes::make_apart(&parent, "pool")?,
+            directory: inodes::make_first(space, &parent)?,
             aside,
             names: (0..count).map(entries::name).collect(),
             done: Cell::new(0),
