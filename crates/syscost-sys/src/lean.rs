@@ -88,8 +88,11 @@ impl Lean {
         let (replies, their_replies) = pipe().map_err(failed("pipe"))?;
         let data = script.data(their_commands.as_raw_fd(), their_replies.as_raw_fd())?;
         let program = TinyProgram::holding(&script::image(&data)?)?;
+        // It never reads the end of the commands, after which it would have to do something: calls
+        // that an audit counts, or not, as it happens. It is killed with this process.
+        let held = commands.try_clone().map_err(failed("fcntl"))?;
         let execute = move || -> Result<(), String> {
-            let kept = [their_commands.as_fd(), their_replies.as_fd()];
+            let kept = [their_commands.as_fd(), their_replies.as_fd(), held.as_fd()];
             Err(format!("execve: {}", os::execute(program.path(), &kept)))
         };
         let refused = |error: PartnerError| Unsupported::new(error.to_string());
