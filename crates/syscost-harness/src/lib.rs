@@ -52,7 +52,9 @@ pub use failure::Failure;
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
     pub use crate::arguments::{Argument, Given};
-    pub use crate::bencher::{Baseline, Bencher, Crew, Follower, Laps, Lead, Stop, Team, clocked};
+    pub use crate::bencher::{
+        Baseline, Bencher, Crew, Follower, Laps, Lead, Served, Stop, Team, clocked,
+    };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::{Case, CaseSpec, Cases, size_name};
     pub use crate::derive::{Derive, Derived, Source};

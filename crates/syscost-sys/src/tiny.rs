@@ -9,17 +9,11 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
+use crate::elf::{self, Access, BASE, Segment};
 use crate::{SystemError, Unsupported, os};
 
 /// The byte that the program writes.
 pub const MARKER: u8 = 0x5c;
-
-/// Where the file is loaded: a multiple of every page size.
-const BASE: u64 = 0x40_0000;
-
-/// Lengths of the file header and of the one program header, in bytes.
-const FILE_HEADER: u16 = 64;
-const PROGRAM_HEADER: u16 = 56;
 
 // The instructions, then the two words that they read: the descriptor and the marker.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -85,19 +79,12 @@ mod code {
         static syscost_tiny_end: u8;
     }
 
-    /// EM_X86_64 or EM_AARCH64.
-    const MACHINE: u16 = if cfg!(target_arch = "x86_64") {
-        62
-    } else {
-        183
-    };
-
-    /// The machine's number in an ELF file, and the program's instructions and words.
-    pub(super) fn get() -> Option<(u16, &'static [u8])> {
+    /// The program's instructions and words.
+    pub(super) fn get() -> Option<&'static [u8]> {
         let (begin, end) = (&raw const syscost_tiny_begin, &raw const syscost_tiny_end);
         // SAFETY: both labels are in one section of constants, the end after the beginning.
         let code = unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) };
-        Some((MACHINE, code))
+        Some(code)
     }
 }
 
@@ -106,7 +93,7 @@ mod code {
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 mod code {
-    pub(super) fn get() -> Option<(u16, &'static [u8])> {
+    pub(super) fn get() -> Option<&'static [u8]> {
         None
     }
 }
@@ -125,7 +112,12 @@ impl TinyProgram {
     /// `Unsupported` where the program is not written for the processor, or where the kernel does
     /// not permit executable files in memory (before Linux 3.17, or with `vm.memfd_noexec=2`).
     pub fn new(report_to: RawFd) -> Result<Self, Unsupported> {
-        let file = os::program_in_memory(&image(report_to)?)
+        Self::holding(&image(report_to)?)
+    }
+
+    /// The program of this file.
+    pub(crate) fn holding(image: &[u8]) -> Result<Self, Unsupported> {
+        let file = os::program_in_memory(image)
             .map_err(|cause| SystemError::new("memfd_create", "for a program of ours", cause))?;
         // A decimal number contains no NUL.
         let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
@@ -145,46 +137,23 @@ impl TinyProgram {
     }
 }
 
-/// The whole file, little-endian, as the System V ABI lays it out.
+/// The whole file.
 fn image(report_to: RawFd) -> Result<Vec<u8>, Unsupported> {
-    const EXECUTABLE: u16 = 2;
-    const LOAD: u32 = 1;
-    const READ_AND_EXECUTE: u32 = 4 | 1;
-    const ALIGNMENT: u64 = 0x1_0000;
-    let (machine, code) =
+    let code =
         code::get().ok_or_else(|| Unsupported::new("no program is written for this processor"))?;
-    let headers = u64::from(FILE_HEADER + PROGRAM_HEADER);
-    let length = headers + code.len() as u64;
-
-    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
-    file.resize(16, 0);
-    let halves = |file: &mut Vec<u8>, values: &[u16]| {
-        values
-            .iter()
-            .for_each(|value| file.extend(value.to_le_bytes()));
-    };
-    let words = |file: &mut Vec<u8>, values: &[u32]| {
-        values
-            .iter()
-            .for_each(|value| file.extend(value.to_le_bytes()));
-    };
-    let longs = |file: &mut Vec<u8>, values: &[u64]| {
-        values
-            .iter()
-            .for_each(|value| file.extend(value.to_le_bytes()));
-    };
-    halves(&mut file, &[EXECUTABLE, machine]);
-    words(&mut file, &[1]); // version
-    longs(&mut file, &[BASE + headers, u64::from(FILE_HEADER), 0]); // entry, program headers, no sections
-    words(&mut file, &[0]); // flags
-    halves(&mut file, &[FILE_HEADER, PROGRAM_HEADER, 1, 0, 0, 0]);
-    words(&mut file, &[LOAD, READ_AND_EXECUTE]);
-    longs(&mut file, &[0, BASE, BASE, length, length, ALIGNMENT]);
-
     let (instructions, _) = code.split_at(code.len() - 8);
-    file.extend(instructions);
-    words(&mut file, &[report_to.cast_unsigned(), u32::from(MARKER)]);
-    Ok(file)
+    let mut code = instructions.to_vec();
+    for word in [report_to.cast_unsigned(), u32::from(MARKER)] {
+        code.extend(word.to_le_bytes());
+    }
+    let entry = BASE + elf::headers(1);
+    let text = Segment {
+        access: Access::ReadAndExecute,
+        address: entry,
+        bytes: &code,
+        zeros: 0,
+    };
+    Ok(elf::executable(entry, &[text]))
 }
 
 #[cfg(test)]

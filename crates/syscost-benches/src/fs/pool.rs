@@ -1,7 +1,8 @@
 //! Shared: operations each of which adds an entry to a directory or removes one.
 //!
 //! They use up entries, which are restored between batches, untimed; each time, what a batch left is
-//! compared with what it must have left.
+//! compared with what it must have left. No inode is removed while the making of others is measured
+//! (see [`inodes`]): what was made is moved to another directory until the end.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
@@ -14,6 +15,7 @@ use syscost_harness::prelude::*;
 
 use super::durable::{self, Sync, claim_delivered, settle};
 use super::entries;
+use super::inodes::{self, Aside};
 use super::space::Space;
 use crate::syscall::Bad;
 
@@ -55,6 +57,16 @@ pub(super) trait Operation {
     /// Undoes it, untimed: removes what it added, or restores what it removed.
     fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad>;
 
+    /// Whether it makes an inode, which is then not removed while more are measured, but set aside.
+    fn makes_inodes(&self) -> bool {
+        false
+    }
+
+    /// Makes what is set aside small, untimed.
+    fn shrink(&self, _directory: &OwnedFd, _name: &CStr) -> Result<(), Bad> {
+        Ok(())
+    }
+
     /// Claims the state of these names: what operations added, or what they will remove.
     fn claim(
         &self,
@@ -75,6 +87,8 @@ pub(super) trait Operation {
 pub(super) struct Pool<O> {
     operation: O,
     directory: OwnedFd,
+    /// Where inodes that were made stay until the end, if there is room for them.
+    aside: Option<Aside>,
     names: Vec<CString>,
     /// Operations made since the entries were restored.
     done: Cell<usize>,
@@ -94,9 +108,14 @@ impl<O: Operation> Pool<O> {
     /// A pool of `count` names in a new directory of this space, with its entries ready.
     pub(super) fn new(space: &Space, operation: O, count: usize) -> Result<Self, Failure> {
         let parent = entries::open_directory(space.path())?;
+        let aside = match operation.makes_inodes() {
+            true => Aside::within(&parent)?,
+            false => None,
+        };
         let pool = Self {
             operation,
-            directory: entries::make_directory(&parent, c"pool")?,
+            directory: inodes::make_first(space, &parent)?,
+            aside,
             names: (0..count).map(entries::name).collect(),
             done: Cell::new(0),
             owner: std::process::id(),
@@ -174,12 +193,23 @@ impl<O: Operation> Pool<O> {
         let is_there_before = self.is_there_before();
         for (name, is_there) in self.names.iter().zip(&self.found.borrow().is_there) {
             if *is_there != is_there_before {
-                let taken_back = self.operation.take_back(&self.directory, name);
+                let taken_back = match &self.aside {
+                    Some(aside) => self.set_aside(aside, name),
+                    None => self.operation.take_back(&self.directory, name),
+                };
                 taken_back.map_err(|bad| Failure::of("prepare an operation", bad))?;
             }
         }
         self.done.set(0);
         Ok(())
+    }
+
+    fn set_aside(&self, aside: &Aside, name: &CStr) -> Result<(), Bad> {
+        // Where calls are counted, what earlier operations left is there only once.
+        if std::process::id() == self.owner {
+            self.operation.shrink(&self.directory, name)?;
+        }
+        Ok(aside.take(&self.directory, name)?)
     }
 
     /// Makes this many operations.
@@ -245,7 +275,12 @@ pub(super) fn measure<O: Operation>(
             claim_delivered(b, &waits);
         }
     }
-    claim_left(b, &pool)
+    claim_left(b, &pool)?;
+    if pool.operation.makes_inodes() {
+        let newest = &pool.names[..LOOKED_AT];
+        inodes::claim_no_search(b, space, &pool.directory, newest, pool.aside.as_ref());
+    }
+    Ok(())
 }
 
 /// Claims what a few more operations leave. Those of the audited copies left entries of

@@ -7,7 +7,7 @@
 //! pages, which are switched off for this process.
 //! ## Interpretation
 //! Most of it is the page faults: compare the time per page with
-//! `memory.page_fault{kind=anonymous_write}`, which creates no page tables.
+//! `memory.page_fault{kind=anonymous_write,state=recycled}`, which creates no page tables.
 //! ## Source
 //! brk(2).
 #![allow(unsafe_code)] // raw system calls

@@ -3,9 +3,10 @@
 //! ## Measures
 //! A round trip between two threads, one pinned to the CPU `from`, the other to the CPU `to`, both
 //! of which spin. `exchange`: both compare-and-exchange the same word, one from even to odd, the
-//! other from odd to even: the line itself goes there and back. `message`: each side writes its own
-//! line and polls the other's until it has changed: two messages, one each way. The lines lie on a
-//! fresh page, first touched by the thread on `from`, so on a machine with several memory nodes
+//! other from odd to even: one line goes there and back. `message`: by two lines; each side writes
+//! its own and polls the other's until it has changed: two messages, one each way, and each line
+//! moves both ways. `message_one_line`: the same by two words of one line. The lines lie on a fresh
+//! page, first touched by the thread on `from`, so on a machine with several memory nodes
 //! they belong to the node of `from`.
 //! ## Does not measure
 //! One direction: half of a round trip is given as `one_way_ns`, which assumes that both directions
@@ -14,9 +15,11 @@
 //! ## Interpretation
 //! Two threads of one core take some ten ns, two cores of one cache 50 to 150, two sockets several
 //! hundred. Rows from lower to higher and from higher to lower CPU differ where the line's home,
-//! given by its memory node and its address, is nearer to one of them. `message` costs more than an
-//! `exchange` where a writer must first take the line back from its reader. In a virtual machine,
-//! CPUs may share a core or move to another one meanwhile.
+//! given by its memory node and its address, is nearer to one of them. `message` costs up to twice
+//! as much as `message_one_line` or an `exchange`: each writer must first take its line back from
+//! the reader, who polls it, and only then is it read. So two sides that wait for each other are
+//! better off with one line, two that need not wait with two (`memory.false_sharing`). In a virtual
+//! machine, CPUs may share a core or move to another one meanwhile.
 //!
 //! All pairs of up to 16 CPUs are measured; if there are more, the pairs of 16 of them: one CPU per
 //! core, evenly taken from the list of cores in the order of their distance, so that every cache
@@ -89,10 +92,9 @@ fn cases() -> Vec<Case> {
             .collect()
     };
     let mut cases = of(Method::Exchange, cpus);
-    cases.extend(of(
-        Method::Message,
-        &crate::timing::spread(cpus, MAX_MESSENGERS),
-    ));
+    let messengers = crate::timing::spread(cpus, MAX_MESSENGERS);
+    cases.extend(of(Method::Message, &messengers));
+    cases.extend(of(Method::MessageOneLine, &messengers));
     // The summary shows the first row that exists.
     cases.sort_by_key(|case| !is_first(case));
     cases

@@ -106,7 +106,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (clean_before, takeable) = (Cell::new(0), Cell::new(0));
     let (resident, left, batch) = (Cell::new(0), Cell::new(0), Cell::new(0));
     let look_after = || -> Result<(), Failure> {
-        left.set(left.get() + area.look(batch.get())?.present);
+        left.set(left.get() + area.look(0..batch.get())?.present);
         if batch.get() > 0 {
             takeable.set(takeable.get() + clean()?.saturating_sub(clean_before.get()));
         }
@@ -121,7 +121,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             if is_touched {
                 area.write(0..batch.get());
             }
-            resident.set(resident.get() + area.look(batch.get())?.present);
+            resident.set(resident.get() + area.look(0..batch.get())?.present);
             clean_before.set(clean()?);
             Ok(())
         },

@@ -85,7 +85,7 @@ fn claim_pages(b: &mut Bencher, when: &str, area: &Area) -> Result<(), Failure> 
     } else {
         0
     };
-    let seen = area.look(area.pages())?.present;
+    let seen = area.look(0..area.pages())?.present;
     b.claim_equal(&format!("pages resident {when}"), expected, seen, "pagemap");
     Ok(())
 }

@@ -5,11 +5,14 @@
 //! of a page, its page table entry, and the way back. Pages are made absent again before each
 //! batch, untimed: the page tables stay, so that none has to be allocated.
 //!
-//! - `anonymous_write`: private memory, which the kernel clears first. `zero_page_read`: it is only
-//!   read, so all such pages are the one zero page; `zero_page_write`: it was read before and is
-//!   written now.
+//! - `anonymous_write`: private memory, which the kernel clears first. `state=recycled`: 1 MiB of
+//!   it, given back just before, so that the kernel hands out pages that are still in the caches.
+//!   `state=fresh`: page after page of 256 MiB; none is given back before all have been touched.
+//! - `zero_page_read`: it is only read, so all such pages are the one zero page; `zero_page_write`:
+//!   it was read before and is written now, to pages given back just before.
 //! - `copy_on_write`: memory shared with a child that is stopped; each write copies a page.
-//! - `huge`: a transparent huge page, which is cleared as a whole.
+//! - `huge`: a transparent huge page, which is cleared as a whole: one of two that are `recycled`,
+//!   or of 256 MiB, `fresh`.
 //! - `file_warm`: a file that was written page by page and is in the page cache. The kernel also
 //!   maps the surrounding pages, 16 by default (`pages_per_fault`, as found here), so `fault_ns` is
 //!   for several pages. Such pieces are touched in random order, the pages of each piece in order.
@@ -22,9 +25,11 @@
 //! order and the advice rule out. The device itself: what a disk's host has cached is faster than
 //! the disk.
 //! ## Interpretation
-//! What a program pays for memory in addition to malloc, once per page. A huge page costs more than
-//! a small one, but far less than the 512 that it replaces. MADV_RANDOM keeps the kernel from
-//! reading ahead, not from mapping cached pages around a fault.
+//! What a program pays for memory in addition to malloc, once per page: `fresh` where it grows,
+//! `recycled` where it frees and allocates in turn. The difference is the clearing of memory that
+//! is in no cache of the core. A huge page costs more than a small one, but far less than the 512
+//! that it replaces. MADV_RANDOM keeps the kernel from reading ahead, not from mapping cached pages
+//! around a fault.
 //! ## Source
 //! lmbench `lat_pagefault`, which comes nearest to `file_warm`: it touches single pages of a file,
 //! in random order.
@@ -33,10 +38,12 @@ mod anonymous;
 mod copy_on_write;
 pub(crate) mod file;
 pub(crate) mod huge;
+mod state;
 mod userfaultfd;
 
 use syscost_harness::prelude::*;
-use syscost_sys::memory::Pages;
+
+use state::State;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.page_fault",
@@ -56,10 +63,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "userfaultfd",
         "lat_pagefault",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::List(&[
         CaseSpec {
-            params: &[(KIND, "anonymous_write")],
+            params: &[(KIND, "anonymous_write"), (State::KEY, State::RECYCLED)],
+            expect: &ONE_MINOR,
+        },
+        CaseSpec {
+            params: &[(KIND, "anonymous_write"), (State::KEY, State::FRESH)],
             expect: &ONE_MINOR,
         },
         CaseSpec {
@@ -75,7 +86,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             expect: &copy_on_write::EXPECT,
         },
         CaseSpec {
-            params: &[(KIND, "huge")],
+            params: &[(KIND, "huge"), (State::KEY, State::RECYCLED)],
+            expect: &huge::EXPECT,
+        },
+        CaseSpec {
+            params: &[(KIND, "huge"), (State::KEY, State::FRESH)],
             expect: &huge::EXPECT,
         },
         CaseSpec {
@@ -116,11 +131,11 @@ const fn minor_faults(count: f64) -> Expect {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     match b.case().get(KIND) {
-        "anonymous_write" => anonymous::write(b),
+        "anonymous_write" => anonymous::write(b, State::of(b.case())?),
         "zero_page_read" => anonymous::read(b),
         "zero_page_write" => anonymous::write_after_read(b),
         "copy_on_write" => copy_on_write::measure(b),
-        "huge" => huge::measure(b, &huge::area()?, Pages::Huge.bytes()?),
+        "huge" => huge::write(b, State::of(b.case())?),
         "file_warm" => file::around(b),
         "file_warm_alone" => file::alone(b),
         "file_cold" => file::cold(b),

@@ -1,12 +1,13 @@
 //! The cost of a fork by the memory of the forking process.
 //!
 //! ## Measures
-//! The C library's fork, its child's exit and waitpid, as `task.fork` with `until=reaped`, from a
-//! process with this much more private memory, every page written: 0 to 1 GiB, in pages of 4 KiB or
-//! huge ones of 2 MiB. The child reads one byte of it. `term=page` is the cost of one page: the
-//! slope of a line (Theil and Sen) through forks with four sizes in turn, from 4 to 32 MiB in small
-//! pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the same memory from
-//! the child.
+//! The C library's fork, its child's exit and waitpid, by this program with this much more private
+//! memory, every page written: 0 to 1 GiB, in pages of 4 KiB or huge ones of 2 MiB. `size=0` is
+//! this program's own memory (`resident_bytes`, of which a megabyte or two is private), where
+//! `task.fork` is that of a lean process. The child reads one byte of it. `term=page` is the cost
+//! of one page: the slope of a line (Theil and Sen) through forks with four sizes in turn, from 4
+//! to 32 MiB in small pages, from 16 to 128 MiB in huge ones. `MADV_DONTFORK` keeps the rest of the
+//! same memory from the child.
 //! ## Does not measure
 //! The pages that are copied when parent or child write to them afterwards (`memory.page_fault`),
 //! or file mappings, whose page tables are not copied.

@@ -1,7 +1,7 @@
 //! Shared: the tiny program, and the pipe through which each run of it leaves a marker.
 
 use std::ffi::CStr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
@@ -38,6 +38,11 @@ impl Marked {
     /// The program's name.
     pub(crate) fn path(&self) -> &CStr {
         self.program.path()
+    }
+
+    /// The descriptor from which markers are read.
+    pub(crate) fn markers(&self) -> RawFd {
+        self.markers.as_raw_fd()
     }
 
     /// The number of markers that were left and not taken.

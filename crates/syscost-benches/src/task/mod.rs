@@ -9,6 +9,7 @@ mod exec;
 mod fork;
 mod fork_by_rss;
 pub(crate) mod ids;
+mod lean;
 pub(crate) mod marked;
 mod namespace;
 mod posix_spawn;

@@ -1,6 +1,7 @@
 //! What a pass runs: a measured loop, and the checks around it that are not timed.
 
-use syscost_sys::counters::TaskReading;
+use syscost_sys::Unsupported;
+use syscost_sys::counters::{TaskReading, Usage};
 use syscost_sys::kernel::Work;
 
 use super::laps::Laps;
@@ -33,6 +34,22 @@ pub(super) trait Body {
     /// Whether preparing a batch is work of its own, so that a batch is more than its operations.
     fn is_prepared(&self) -> bool {
         false
+    }
+
+    /// What it does with a process that it asks, without any turns: what this costs is subtracted
+    /// where calls are counted.
+    fn idle(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// How long the last batch took, in ns, where another process makes and times it.
+    fn took_ns(&self) -> Option<f64> {
+        None
+    }
+
+    /// What the kernel has counted for that process.
+    fn usage(&self) -> Option<Result<Usage, Unsupported>> {
+        None
     }
 
     /// What the kernel has counted so far for all tasks of the operation, where all of them are on one CPU.

@@ -6,6 +6,7 @@ mod scaling;
 
 use std::time::{Duration, Instant};
 
+use syscost_sys::Unsupported;
 use syscost_sys::audit::uncounted;
 use syscost_sys::counters::Usage;
 use syscost_sys::perf;
@@ -77,22 +78,22 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         let turns = self.turns_lasting(COUNTED_NS, per_turn, body)?.min(1 << 20);
         let operations = turns * per_turn;
-        let (mut used, mut counted) = (Ok(Usage::default()), 0);
+        let (mut sum, mut counted) = (Ok(Usage::default()), 0);
         let mut growth = Growth::new(self.find(|counter| counter == Counter::ResidentBytes));
         let begun = Instant::now();
         while counted == 0 || (counted < MIN_COUNTED && begun.elapsed() < COUNTED_FOR) {
             body.before(turns);
             growth.begin();
-            let before = Usage::thread();
+            let before = used(body);
             body.run(turns)?;
-            let one = since(before);
+            let one = used(body).and_then(|now| Ok(now - before?));
             growth.end();
             body.after(turns)?;
-            used = used.and_then(|sum| Ok(plus(sum, one?)));
+            sum = sum.and_then(|sum| Ok(plus(sum, one?)));
             counted += operations;
         }
         self.operations += counted;
-        self.judge_counts(used.map(Counted::from), counted);
+        self.judge_counts(sum.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
         self.count_by_tracepoint(turns, per_turn, body)?;
         // Before the audited child, which shares this memory and leaves in the caches what it read
@@ -101,12 +102,32 @@ impl Bencher<'_> {
             let evidence = self.judge_scaling(expect, per_turn, body)?;
             self.findings.evidence.push(evidence);
         }
-        // Fewer if a single operation takes long.
-        let audited = AUDITED
-            .min(operations)
+        // Fewer if a single operation takes long. Another process may wait again when the audit
+        // ends, or not yet: one call more or less among many.
+        let most = match body.usage() {
+            Some(_) => AUDITED,
+            None => AUDITED.min(operations),
+        };
+        let audited = most
             .max(MIN_AUDITED)
             .div_ceil(per_turn)
             .min(body.max_turns());
+        if body.usage().is_some() {
+            // What asking another process costs is subtracted.
+            return self.judge_audit_without(
+                Without::Preparation,
+                audited * per_turn,
+                &mut |what| {
+                    uncounted(|| body.before(audited));
+                    match what {
+                        Audited::Operations => {
+                            body.run(audited).and_then(|()| body.after(audited))
+                        }
+                        Audited::Nothing => body.idle(),
+                    }
+                },
+            );
+        }
         self.judge_audit(audited * per_turn, &mut || {
             uncounted(|| body.before(audited));
             body.run(audited).and_then(|()| body.after(audited))
@@ -200,4 +221,9 @@ impl Bencher<'_> {
         );
         Ok(())
     }
+}
+
+/// What the kernel has counted for the task that makes the operations.
+fn used(body: &dyn Body) -> Result<Usage, Unsupported> {
+    body.usage().unwrap_or_else(Usage::thread)
 }

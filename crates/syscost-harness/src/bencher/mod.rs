@@ -1,9 +1,12 @@
 //! What a benchmark's function works with: set-up precedes the call, the measured operation is inside it.
 //!
-//! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`], [`Bencher::kernel_difference`], [`Bencher::batches`],
-//! [`Bencher::prepared_batches`], [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`], [`Bencher::together_difference`], [`Bencher::single_together`],
-//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two different processes: the timed one takes
-//! samples, the evidence one counts, so that no counter disturbs a sample and the code that is counted is the code that is timed.
+//! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`],
+//! [`Bencher::kernel_difference`], [`Bencher::batches`], [`Bencher::prepared_batches`],
+//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`],
+//! [`Bencher::together_difference`], [`Bencher::single_together`], [`Bencher::served`],
+//! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
+//! different processes: the timed one takes samples, the evidence one counts, so that no counter
+//! disturbs a sample and the code that is counted is the code that is timed.
 
 mod begin;
 mod body;
@@ -21,6 +24,7 @@ mod min_times;
 mod pass;
 mod published;
 mod sampling;
+mod served;
 mod team;
 #[cfg(test)]
 mod tests;
@@ -46,6 +50,7 @@ use histogram::{buckets, new_histogram};
 pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
+pub use served::Served;
 pub use team::{Baseline, Crew, Follower, Lead, Stop, Team};
 
 /// Sets up outside, measures inside.

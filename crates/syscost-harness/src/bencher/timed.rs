@@ -359,7 +359,7 @@ impl Bencher<'_> {
         self.close();
         let ns = ns?;
         body.after(turns)?;
-        Ok(ns)
+        Ok(body.took_ns().unwrap_or(ns))
     }
 
     /// As [`Bencher::time_led_in`] without looks at the core, which enclose several such legs.

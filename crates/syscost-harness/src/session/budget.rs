@@ -173,14 +173,14 @@ impl Session<'_> {
 
     /// Skips the most expensive rows of benchmarks too expensive for this run's share of the budget.
     pub(super) fn skip_what_cannot_fit(&mut self, share: f64) {
-        let budget = share * self.header.config.budget_s;
+        let budget_s = self.header.config.budget_s;
         let mut together: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
         for (index, state) in self.states.iter().enumerate() {
             let rows = together.entry(state.row.benchmark.id).or_default();
             rows.push((index, state.row.setup().seconds()));
         }
         for rows in together.into_values() {
-            for (index, reason) in too_expensive_of(rows, budget) {
+            for (index, reason) in too_expensive_of(rows, budget_s, share) {
                 self.states[index].skipped = Some(reason);
             }
         }
@@ -228,29 +228,44 @@ fn needed(min_rounds: u32, counting: usize, all: usize) -> u32 {
 }
 
 /// The rows of a benchmark to skip so that the set-up of the others fits, the most expensive first,
-/// and why; of each its index and its own seconds are given.
-fn too_expensive_of(mut rows: Vec<(usize, f64)>, budget_s: f64) -> Vec<(usize, String)> {
+/// and why; of each its index and its own seconds are given, and the share of the budget.
+fn too_expensive_of(
+    mut rows: Vec<(usize, f64)>,
+    budget_s: f64,
+    share: f64,
+) -> Vec<(usize, String)> {
     let seconds = |rows: &[(usize, f64)]| rows.iter().map(|(_, seconds)| seconds).sum();
+    let is_too_much =
+        |rows: &[(usize, f64)]| too_expensive(seconds(rows), budget_s, share).is_some();
     rows.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let Some(reason) = too_expensive(seconds(&rows), budget_s) else {
+    let Some(reason) = too_expensive(seconds(&rows), budget_s, share) else {
         return Vec::new();
     };
-    let out = (0..rows.len()).find(|out| too_expensive(seconds(&rows[*out..]), budget_s).is_none());
+    let out = (0..rows.len()).find(|out| !is_too_much(&rows[*out..]));
     let out = &rows[..out.unwrap_or(rows.len())];
     out.iter()
         .map(|(index, _)| (*index, reason.clone()))
         .collect()
 }
 
-/// Why a benchmark is too expensive whose rows' set-up takes this long in total; `None` if it is not.
-fn too_expensive(seconds: f64, budget_s: f64) -> Option<String> {
+/// Why a benchmark is too expensive whose rows' set-up takes this long in total, where a run has
+/// this share of the budget; `None` if it is not.
+fn too_expensive(seconds: f64, budget_s: f64, share: f64) -> Option<String> {
     let rounds = EXPENSIVE_LOOKS[0];
-    (seconds * f64::from(rounds) > budget_s * EXPENSIVE_SHARE).then(|| {
+    let needed_s = seconds * f64::from(rounds) / (share * EXPENSIVE_SHARE);
+    (needed_s > budget_s).then(|| {
         format!(
-            "the set-up of its benchmark's rows takes about {seconds:.1} s in each of {rounds} rounds, more than half of the budget \
-             of {budget_s:.0} s; give it more with --budget"
+            "the set-up of its benchmark's rows takes about {seconds:.1} s in each of {rounds} \
+             rounds, more than half of what the budget of {budget_s:.0} s gives; give at least {}",
+            option(needed_s)
         )
     })
+}
+
+/// The option that gives at least this budget, in whole seconds, or tens from a hundred on.
+fn option(seconds: f64) -> String {
+    let step = if seconds > 100.0 { 10.0 } else { 1.0 };
+    format!("--budget {:.0}", (seconds / step).ceil() * step)
 }
 
 /// The effort reduced to this pace.
@@ -273,12 +288,25 @@ mod tests {
     #[test]
     fn a_set_up_that_eats_the_budget_is_skipped_with_advice() {
         assert_eq!(
-            too_expensive(2.0, 24.0),
+            too_expensive(2.0, 24.0, 1.0),
             None,
             "six rounds of 2 s fit into half of 24 s"
         );
-        let reason = too_expensive(2.0, 23.0).expect("they do not fit into half of 23 s");
-        assert!(reason.contains("about 2.0 s in each of 6 rounds") && reason.contains("--budget"));
+        let reason = too_expensive(2.0, 23.0, 1.0).expect("they do not fit into half of 23 s");
+        assert!(
+            reason.contains("about 2.0 s in each of 6 rounds"),
+            "{reason}"
+        );
+        assert!(reason.ends_with("at least --budget 24"), "{reason}");
+        let of_a_pair = too_expensive(2.0, 24.0, 0.5).expect("a side has half of the budget");
+        assert!(of_a_pair.ends_with("at least --budget 48"), "{of_a_pair}");
+    }
+
+    #[test]
+    fn a_budget_is_rounded_up() {
+        assert_eq!(option(9.2), "--budget 10");
+        assert_eq!(option(100.0), "--budget 100");
+        assert_eq!(option(101.0), "--budget 110");
     }
 
     #[test]

@@ -166,7 +166,7 @@ pub(super) const LIST: &[Wanted] = &[
     wanted(
         "Page fault",
         "memory.page_fault",
-        &[("kind", "anonymous_write")],
+        &[("kind", "anonymous_write"), ("state", "recycled")],
     ),
     wanted(
         "File opened and closed",

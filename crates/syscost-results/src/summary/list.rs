@@ -40,7 +40,7 @@ const KERNEL: &[Wanted] = &[
     line("Signal, caught", "signal.catch{via=tgkill}"),
     line(
         "Minor page fault",
-        "memory.page_fault{kind=anonymous_write}",
+        "memory.page_fault{kind=anonymous_write,state=recycled}",
     ),
     line("fork, exec, exit, wait", "task.exec{via=fork}"),
     line("Thread, created and joined", "task.pthread{until=reaped}"),

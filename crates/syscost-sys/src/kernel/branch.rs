@@ -15,6 +15,10 @@ pub enum Branch {
     /// a taken branch skips. The instructions are the same whatever the table holds, so what a
     /// wrong prediction costs is `(time with Random - time with Alternating) / 0.5`.
     OnBit(Directions),
+    /// A conditional branch on the next byte of a table, which is loaded for it, with an addition
+    /// that a taken branch skips. As with `OnBit`, what a wrong prediction costs is a difference:
+    /// here it includes the load, which has to be done before the branch can be checked.
+    OnLoad(Directions),
     /// A branch through a register that always leads to the same place.
     Indirect,
     /// A branch through a register to one of
@@ -23,7 +27,8 @@ pub enum Branch {
     IndirectByTable(Targets),
 }
 
-/// The bits of a table of directions: on a one the branch falls through, on a zero it jumps.
+/// The bits or bytes of a table of directions: on a one the branch falls through, on a zero it
+/// jumps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directions {
     /// Every branch is taken.
@@ -37,7 +42,8 @@ pub enum Directions {
 }
 
 impl Directions {
-    fn table(self) -> Vec<u64> {
+    /// One bit for each branch.
+    fn bits(self) -> Vec<u64> {
         let word = match self {
             Self::Taken => 0,
             Self::NotTaken => u64::MAX,
@@ -45,6 +51,12 @@ impl Directions {
             Self::Random(seed) => return random_words(seed).collect(),
         };
         vec![word; TABLE_BYTES / 8]
+    }
+
+    /// One byte, 0 or 1, for each branch.
+    fn bytes(self) -> impl Iterator<Item = u8> {
+        let bits = self.bits();
+        (0..TABLE_BYTES).map(move |at| (bits[at / 64] >> (at % 64)) as u8 & 1)
     }
 }
 
@@ -61,7 +73,7 @@ pub fn branch(branch: Branch) -> Result<Kernel, Unsupported> {
             Kernel::new(code, &[], Checksum::PerTurn(1), floor_cycles)
         }
         Branch::OnBit(directions) => {
-            let table = directions.table();
+            let table = directions.bits();
             let ones = table
                 .iter()
                 .map(|word| u64::from(word.count_ones()))
@@ -73,6 +85,16 @@ pub fn branch(branch: Branch) -> Result<Kernel, Unsupported> {
                 floor_cycles,
             )
         }
+        Branch::OnLoad(directions) => {
+            let table: Vec<u8> = directions.bytes().collect();
+            let ones = sums(&table, code.operations, u64::from);
+            Kernel::new(
+                code,
+                &memory_with(words(&table)),
+                Checksum::Table(ones),
+                floor_cycles,
+            )
+        }
         Branch::IndirectByTable(targets) => by_table(code, targets, floor_cycles),
     })
 }
@@ -80,19 +102,25 @@ pub fn branch(branch: Branch) -> Result<Kernel, Unsupported> {
 /// Returns a kernel that chooses among targets: target `k` adds `k + 1` to the checksum.
 pub(super) fn by_table(code: Code, targets: Targets, floor_cycles: f64) -> Kernel {
     let table = targets.table();
-    let sums = table
-        .chunks_exact(code.operations as usize)
-        .map(|turn| turn.iter().map(|&target| u64::from(target) + 1).sum())
-        .collect();
-    let words = table
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .map(|&bytes| u64::from_ne_bytes(bytes));
+    let sums = sums(&table, code.operations, |target| u64::from(target) + 1);
     Kernel::new(
         code,
-        &memory_with(words),
+        &memory_with(words(&table)),
         Checksum::Table(sums),
         floor_cycles,
     )
+}
+
+/// What each turn of this many operations adds up to, where each byte adds `value`.
+fn sums(table: &[u8], operations: u64, value: impl Fn(u8) -> u64) -> Box<[u64]> {
+    table
+        .chunks_exact(operations as usize)
+        .map(|turn| turn.iter().map(|&byte| value(byte)).sum())
+        .collect()
+}
+
+/// The bytes as words of memory.
+fn words(table: &[u8]) -> impl Iterator<Item = u64> {
+    let words = table.as_chunks::<8>().0.iter();
+    words.map(|&bytes| u64::from_ne_bytes(bytes))
 }

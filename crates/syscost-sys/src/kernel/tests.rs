@@ -35,6 +35,7 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
     let branches = [Branch::Taken, Branch::NotTaken, Branch::Indirect];
     let targets = [Targets::Same, Targets::Random(5)];
     let branches = branches.into_iter().chain(directions.map(Branch::OnBit));
+    let branches = branches.chain(directions.map(Branch::OnLoad));
     let branches = branches.chain(targets.map(Branch::IndirectByTable));
     all.extend(branches.map(|kind| (format!("{kind:?}"), branch(kind))));
     let calls = (0..=MAX_ARGUMENTS)
@@ -71,6 +72,7 @@ fn every_kernel_returns_its_checksum_for_no_one_and_many_turns() {
 fn tables_are_walked_on_and_around_over_several_runs() {
     for made in [
         branch(Branch::OnBit(Directions::Random(11))),
+        branch(Branch::OnLoad(Directions::Random(14))),
         branch(Branch::IndirectByTable(Targets::Random(12))),
         call(Call::PointerByTable(Targets::Random(13))),
     ] {

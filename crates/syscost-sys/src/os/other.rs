@@ -58,6 +58,14 @@ pub(crate) fn program_in_memory(_: &[u8]) -> io::Result<std::os::fd::OwnedFd> {
     refused()
 }
 
+pub(crate) fn private_pages_at(address: u64, bytes: u64) -> [u64; 6] {
+    [address, bytes, 0, 0, 0, 0]
+}
+
+pub(crate) fn execute(_: &std::ffi::CStr, _: &[std::os::fd::BorrowedFd<'_>]) -> io::Error {
+    io::ErrorKind::Unsupported.into()
+}
+
 pub(crate) fn kill_me_with_parent() -> io::Result<()> {
     refused()
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub use batch::Batch;
 pub use real_time::{Class, RealTime, class};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
-pub use status::{Seccomp, is_traced, resident_bytes, seccomp_mode};
+pub use status::{MemoryOf, Seccomp, is_traced, memory_of, resident_bytes, seccomp_mode};
 pub use tree::{
     Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, sees_itself,
 };

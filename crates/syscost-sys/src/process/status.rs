@@ -47,15 +47,44 @@ pub fn is_traced() -> Result<bool, Unsupported> {
 /// # Errors
 /// `Unsupported` where /proc/self/status does not say (outside Linux).
 pub fn resident_bytes() -> Result<u64, Unsupported> {
-    let size = field(&read()?, "VmRSS");
-    size.and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok())
+    bytes(&read()?, "VmRSS")
+}
+
+/// Memory of a process, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryOf {
+    /// What is resident.
+    pub resident_bytes: u64,
+    /// The part of it that is no file's: what a fork copies the page tables of.
+    pub own_bytes: u64,
+}
+
+/// The memory of another process of this user.
+///
+/// # Errors
+/// `Unsupported` where its status in /proc does not say (outside Linux, or where it has ended).
+pub fn memory_of(process: u32) -> Result<MemoryOf, Unsupported> {
+    let status = read_of(&process.to_string())?;
+    Ok(MemoryOf {
+        resident_bytes: bytes(&status, "VmRSS")?,
+        own_bytes: bytes(&status, "RssAnon")?,
+    })
+}
+
+fn bytes(status: &str, name: &str) -> Result<u64, Unsupported> {
+    field(status, name)
+        .and_then(|size| size.strip_suffix("kB")?.trim().parse::<u64>().ok())
         .map(|kib| 1024 * kib)
-        .ok_or_else(|| Unsupported::new("/proc/self/status has no VmRSS line"))
+        .ok_or_else(|| Unsupported::new(format!("a process's status has no {name} line")))
 }
 
 fn read() -> Result<String, Unsupported> {
-    let path = "/proc/self/status";
-    fs::read_to_string(path).map_err(|cause| SystemError::new("read", path, cause).into())
+    read_of("self")
+}
+
+fn read_of(process: &str) -> Result<String, Unsupported> {
+    let path = format!("/proc/{process}/status");
+    fs::read_to_string(&path).map_err(|cause| SystemError::new("read", path, cause).into())
 }
 
 fn field(status: &str, name: &str) -> Option<String> {

@@ -210,9 +210,13 @@ mod tests {
 
     #[test]
     fn words_with_parameters_are_what_they_find_as_far_as_it_has_them() {
-        let huge = ["memory.page_fault{kind=huge}"];
-        assert_eq!(with(&["page", "fault"], &["kind=huge"]).expect("one"), huge);
-        assert_eq!(with(&["page fault"], &["kind=huge"]).expect("one"), huge);
+        let huge = ["recycled", "fresh"];
+        let huge = huge.map(|state| format!("memory.page_fault{{kind=huge,state={state}}}"));
+        assert_eq!(
+            with(&["page", "fault"], &["kind=huge"]).expect("both"),
+            huge
+        );
+        assert_eq!(with(&["page fault"], &["kind=huge"]).expect("both"), huge);
         let getpid = with(&["getpid"], &["via=libc"]).expect("one");
         assert_eq!(getpid, ["syscall.null{call=getpid,via=libc}"]);
         // To measure them, syscost's own alone, where any of them has such rows.

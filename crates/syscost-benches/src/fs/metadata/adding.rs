@@ -95,6 +95,10 @@ impl Operation for Adding {
         Ok(unlinkat(directory, name, flags)?)
     }
 
+    fn makes_inodes(&self) -> bool {
+        self.made != Made::Link
+    }
+
     fn refused(&self, bad: Bad) -> Failure {
         Op::Make(self.made).refused(bad)
     }

@@ -20,19 +20,24 @@ pub(super) enum Method {
     Exchange,
     /// Each side writes its own line and reads the other's.
     Message,
+    /// Each side writes its own word of one line and reads the other's.
+    MessageOneLine,
 }
 
 impl Method {
+    const ALL: [Method; 3] = [Method::Exchange, Method::Message, Method::MessageOneLine];
+
     pub(super) const fn name(self) -> &'static str {
         match self {
             Method::Exchange => "exchange",
             Method::Message => "message",
+            Method::MessageOneLine => "message_one_line",
         }
     }
 
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
         let name = case.get("via");
-        [Method::Exchange, Method::Message]
+        Self::ALL
             .into_iter()
             .find(|method| method.name() == name)
             .ok_or_else(|| case.unknown("via"))
@@ -42,14 +47,18 @@ impl Method {
 /// Round trips per turn, so that a batch always has several.
 pub(super) const PER_TURN: u64 = 16;
 
-/// Offsets of the two lines: each alone on its pair of lines, which processors fetch together.
+/// Offsets of the question and of an answer in a line of its own: each alone on its pair of lines,
+/// which processors fetch together.
 const QUESTION: usize = 1024;
 const ANSWER: usize = 2048;
+
+/// Offset of an answer in the line of the question.
+const ANSWER_BESIDE: usize = QUESTION + size_of::<u64>();
 
 /// A value that is not the number of a round trip: the end.
 const OVER: u64 = u64::MAX;
 
-/// The two lines.
+/// The words that both sides use, in one line or two.
 struct Lines {
     page: Page,
     method: Method,
@@ -60,8 +69,13 @@ impl Lines {
         self.page.word(QUESTION)
     }
 
+    /// Where the other side writes.
     fn answer(&self) -> &AtomicU64 {
-        self.page.word(ANSWER)
+        self.page.word(match self.method {
+            Method::Exchange => QUESTION,
+            Method::Message => ANSWER,
+            Method::MessageOneLine => ANSWER_BESIDE,
+        })
     }
 
     /// Makes this many round trips after `done` earlier ones. Neither side pauses, which would lengthen them.
@@ -79,7 +93,7 @@ impl Lines {
                 }
                 while question.load(Acquire) != turn {}
             }
-            Method::Message => {
+            Method::Message | Method::MessageOneLine => {
                 for number in done + 1..=done + trips {
                     question.store(number, Release);
                     while answer.load(Acquire) != number {}
@@ -101,7 +115,7 @@ impl Lines {
                     Err(_) => {}
                 }
             },
-            Method::Message => loop {
+            Method::Message | Method::MessageOneLine => loop {
                 match question.load(Acquire) {
                     number if number == answered + 1 => {
                         answered = number;
@@ -123,7 +137,7 @@ impl Lines {
     fn counted_by_lines(&self) -> u64 {
         match self.method {
             Method::Exchange => self.question().load(Acquire) / 2,
-            Method::Message => self.answer().load(Acquire),
+            Method::Message | Method::MessageOneLine => self.answer().load(Acquire),
         }
     }
 }
@@ -221,11 +235,8 @@ pub(super) fn team<'t>(
         })
     };
     let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), reply, |_| {})?;
-    let answers = match method {
-        Method::Exchange => lines.question(),
-        Method::Message => lines.answer(),
-    };
-    let watch = watches.then(|| Watch::of(follower.task(), answers.as_ptr(), Uses::Stores));
+    let answers = lines.answer().as_ptr();
+    let watch = watches.then(|| Watch::of(follower.task(), answers, Uses::Stores));
     Ok(follower.led_by(Asking {
         lines,
         asked: 0,
@@ -241,8 +252,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_messages_by_two_lines_use_two() {
+        let lines_of = |method| {
+            let page = Page::touched_here()?;
+            let lines = Lines { page, method };
+            let line = |word: &AtomicU64| word.as_ptr().addr() / 64;
+            let is_one_word = lines.question().as_ptr() == lines.answer().as_ptr();
+            let is_one_line = line(lines.question()) == line(lines.answer());
+            Ok::<_, Failure>((is_one_word, is_one_line))
+        };
+        let words = match Method::ALL
+            .into_iter()
+            .map(lines_of)
+            .collect::<Result<Vec<_>, _>>()
+        {
+            Ok(words) => words,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        assert_eq!(words, [(true, true), (false, false), (false, true)]);
+    }
+
+    #[test]
     fn both_sides_see_every_round_trip_of_either_method() {
-        for method in [Method::Exchange, Method::Message] {
+        for method in Method::ALL {
             let page = match Page::touched_here() {
                 Ok(page) => page,
                 Err(reason) => return println!("skipped: {reason}"),

@@ -1,11 +1,13 @@
 //! Pages of private memory that are written, read, or both.
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
+use super::state::{FRESH_BYTES, State, Walk};
 use crate::memory::space::area::Area;
 
 /// Maximum number of pages per batch.
@@ -14,31 +16,51 @@ const MAX_PAGES: usize = 4096;
 /// Pages of the batch whose result is checked.
 const LOOKED_AT: usize = 256;
 
-/// Measures the first write.
-pub(super) fn write(b: &mut Bencher) -> Result<(), Failure> {
-    let area = area()?;
-    prepared(
-        b,
-        &area,
-        Left::OWN,
-        |_| area.forget(),
-        |pages| area.write(0..pages),
-    )?;
-    area.forget()?;
-    area.write(0..LOOKED_AT);
-    claim(b, &area, LOOKED_AT)
+/// Pages of the area that is given back before each batch: 1 MiB, which the second cache of most
+/// cores holds.
+const RECYCLED: usize = 256;
+
+/// Measures the first write of pages in this state.
+pub(super) fn write(b: &mut Bencher, state: State) -> Result<(), Failure> {
+    let touch = |area: &Area, pages| area.write(pages);
+    match state {
+        State::Recycled => {
+            let area = Area::reserve(RECYCLED * page_size(), Pages::Small)?;
+            let given_back = |_| area.forget().map(|()| 0);
+            prepared(b, &area, RECYCLED, Left::OWN, given_back, |pages| {
+                touch(&area, pages)
+            })?;
+            area.forget()?;
+            area.write(0..LOOKED_AT);
+            claim(b, &area, LOOKED_AT)
+        }
+        State::Fresh => {
+            let area = Area::reserve(FRESH_BYTES, Pages::Small)?;
+            let walk = Walk::new(&area, || Ok(()))?;
+            let write = |pages: Range<usize>| {
+                touch(&area, pages.clone());
+                walk.touched(pages.end);
+            };
+            prepared(
+                b,
+                &area,
+                MAX_PAGES,
+                Left::OWN,
+                |pages| walk.next(pages),
+                write,
+            )?;
+            walk.claim(b)
+        }
+    }
 }
 
 /// Measures the first read.
 pub(super) fn read(b: &mut Bencher) -> Result<(), Failure> {
     let area = area()?;
-    prepared(
-        b,
-        &area,
-        Left::ZEROS,
-        |_| area.forget(),
-        |pages| area.read(0..pages),
-    )?;
+    let given_back = |_| area.forget().map(|()| 0);
+    prepared(b, &area, MAX_PAGES, Left::ZEROS, given_back, |pages| {
+        area.read(pages)
+    })?;
     area.forget()?;
     area.read(0..LOOKED_AT);
     claim(b, &area, 0)
@@ -50,20 +72,15 @@ pub(super) fn write_after_read(b: &mut Bencher) -> Result<(), Failure> {
     let zeros = |pages| {
         area.forget()?;
         area.read(0..pages);
-        Ok(())
+        Ok(0)
     };
-    prepared(
-        b,
-        &area,
-        Left {
-            zeros_before: 1.0,
-            ..Left::OWN
-        },
-        zeros,
-        |pages| area.write(0..pages),
-    )?;
+    let left = Left {
+        zeros_before: 1.0,
+        ..Left::OWN
+    };
+    prepared(b, &area, MAX_PAGES, left, zeros, |pages| area.write(pages))?;
     zeros(LOOKED_AT)?;
-    let before = area.look(LOOKED_AT)?.present;
+    let before = area.look(0..LOOKED_AT)?.present;
     let of_its_own = area.memory().resident()?.bytes;
     let claim_pages = "pages mapped before 256 writes";
     b.claim_equal(claim_pages, LOOKED_AT, before, "pagemap");
@@ -104,35 +121,38 @@ const ZEROS: &str = "pages of zeros before it";
 /// Pages that are mapped nowhere else afterwards.
 const OWN: &str = "pages of this process alone after it";
 
-/// Measures with checks before and after every batch: a fault is counted the same whatever its cause.
+/// Measures batches of at most `most` pages with checks before and after each: a fault is counted
+/// the same whatever its cause. `prepare` returns the first page of the next batch.
 fn prepared(
     b: &mut Bencher,
     area: &Area,
+    most: usize,
     left: Left,
-    prepare: impl Fn(usize) -> Result<(), Failure>,
-    touch: impl Fn(usize),
+    prepare: impl Fn(usize) -> Result<usize, Failure>,
+    touch: impl Fn(Range<usize>),
 ) -> Result<(), Failure> {
     b.expect(exactly(Counter::Reported(ZEROS), left.zeros_before));
     b.expect(exactly(Counter::Reported(OWN), left.own_after));
-    let (zeros, own, batch) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let (zeros, own, batch) = (Cell::new(0), Cell::new(0), Cell::new((0, 0)));
+    let pages_of = |(first, pages)| first..first + pages;
     let look_after = || -> Result<(), Failure> {
-        own.set(own.get() + area.look(batch.get())?.exclusive);
+        own.set(own.get() + area.look(pages_of(batch.get()))?.exclusive);
         Ok(())
     };
     b.prepared_batches(
         1,
-        MAX_PAGES as u64,
+        most as u64,
         |pages| {
             look_after()?;
             let pages = pages as usize;
-            batch.set(pages);
-            prepare(pages)?;
-            let seen = area.look(pages)?;
+            batch.set((prepare(pages)?, pages));
+            let seen = area.look(pages_of(batch.get()))?;
             zeros.set(zeros.get() + seen.present - seen.exclusive);
             Ok(())
         },
         |pages| {
-            touch(pages as usize);
+            let (first, _) = batch.get();
+            touch(first..first + pages as usize);
             Ok(())
         },
     )?;
@@ -145,7 +165,7 @@ fn prepared(
 /// Claims that after the first 256 pages were touched all are mapped, and this many are private pages of
 /// this process.
 fn claim(b: &mut Bencher, area: &Area, own: usize) -> Result<(), Failure> {
-    let mapped = area.look(area.pages())?.present;
+    let mapped = area.look(0..area.pages())?.present;
     b.claim_equal("pages mapped after 256", LOOKED_AT, mapped, "pagemap");
     let (seen, expected) = (area.memory().resident()?, own * page_size());
     b.claim_equal("bytes resident after 256", expected, seen.bytes, "smaps");

@@ -92,7 +92,7 @@ impl Shared {
     fn share(&mut self, pages: usize) -> Result<(), Failure> {
         self.child = None;
         self.child = Some(Sleeper::fork()?);
-        let seen = self.area.look(pages)?;
+        let seen = self.area.look(0..pages)?;
         self.shared += seen.present - seen.exclusive;
         self.batch = pages;
         Ok(())
@@ -104,7 +104,7 @@ impl Shared {
             return Ok(());
         };
         child.is_there()?;
-        let own = || Ok::<_, Failure>(self.area.look(self.batch)?.exclusive);
+        let own = || Ok::<_, Failure>(self.area.look(0..self.batch)?.exclusive);
         // An audited copy of this process keeps sharing its pages with this one. This process
         // waits: the child of such a copy is killed when the copy ends, which takes a moment.
         let mut tries = if child.is_ours() { PATIENCE_MS } else { 0 };

@@ -7,23 +7,37 @@ use syscost_results::Verdict;
 use syscost_sys::memory::{Memory, Pages};
 
 use super::minor_faults;
+use super::state::{FRESH_BYTES, State, Walk};
 use crate::memory::space::area::Area;
 
 /// Maximum number of huge pages per batch.
 pub(crate) const MAX_PAGES: usize = 8;
+
+/// Huge pages that are given back as soon as all are used: as few as can be measured.
+const RECYCLED: usize = 2;
 
 /// Minimum share of faults that must yield a huge page: the kernel may have none available now and then.
 const MIN_HUGE_SHARE: f64 = 0.9;
 
 pub(crate) const EXPECT: [Expect; 1] = [minor_faults(1.0)];
 
-/// Memory that has been allocated in huge pages once, so that it can be again.
-pub(super) fn area() -> Result<Area, Failure> {
-    Area::fill(MAX_PAGES * Pages::Huge.bytes()?, Pages::Huge)
+/// Measures the first write of huge pages in this state.
+pub(super) fn write(b: &mut Bencher, state: State) -> Result<(), Failure> {
+    let length = Pages::Huge.bytes()?;
+    // Allocated in huge pages once, so that it can be again.
+    let recycled = Area::fill(RECYCLED * length, Pages::Huge)?;
+    match state {
+        State::Recycled => measure(b, &recycled, length),
+        State::Fresh => {
+            drop(recycled);
+            measure(b, &Area::reserve(FRESH_BYTES, Pages::Huge)?, length)
+        }
+    }
 }
 
-/// Writes a byte of each piece of the memory that is as long as a huge page, `length` bytes, and
-/// counts the huge pages that it has then.
+/// Writes a byte of each piece of the memory that is as long as a huge page, `length` bytes, one
+/// after the other, gives all back at the end of the memory, and counts the huge pages that it has
+/// then.
 pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(), Failure> {
     let step = length / area.memory().pages().bytes()?;
     let bytes = length as f64;
@@ -38,21 +52,22 @@ pub(crate) fn measure(b: &mut Bencher, area: &Area, length: usize) -> Result<(),
         found.set(found.get() + huge_bytes(area.memory())? / length);
         Ok(())
     };
+    let walk = Walk::new(area, &count)?;
     b.prepared_batches(
         1,
-        MAX_PAGES as u64,
-        |_| {
-            count()?;
-            area.forget()
-        },
+        MAX_PAGES.min(area.pages() / step) as u64,
+        |pages| walk.next(pages as usize * step).map(drop),
         |pages| {
-            for number in 0..pages as usize {
-                area.write(number * step..number * step + 1);
+            for _ in 0..pages {
+                let page = walk.next(step)?;
+                area.write(page..page + 1);
+                walk.touched(page + step);
             }
             Ok(())
         },
     )?;
     count()?;
+    walk.claim(b)?;
     let share = found.get() as f64 / b.operations() as f64;
     let verdict = judge(share);
     let reason = (verdict == Verdict::Unverified)

@@ -84,10 +84,10 @@ impl Area {
         self.advise(0, self.memory.bytes(), Advice::LinuxDontNeed)
     }
 
-    /// The state of the first `pages` pages, which must be small ones.
-    pub(crate) fn look(&self, pages: usize) -> Result<Seen, Failure> {
-        assert!(pages <= self.pages());
-        pagemap::look(self.memory.start(), pages * self.page)
+    /// The state of these pages, which must be small ones.
+    pub(crate) fn look(&self, pages: Range<usize>) -> Result<Seen, Failure> {
+        assert!(pages.end <= self.pages());
+        pagemap::look(self.page(pages.start), pages.len() * self.page)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
             Ok(area) => area,
             Err(reason) => return println!("skipped: {reason}"),
         };
-        let present = |area: &Area| match area.look(area.pages()) {
+        let present = |area: &Area| match area.look(0..area.pages()) {
             Ok(seen) => Some(seen.present),
             Err(reason) => {
                 println!("skipped: {reason}");

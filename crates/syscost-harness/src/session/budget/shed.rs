@@ -3,7 +3,7 @@
 use syscost_results::stats::interval::MIN_VALUES;
 use syscost_results::stats::order::median;
 
-use super::{Takes, active_in_all, rounds_needed};
+use super::{Takes, active_in_all, option, rounds_needed};
 use crate::session::Session;
 
 /// Length of a round with the minimum number of samples, relative to its full length: set-up takes
@@ -49,6 +49,9 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let sessions: Vec<&Session<'_>> = sides.iter().map(|side| &**side).collect();
     let left_s = |to_go: u32| sessions[0].left_for_cases_s(to_go, &sessions);
     let fewest = to_go(min_rounds);
+    let budget_s = sessions[0].header.config.budget_s;
+    let spent_s = budget_s - left_s(fewest);
+    let all_s = spent_s + needed_for_all_s(&known, unknown, fewest);
     let out = match unknown {
         0 => {
             let likely = to_go(rounds_needed(min_rounds, &sessions));
@@ -72,26 +75,30 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
             .iter()
             .all(|side| !side.states[index].rounds.is_empty());
         for side in &mut *sides {
-            let budget_s = side.header.config.budget_s;
             let state = &mut side.states[index];
             state.cut = true;
             match is_measured {
                 true => state.settled = true,
                 false => {
-                    state.skipped = Some(too_short(budget_s, state.takes.longest_s, min_rounds))
+                    let takes_s = state.takes.longest_s;
+                    state.skipped = Some(too_short(budget_s, takes_s, min_rounds, all_s));
                 }
             }
         }
     }
 }
 
-/// Why a row is skipped whose rounds take this long, in seconds; 0 if that is not known.
-fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32) -> String {
+/// Why a row is skipped whose rounds take this long, in seconds, 0 if that is not known, where all
+/// rows would need `all_s`.
+fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32, all_s: f64) -> String {
     let why = match longest_s > 0.0 {
         true => format!("it takes {longest_s:.3} s in each of {min_rounds} rounds"),
         false => "the rows measured before it need all of it".to_owned(),
     };
-    format!("the budget of {budget_s:.1} s was too short: {why}; give more with --budget")
+    format!(
+        "the budget of {budget_s:.1} s was too short: {why}; for all rows, give about {}",
+        option(all_s.max(budget_s + 1.0))
+    )
 }
 
 /// How long this many rounds of these rows take, in seconds, with the minimum number of samples.
@@ -128,22 +135,28 @@ fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> V
     })
 }
 
-/// As [`too_long`], while some rows are unmeasured: each is assumed to take as long as a measured
-/// one, plus one more round and its evidence. Only rows that take much longer than the median are
-/// left out for them.
+/// As [`too_long`], while some rows are unmeasured. Only rows that take much longer than the median
+/// are left out for them.
 fn too_long_of_some(
     known: Vec<(usize, Takes)>,
     unknown: usize,
     to_go: u32,
     left_s: f64,
 ) -> Vec<usize> {
-    let rounds = f64::from(to_go);
     let min_s = long_s(&known);
     left_out(known, min_s, |rest| {
-        let others = unknown as f64 / rest.len().max(1) as f64;
-        let evidence_s: f64 = rest.iter().map(|(_, takes)| takes.evidence_s).sum();
-        needed_s(rest, rounds + others * (rounds + 1.0)) + others * evidence_s > left_s
+        needed_for_all_s(rest, unknown, to_go) > left_s
     })
+}
+
+/// How long this many rounds of these rows and of `unknown` others take, in seconds, with the
+/// minimum number of samples: each of the others as long as a known one, plus one more round and
+/// its evidence.
+fn needed_for_all_s(known: &[(usize, Takes)], unknown: usize, to_go: u32) -> f64 {
+    let rounds = f64::from(to_go);
+    let others = unknown as f64 / known.len().max(1) as f64;
+    let evidence_s: f64 = known.iter().map(|(_, takes)| takes.evidence_s).sum();
+    needed_s(known, rounds + others * (rounds + 1.0)) + others * evidence_s
 }
 
 #[cfg(test)]
@@ -192,5 +205,19 @@ mod tests {
         assert_eq!(out(25.0), [0; 0]);
         assert_eq!(out(24.0), [1]);
         assert_eq!(out(1.0), [1], "the others take no longer than most");
+    }
+
+    #[test]
+    fn the_reason_says_what_budget_all_rows_need() {
+        let all_s = 1.0 + needed_for_all_s(&rows(&[0.1, 1.0, 0.1]), 6, 5);
+        let reason = too_short(5.0, 0.0, 6, all_s);
+        assert!(reason.contains("of 5.0 s was too short"), "{reason}");
+        assert!(reason.ends_with("about --budget 26"), "{reason}");
+        let long = too_short(5.0, 0.25, 6, 0.0);
+        assert!(
+            long.contains("it takes 0.250 s in each of 6 rounds"),
+            "{long}"
+        );
+        assert!(long.ends_with("--budget 6"), "more than was given: {long}");
     }
 }

@@ -31,6 +31,14 @@ kernel! {
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
 }
 kernel! {
+    ON_LOAD: "ldrb w, [x, x]; cbz; (add x, x, 1); add x, x, 1", 64 times 1, chains 1,
+    prepare ["add x1, x1, {offset}", "lsl x2, x2, 6", "and x2, x2, {mask}"],
+    body ["ldrb w3, [x1, x2]", "cbz w3, 4f", "add x20, x20, 1", "4:", "add x2, x2, 1"],
+    after ["and x2, x2, {mask}"],
+    finish [],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
+}
+kernel! {
     INDIRECT: "adr x; br x", 32 times 1, chains 1,
     prepare [],
     body ["adr x3, 4f", "br x3", "mov x20, -1", ".p2align 4", "4:"],
@@ -63,6 +71,7 @@ pub(in super::super) fn branch(branch: Branch) -> Result<Code, Unsupported> {
         Branch::Taken => TAKEN,
         Branch::NotTaken => NOT_TAKEN,
         Branch::OnBit(_) => ON_BIT,
+        Branch::OnLoad(_) => ON_LOAD,
         Branch::Indirect => INDIRECT,
         Branch::IndirectByTable(_) => INDIRECT_BY_TABLE,
     })

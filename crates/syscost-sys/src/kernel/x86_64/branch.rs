@@ -31,6 +31,14 @@ kernel! {
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
 }
 kernel! {
+    ON_LOAD: "cmp m8, 0; je; (add r64, r64); inc r32", 64 times 1, chains 1,
+    prepare ["lea rsi, [rsi + {offset}]", "shl rdx, 6", "and edx, {mask}", "mov r13d, 1"],
+    body ["cmp byte ptr [rsi + rdx], 0", "je 4f", "add r12, r13", "4:", "inc edx"],
+    after ["and edx, {mask}"],
+    finish [],
+    operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
+}
+kernel! {
     INDIRECT: "lea r64; jmp r64", 32 times 1, chains 1,
     prepare [],
     body ["lea rax, [rip + 4f]", "jmp rax", "mov r12, -1", ".p2align 4", "4:"],
@@ -66,6 +74,7 @@ pub(in super::super) fn branch(branch: Branch) -> Result<Code, Unsupported> {
         Branch::Taken => TAKEN,
         Branch::NotTaken => NOT_TAKEN,
         Branch::OnBit(_) => ON_BIT,
+        Branch::OnLoad(_) => ON_LOAD,
         Branch::Indirect => INDIRECT,
         Branch::IndirectByTable(_) => INDIRECT_BY_TABLE,
     })

@@ -30,7 +30,7 @@ pub(crate) use files::{
     resident_pages, room,
 };
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
-pub(crate) use memfd::program_in_memory;
+pub(crate) use memfd::{execute, private_pages_at, program_in_memory};
 pub(crate) use memory::{
     advise_copying, advise_huge, bind_to_node, forbid, make_executable, map, map_blocks_from,
     nodes_of, page_size, populate, unmap,

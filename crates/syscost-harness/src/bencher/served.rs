@@ -1,0 +1,90 @@
+//! Operations that another process makes and times.
+
+use syscost_sys::Unsupported;
+use syscost_sys::counters::Usage;
+
+use super::body::Body;
+use super::{Bencher, Pass};
+use crate::expect::Manner;
+use crate::failure::Failure;
+
+/// Another process on the measuring CPU, which makes the operations and times them itself, because
+/// they would cost something else in this one. This process sleeps meanwhile, and looks at the core
+/// before and after.
+pub trait Served {
+    /// Maximum number of turns at once, those that lead in included.
+    const MAX_TURNS: u64;
+
+    /// Called before each batch, untimed: starts the process where this one has none yet, as in the
+    /// audited copies of this process.
+    fn prepare(&mut self) -> Result<(), Failure>;
+
+    /// Has it make `lead_in` turns and then `turns`; returns how long the latter took, in ns, or
+    /// `None` if it cannot tell: then all of them are timed from here. With no turns at all it is
+    /// only asked and answers.
+    fn run(&mut self, lead_in: u64, turns: u64) -> Result<Option<f64>, Failure>;
+
+    /// What the kernel has counted for the process.
+    fn usage(&self) -> Result<Usage, Unsupported>;
+}
+
+/// A loop of such a process.
+struct ServedBody<'s, S> {
+    served: &'s mut S,
+    prepared: Result<(), Failure>,
+    lead_in: u64,
+    took_ns: Option<f64>,
+}
+
+impl<S: Served> Body for ServedBody<'_, S> {
+    fn max_turns(&self) -> u64 {
+        S::MAX_TURNS / 2
+    }
+
+    fn before(&mut self, _: u64) {
+        self.prepared = self.served.prepare();
+    }
+
+    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+        self.prepared.clone()?;
+        let lead_in = std::mem::take(&mut self.lead_in);
+        self.took_ns = self.served.run(lead_in, turns)?;
+        Ok(())
+    }
+
+    fn idle(&mut self) -> Result<(), Failure> {
+        self.run(0)
+    }
+
+    /// Those of the next batch: between them and the batch the process must not be asked again.
+    fn lead_in(&mut self, turns: u64) -> Result<(), Failure> {
+        self.lead_in = turns;
+        Ok(())
+    }
+
+    fn took_ns(&self) -> Option<f64> {
+        self.took_ns
+    }
+
+    fn usage(&self) -> Option<Result<Usage, Unsupported>> {
+        Some(self.served.usage())
+    }
+}
+
+impl Bencher<'_> {
+    /// Measures an operation that another process makes and times. What is counted are its calls,
+    /// faults and switches; the calls by which it is asked and answers are subtracted.
+    pub fn served(&mut self, served: &mut impl Served) -> Result<(), Failure> {
+        self.begin_times(Manner::Batches, "served")?;
+        let mut body = ServedBody {
+            served,
+            prepared: Ok(()),
+            lead_in: 0,
+            took_ns: None,
+        };
+        match self.pass {
+            Pass::Timed => self.time_batches(1, &mut body),
+            Pass::Evidence => self.count_batches(1, &mut body),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A process as small as a program usually can be, which makes system calls and times them.
+//!
+//! What a fork costs depends on the mappings and the memory of the process that forks, and this
+//! program has many: tables of constants that were relocated, a heap, shared libraries. So a
+//! program of our own forks in its place. It has what a C program that does nothing has when it is
+//! linked statically (glibc 2.36, as /proc/self/smaps shows it): three mappings of its file, and
+//! five that it writes, for constants, data, zeros, a heap and the stack, with fourteen pages of 4
+//! KiB. In each turn it writes to three of these; a child of its own touches nine pages, as one of
+//! that program does in the C library's fork (getrusage): its stack, the code, two of the file's
+//! other mappings, four of data, and the one where the kernel puts its id.
+//!
+//! It reads how many turns to make from a pipe, makes the calls of its [`Script`] that often, and
+//! writes what they returned, and readings of the processor's counter, to another pipe.
+
+mod code;
+mod script;
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::{AsFd, AsRawFd};
+
+use crate::clock::Clock;
+use crate::counters::TaskId;
+use crate::partner::{Between, Partner, PartnerError};
+use crate::tiny::TinyProgram;
+use crate::{SystemError, Unsupported, arch, os};
+
+use code::{BYTES, LOG, SCRATCH, STARTED, ZEROS, ZEROS_BYTES};
+pub use script::{Call, Script};
+
+/// Where its data is, followed by zeros.
+const DATA: u64 = 0x80_0000;
+
+/// Maximum number of turns at once, those that lead in included.
+pub const MAX_TURNS: u64 = 120;
+
+/// Maximum number of words that a turn leaves in the log.
+const MAX_WORDS: usize = 4;
+
+/// Length of what it writes when it is done: the readings at the beginning and the end, the last
+/// answer, and the log. A pipe takes it at once.
+const REPLY_WORDS: usize = (ZEROS + 4096 - STARTED) / 8;
+
+const _: () = assert!(LOG + 8 * MAX_WORDS * MAX_TURNS as usize <= ZEROS + 4096);
+
+/// The process.
+#[derive(Debug)]
+pub struct Lean {
+    partner: Partner,
+    commands: PipeWriter,
+    replies: PipeReader,
+    words: usize,
+    reply: Vec<u64>,
+}
+
+/// What turns left.
+#[derive(Debug)]
+pub struct Done<'a> {
+    /// How long the turns took that did not lead in, in ticks of the processor's counter.
+    pub ticks: u64,
+    words: usize,
+    log: &'a [u64],
+}
+
+impl Done<'_> {
+    /// What the calls of each turn left, those that led in included: a word for each, the readings
+    /// before and after it ahead of it where there are any.
+    pub fn turns(&self) -> impl Iterator<Item = &[u64]> {
+        self.log.chunks_exact(self.words)
+    }
+}
+
+impl Lean {
+    /// Whether what it reads are ticks of this clock: it reads the processor's counter.
+    pub fn reads(clock: &Clock) -> bool {
+        arch::COUNTER == Some(clock.source())
+    }
+
+    /// Starts one that may use these CPUs and makes the calls of this script.
+    ///
+    /// # Errors
+    /// `Unsupported` where no program is written for the processor or the kernel does not execute
+    /// one in memory.
+    pub fn start(script: &Script, cpus: &[u32]) -> Result<Self, Unsupported> {
+        let failed = |what: &'static str| {
+            move |cause: io::Error| SystemError::new(what, "for a lean process", cause)
+        };
+        let (their_commands, commands) = pipe().map_err(failed("pipe"))?;
+        let (replies, their_replies) = pipe().map_err(failed("pipe"))?;
+        let data = script.data(their_commands.as_raw_fd(), their_replies.as_raw_fd())?;
+        let program = TinyProgram::holding(&script::image(&data)?)?;
+        // It never reads the end of the commands, after which it would have to do something: calls
+        // that an audit counts, or not, as it happens. It is killed with this process.
+        let held = commands.try_clone().map_err(failed("fcntl"))?;
+        let execute = move || -> Result<(), String> {
+            let kept = [their_commands.as_fd(), their_replies.as_fd(), held.as_fd()];
+            Err(format!("execve: {}", os::execute(program.path(), &kept)))
+        };
+        let refused = |error: PartnerError| Unsupported::new(error.to_string());
+        let partner = Partner::start(Between::Processes, cpus, execute).map_err(refused)?;
+        let words = script.words();
+        assert!(
+            (1..=MAX_WORDS).contains(&words),
+            "{words} words in each turn"
+        );
+        let mut lean = Self {
+            partner,
+            commands,
+            replies,
+            words,
+            reply: vec![0; REPLY_WORDS],
+        };
+        // It says when it is there.
+        match lean.listen() {
+            Ok(()) => Ok(lean),
+            Err(cause) => match lean.partner.join() {
+                Err(error) => Err(refused(error)),
+                Ok(()) => Err(SystemError::new("read", "from a lean process", cause).into()),
+            },
+        }
+    }
+
+    /// Its task.
+    pub fn task(&self) -> TaskId {
+        self.partner.task()
+    }
+
+    /// Has it make `lead_in` turns, and then `turns` that it times: at most [`MAX_TURNS`] together.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn make(&mut self, lead_in: u64, turns: u64) -> io::Result<Done<'_>> {
+        assert!(lead_in + turns <= MAX_TURNS);
+        let mut command = [0; 16];
+        command[..8].copy_from_slice(&lead_in.to_ne_bytes());
+        command[8..].copy_from_slice(&turns.to_ne_bytes());
+        self.commands.write_all(&command)?;
+        self.listen()?;
+        let (header, log) = self.reply.split_at((LOG - STARTED) / 8);
+        Ok(Done {
+            ticks: header[1].wrapping_sub(header[0]),
+            words: self.words,
+            log: &log[..self.words * (lead_in + turns) as usize],
+        })
+    }
+
+    /// Waits for its next reply.
+    fn listen(&mut self) -> io::Result<()> {
+        let mut bytes = [0; 8 * REPLY_WORDS];
+        // A pipe takes and gives this much at once.
+        self.replies.read_exact(&mut bytes)?;
+        for (word, bytes) in self.reply.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *word = u64::from_ne_bytes(*bytes);
+        }
+        Ok(())
+    }
+}
+
+const _: () = assert!(SCRATCH > ZEROS && SCRATCH < ZEROS + ZEROS_BYTES as usize && BYTES == 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu;
+    use crate::raw::Sysno;
+
+    /// The signal that announces a child's end, on every architecture of Linux but a few.
+    const SIGCHLD: u64 = 17;
+
+    fn started(script: &Script) -> Option<Lean> {
+        let cpus = cpu::allowed().ok()?;
+        match Lean::start(script, &cpus[..1]) {
+            Ok(lean) => Some(lean),
+            Err(reason) => {
+                println!("skipped: {reason}");
+                None
+            }
+        }
+    }
+
+    fn forks(status: u64) -> Script {
+        let wait = Call::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
+        Script::new()
+            .turn([
+                Call::new(Sysno::CLONE, [SIGCHLD]).forking(),
+                wait.of_child().answering(),
+            ])
+            .child([Call::new(Sysno::EXIT_GROUP, [status])])
+    }
+
+    #[test]
+    fn each_turn_makes_a_child_and_waits_for_it() {
+        let Some(mut lean) = started(&forks(0)) else {
+            return;
+        };
+        let mut seen = Vec::new();
+        for (lead_in, turns) in [(0, 1), (3, 5), (2, MAX_TURNS - 2)] {
+            let done = lean.make(lead_in, turns).unwrap();
+            assert!(done.ticks > 0);
+            let ids: Vec<u64> = done.turns().map(|turn| turn[0]).collect();
+            assert_eq!(ids.len() as u64, lead_in + turns);
+            assert!(
+                done.turns()
+                    .all(|turn| turn[0] as i64 > 1 && turn[1] == turn[0])
+            );
+            seen.extend(ids);
+        }
+        let own = u64::from(lean.task().process);
+        assert!(!seen.contains(&own));
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len() as u64, 1 + 8 + MAX_TURNS, "all of them differ");
+    }
+
+    #[test]
+    fn a_childs_status_is_above_its_id() {
+        let Some(mut lean) = started(&forks(3)) else {
+            return;
+        };
+        let done = lean.make(0, 1).unwrap();
+        let turn = done.turns().next().unwrap();
+        assert_eq!(
+            turn[1],
+            turn[0] | 3 << 40,
+            "an exit's status is its second byte"
+        );
+    }
+
+    #[test]
+    fn a_call_that_is_stamped_takes_part_of_the_time() {
+        let pid = Call::new(Sysno::GETPPID, []).stamped();
+        let Some(mut lean) = started(&Script::new().turn([pid])) else {
+            return;
+        };
+        let done = lean.make(1, 2).unwrap();
+        let parts: u64 = done.turns().skip(1).map(|turn| turn[1] - turn[0]).sum();
+        assert!(
+            parts > 0 && parts <= done.ticks,
+            "{parts} of {}",
+            done.ticks
+        );
+        let parent = u64::from(std::process::id());
+        assert!(done.turns().all(|turn| turn[2] == parent));
+    }
+
+    #[test]
+    fn a_text_is_where_its_address_says() {
+        let mut script = Script::new();
+        let path = script.place(c"/dev/null".to_bytes_with_nul());
+        let other = script.place(b"x");
+        assert_eq!(other, path + 16);
+        let open = Call::new(Sysno::OPENAT, [0, path, 0]);
+        let Some(mut lean) = started(&script.turn([open])) else {
+            return;
+        };
+        let done = lean.make(0, 1).unwrap();
+        assert!((done.turns().next().unwrap()[0] as i64) > 2);
+    }
+
+    #[test]
+    fn one_that_was_killed_does_not_answer() {
+        let Some(mut lean) = started(&forks(0)) else {
+            return;
+        };
+        os::kill_process(lean.task().process).unwrap();
+        assert!(lean.make(0, 1).is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! The calls that a lean process makes, and the file of its program.
+
+use super::code::{self, ANSWER, CHILD, CHILD_ID, COMMAND, FORKS, READ, SCRATCH, STAMPED, START};
+use super::code::{STARTED, TEXTS, TOUCHED, TURN, WAIT, WRITTEN, ZEROS, ZEROS_BYTES};
+use super::{DATA, REPLY_WORDS};
+use crate::elf::{self, ALIGNMENT, Access, BASE, Segment};
+use crate::raw::Sysno;
+use crate::{Unsupported, os};
+
+/// Where its instructions are, what is never written, constants that are written once, and its
+/// heap.
+const TEXT: u64 = BASE + ALIGNMENT;
+const FIXED: u64 = TEXT + ALIGNMENT;
+const CONSTANTS: u64 = FIXED + ALIGNMENT;
+const HEAP: u64 = 0xc0_0000;
+
+/// Lengths of constants and heap, in bytes.
+const CONSTANTS_BYTES: u64 = 0x2000;
+const HEAP_BYTES: u64 = 0x2_1000;
+
+/// Distance of what is written once at the start: a page, or part of a larger one.
+const PAGE: u64 = 0x1000;
+
+/// A system call of a [`Script`].
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    number: Sysno,
+    arguments: [u64; 6],
+    flags: u64,
+}
+
+impl Call {
+    /// This call with these arguments, and zeros for the others.
+    pub fn new<const N: usize>(number: Sysno, given: [u64; N]) -> Self {
+        let mut arguments = [0; 6];
+        arguments[..N].copy_from_slice(&given);
+        Self {
+            number,
+            arguments,
+            flags: 0,
+        }
+    }
+
+    /// The call returns twice: in the child, whose calls follow, with 0.
+    #[must_use]
+    pub fn forking(self) -> Self {
+        self.with(FORKS)
+    }
+
+    /// Its first argument is the id of the last child.
+    #[must_use]
+    pub fn of_child(self) -> Self {
+        self.with(CHILD_ID)
+    }
+
+    /// It writes 32 bits to [`Script::ANSWER`], which are noted above its result.
+    #[must_use]
+    pub fn answering(self) -> Self {
+        self.with(ANSWER)
+    }
+
+    /// The counter is read right before it and right after it.
+    #[must_use]
+    pub fn stamped(self) -> Self {
+        self.with(STAMPED)
+    }
+
+    fn with(self, flag: u64) -> Self {
+        Self {
+            flags: self.flags | flag,
+            ..self
+        }
+    }
+
+    /// How many words it leaves in the log.
+    fn words(&self) -> usize {
+        if self.flags & STAMPED != 0 { 3 } else { 1 }
+    }
+}
+
+/// The calls of a turn, and those of the child that one of them makes.
+#[derive(Debug, Clone)]
+pub struct Script {
+    turn: Vec<Call>,
+    child: Vec<Call>,
+    texts: Vec<u8>,
+}
+
+impl Script {
+    /// Where a call can write 32 bits.
+    pub const ANSWER: u64 = DATA + code::ANSWERED as u64;
+
+    /// Where the kernel can write the id of a child, in its memory.
+    pub const CHILD_ID: u64 = DATA + SCRATCH as u64;
+
+    /// A script of no calls.
+    pub fn new() -> Self {
+        Self {
+            turn: Vec::new(),
+            child: Vec::new(),
+            texts: Vec::new(),
+        }
+    }
+
+    /// Puts bytes into the program's memory, and returns their address: paths and lists of
+    /// addresses for the calls.
+    pub fn place(&mut self, bytes: &[u8]) -> u64 {
+        let at = self.texts.len().next_multiple_of(8);
+        self.texts.resize(at, 0);
+        self.texts.extend(bytes);
+        DATA + (TEXTS + at) as u64
+    }
+
+    /// Puts words into the program's memory, as [`Script::place`].
+    pub fn place_words(&mut self, words: &[u64]) -> u64 {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.place(&bytes)
+    }
+
+    /// The calls of each turn.
+    #[must_use]
+    pub fn turn(self, calls: impl Into<Vec<Call>>) -> Self {
+        Self {
+            turn: calls.into(),
+            ..self
+        }
+    }
+
+    /// The calls of a child, the last of which must end it.
+    #[must_use]
+    pub fn child(self, calls: impl Into<Vec<Call>>) -> Self {
+        Self {
+            child: calls.into(),
+            ..self
+        }
+    }
+
+    /// How many words a turn leaves in the log.
+    pub(super) fn words(&self) -> usize {
+        self.turn.iter().map(Call::words).sum()
+    }
+
+    /// The program's data, without the zeros.
+    pub(super) fn data(&self, commands: i32, replies: i32) -> Result<Vec<u8>, Unsupported> {
+        let mut data = vec![0; ZEROS];
+        let reply = [
+            replies as u64,
+            DATA + STARTED as u64,
+            8 * REPLY_WORDS as u64,
+        ];
+        let wait = [
+            Call::new(Sysno::WRITE, reply),
+            Call::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
+        ];
+        let start = [Call::new(
+            Sysno::MMAP,
+            os::private_pages_at(HEAP, HEAP_BYTES),
+        )];
+        let lists = [
+            (TURN, &*self.turn),
+            (CHILD, &self.child),
+            (WAIT, &wait),
+            (START, &start),
+        ];
+        for (at, calls) in lists {
+            assert!(
+                calls.len() <= code::MAX_CALLS,
+                "a list is longer than its place"
+            );
+            let mut words = Vec::new();
+            for call in calls {
+                let absent = || Unsupported::new(format!("there is no {} here", call.number));
+                words.push(u64::from(call.number.number().ok_or_else(absent)?));
+                words.extend(call.arguments);
+                words.push(call.flags);
+            }
+            // What ends the list.
+            words.push(u64::MAX);
+            for (place, word) in data[at..].chunks_exact_mut(8).zip(words) {
+                place.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        let all_data = ZEROS as u64 + ZEROS_BYTES;
+        let written = [
+            (CONSTANTS, CONSTANTS_BYTES),
+            (DATA, all_data),
+            (HEAP, 2 * PAGE),
+        ];
+        let pages = written.into_iter().flat_map(|(from, bytes)| {
+            // The last byte of each, which holds nothing.
+            (from..from + bytes)
+                .step_by(PAGE as usize)
+                .map(|page| page + PAGE - 1)
+        });
+        let by_child = [DATA, DATA + PAGE, DATA + (ZEROS as u64) + 3 * PAGE, HEAP];
+        let by_child = by_child.map(|page| page + PAGE - 1);
+        let mut put = |at: usize, addresses: &mut dyn Iterator<Item = u64>| {
+            for (place, address) in data[at..].chunks_exact_mut(8).zip(addresses) {
+                place.copy_from_slice(&address.to_le_bytes());
+            }
+        };
+        put(TOUCHED, &mut pages.into_iter());
+        put(WRITTEN, &mut by_child.into_iter());
+        put(READ, &mut [BASE, FIXED].into_iter());
+        let end = TEXTS + self.texts.len();
+        if end >= PAGE as usize {
+            return Err(Unsupported::new("the texts do not fit into a page"));
+        }
+        data[TEXTS..end].copy_from_slice(&self.texts);
+        Ok(data)
+    }
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The file of the program with this data.
+pub(super) fn image(data: &[u8]) -> Result<Vec<u8>, Unsupported> {
+    let segment = |access, address, bytes, zeros| Segment {
+        access,
+        address,
+        bytes,
+        zeros,
+    };
+    let constants = [0; CONSTANTS_BYTES as usize];
+    let segments = [
+        segment(Access::Read, BASE + elf::headers(5), b"headers", 0),
+        segment(Access::ReadAndExecute, TEXT, code::get()?, 0),
+        segment(Access::Read, FIXED, b"constants that nothing changes", 0),
+        segment(Access::ReadAndWrite, CONSTANTS, &constants, 0),
+        segment(Access::ReadAndWrite, DATA, data, ZEROS_BYTES),
+    ];
+    Ok(elf::executable(TEXT, &segments))
+}
