@@ -9,7 +9,7 @@ mod order;
 use serde::Serialize;
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise, Warning};
-use syscost_sys::process::{self, Seccomp};
+use syscost_sys::process::{self, Class, Scheduling, Seccomp};
 
 use crate::clock::RunClock;
 use crate::machine;
@@ -65,6 +65,8 @@ pub struct ProcessState {
     pub aslr_disabled: bool,
     /// /proc is missing, or of another pid namespace.
     pub foreign_proc: bool,
+    /// Its scheduling class and nice value, which its workers inherit.
+    pub scheduling: Option<Scheduling>,
     /// Variables of the environment that change what is measured, as `NAME=value`.
     pub environment: Vec<String>,
 }
@@ -77,6 +79,7 @@ impl ProcessState {
             traced: process::is_traced().unwrap_or(false),
             aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
             foreign_proc: !process::sees_itself(),
+            scheduling: process::scheduling().ok(),
             environment: environment::variables(),
         }
     }
@@ -85,6 +88,7 @@ impl ProcessState {
 /// Every check of the machine and of this process, good ones included.
 pub fn examine(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
     let mut findings = process_findings(machine, state);
+    findings.push(scheduling(state.scheduling));
     findings.push(environment::of(&state.environment));
     findings.extend(machine_state::of(machine));
     findings.extend(machine_state::load(machine));
@@ -105,6 +109,38 @@ fn finding(code: &'static str, bad: Option<(Level, &'static str)>, seen: String)
 fn unknown(code: &'static str, why: &str, advice: &'static str) -> Finding {
     let seen = format!("unknown: {why}");
     finding(code, Some((Level::Note, advice)), seen)
+}
+
+fn scheduling(state: Option<Scheduling>) -> Finding {
+    const CODE: &str = "scheduling";
+    let Some(state) = state else {
+        return unknown(
+            CODE,
+            "the system does not report it",
+            "expect the usual one",
+        );
+    };
+    let bad = match (state.class, state.nice) {
+        (Class::Normal, 0) => None,
+        (Class::Normal, 1..) => Some((
+            Level::Warning,
+            "every other program goes first; start it without nice",
+        )),
+        (Class::Normal, _) => Some((
+            Level::Note,
+            "it goes before other programs: its numbers are better than theirs would be",
+        )),
+        (Class::Batch | Class::Other(_), _) => Some((
+            Level::Warning,
+            "switches and wake-ups cost something else in this class; start it in the usual one",
+        )),
+        (Class::Fifo(_), _) => Some((
+            Level::Warning,
+            "tasks that share a CPU do not take turns in this class; `--real-time` enters it where it is \
+             measured",
+        )),
+    };
+    finding(CODE, bad, state.to_string())
 }
 
 fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
@@ -271,7 +307,7 @@ mod tests {
         };
         let state = ProcessState {
             traced: true,
-            ..ProcessState::default()
+            ..usual()
         };
         assert_eq!(
             codes(&machine, &state),
@@ -291,6 +327,52 @@ mod tests {
         );
     }
 
+    /// A process that the scheduler treats like any other.
+    fn usual() -> ProcessState {
+        ProcessState {
+            scheduling: Some(Scheduling {
+                class: Class::Normal,
+                nice: 0,
+            }),
+            ..ProcessState::default()
+        }
+    }
+
+    #[test]
+    fn another_class_or_nice_value_is_found() {
+        for (class, nice, level, seen) in [
+            (Class::Normal, 5, Level::Warning, "SCHED_OTHER, nice 5"),
+            (Class::Normal, -5, Level::Note, "SCHED_OTHER, nice -5"),
+            (Class::Other(5), 0, Level::Warning, "SCHED_IDLE, nice 0"),
+            (Class::Fifo(1), 0, Level::Warning, "SCHED_FIFO 1, nice 0"),
+        ] {
+            let found = scheduling(Some(Scheduling { class, nice }));
+            assert_eq!((found.level, found.seen.as_str()), (level, seen));
+        }
+        assert_eq!(scheduling(None).level, Level::Note);
+    }
+
+    #[test]
+    fn a_hypervisors_clock_that_programs_read_themselves_is_not_distrusted() {
+        for (clocksource, level) in [
+            ("kvm-clock", Level::Good),
+            ("hyperv_clocksource_tsc_page", Level::Good),
+            ("hyperv_clocksource_msr", Level::Warning),
+            ("hpet", Level::Warning),
+        ] {
+            let machine = Machine {
+                clocksource: Some(clocksource.into()),
+                ..reporting()
+            };
+            let all = examine(&machine, &usual());
+            let found = all
+                .iter()
+                .find(|one| one.code == "clocksource")
+                .expect("one");
+            assert_eq!(found.level, level, "{found:?}");
+        }
+    }
+
     #[test]
     fn a_sound_machine_has_no_findings() {
         let machine = Machine {
@@ -300,7 +382,7 @@ mod tests {
             load1: Some(0.1),
             ..reporting()
         };
-        assert_eq!(codes(&machine, &ProcessState::default()), []);
+        assert_eq!(codes(&machine, &usual()), []);
     }
 
     #[test]
