@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Grid(&[("words", &["1", "8", "128"])]),
     expect: &[calls(Sysno::FUTEX_WAITV)],
     support: |_| match ask(&[]) {
-        Err(Errno::NOSYS) => Err(Unsupported::new(
+        Err(Errno::NOSYS | Errno::PERM) => Err(Unsupported::new(
             "this kernel has no futex_waitv, or a seccomp filter, as of a container, hides it",
         )),
         _ => Ok(()),
