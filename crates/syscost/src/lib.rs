@@ -86,8 +86,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Minimum address space, in bytes: with less, the catalogue cannot be listed, and an allocation that
-/// fails ends the program without a reason.
+/// Minimum address space, in bytes: with less, the catalogue cannot be listed, and an allocation
+/// that fails ends the program without a reason.
 const MIN_ADDRESS_SPACE: u64 = 96 << 20;
 
 /// Stack of the thread that does all the work, in bytes.

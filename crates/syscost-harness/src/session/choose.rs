@@ -143,8 +143,8 @@ pub(super) fn times_of(cpus: &[u32]) -> BTreeMap<u32, CpuTimes> {
     cpus.iter().filter_map(times).collect()
 }
 
-/// Those of these CPUs that can replace this one: with the same kind of core and as large caches, at
-/// the same memory node.
+/// Those of these CPUs that can replace this one: with the same kind of core and as large caches,
+/// at the same memory node.
 pub(super) fn alike(cpus: &[u32], cpu: u32) -> Vec<u32> {
     let topology = Topology::here();
     let place = |number: u32| {

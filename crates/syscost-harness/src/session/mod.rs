@@ -388,15 +388,6 @@ impl<'a> Session<'a> {
         record.elapsed_s = self.elapsed().as_secs_f64();
         Ok(record)
     }
-
-    fn write(&mut self, record: &Record) {
-        if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.append(record)
-        {
-            self.header.warnings.push(journal::lost(&error));
-            self.journal = None;
-        }
-    }
 }
 
 /// A unique name that sorts by time, to the millisecond.

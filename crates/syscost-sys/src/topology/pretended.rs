@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// Does work for which this thread takes that machine for its own, in [`Topology::here`] and
-/// [`crate::cpu::allowed`]. For tests: a topology is kept for ever, and nothing can be pinned there.
+/// [`crate::cpu::allowed`]. For tests: a topology is kept for ever, and nothing can be pinned.
 pub fn pretending<T>(topology: Topology, allowed: &[u32], work: impl FnOnce() -> T) -> T {
     let machine: Pretended = (Box::leak(Box::new(topology)), allowed.to_vec());
     let before = PRETENDED.replace(Some(machine));

@@ -64,7 +64,7 @@ fn one(folder: &Path, cpu: u32, nodes: &[(u32, Vec<u32>)]) -> Cpu {
     let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu));
     Cpu {
         cpu,
-        // Its number need not be unique, or there at all: it may be one within a book (s390), or -1.
+        // Its number need not be unique (but within a book, s390), or there at all (-1).
         package: match package.and_then(|cpus| cpus.into_iter().min()) {
             None => number(&topology.join("physical_package_id")),
             first => first,

@@ -123,7 +123,11 @@ impl Recorded {
                 ["package", number] => {
                     for cpu in self.sets(value).into_iter().flatten() {
                         let own = cpu.to_string();
-                        let number = if number == "each" { own.as_str() } else { number };
+                        let number = if number == "each" {
+                            own.as_str()
+                        } else {
+                            number
+                        };
                         tree.write(&format!("{}/topology/physical_package_id", of(cpu)), number);
                     }
                 }

@@ -20,8 +20,8 @@ pub(crate) fn ignore_file_size_signal() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Signals whose being ignored is the user's wish: `nohup`, a job in the background, a terminal that
-/// is not to stop it. Rust's runtime ignores SIGPIPE, and [`ignore_file_size_signal`] SIGXFSZ.
+/// Signals whose being ignored is the user's wish: `nohup`, a job in the background, a terminal
+/// that is not to stop it. Rust's runtime ignores SIGPIPE, and [`ignore_file_size_signal`] SIGXFSZ.
 const LEFT_IGNORED: [i32; 8] = [
     libc::SIGHUP,
     libc::SIGINT,
