@@ -9,7 +9,7 @@ mod order;
 use serde::Serialize;
 use syscost_results::Machine;
 use syscost_results::run::{Clock, Noise, Warning};
-use syscost_sys::process::{self, Seccomp};
+use syscost_sys::process::{self, Class, Scheduling, Seccomp};
 
 use crate::clock::RunClock;
 use crate::machine;
@@ -65,6 +65,8 @@ pub struct ProcessState {
     pub aslr_disabled: bool,
     /// /proc is missing, or of another pid namespace.
     pub foreign_proc: bool,
+    /// Its scheduling class and nice value, which its workers inherit.
+    pub scheduling: Option<Scheduling>,
     /// Variables of the environment that change what is measured, as `NAME=value`.
     pub environment: Vec<String>,
 }
@@ -77,6 +79,7 @@ impl ProcessState {
             traced: process::is_traced().unwrap_or(false),
             aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
             foreign_proc: !process::sees_itself(),
+            scheduling: process::scheduling().ok(),
             environment: environment::variables(),
         }
     }
@@ -85,6 +88,7 @@ impl ProcessState {
 /// Every check of the machine and of this process, good ones included.
 pub fn examine(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
     let mut findings = process_findings(machine, state);
+    findings.push(scheduling(state.scheduling));
     findings.push(environment::of(&state.environment));
     findings.extend(machine_state::of(machine));
     findings.extend(machine_state::load(machine));
@@ -105,6 +109,38 @@ fn finding(code: &'static str, bad: Option<(Level, &'static str)>, seen: String)
 fn unknown(code: &'static str, why: &str, advice: &'static str) -> Finding {
     let seen = format!("unknown: {why}");
     finding(code, Some((Level::Note, advice)), seen)
+}
+
+fn scheduling(state: Option<Scheduling>) -> Finding {
+    const CODE: &str = "scheduling";
+    let Some(state) = state else {
+        return unknown(
+            CODE,
+            "the system does not report it",
+            "expect the usual one",
+        );
+    };
+    let bad = match (state.class, state.nice) {
+        (Class::Normal, 0) => None,
+        (Class::Normal, 1..) => Some((
+            Level::Warning,
+            "every other program goes first; start it without nice",
+        )),
+        (Class::Normal, _) => Some((
+            Level::Note,
+            "it goes before other programs: its numbers are better than theirs would be",
+        )),
+        (Class::Batch | Class::Other(_), _) => Some((
+            Level::Warning,
+            "switches and wake-ups cost something else in this class; start it in the usual one",
+        )),
+        (Class::Fifo(_), _) => Some((
+            Level::Warning,
+            "tasks that share a CPU do not take turns in this class; `--real-time` enters it where it is \
+             measured",
+        )),
+    };
+    finding(CODE, bad, state.to_string())
 }
 
 fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
@@ -234,90 +270,4 @@ fn warning(code: &str, message: String, advice: &str) -> Warning {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn codes(machine: &Machine, state: &ProcessState) -> Vec<(&'static str, Level)> {
-        examine(machine, state)
-            .into_iter()
-            .filter(|finding| finding.level > Level::Good)
-            .map(|finding| (finding.code, finding.level))
-            .collect()
-    }
-
-    /// A machine that reports its state.
-    fn reporting() -> Machine {
-        Machine {
-            turbo: Some(false),
-            smt: Some(false),
-            transparent_hugepages: Some("madvise".into()),
-            cpu_pressure_avg10: Some(0.0),
-            perf_event_paranoid: Some(-1),
-            aslr: Some(2),
-            ..Machine::default()
-        }
-    }
-
-    #[test]
-    fn each_trouble_is_found_once_and_advised() {
-        let machine = Machine {
-            governor: Some("powersave".into()),
-            hypervisor: Some("KVM".into()),
-            clocksource: Some("hpet".into()),
-            cpus_online: 2,
-            load1: Some(7.0),
-            cgroup_cpu_quota: Some(0.5),
-            ..reporting()
-        };
-        let state = ProcessState {
-            traced: true,
-            ..ProcessState::default()
-        };
-        assert_eq!(
-            codes(&machine, &state),
-            [
-                ("tracer", Level::Bad),
-                ("clocksource", Level::Warning),
-                ("governor", Level::Warning),
-                ("hypervisor", Level::Warning),
-                ("cgroup_quota", Level::Warning),
-                ("load", Level::Warning),
-            ]
-        );
-        let all = examine(&machine, &state);
-        assert!(
-            all.iter()
-                .all(|f| f.advice.is_empty() == (f.level == Level::Good))
-        );
-    }
-
-    #[test]
-    fn a_sound_machine_has_no_findings() {
-        let machine = Machine {
-            governor: Some("performance".into()),
-            clocksource: Some("tsc".into()),
-            cpus_online: 2,
-            load1: Some(0.1),
-            ..reporting()
-        };
-        assert_eq!(codes(&machine, &ProcessState::default()), []);
-    }
-
-    #[test]
-    fn what_the_system_does_not_report_is_not_called_good() {
-        let machine = Machine::default();
-        let all = examine(&machine, &ProcessState::default());
-        let of = |code: &str| all.iter().find(|one| one.code == code).expect(code);
-        for code in [
-            "governor",
-            "turbo",
-            "smt",
-            "load",
-            "cpu_pressure",
-            "clocksource",
-        ] {
-            assert!(of(code).level > Level::Good, "{:?}", of(code));
-            assert!(of(code).seen.contains("unknown"), "{:?}", of(code));
-        }
-    }
-}
+mod tests;

@@ -24,6 +24,9 @@ impl Placement {
     /// The key of the case parameter that names it.
     pub const KEY: &str = "cpus";
 
+    /// On the measuring task's own CPU, which there always is.
+    pub const SAME: Placement = Placement::At(Relation::SameCpu);
+
     /// The name in cases.
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,20 +58,14 @@ impl Placement {
 
     /// The placements of a pair that are possible on these CPUs, the nearest first.
     pub fn among(allowed: &[u32]) -> Vec<Placement> {
-        let relations: Vec<Relation> = match Topology::here() {
-            Ok(topology) => Relation::ALL
-                .into_iter()
-                .filter(|relation| topology.pair(*relation, allowed).is_some())
-                .collect(),
-            // Without a known topology, a CPU is still the same as itself.
-            Err(_) => vec![Relation::SameCpu],
-        };
-        let free = (allowed.len() > 1).then_some(Placement::Free);
-        relations
+        let topology = Topology::here();
+        let others = Relation::ALL
             .into_iter()
-            .map(Placement::At)
-            .chain(free)
-            .collect()
+            .filter(|relation| *relation != Relation::SameCpu)
+            .filter(|relation| topology.pair(*relation, allowed).is_some())
+            .map(Placement::At);
+        let free = (allowed.len() > 1).then_some(Placement::Free);
+        [Self::SAME].into_iter().chain(others).chain(free).collect()
     }
 
     /// The CPU of the measuring task, which is `own` unless this names another.
@@ -105,7 +102,7 @@ impl Placement {
             Placement::At(Relation::SameCpu) => return Ok(vec![own]),
             Placement::At(relation) => relation,
         };
-        let topology = Topology::here()?;
+        let topology = Topology::here();
         let partner = allowed
             .iter()
             .find(|other| topology.relation(own, **other) == Some(relation));
@@ -115,16 +112,9 @@ impl Placement {
     }
 }
 
-/// `own` and the other CPUs in the order in which tasks spread over them; by number where the
-/// topology is unknown.
+/// `own` and the other CPUs in the order in which tasks spread over them.
 pub fn spread_from(own: u32, allowed: &[u32]) -> Vec<u32> {
-    match Topology::here() {
-        Ok(topology) => topology.spread(own, allowed),
-        Err(_) => {
-            let others = allowed.iter().filter(|cpu| **cpu != own);
-            [own].iter().chain(others).copied().collect()
-        }
-    }
+    Topology::here().spread(own, allowed)
 }
 
 #[cfg(test)]
@@ -173,10 +163,7 @@ mod tests {
                 Placement::Free => assert_eq!(placement.cpus(own, &allowed).unwrap(), allowed),
                 Placement::At(relation) => match placement.cpus(own, &allowed) {
                     Ok(cpus) => {
-                        assert_eq!(
-                            Topology::here().unwrap().relation(own, cpus[0]),
-                            Some(relation)
-                        )
+                        assert_eq!(Topology::here().relation(own, cpus[0]), Some(relation))
                     }
                     Err(reason) => println!("skipped: {reason}"),
                 },

@@ -68,6 +68,7 @@ pub struct DocumentError {
     pub advice: &'static str,
 }
 
+const NO_JSON: &str = "this is text, but no run document";
 const NO_RUN: &str = "this is JSON, but no run document";
 const GIVE_A_RUN: &str = "give a file that `syscost run -o` wrote";
 const TAKE_ANOTHER_COPY: &str = "take another copy of the file, or measure anew";
@@ -191,6 +192,8 @@ pub fn read_summary(bytes: &[u8]) -> Result<Summary, DocumentError> {
 }
 
 fn content<T: Content>(bytes: &[u8]) -> Result<T, DocumentError> {
+    // Some editors put a byte order mark before the text.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     check_text(bytes)?;
     // A valid document is parsed once; only an invalid one again, to find out what is wrong and
     // where.
@@ -259,7 +262,8 @@ fn check_text(bytes: &[u8]) -> Result<(), DocumentError> {
         return Err(binary(offset));
     }
     match std::str::from_utf8(bytes) {
-        Ok(_) => Ok(()),
+        Ok(text) if text.trim_start().starts_with(['{', '[']) => Ok(()),
+        Ok(_) => Err(DocumentError::new(Place::Whole, NO_JSON, GIVE_A_RUN)),
         Err(error) => Err(binary(error.valid_up_to())),
     }
 }

@@ -13,11 +13,11 @@ pub struct Machine {
     pub hostname: String,
     /// Architecture, e.g. `x86_64`.
     pub arch: String,
-    /// The CPU's own name.
+    /// The measuring CPU's own name; several names if CPUs of several kinds measured.
     pub cpu_model: String,
     /// Vendor id, e.g. `GenuineIntel`.
     pub cpu_vendor: Option<String>,
-    /// Family, model and stepping as the kernel prints them.
+    /// Family, model and stepping as the kernel prints them; variant and revision of an ARM CPU.
     pub cpu_signature: Option<String>,
     /// Microcode revision.
     pub microcode: Option<String>,
@@ -25,15 +25,17 @@ pub struct Machine {
     pub cpus_online: u32,
     /// Logical CPUs this process may use.
     pub cpus_allowed: u32,
+    /// Scheduling class and nice value of this process, e.g. `SCHED_OTHER, nice 0`.
+    pub scheduling: Option<String>,
     /// Physical cores.
     pub cores: Option<u32>,
     /// Sockets.
     pub sockets: Option<u32>,
     /// Whether two logical CPUs share a core.
     pub smt: Option<bool>,
-    /// NUMA nodes.
+    /// NUMA nodes, those without CPUs too.
     pub numa_nodes: Option<u32>,
-    /// Caches of the first CPU, as the kernel tells them; a virtual machine may lie.
+    /// Caches of the CPU that measured, as the kernel tells them; a virtual machine may lie.
     pub caches: Vec<Cache>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
@@ -53,7 +55,7 @@ pub struct Machine {
     pub container: Option<String>,
     /// Each known CPU weakness and what the kernel does about it.
     pub mitigations: BTreeMap<String, String>,
-    /// Frequency governor.
+    /// Frequency governor of the measuring CPU.
     pub governor: Option<String>,
     /// Frequency driver.
     pub frequency_driver: Option<String>,

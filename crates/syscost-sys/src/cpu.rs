@@ -1,5 +1,8 @@
 //! Logical processors: where this thread may run, and lists of them as text.
 
+use std::path::{Path, PathBuf};
+
+use crate::topology::pretended_cpus;
 use crate::{SystemError, os};
 
 /// Lets the calling thread run on this processor only.
@@ -24,11 +27,28 @@ pub fn pin_to(cpus: &[u32]) -> Result<(), SystemError> {
     })
 }
 
+/// Lets the calling thread run on these processors as well, and returns those that it may use then.
+/// Isolated ones (`isolcpus`) are not among those that a process starts with, but the kernel admits
+/// whoever asks for them by number.
+///
+/// # Errors
+/// As [`pin_to`].
+pub fn admit(cpus: &[u32]) -> Result<Vec<u32>, SystemError> {
+    let before = allowed()?;
+    if cpus.iter().any(|cpu| !before.contains(cpu)) {
+        pin_to(&[&before, cpus].concat())?;
+    }
+    allowed()
+}
+
 /// The processors the calling thread may run on, ascending.
 ///
 /// # Errors
 /// When the system does not say.
 pub fn allowed() -> Result<Vec<u32>, SystemError> {
+    if let Some(pretended) = pretended_cpus() {
+        return Ok(pretended);
+    }
     os::affinity().map_err(|cause| SystemError::new("sched_getaffinity", "of this thread", cause))
 }
 
@@ -52,10 +72,7 @@ pub struct Kind {
 
 /// The kind of a processor's core.
 pub fn kind(cpu: u32) -> Kind {
-    let read = |file: &str| {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/{file}");
-        std::fs::read_to_string(path).ok()?.trim().parse().ok()
-    };
+    let read = |file: &str| file_text(&folder(cpu).join(file))?.parse().ok();
     Kind {
         capacity: read("cpu_capacity"),
         max_khz: read("cpufreq/cpuinfo_max_freq"),
@@ -65,12 +82,52 @@ pub fn kind(cpu: u32) -> Kind {
 /// The other hardware threads of this processor's core, as the system reports them; none where it
 /// does not. Virtual machines often do not know.
 pub fn siblings(cpu: u32) -> Vec<u32> {
-    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-    let list = std::fs::read_to_string(path).ok();
-    let list = list.and_then(|list| parse_list(&list).ok());
+    let list = listed(&folder(cpu).join("topology"), THREADS);
     let mut siblings = list.unwrap_or_default();
     siblings.retain(|&sibling| sibling != cpu);
     siblings
+}
+
+/// The list and the mask of the hardware threads of a core.
+pub(crate) const THREADS: [&str; 2] = ["thread_siblings_list", "thread_siblings"];
+
+fn folder(cpu: u32) -> PathBuf {
+    Path::new("/sys/devices/system/cpu").join(format!("cpu{cpu}"))
+}
+
+/// The text of a small file of the kernel, without what surrounds it: some write a final NUL. What
+/// is not UTF-8 in it is replaced.
+pub fn file_text(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.trim_matches(is_padding).to_owned())
+}
+
+fn is_padding(char: char) -> bool {
+    char.is_whitespace() || char == '\0'
+}
+
+/// The processors in this list of a folder, or in this mask: older kernels have only masks.
+pub(crate) fn listed(folder: &Path, [list, mask]: [&str; 2]) -> Option<Vec<u32>> {
+    let list = file_text(&folder.join(list)).and_then(|list| parse_list(&list).ok());
+    list.or_else(|| parse_mask(&file_text(&folder.join(mask))?))
+}
+
+/// Reads a mask as the kernel writes it: words of 32 bits in hexadecimal, the highest first
+/// (`1,00000003` is 0, 1 and 32).
+pub(crate) fn parse_mask(text: &str) -> Option<Vec<u32>> {
+    let words: Option<Vec<u32>> = text
+        .trim_matches(is_padding)
+        .rsplit(',')
+        .map(|word| u32::from_str_radix(word, 16).ok())
+        .collect();
+    let bits = (0..).step_by(32).zip(words?);
+    Some(
+        bits.flat_map(|(first, word)| (0..32).map(move |bit| (first + bit, word >> bit & 1 == 1)))
+            .filter(|(_, is_set)| *is_set)
+            .map(|(cpu, _)| cpu)
+            .collect(),
+    )
 }
 
 /// A text that is no list of processors.
@@ -96,7 +153,7 @@ const MAX_CPUS: u32 = 1 << 16;
 pub fn parse_list(text: &str) -> Result<Vec<u32>, ListError> {
     let mut cpus = Vec::new();
     for part in text
-        .trim()
+        .trim_matches(is_padding)
         .split(',')
         .map(str::trim)
         .filter(|part| !part.is_empty())
@@ -149,6 +206,10 @@ mod tests {
             assert_eq!(format_list(&cpus), text);
         }
         assert_eq!(parse_list(" 2, 0-1\n").unwrap(), [0, 1, 2]);
+        assert_eq!(parse_list("0-1\n\0").unwrap(), [0, 1]);
+        assert_eq!(parse_mask("1,00000003\n").unwrap(), [0, 1, 32]);
+        assert_eq!(parse_mask("00000000\0").unwrap(), []);
+        assert_eq!(parse_mask("0-3"), None);
         assert_eq!(format_list(&[5, 3, 4, 3]), "3-5");
     }
 
@@ -162,6 +223,21 @@ mod tests {
         ] {
             assert_eq!(parse_list(text).unwrap_err().part, part);
         }
+    }
+
+    #[test]
+    fn a_processor_outside_of_the_first_set_is_admitted_when_asked_for() {
+        let Ok(&[first, .., last]) = allowed().as_deref() else {
+            println!("skipped: one processor");
+            return;
+        };
+        std::thread::spawn(move || {
+            pin(first).unwrap();
+            assert_eq!(admit(&[last]).unwrap(), [first, last]);
+            assert_eq!(admit(&[first, 9_999]).unwrap(), [first, last]);
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -39,8 +39,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    // Ignores SIGXFSZ, as the runtime ignores SIGPIPE.
+    // Ignores SIGXFSZ, as the runtime ignores SIGPIPE; all other signals are as in a fresh session.
     process::survive_file_size_limit();
+    process::reset_signals();
     // A run starts some thousand workers: they are recognised before anything else is set up.
     if env::args_os()
         .nth(1)
@@ -62,6 +63,14 @@ pub fn main() -> ExitCode {
             }
         };
     }
+    if let Some(bytes) = process::address_space_limit().filter(|bytes| *bytes < MIN_ADDRESS_SPACE) {
+        say!(
+            "its address space is limited to {} MiB (ulimit -v), and syscost needs {} MiB",
+            bytes >> 20,
+            MIN_ADDRESS_SPACE >> 20
+        );
+        return ExitCode::from(exit::FAILURE);
+    }
     // `ulimit -s` limits only the main thread, and users should not have to know how much stack the
     // parser needs.
     let thread = thread::Builder::new().name("syscost".to_owned());
@@ -76,6 +85,10 @@ pub fn main() -> ExitCode {
         Err(_) => dispatch(),
     }
 }
+
+/// Minimum address space, in bytes: with less, the catalogue cannot be listed, and an allocation
+/// that fails ends the program without a reason.
+const MIN_ADDRESS_SPACE: u64 = 96 << 20;
 
 /// Stack of the thread that does all the work, in bytes.
 const STACK_BYTES: usize = 8 << 20;

@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let same = Placement::here()[0];
+    let same = Placement::SAME;
     let setting = Setting::new(b, Between::Processes, same, 4096);
     bandwidth::measure::<Drops>(b, setting)
 }

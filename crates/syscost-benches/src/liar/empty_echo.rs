@@ -36,7 +36,7 @@ const SIZE: usize = 64;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let exchange = Exchange::new(b, SIZE, true);
-    let (caller, account) = b.together(Placement::here()[0], |cpus| {
+    let (caller, account) = b.together(Placement::SAME, |cpus| {
         let (listener, address) = listen(Family::Ipv4.loopback(), 1, &options())?;
         let serve = |listener: &mut TcpListener, _: &Stop| {
             answer(listener).map_err(|error| Failure::of("answer", error))

@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let connector = b.together(Placement::here()[0], |_| {
+    let connector = b.together(Placement::SAME, |_| {
         let (listener, address) = listen(Family::Ipv4.loopback(), 1, &Tcp::default())?;
         let connector = Connector {
             address,

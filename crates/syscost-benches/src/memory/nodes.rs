@@ -35,10 +35,11 @@ pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
 
 /// The first of these CPUs of each node.
 fn cpus_of_nodes(allowed: &[u32]) -> Vec<(u32, u32)> {
-    let topology = Topology::known();
+    let topology = Topology::here();
     let mut first: Vec<(u32, u32)> = Vec::new();
     for number in allowed {
-        let node = topology.cpu(*number).map_or(0, |cpu| cpu.node);
+        // Without NUMA all memory is that of node 0.
+        let node = topology.cpu(*number).and_then(|cpu| cpu.node).unwrap_or(0);
         if first.iter().all(|(known, _)| *known != node) {
             first.push((node, *number));
         }

@@ -90,7 +90,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     Ok(Derived {
         value: fastest.median,
         evidence: vec![
-            lies_in(level, threads, Topology::known(), &allowed),
+            lies_in(level, threads, Topology::here(), &allowed),
             is_largest(fastest, sources),
         ],
         details: BTreeMap::new(),

@@ -50,7 +50,7 @@ impl Path {
         match case.get(Self::KEY) {
             Self::LOOPBACK => {
                 let placement = match case.find(Placement::KEY) {
-                    None => Placement::here()[0],
+                    None => Placement::SAME,
                     Some(_) => Placement::of(case)?,
                 };
                 Ok(Self::Loopback(placement, Family::of(case)?))
@@ -64,7 +64,7 @@ impl Path {
     pub(crate) fn placement(&self) -> Placement {
         match self {
             Self::Loopback(placement, _) => *placement,
-            Self::Remote(_) => Placement::here()[0],
+            Self::Remote(_) => Placement::SAME,
         }
     }
 
@@ -136,8 +136,10 @@ pub(crate) fn support(case: &Case) -> Result<(), Unsupported> {
         return peer::given().map(drop);
     }
     let address = Family::of(case).map_err(no_row)?.loopback();
-    match UdpSocket::bind(SocketAddr::new(address, 0)) {
-        Ok(_) => Ok(()),
+    // An address of lo may be bound while lo is down; nothing can be sent to it.
+    let socket = UdpSocket::bind(SocketAddr::new(address, 0));
+    match socket.and_then(|socket| socket.connect(socket.local_addr()?)) {
+        Ok(()) => Ok(()),
         Err(error) => Err(Unsupported::new(format!(
             "{address} cannot be used: {error}; is the interface lo up, and has it this address?"
         ))),
@@ -333,10 +335,7 @@ mod tests {
         let case = |params: &[(&'static str, &'static str)]| Case::new(params.iter().copied());
         let near = Path::of(&case(&[("path", "loopback"), ("family", "ipv6")])).unwrap();
         assert_eq!(near.address(), Family::Ipv6.loopback());
-        assert_eq!(
-            (near.own_ends(), near.placement()),
-            (2.0, Placement::here()[0])
-        );
+        assert_eq!((near.own_ends(), near.placement()), (2.0, Placement::SAME));
         for wrong in [
             case(&[("path", "carrier_pigeon")]),
             case(&[("path", "loopback"), ("family", "ipx")]),

@@ -64,7 +64,7 @@ impl Seats {
                 // The CPUs that are left are sorted by distance.
                 Placement::At(relation) => *left
                     .iter()
-                    .find(|far| Topology::known().relation(near, **far) == Some(relation))
+                    .find(|far| Topology::here().relation(near, **far) == Some(relation))
                     .ok_or_else(too_few)?,
                 Placement::Distinct | Placement::Pair(..) => {
                     return Err(Failure::Broken("has no pairs of CPUs".into()));
@@ -93,7 +93,7 @@ impl Seats {
     /// The name of how its two tasks are placed relative to each other.
     fn relation(&self) -> &'static str {
         match (&self.near[..], &self.far[..]) {
-            ([near], [far]) => Topology::known()
+            ([near], [far]) => Topology::here()
                 .relation(*near, *far)
                 .map_or("unknown", |relation| Placement::At(relation).name()),
             (near, far) if near == far => Placement::Free.name(),

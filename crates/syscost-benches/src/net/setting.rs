@@ -181,7 +181,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
 
 /// Whether the quick profile includes the case.
 pub(crate) fn is_plain(case: &Case) -> bool {
-    let same = Placement::here()[0].name();
+    let same = Placement::SAME.name();
     is_usual_path(case)
         && [None, Some(same)].contains(&case.find(Placement::KEY))
         && case.get(waiting::KEY) == Wait::Block.name()

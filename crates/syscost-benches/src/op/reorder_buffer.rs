@@ -196,7 +196,7 @@ fn walks(b: &mut Bencher) -> Result<Rc<Walks>, Failure> {
     if let Some(walks) = WALKS.with(|walks| walks.get().cloned()) {
         return Ok(walks);
     }
-    let cache = Topology::known()
+    let cache = Topology::here()
         .cpu(b.cpu())
         .and_then(|cpu| cpu.last_level_cache());
     let bytes = cache

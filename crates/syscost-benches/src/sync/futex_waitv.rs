@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[calls(Sysno::FUTEX_WAITV)],
     full: |case| case.get("words") == "8",
     support: |_| match ask(&[]) {
-        Err(Errno::NOSYS) => Err(Unsupported::new(
+        Err(Errno::NOSYS | Errno::PERM) => Err(Unsupported::new(
             "this kernel has no futex_waitv, or a seccomp filter, as of a container, hides it",
         )),
         _ => Ok(()),

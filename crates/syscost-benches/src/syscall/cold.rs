@@ -63,9 +63,7 @@ const CHILDREN: &str = "children that reported to their parent";
 /// report it.
 fn core_cache(cpu: u32) -> usize {
     const ASSUMED: u64 = 4 << 20;
-    let caches = Topology::known()
-        .cpu(cpu)
-        .map_or(&[][..], |cpu| &cpu.caches);
+    let caches = Topology::here().cpu(cpu).map_or(&[][..], |cpu| &cpu.caches);
     let second = caches
         .iter()
         .filter(|cache| cache.level == 2)

@@ -44,6 +44,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         "file" => (own.directory(), own.name(), FileType::RegularFile),
         _ => return Err(b.case().unknown("of")),
     };
+    statat(directory, name, AtFlags::empty())
+        .map_err(|error| Failure::of(&format!("stat of {}", name.to_string_lossy()), error))?;
     b.try_iter(|| -> Result<(), Bad> {
         let stat = statat(directory, name, AtFlags::empty())?;
         must(FileType::from_raw_mode(stat.st_mode) == kind)

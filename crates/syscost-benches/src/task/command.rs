@@ -75,7 +75,7 @@ impl<'a, const N: usize> Command<'a, N> {
             Ok(Child::new(child))
         } else {
             Err(Failure::of(
-                "posix_spawn",
+                &format!("posix_spawn of {}", self.path.to_string_lossy()),
                 std::io::Error::from_raw_os_error(error),
             ))
         }

@@ -14,18 +14,12 @@ const BY_CYCLES: &str = "compare core cycles rather than ns with other machines"
 pub(super) fn of(machine: &Machine) -> Vec<Finding> {
     let clocksource = machine.clocksource.as_deref().unwrap_or("unknown");
     vec![
-        finding(
-            "clocksource",
-            (!matches!(clocksource, "tsc" | "arch_sys_counter")).then_some((
-                Level::Warning,
-                "clock reads may enter the kernel or the hypervisor; see dmesg for why the kernel distrusts the counter",
-            )),
-            format!("the kernel keeps time by {clocksource}"),
-        ),
+        self::clocksource(clocksource),
         match &machine.governor {
             None => unknown("governor", "a virtual machine, or no cpufreq", BY_CYCLES),
             Some(name) => finding(
                 "governor",
+                // Several names if the CPUs differ.
                 (name != "performance").then_some((
                     Level::Warning,
                     "cpupower frequency-set -g performance, if you may, and measure again",
@@ -109,6 +103,36 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
                 }),
         ),
     ]
+}
+
+fn clocksource(name: &str) -> Finding {
+    let (bad, how) = match name {
+        "tsc" | "arch_sys_counter" => (None, ""),
+        // Both scale the processor's counter by a page that the hypervisor shares.
+        "kvm-clock" | "hyperv_clocksource_tsc_page" => (
+            None,
+            ", the hypervisor's, which programs read without entering it",
+        ),
+        "hyperv_clocksource_msr" | "xen" => (
+            Some((
+                Level::Warning,
+                "clock reads may enter the kernel or the hypervisor; the host decides which clocks it offers",
+            )),
+            ", the hypervisor's",
+        ),
+        _ => (
+            Some((
+                Level::Warning,
+                "clock reads may enter the kernel; see dmesg for why the kernel distrusts the counter",
+            )),
+            "",
+        ),
+    };
+    finding(
+        "clocksource",
+        bad,
+        format!("the kernel keeps time by {name}{how}"),
+    )
 }
 
 fn smt(machine: &Machine) -> Finding {

@@ -1,76 +1,56 @@
 //! The facts of this machine, read from `/proc` and `/sys`. What cannot be read stays null.
 
+mod arm;
+mod host;
+mod processor;
 mod tree;
 
 use std::path::Path;
 
 use syscost_results::Machine;
-use syscost_results::machine::{Build, Cache};
-use syscost_sys::topology::{CacheKind, Topology};
-use syscost_sys::{cpu, platform};
+use syscost_results::machine::Build;
+use syscost_sys::topology::Topology;
+use syscost_sys::{cpu, platform, process};
 
 use tree::Tree;
 
-/// Reads the facts of this machine.
+/// Reads the facts of this machine; those that may differ from CPU to CPU, of all that this process
+/// may use.
 pub fn capture() -> Machine {
-    let mut machine = capture_tree(Path::new("/"));
-    machine.cpus_allowed = cpu::allowed().map_or(machine.cpus_online, |cpus| cpus.len() as u32);
+    let allowed = cpu::allowed().unwrap_or_default();
+    let mut machine = capture_tree(Path::new("/"), Topology::here(), &allowed);
     machine.libc = platform::c_library();
+    machine.scheduling = process::scheduling().ok().map(|own| own.to_string());
     machine.hypervisor = platform::hypervisor().or(machine.hypervisor);
     machine
 }
 
-/// Reads the facts below a root folder: `/`, or a recorded machine.
-pub fn capture_tree(root: &Path) -> Machine {
+/// Restricts the facts that may differ from CPU to CPU to those of these, which measure.
+pub fn describe(machine: &mut Machine, cpus: &[u32]) {
+    Tree::new(Path::new("/")).describe(machine, Topology::here(), cpus);
+}
+
+/// Reads the facts below a root folder: `/`, or a recorded machine, of which `allowed` may be used.
+pub fn capture_tree(root: &Path, topology: &Topology, allowed: &[u32]) -> Machine {
     let tree = Tree::new(root);
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
-    let first_cpu = |key: &str| {
-        cpuinfo
-            .lines()
-            .take_while(|line| !line.is_empty())
-            .find_map(|line| {
-                let (name, value) = line.split_once(':')?;
-                (name.trim() == key).then(|| value.trim().to_owned())
-            })
-    };
     let memory = |key: &str| tree.keyed("proc/meminfo", key).map(|kib| kib * 1024);
-    let topology = Topology::read(&root.join("sys")).ok();
-    let cpus = topology.as_ref().map_or(0, |t| t.cpus.len());
-    let signature = [
-        first_cpu("cpu family"),
-        first_cpu("model"),
-        first_cpu("stepping"),
-    ];
+    let cpus = topology.cpus.len();
     let version = tree.text("proc/version").unwrap_or_default();
     let (quota, memory_limit) = tree.cgroup_limits();
-    Machine {
+    let mut machine = Machine {
         hostname: tree.text("proc/sys/kernel/hostname").unwrap_or_default(),
         arch: env!("SYSCOST_TARGET")
             .split('-')
             .next()
             .unwrap_or_default()
             .to_owned(),
-        cpu_model: first_cpu("model name")
-            .or_else(|| first_cpu("CPU part"))
-            .unwrap_or_else(|| "unknown".to_owned()),
-        cpu_vendor: first_cpu("vendor_id").or_else(|| first_cpu("CPU implementer")),
-        cpu_signature: signature
-            .into_iter()
-            .collect::<Option<Vec<_>>>()
-            .map(|parts| {
-                format!(
-                    "family {} model {} stepping {}",
-                    parts[0], parts[1], parts[2]
-                )
-            }),
-        microcode: first_cpu("microcode"),
         cpus_online: cpus as u32,
-        cpus_allowed: cpus as u32,
-        cores: topology.as_ref().map(|t| t.cores() as u32),
-        sockets: topology.as_ref().map(|t| t.packages() as u32),
-        smt: topology.as_ref().map(|t| t.cores() < cpus),
-        numa_nodes: topology.as_ref().map(|t| t.nodes() as u32),
-        caches: topology.as_ref().map_or_else(Vec::new, caches),
+        cpus_allowed: allowed.len() as u32,
+        cores: topology.cores().map(|cores| cores as u32),
+        sockets: topology.packages().map(|packages| packages as u32),
+        smt: topology.cores().map(|cores| cores < cpus),
+        numa_nodes: Some(topology.nodes.len() as u32).filter(|nodes| *nodes > 0),
         memory_bytes: memory("MemTotal:"),
         swap_bytes: memory("SwapTotal:"),
         kernel: format!(
@@ -79,12 +59,12 @@ pub fn capture_tree(root: &Path) -> Machine {
         ),
         kernel_version: Some(version).filter(|text| !text.is_empty()),
         kernel_cmdline: tree.text("proc/cmdline"),
-        distribution: tree.assignment("etc/os-release", "PRETTY_NAME"),
+        distribution: ["etc/os-release", "usr/lib/os-release"]
+            .iter()
+            .find_map(|path| tree.assignment(path, "PRETTY_NAME")),
         hypervisor: tree.hypervisor(&cpuinfo),
         container: tree.container(),
         mitigations: tree.folder("sys/devices/system/cpu/vulnerabilities"),
-        governor: tree.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        frequency_driver: tree.text("sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"),
         turbo: tree.turbo(),
         idle_driver: tree.text("sys/devices/system/cpu/cpuidle/current_driver"),
         clocksource: tree.text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -98,7 +78,11 @@ pub fn capture_tree(root: &Path) -> Machine {
         cpu_pressure_avg10: tree.pressure("proc/pressure/cpu"),
         libc: String::new(),
         build: build(),
-    }
+        // Entered below.
+        ..Machine::default()
+    };
+    tree.describe(&mut machine, topology, allowed);
+    machine
 }
 
 /// How this program was built.
@@ -109,26 +93,6 @@ pub fn build() -> Build {
         profile: env!("SYSCOST_PROFILE").to_owned(),
         commit: Some(env!("SYSCOST_COMMIT").to_owned()).filter(|commit| !commit.is_empty()),
     }
-}
-
-fn caches(topology: &Topology) -> Vec<Cache> {
-    topology.cpus.first().map_or_else(Vec::new, |cpu| {
-        cpu.caches
-            .iter()
-            .map(|cache| Cache {
-                level: cache.level,
-                kind: match cache.kind {
-                    CacheKind::Data => "data",
-                    CacheKind::Instruction => "instruction",
-                    CacheKind::Unified => "unified",
-                }
-                .to_owned(),
-                size_bytes: cache.size_bytes,
-                line_bytes: Some(cache.line_bytes),
-                shared_by: Some(cache.shared_cpus.len() as u32),
-            })
-            .collect()
-    })
 }
 
 /// Why rounds measured on `then` cannot be continued on `now`, or `None` if they can.
@@ -186,7 +150,9 @@ mod tests {
     #[test]
     fn an_empty_tree_yields_nulls_not_guesses() {
         let empty = tempfile::tempdir().expect("a temporary folder");
-        let machine = capture_tree(empty.path());
+        let machine = capture_tree(empty.path(), &Topology::default(), &[]);
+        assert_eq!(machine.numa_nodes, None);
+        assert_eq!(machine.cores, None);
         assert_eq!(machine.governor, None);
         assert_eq!(machine.memory_bytes, None);
         assert_eq!(machine.hypervisor, None);

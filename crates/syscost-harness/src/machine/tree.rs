@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use syscost_sys::cpu::file_text;
+
 /// A machine's files below a root folder.
 pub(super) struct Tree<'a> {
     root: &'a Path,
@@ -15,14 +17,14 @@ impl<'a> Tree<'a> {
         Self { root }
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub(super) fn path(&self, path: &str) -> PathBuf {
         self.root.join(path)
     }
 
-    /// The whole file, trimmed; `None` if it cannot be read or is empty.
+    /// The whole file, trimmed; `None` if it cannot be read or is empty. What is not UTF-8 in it is
+    /// replaced.
     pub(super) fn text(&self, path: &str) -> Option<String> {
-        let text = fs::read_to_string(self.path(path)).ok()?;
-        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+        file_text(&self.path(path)).filter(|text| !text.is_empty())
     }
 
     pub(super) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
@@ -42,12 +44,12 @@ impl<'a> Tree<'a> {
         line.split_whitespace().nth(1)?.parse().ok()
     }
 
-    /// The value of `KEY="value"`.
+    /// The value of `KEY=value`, in quotes of either kind or none (os-release(5)).
     pub(super) fn assignment(&self, path: &str, key: &str) -> Option<String> {
         let text = self.text(path)?;
         text.lines().find_map(|line| {
             let (name, value) = line.split_once('=')?;
-            (name == key).then(|| value.trim_matches('"').to_owned())
+            (name == key).then(|| value.trim().trim_matches(['"', '\'']).to_owned())
         })
     }
 
@@ -67,8 +69,7 @@ impl<'a> Tree<'a> {
             .flatten()
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
-                let text = fs::read_to_string(entry.path()).ok()?;
-                Some((name, text.trim().to_owned()))
+                Some((name, file_text(&entry.path())?))
             })
             .collect()
     }
@@ -80,53 +81,6 @@ impl<'a> Tree<'a> {
             .split_whitespace()
             .find_map(|word| word.strip_prefix("avg10="))?;
         word.parse().ok()
-    }
-
-    /// The hypervisor of a virtual machine: by its firmware's vendor, or only that there is one.
-    pub(super) fn hypervisor(&self, cpuinfo: &str) -> Option<String> {
-        let known = [
-            "KVM",
-            "QEMU",
-            "VMware",
-            "Xen",
-            "Microsoft",
-            "Amazon EC2",
-            "Google",
-            "VirtualBox",
-        ];
-        let firmware = [
-            "sys/class/dmi/id/sys_vendor",
-            "sys/class/dmi/id/product_name",
-            "sys/hypervisor/type",
-        ]
-        .into_iter()
-        .filter_map(|path| self.text(path))
-        .collect::<Vec<_>>()
-        .join(" ");
-        let named = known
-            .iter()
-            .find(|name| firmware.to_lowercase().contains(&name.to_lowercase()));
-        let flagged = cpuinfo
-            .lines()
-            .find(|line| line.starts_with("flags"))
-            .is_some_and(|line| line.split_whitespace().any(|flag| flag == "hypervisor"));
-        match (named, flagged) {
-            (Some(name), _) => Some((*name).to_owned()),
-            (None, true) => Some("unnamed".to_owned()),
-            (None, false) => None,
-        }
-    }
-
-    pub(super) fn container(&self) -> Option<String> {
-        if self.path(".dockerenv").exists() {
-            return Some("docker".to_owned());
-        }
-        let environment = self.text("run/systemd/container");
-        environment.or_else(|| {
-            self.path("run/.containerenv")
-                .exists()
-                .then(|| "podman".to_owned())
-        })
     }
 
     pub(super) fn turbo(&self) -> Option<bool> {
@@ -221,10 +175,10 @@ mod tests {
         write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_quota_us", "25000\n");
         write("sys/fs/cgroup/cpu,cpuacct/c/cpu.cfs_period_us", "100000\n");
         assert_eq!(tree.cgroup_limits(), (Some(0.25), None));
-        assert_eq!(
-            tree.hypervisor("flags : fpu hypervisor\n").as_deref(),
-            Some("unnamed")
-        );
-        assert_eq!(tree.hypervisor("flags : fpu\n"), None);
+        write("etc/os-release", "ID=x\nPRETTY_NAME='Some Linux'\n");
+        let name = tree.assignment("etc/os-release", "PRETTY_NAME");
+        assert_eq!(name.as_deref(), Some("Some Linux"));
+        fs::write(root.path().join("cmdline"), b"quiet \xff a=b\n\0").expect("write the file");
+        assert_eq!(tree.text("cmdline").as_deref(), Some("quiet \u{fffd} a=b"));
     }
 }

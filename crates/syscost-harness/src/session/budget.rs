@@ -313,7 +313,7 @@ mod tests {
     fn only_the_most_expensive_rows_make_way_for_the_others() {
         let skipped = |budget_s| {
             let rows = vec![(3, 0.0), (4, 0.1), (5, 1.0), (6, 0.2)];
-            let out = too_expensive_of(rows, budget_s);
+            let out = too_expensive_of(rows, budget_s, 1.0);
             assert!(out.iter().all(|(_, reason)| reason.contains("about 1.3 s")));
             out.iter().map(|(index, _)| *index).collect::<Vec<_>>()
         };

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use syscost_results::Machine;
-use syscost_results::run::Noise;
+use syscost_results::run::{Noise, Warning};
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
-use syscost_sys::topology::Topology;
+use syscost_sys::topology::{Cache, Topology};
 
 use super::frequencies::Frequencies;
 use super::{Options, Session, SessionError};
@@ -36,10 +36,39 @@ impl Session<'_> {
     /// Chooses the CPU that measures next, if the last choice is old, and learns what its core
     /// shows. Returns whether the knowledge about cores was refuted.
     pub(super) fn choose_cpu(&mut self) -> bool {
+        self.follow_cpus();
         if !self.replay.is_empty() || self.chosen.elapsed() < HOLDS {
             return false;
         }
         self.listen_again()
+    }
+
+    /// Goes on with the CPUs that are left when the control group's set has changed: a container
+    /// may be given others at any time.
+    fn follow_cpus(&mut self) {
+        // The system drops those of them that may not be used.
+        let _ = cpu::pin_to(&self.allowed);
+        let usable = cpu::allowed().unwrap_or_else(|_| self.usable.clone());
+        if usable != self.usable {
+            let (measurable, cpu) = left(&self.header.candidates, self.cpu, &usable);
+            self.header.warnings.push(Warning {
+                code: "cpus".to_owned(),
+                message: format!(
+                    "the CPUs that may be used became {} during the run, instead of {}",
+                    cpu::format_list(&usable),
+                    cpu::format_list(&self.usable)
+                ),
+                advice: "rows are measured on those that are left; those that need others have \
+                         fewer rounds or none"
+                    .to_owned(),
+            });
+            if !usable.contains(&self.cpu) {
+                self.cpu = cpu;
+                self.note_used(cpu);
+            }
+            (self.measurable, self.usable) = (measurable, usable);
+        }
+        keep_off(self.cpu, &self.usable);
     }
 
     /// Listens to the CPUs that may measure; otherwise as [`Session::choose_cpu`].
@@ -47,7 +76,7 @@ impl Session<'_> {
         let Some(clock) = self.clock.calibrated() else {
             return false;
         };
-        let mut heard = noise::probe(&self.header.candidates, &clock, self.cores.grain, LISTEN);
+        let mut heard = noise::probe(&self.measurable, &clock, self.cores.grain, LISTEN);
         let has_learnt = self.learn(&mut heard);
         let own = |cpu: u32| {
             let mut noise = heard.iter().map(|one: &Heard| &one.noise);
@@ -68,7 +97,7 @@ impl Session<'_> {
             self.note_used(best);
         }
         // The probes moved this process to the CPUs that they listened to.
-        keep_off(self.cpu, &self.allowed);
+        keep_off(self.cpu, &self.usable);
         self.chosen = Instant::now();
         has_learnt
     }
@@ -91,16 +120,37 @@ impl Session<'_> {
     }
 }
 
+/// The candidates that may still be used, and which of them measures if this one may not: another
+/// CPU where none is left.
+fn left(candidates: &[u32], cpu: u32, usable: &[u32]) -> (Vec<u32>, u32) {
+    let still = candidates.iter().filter(|cpu| usable.contains(cpu));
+    let mut still: Vec<u32> = still.copied().collect();
+    if still.is_empty() {
+        still.extend(usable.first());
+    }
+    let cpu = match still.contains(&cpu) {
+        true => cpu,
+        false => still.first().copied().unwrap_or(cpu),
+    };
+    (still, cpu)
+}
+
 /// How these CPUs have spent their time so far.
 pub(super) fn times_of(cpus: &[u32]) -> BTreeMap<u32, CpuTimes> {
     let times = |cpu: &u32| Some((*cpu, cpu_times(*cpu).ok()?));
     cpus.iter().filter_map(times).collect()
 }
 
-/// Those of these CPUs that can replace this one: with the same kind of core, and at the same memory node.
+/// Those of these CPUs that can replace this one: with the same kind of core and as large caches,
+/// at the same memory node.
 pub(super) fn alike(cpus: &[u32], cpu: u32) -> Vec<u32> {
-    let node = |number: u32| Some(Topology::here().ok()?.cpu(number)?.node);
-    let is_alike = |other: &u32| cpu::kind(*other) == cpu::kind(cpu) && node(*other) == node(cpu);
+    let topology = Topology::here();
+    let place = |number: u32| {
+        let own = topology.cpu(number)?;
+        let cache = |cache: &Cache| (cache.level, cache.size_bytes);
+        Some((own.node, own.caches.iter().map(cache).collect::<Vec<_>>()))
+    };
+    let is_alike = |other: &u32| cpu::kind(*other) == cpu::kind(cpu) && place(*other) == place(cpu);
     cpus.iter().copied().filter(is_alike).collect()
 }
 
@@ -140,7 +190,11 @@ pub(super) fn listen(
 
 /// The CPUs to probe: those requested, or the allowed ones up to [`MAX_PROBED`].
 pub(super) fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionError> {
-    let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
+    // Isolated CPUs are not among those that a process begins with.
+    let admitted = cpu::admit(asked.unwrap_or_default());
+    let allowed = admitted
+        .or_else(|_| cpu::allowed())
+        .unwrap_or_else(|_| vec![0]);
     match asked {
         Some(asked) => match asked.iter().find(|cpu| !allowed.contains(cpu)) {
             Some(&cpu) => Err(SessionError::Cpu {
@@ -151,5 +205,25 @@ pub(super) fn probed_cpus(asked: Option<&[u32]>) -> Result<Vec<u32>, SessionErro
         },
         // The last ones: the first serve most interrupts.
         None => Ok(allowed[allowed.len().saturating_sub(MAX_PROBED)..].to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_the_cpus_measures() {
+        assert_eq!(left(&[0, 1], 1, &[0, 1]), (vec![0, 1], 1));
+        assert_eq!(left(&[0, 1], 1, &[0]), (vec![0], 0));
+        assert_eq!(left(&[0, 1, 2], 1, &[1, 2, 3]), (vec![1, 2], 1));
+        assert_eq!(left(&[0, 1], 1, &[4, 5]), (vec![4], 4));
+        assert_eq!(left(&[1], 1, &[]), (vec![], 1));
+    }
+
+    #[test]
+    fn a_cpu_that_does_not_exist_is_refused() {
+        let refused = probed_cpus(Some(&[4095])).unwrap_err().to_string();
+        assert!(refused.contains("CPU 4095 cannot be used"), "{refused}");
     }
 }

@@ -10,6 +10,10 @@ pub(super) fn difference(header: &Header, version: &str) -> Option<String> {
     if header.tool_version != version {
         return Some(format!("it was begun by syscost {}", header.tool_version));
     }
-    machine::difference(&header.machine, &machine::capture())
+    let mut now = machine::capture();
+    let (candidates, measured) = (&header.candidates, &header.config.cpus);
+    let is_known = !candidates.is_empty();
+    machine::describe(&mut now, if is_known { candidates } else { measured });
+    machine::difference(&header.machine, &now)
         .or_else(|| directory::difference(&header.directories))
 }

@@ -63,7 +63,11 @@ pub struct Session<'a> {
     clock: RunClock,
     settings: ClockSettings,
     cpu: u32,
+    /// The CPUs that could be used at the beginning, and those of them that still can.
     allowed: Vec<u32>,
+    usable: Vec<u32>,
+    /// Those that may measure: the header's candidates, or what is left of them.
+    measurable: Vec<u32>,
     /// What looks at the cores show while these are ours, and where that is stored.
     cores: Cores,
     known_cores: Option<PathBuf>,
@@ -101,7 +105,7 @@ impl<'a> Session<'a> {
         let begun = Instant::now();
         let now = jiff::Timestamp::now();
         observer.event(Event::Preparing("reading the machine"));
-        let machine = machine::capture();
+        let mut machine = machine::capture();
         let probed = probed_cpus(options.cpus.as_deref())?;
         observer.event(Event::Preparing("checking the clock"));
         let mut clock = RunClock::choose(&probed);
@@ -118,9 +122,16 @@ impl<'a> Session<'a> {
         let seed = options.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
         let looks = options.profile.looks();
         let budget = options.budget.unwrap_or(options.profile.budget(rows.len()));
-        let mut warnings = doctor::warnings(&machine, &noise, &clock);
         let far = options.peer.as_ref().map(|peer| &peer.machine);
-        warnings.extend(far.and_then(|far| doctor::far_end_warning(&machine, far)));
+        let far_end = far.and_then(|far| doctor::far_end_warning(&machine, far));
+        // CPUs that are requested by number are taken in that order: the first measures.
+        let candidates = match &options.cpus {
+            Some(_) => vec![cpu],
+            None => choose::alike(&probed, cpu),
+        };
+        machine::describe(&mut machine, &candidates);
+        let mut warnings = doctor::warnings(&machine, &noise, &clock);
+        warnings.extend(far_end);
         let directories = crate::directory::of_rows(&rows);
         warnings.extend(directories.iter().filter_map(doctor::directory_warning));
         let mut header = Header {
@@ -151,11 +162,7 @@ impl<'a> Session<'a> {
             noise,
             warnings,
             rows: rows.iter().map(Row::name).collect(),
-            // CPUs that are requested by number are taken in that order: the first measures.
-            candidates: match &options.cpus {
-                Some(_) => vec![cpu],
-                None => choose::alike(&probed, cpu),
-            },
+            candidates,
         };
         header.measured_by(&options.program);
         let journal = options.journal_folder.as_ref().and_then(|folder| {
@@ -215,7 +222,7 @@ impl<'a> Session<'a> {
         let mut clock = RunClock::choose(&probed);
         let rough = clock.calibrate();
         observer.event(Event::Preparing("listening for noise"));
-        let (cores, _) = listen(&probed, &rough, &options, &header.machine);
+        let (cores, _) = listen(&probed, &rough, &options, &machine::capture());
         let mut session = Self::assemble(
             header,
             Some(journal),
@@ -268,7 +275,9 @@ impl<'a> Session<'a> {
             clock,
             cpu,
             times: choose::times_of(&allowed),
+            usable: allowed.clone(),
             allowed,
+            measurable: header.candidates.clone(),
             cores: Cores::default(),
             known_cores: options.known_cores.clone(),
             kept: KeptFile::open(
@@ -387,15 +396,6 @@ impl<'a> Session<'a> {
             .map(|times| 100.0 * times.steal_share());
         record.elapsed_s = self.elapsed().as_secs_f64();
         Ok(record)
-    }
-
-    fn write(&mut self, record: &Record) {
-        if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.append(record)
-        {
-            self.header.warnings.push(journal::lost(&error));
-            self.journal = None;
-        }
     }
 }
 

@@ -80,6 +80,8 @@ impl<'a> Pair<'a> {
                     self.b.doubt();
                 }
                 self.b.cpu = self.a.cpu;
+                self.b.usable = self.a.usable.clone();
+                self.b.measurable = self.a.measurable.clone();
                 self.b.header.config.cpus = self.a.header.config.cpus.clone();
                 self.b.header.noise = self.a.header.noise.clone();
                 let mut sides = [&mut self.a, &mut self.b];
@@ -150,6 +152,8 @@ impl<'a> Session<'a> {
             clock: self.clock.clone(),
             cpu: self.cpu,
             allowed: self.allowed.clone(),
+            usable: self.usable.clone(),
+            measurable: self.measurable.clone(),
             cores: self.cores.clone(),
             known_cores: self.known_cores.clone(),
             kept: self.kept.clone(),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use syscost_results::stats::looks::StopRule;
 
 use super::budget::{Pace, rest, scaled, shed};
-use super::journal::{Journal, Record};
+use super::journal::{self, Journal, Record};
 use super::rows::RowState;
 use super::{Event, Observer, Profile, Session};
 use crate::bencher::{Effort, Pass};
@@ -158,8 +158,8 @@ impl Session<'_> {
             effort,
             clock: self.settings.clone(),
             cpu: self.cpu,
-            candidates: self.header.candidates.clone(),
-            allowed: self.allowed.clone(),
+            candidates: self.measurable.clone(),
+            allowed: self.usable.clone(),
             cores: self.cores.clone(),
             seed: random.u64(..1 << 53),
             stack_offset: random.usize(..4096),
@@ -203,6 +203,15 @@ impl Session<'_> {
         }
         self.absorb(record);
         Ok(())
+    }
+
+    fn write(&mut self, record: &Record) {
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = journal.append(record)
+        {
+            self.header.warnings.push(journal::lost(&error));
+            self.journal = None;
+        }
     }
 
     /// Settles rows at a look: those whose interval is narrow enough, and those that no more rounds

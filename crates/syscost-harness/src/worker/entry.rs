@@ -36,6 +36,7 @@ pub fn print_about(version: &str) -> io::Result<()> {
 pub fn run(catalogue: Catalogue) -> io::Result<()> {
     // Its image may have been started as /proc/self/exe. It measures without a name, too.
     let _ = process::set_name(c"syscost");
+    process::leave_no_core();
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let mut job: Job = serde_json::from_str(&line)?;
@@ -48,7 +49,13 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let benchmark = catalogue
         .find(&job.benchmark)
         .map(|benchmark| (benchmark, benchmark.cases.list()));
-    cpu::pin(job.cpu).map_err(io::Error::other)?;
+    if let Err(refused) = cpu::pin(job.cpu) {
+        // The set of CPUs that may be used has shrunk meanwhile.
+        let left = cpu::allowed().unwrap_or_default();
+        let other = left.first().ok_or_else(|| io::Error::other(refused))?;
+        cpu::pin(*other).map_err(io::Error::other)?;
+        job.cpu = *other;
+    }
     answer(&Reply::Ready)?;
 
     let Some((benchmark, known)) = benchmark else {
@@ -69,7 +76,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
             may_defer,
         } = &job.cases[index];
         let Some(case) = known.iter().find(|case| case.suffix() == *suffix) else {
-            decline(index, absent(&format!("{}{suffix}", job.benchmark)))?;
+            decline(index, lacking(&format!("{}{suffix}", job.benchmark)))?;
             continue;
         };
         let mut effort = effort.with_setup(case.setup().unwrap_or(benchmark.setup));
@@ -130,6 +137,15 @@ fn decline(index: usize, failure: Failure) -> io::Result<()> {
 
 fn absent(name: &str) -> Failure {
     Failure::Unsupported(format!("this build of syscost has no {name}"))
+}
+
+/// The failure of a case of a known benchmark: those with a partner depend on the CPUs.
+fn lacking(name: &str) -> Failure {
+    let known = cpu::allowed().unwrap_or_default();
+    Failure::Unsupported(format!(
+        "this build of syscost has no {name} on the CPUs that may be used now (CPU {} among them)",
+        cpu::format_list(&known)
+    ))
 }
 
 /// Runs one case in this process. A panic is a failure of this case alone.

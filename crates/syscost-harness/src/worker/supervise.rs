@@ -183,8 +183,29 @@ fn describe_end(status: ExitStatus, stderr: &str) -> String {
         (None, Some(code)) => format!("the worker exited with {code}"),
         (None, None) => "the worker ended".to_owned(),
     };
-    match stderr.lines().next() {
+    // Some messages begin with an empty line.
+    match stderr.lines().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("{how}: {line}"),
         None => how,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_of_a_worker_are_its_first_line_that_says_something() {
+        let aborted = ExitStatus::from_raw(6);
+        for (stderr, words) in [
+            ("", "the worker was ended by signal 6"),
+            ("\n \n", "the worker was ended by signal 6"),
+            (
+                "\nthread 'main' has overflowed its stack\nmore\n",
+                "the worker was ended by signal 6: thread 'main' has overflowed its stack",
+            ),
+        ] {
+            assert_eq!(describe_end(aborted, stderr), words);
+        }
     }
 }

@@ -78,14 +78,24 @@ fn a_whole_document_is_read_and_its_summary_agrees() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_document() {
+    let marked = [b"\xef\xbb\xbf", &*text_of(&document())].concat();
+    assert_eq!(
+        read(&marked).expect("a run"),
+        read(&text_of(&document())).expect("a run")
+    );
+}
+
+#[test]
 fn what_is_wrong_and_where_is_said_in_one_line() {
     let copy = "take another copy of the file, or measure anew";
     let give = "give a file that `syscost run -o` wrote";
-    let cases: [(Vec<u8>, String); 13] = [
+    let cases: [(Vec<u8>, String); 14] = [
         (Vec::new(), format!(": the file is empty; {give}")),
         (b" \n\t ".to_vec(), format!(": the file is empty; {give}")),
         (b"\x7fELF\x02\0\0".to_vec(), format!(", byte 5: this is no text, so no run document; {give}")),
         (b"{\"a\": \"\xff\"}".to_vec(), format!(", byte 7: this is no text, so no run document; {give}")),
+        (b"hello\n".to_vec(), format!(": this is text, but no run document; {give}")),
         (b"[1, 2]".to_vec(), format!(": this is JSON, but no run document; {give}")),
         (b"{}".to_vec(), format!(": this is JSON, but no run document; {give}")),
         (b"{\"machine\":{},\"measurements\":[]}".to_vec(), format!(": there is no schema_version; {give}")),

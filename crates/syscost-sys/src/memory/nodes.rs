@@ -1,6 +1,7 @@
 //! Memory of a certain NUMA node.
 
 use std::fs;
+use std::path::Path;
 
 use super::{Memory, Pages, half_of};
 use crate::{Unsupported, cpu, os};
@@ -10,8 +11,8 @@ const ASKED: usize = 512;
 
 /// The numbers of the nodes that have memory; only node 0 on a kernel without NUMA.
 pub fn nodes() -> Vec<u32> {
-    let list = fs::read_to_string("/sys/devices/system/node/has_memory");
-    let nodes = list.ok().and_then(|text| cpu::parse_list(&text).ok());
+    let list = cpu::file_text(Path::new("/sys/devices/system/node/has_memory"));
+    let nodes = list.and_then(|text| cpu::parse_list(&text).ok());
     nodes
         .filter(|nodes| !nodes.is_empty())
         .unwrap_or_else(|| vec![0])

@@ -77,6 +77,20 @@ pub(crate) fn parent_id() -> Option<u32> {
 /// Does nothing: the signal's default is not known here.
 pub(crate) fn ignore_file_size_signal() {}
 
+/// Does nothing: what signals there are is not known here.
+pub(crate) fn reset_signals() {}
+
+/// Does nothing: the limit is not known here.
+pub(crate) fn leave_no_core() {}
+
+pub(crate) fn address_space_limit() -> Option<u64> {
+    None
+}
+
+pub(crate) fn niceness() -> io::Result<i32> {
+    refused()
+}
+
 pub(crate) fn make_idle_timer() -> io::Result<()> {
     refused()
 }

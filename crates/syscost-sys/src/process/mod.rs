@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use batch::Batch;
-pub use real_time::{Class, RealTime, class};
+pub use real_time::{Class, RealTime, Scheduling, class, scheduling};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
 pub use status::{MemoryOf, Seccomp, is_traced, memory_of, resident_bytes, seccomp_mode};
 pub use tree::{
@@ -63,6 +63,23 @@ pub fn pause(length: Duration) {
 /// instead of ending this process.
 pub fn survive_file_size_limit() {
     os::ignore_file_size_signal();
+}
+
+/// Gives signals their default effect and blocks none: a parent's ignored SIGCHLD would keep this
+/// process from waiting for its children, and a blocked signal from being measured. What `nohup`, a
+/// shell or a terminal ignores stays ignored. To be called before any other thread is started.
+pub fn reset_signals() {
+    os::reset_signals();
+}
+
+/// Keeps this process, and what it starts, from leaving a core file.
+pub fn leave_no_core() {
+    os::leave_no_core();
+}
+
+/// How much address space this process may have (`ulimit -v`), in bytes; `None` for no limit.
+pub fn address_space_limit() -> Option<u64> {
+    os::address_space_limit()
 }
 
 /// Creates a POSIX timer that is never started and exists until this process ends: a small kernel

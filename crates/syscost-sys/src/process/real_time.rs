@@ -17,13 +17,19 @@ pub enum Class {
     Other(i32),
 }
 
+/// Policies that nothing here enters, by number (sched(7)).
+const NAMED: [(i32, &str); 3] = [(2, "SCHED_RR"), (5, "SCHED_IDLE"), (6, "SCHED_DEADLINE")];
+
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Class::Normal => f.write_str("SCHED_OTHER"),
             Class::Batch => f.write_str("SCHED_BATCH"),
             Class::Fifo(priority) => write!(f, "SCHED_FIFO {priority}"),
-            Class::Other(policy) => write!(f, "policy {policy}"),
+            Class::Other(policy) => match NAMED.iter().find(|(number, _)| number == policy) {
+                Some((_, name)) => f.write_str(name),
+                None => write!(f, "policy {policy}"),
+            },
         }
     }
 }
@@ -34,6 +40,33 @@ impl fmt::Display for Class {
 /// When the system does not report it.
 pub fn class() -> Result<Class, SystemError> {
     os::class().map_err(|cause| SystemError::new("sched_getscheduler", "of this thread", cause))
+}
+
+/// How the scheduler treats a thread beside others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scheduling {
+    /// Its class.
+    pub class: Class,
+    /// Its nice value, from -20 (first) to 19 (last).
+    pub nice: i32,
+}
+
+impl fmt::Display for Scheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, nice {}", self.class, self.nice)
+    }
+}
+
+/// How the scheduler treats the calling thread.
+///
+/// # Errors
+/// When the system does not report it.
+pub fn scheduling() -> Result<Scheduling, SystemError> {
+    let error = |cause| SystemError::new("getpriority", "of this thread", cause);
+    Ok(Scheduling {
+        class: class()?,
+        nice: os::niceness().map_err(error)?,
+    })
 }
 
 /// While it lives, the thread that entered is in class [`Class::Fifo`]; afterwards it is in the
@@ -103,6 +136,17 @@ mod tests {
         match child.map(|child| os::wait_for(child).unwrap()) {
             Ok(0) | Err(_) => println!("skipped: no real-time class here"),
             Ok(ended) => assert_eq!(ended, 128 + SIGXCPU),
+        }
+    }
+
+    #[test]
+    fn a_policy_is_known_by_its_name() {
+        for (class, name) in [
+            (Class::Other(5), "SCHED_IDLE, nice -3"),
+            (Class::Other(9), "policy 9, nice -3"),
+            (Class::Fifo(4), "SCHED_FIFO 4, nice -3"),
+        ] {
+            assert_eq!(Scheduling { class, nice: -3 }.to_string(), name);
         }
     }
 

@@ -1,8 +1,13 @@
 //! Which processors share a core, a cache, a package or a memory node, from /sys/devices/system.
 
+mod pretended;
 mod read;
 mod relation;
 
+use std::collections::BTreeSet;
+
+pub(crate) use pretended::allowed as pretended_cpus;
+pub use pretended::pretending;
 pub use relation::Relation;
 
 /// The processors of a machine that are online.
@@ -10,21 +15,21 @@ pub use relation::Relation;
 pub struct Topology {
     /// By number.
     pub cpus: Vec<Cpu>,
+    /// The memory nodes, those without processors too; empty on a kernel without NUMA.
+    pub nodes: Vec<u32>,
 }
 
-/// One logical processor.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One logical processor. What the system does not report is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cpu {
     /// Its number, as in every list of processors.
     pub cpu: u32,
-    /// Its core's number, unique within the package.
-    pub core: u32,
-    /// Its package (socket).
-    pub package: u32,
-    /// Its memory node; 0 on a machine without any.
-    pub node: u32,
+    /// Its package (socket), unique within the machine.
+    pub package: Option<u32>,
+    /// Its memory node.
+    pub node: Option<u32>,
     /// The other processors of the same core, by number; empty without SMT.
-    pub smt_siblings: Vec<u32>,
+    pub smt_siblings: Option<Vec<u32>>,
     /// Its caches, the nearest first; empty where a hypervisor does not report them.
     pub caches: Vec<Cache>,
 }
@@ -40,7 +45,7 @@ pub struct Cache {
     pub size_bytes: u64,
     /// The length of a line in bytes; 0 where the system does not report it.
     pub line_bytes: u32,
-    /// The processors that share it, by number.
+    /// The processors that share it, by number; empty where the system does not report them.
     pub shared_cpus: Vec<u32>,
 }
 
@@ -61,31 +66,23 @@ impl Topology {
         self.cpus.iter().find(|cpu| cpu.cpu == number)
     }
 
-    /// How many packages (sockets) there are.
-    pub fn packages(&self) -> usize {
+    /// How many packages (sockets) there are; `None` where that of a processor is not known.
+    pub fn packages(&self) -> Option<usize> {
         self.count(|cpu| cpu.package)
     }
 
-    /// How many cores there are, SMT siblings counted once.
-    pub fn cores(&self) -> usize {
+    /// How many cores there are, SMT siblings counted once; `None` where those of a processor are
+    /// not known.
+    pub fn cores(&self) -> Option<usize> {
         self.count(|cpu| {
-            cpu.smt_siblings
-                .first()
-                .map_or(cpu.cpu, |&first| first.min(cpu.cpu))
+            let siblings = cpu.smt_siblings.as_ref()?.iter();
+            siblings.chain([&cpu.cpu]).min().copied()
         })
     }
 
-    /// How many memory nodes have processors.
-    pub fn nodes(&self) -> usize {
-        self.count(|cpu| cpu.node)
-    }
-
-    fn count(&self, key: impl Fn(&Cpu) -> u32) -> usize {
-        self.cpus
-            .iter()
-            .map(key)
-            .collect::<std::collections::BTreeSet<_>>()
-            .len()
+    fn count(&self, key: impl Fn(&Cpu) -> Option<u32>) -> Option<usize> {
+        let keys: Option<BTreeSet<u32>> = self.cpus.iter().map(key).collect();
+        keys.map(|keys| keys.len()).filter(|count| *count > 0)
     }
 }
 

@@ -1,96 +1,137 @@
 //! Reading the topology from sysfs.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
-use super::{Cache, CacheKind, Cpu, Topology};
-use crate::cpu::parse_list;
-use crate::{SystemError, Unsupported};
+use super::{Cache, CacheKind, Cpu, Topology, pretended};
+use crate::cpu::{THREADS, allowed, file_text, listed, parse_list};
 
 impl Topology {
     /// The topology of this machine, read once: on a large one it is hundreds of files.
-    ///
-    /// # Errors
-    /// As [`Topology::read`].
-    pub fn here() -> Result<&'static Topology, Unsupported> {
-        static HERE: OnceLock<Result<Topology, Unsupported>> = OnceLock::new();
-        HERE.get_or_init(|| Topology::read(Path::new("/sys")))
-            .as_ref()
-            .map_err(Unsupported::clone)
+    pub fn here() -> &'static Topology {
+        static HERE: OnceLock<Topology> = OnceLock::new();
+        pretended::topology().unwrap_or_else(|| {
+            let allowed = || allowed().unwrap_or_default();
+            HERE.get_or_init(|| Topology::read(Path::new("/sys"), &allowed()))
+        })
     }
 
-    /// The topology of this machine, without CPUs where the system does not report it.
-    pub fn known() -> &'static Topology {
-        static NONE: Topology = Topology { cpus: Vec::new() };
-        Self::here().unwrap_or(&NONE)
-    }
-
-    /// Reads the processors that are online from a sysfs tree: `/sys`, or a recorded one.
-    ///
-    /// # Errors
-    /// `Unsupported` when there is no such tree, or a file in it does not hold what the kernel
-    /// documents; it names the file.
-    pub fn read(sysfs_root: &Path) -> Result<Topology, Unsupported> {
+    /// Reads the processors that are online from a sysfs tree: `/sys`, or a recorded one. Those
+    /// that may be used are among them whatever the tree shows; of what is not there or cannot be
+    /// understood the rest is kept.
+    pub fn read(sysfs_root: &Path, allowed: &[u32]) -> Topology {
         let system = sysfs_root.join("devices/system");
-        let nodes = nodes(&system.join("node"))?;
-        let cpus = list(&system.join("cpu/online"))?;
-        let cpus: Result<Vec<Cpu>, Unsupported> = cpus
-            .into_iter()
-            .map(|cpu| one(&system.join(format!("cpu/cpu{cpu}")), cpu, &nodes))
+        let nodes = nodes(&system.join("node"));
+        let online = online(&system.join("cpu"), allowed);
+        let mut cpus: Vec<Cpu> = online
+            .iter()
+            .map(|cpu| one(&system.join(format!("cpu/cpu{cpu}")), *cpu, &nodes))
             .collect();
-        Ok(Topology { cpus: cpus? })
+        for cpu in &mut cpus {
+            let caches = cpu.caches.iter_mut().map(|cache| &mut cache.shared_cpus);
+            caches
+                .chain(&mut cpu.smt_siblings)
+                .for_each(|others| others.retain(|other| online.contains(other)));
+        }
+        join_packages(&mut cpus);
+        Topology {
+            cpus,
+            nodes: nodes.into_iter().map(|(node, _)| node).collect(),
+        }
     }
 }
 
-fn one(folder: &Path, cpu: u32, nodes: &[(u32, Vec<u32>)]) -> Result<Cpu, Unsupported> {
+/// The processors that are online: the kernel keeps the folder `topology` for these only.
+fn online(folder: &Path, allowed: &[u32]) -> BTreeSet<u32> {
+    let has_topology = |cpu: &u32| folder.join(format!("cpu{cpu}/topology")).is_dir();
+    let mut online: BTreeSet<u32> = numbered(folder, "cpu").into_iter().collect();
+    online.retain(has_topology);
+    let list = file_text(&folder.join("online")).and_then(|list| parse_list(&list).ok());
+    // lxcfs numbers the processors of a container from 0, whichever they are.
+    let list = list.filter(|list| allowed.iter().all(|cpu| list.contains(cpu)));
+    online.extend(list.unwrap_or_default());
+    online.extend(allowed);
+    online
+}
+
+fn one(folder: &Path, cpu: u32, nodes: &[(u32, Vec<u32>)]) -> Cpu {
     let topology = folder.join("topology");
-    let mut siblings = list(&topology.join("thread_siblings_list"))?;
-    siblings.retain(|&sibling| sibling != cpu);
-    Ok(Cpu {
+    let siblings = listed(&topology, THREADS);
+    let package = listed(&topology, ["core_siblings_list", "core_siblings"]);
+    let node = nodes.iter().find(|(_, cpus)| cpus.contains(&cpu));
+    Cpu {
         cpu,
-        core: id(&topology.join("core_id"))?,
-        package: id(&topology.join("physical_package_id"))?,
-        node: nodes
-            .iter()
-            .find(|(_, cpus)| cpus.contains(&cpu))
-            .map_or(0, |(node, _)| *node),
-        smt_siblings: siblings,
-        caches: caches(&folder.join("cache"))?,
-    })
+        // Its number need not be unique (but within a book, s390), or there at all (-1).
+        package: match package.and_then(|cpus| cpus.into_iter().min()) {
+            None => number(&topology.join("physical_package_id")),
+            first => first,
+        },
+        node: node.map(|(node, _)| *node),
+        smt_siblings: siblings.map(|mut siblings| {
+            siblings.retain(|&sibling| sibling != cpu);
+            siblings
+        }),
+        caches: caches(&folder.join("cache")),
+    }
+}
+
+/// Makes those packages one that share a cache: for older kernels a package of a phone's processor
+/// is a cluster of it, and for some hypervisors each processor.
+fn join_packages(cpus: &mut [Cpu]) {
+    for index in 0..cpus.len() {
+        let Some(cache) = cpus[index].last_level_cache() else {
+            continue;
+        };
+        let shared = cache.shared_cpus.clone();
+        let is_among = |cpu: &&mut Cpu| shared.contains(&cpu.cpu);
+        let packages = cpus.iter_mut().filter(is_among).map(|cpu| cpu.package);
+        let joined: BTreeSet<u32> = packages.flatten().collect();
+        if joined.len() > 1 {
+            let of_joined = |cpu: &&mut Cpu| cpu.package.is_some_and(|one| joined.contains(&one));
+            let first = joined.first().copied();
+            cpus.iter_mut()
+                .filter(of_joined)
+                .for_each(|cpu| cpu.package = first);
+        }
+    }
 }
 
 /// Each memory node with its processors; empty on a kernel without NUMA.
-fn nodes(folder: &Path) -> Result<Vec<(u32, Vec<u32>)>, Unsupported> {
-    numbered(folder, "node")
-        .into_iter()
-        .map(|node| Ok((node, list(&folder.join(format!("node{node}/cpulist")))?)))
+fn nodes(folder: &Path) -> Vec<(u32, Vec<u32>)> {
+    let cpus = |node: u32| listed(&folder.join(format!("node{node}")), ["cpulist", "cpumap"]);
+    let nodes = numbered(folder, "node").into_iter();
+    nodes
+        .map(|node| (node, cpus(node).unwrap_or_default()))
         .collect()
 }
 
-fn caches(folder: &Path) -> Result<Vec<Cache>, Unsupported> {
-    let mut caches = Vec::new();
-    for index in numbered(folder, "index") {
+fn caches(folder: &Path) -> Vec<Cache> {
+    let read = |index: u32| {
         let folder = folder.join(format!("index{index}"));
-        let kind = match text(&folder.join("type"))?.as_str() {
-            "Data" => CacheKind::Data,
-            "Instruction" => CacheKind::Instruction,
-            _ => CacheKind::Unified,
-        };
-        caches.push(Cache {
-            level: id(&folder.join("level"))?,
-            kind,
+        Some(Cache {
+            level: number(&folder.join("level"))?,
+            kind: match file_text(&folder.join("type"))?.as_str() {
+                "Data" => CacheKind::Data,
+                "Instruction" => CacheKind::Instruction,
+                _ => CacheKind::Unified,
+            },
             // Some firmware omits these two, and the kernel then has no file.
-            size_bytes: text(&folder.join("size"))
-                .ok()
+            size_bytes: file_text(&folder.join("size"))
                 .and_then(|size| bytes(&size))
                 .unwrap_or(0),
-            line_bytes: id(&folder.join("coherency_line_size")).unwrap_or(0),
-            shared_cpus: list(&folder.join("shared_cpu_list"))?,
-        });
-    }
+            line_bytes: number(&folder.join("coherency_line_size")).unwrap_or(0),
+            shared_cpus: listed(&folder, ["shared_cpu_list", "shared_cpu_map"]).unwrap_or_default(),
+        })
+    };
+    let mut caches: Vec<Cache> = numbered(folder, "index")
+        .into_iter()
+        .filter_map(read)
+        .collect();
     caches.sort_by_key(|cache| cache.level);
-    Ok(caches)
+    caches
 }
 
 /// The numbers N of the entries `<prefix>N` of a folder, ascending; none when there is no folder.
@@ -104,25 +145,8 @@ fn numbered(folder: &Path, prefix: &str) -> Vec<u32> {
     numbers
 }
 
-fn text(path: &Path) -> Result<String, Unsupported> {
-    let text = fs::read_to_string(path);
-    let text = text.map_err(|cause| SystemError::new("read", path.display().to_string(), cause))?;
-    Ok(text.trim().to_owned())
-}
-
-fn list(path: &Path) -> Result<Vec<u32>, Unsupported> {
-    parse_list(&text(path)?)
-        .map_err(|error| Unsupported::new(format!("{}: {error}", path.display())))
-}
-
-/// Reads a number; -1, which some firmware gives for "there is only one", counts as 0.
-fn id(path: &Path) -> Result<u32, Unsupported> {
-    let text = text(path)?;
-    let number: Result<i64, _> = text.parse();
-    let number = number
-        .ok()
-        .and_then(|number| u32::try_from(number.max(0)).ok());
-    number.ok_or_else(|| Unsupported::new(format!("{}: {text:?} is no number", path.display())))
+fn number<T: FromStr>(path: &Path) -> Option<T> {
+    file_text(path)?.parse().ok()
 }
 
 /// Parses `48K`, `2048K`, `32M`.
@@ -137,88 +161,4 @@ fn bytes(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::PathBuf;
-
-    fn recorded(machine: &str) -> Topology {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("../../fixtures/machines")
-            .join(machine)
-            .join("sys");
-        Topology::read(&root).unwrap()
-    }
-
-    #[test]
-    fn a_guest_without_smt() {
-        let guest = recorded("guest-1x2");
-        assert_eq!(
-            (
-                guest.cpus.len(),
-                guest.cores(),
-                guest.packages(),
-                guest.nodes()
-            ),
-            (2, 2, 1, 1)
-        );
-        let first = guest.cpu(0).unwrap();
-        assert!(first.smt_siblings.is_empty());
-        assert_eq!(first.caches.len(), 4);
-        let nearest = first.data_cache(1).unwrap();
-        assert_eq!(
-            (nearest.size_bytes, nearest.line_bytes, nearest.kind),
-            (48 << 10, 64, CacheKind::Data)
-        );
-        let last = first.last_level_cache().unwrap();
-        assert_eq!(
-            (last.level, last.size_bytes, last.shared_cpus.as_slice()),
-            (3, 260 << 20, &[0, 1][..])
-        );
-    }
-
-    #[test]
-    fn two_sockets_with_smt_and_a_processor_offline() {
-        let server = recorded("server-two-sockets");
-        let numbers: Vec<u32> = server.cpus.iter().map(|cpu| cpu.cpu).collect();
-        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6]);
-        assert_eq!(
-            (server.cores(), server.packages(), server.nodes()),
-            (4, 2, 2)
-        );
-        let last = server.cpu(3).unwrap();
-        assert_eq!((last.package, last.core, last.node), (1, 0, 1));
-        assert!(last.smt_siblings.is_empty(), "its sibling is offline");
-        assert_eq!(server.cpu(5).unwrap().smt_siblings, [1]);
-        assert_eq!(server.cpu(7), None);
-    }
-
-    #[test]
-    fn what_is_missing_is_named() {
-        let error = Topology::read(Path::new("/nowhere"))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("/nowhere/devices/system/cpu/online"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn this_machine_has_the_processors_it_may_use() {
-        let Ok(here) = Topology::read(Path::new("/sys")) else {
-            println!("skipped: no /sys here");
-            return;
-        };
-        for cpu in crate::cpu::allowed().unwrap() {
-            assert!(here.cpu(cpu).is_some());
-        }
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(
-            (bytes("48K"), bytes("32M"), bytes("512"), bytes("x")),
-            (Some(48 << 10), Some(32 << 20), Some(512), None)
-        );
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Cpu, Topology};
+use super::{Cache, Topology};
 
 /// How close two processors are, the closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,34 +48,30 @@ impl fmt::Display for Relation {
 }
 
 impl Topology {
-    /// How close two processors are; `None` when one of them is not online.
+    /// How close two processors are; `None` where that is not known. Each is the same as itself,
+    /// even one of which nothing else is known: a container may be shown other processors than
+    /// those it may use.
     pub fn relation(&self, a: u32, b: u32) -> Option<Relation> {
+        if a == b {
+            return Some(Relation::SameCpu);
+        }
         let (a, b) = (self.cpu(a)?, self.cpu(b)?);
-        Some(if a.cpu == b.cpu {
-            Relation::SameCpu
-        } else if a.smt_siblings.contains(&b.cpu) {
-            Relation::SmtSibling
-        } else if a.package != b.package {
-            Relation::OtherSocket
-        } else if a
-            .last_level_cache()
-            .is_some_and(|cache| cache.shared_cpus.contains(&b.cpu))
-        {
-            Relation::SameLastLevelCache
-        } else {
-            Relation::OtherCache
-        })
+        let is_shared = |cache: &Cache| cache.shared_cpus.contains(&b.cpu);
+        let is_sibling = a.smt_siblings.as_ref().map(|all| all.contains(&b.cpu));
+        match is_sibling {
+            Some(true) => Some(Relation::SmtSibling),
+            _ if a.package? != b.package? => Some(Relation::OtherSocket),
+            None => None,
+            Some(false) if a.last_level_cache().is_some_and(is_shared) => {
+                Some(Relation::SameLastLevelCache)
+            }
+            Some(false) => Some(Relation::OtherCache),
+        }
     }
 
     /// All pairs among `usable` (see [`crate::cpu::allowed`]) that stand in this relation, the
     /// lower number first.
     pub fn pairs(&self, relation: Relation, usable: &[u32]) -> Vec<(u32, u32)> {
-        let usable: Vec<u32> = self
-            .cpus
-            .iter()
-            .map(|cpu| cpu.cpu)
-            .filter(|cpu| usable.contains(cpu))
-            .collect();
         let pairs = usable
             .iter()
             .flat_map(|&a| usable.iter().map(move |&b| (a, b)));
@@ -92,7 +88,7 @@ impl Topology {
     /// `cpu` and the other usable processors in the order in which copies of a workload are spread
     /// over them: one of each core first, those that share `cpu`'s last cache before others of its
     /// package, cache by cache, then package by package; then the second threads of these cores in
-    /// the same order, and so on.
+    /// the same order, and so on. Those of which nothing is known come last.
     pub fn spread(&self, cpu: u32, usable: &[u32]) -> Vec<u32> {
         let place = |number: u32| {
             let own = self.cpu(number)?;
@@ -102,15 +98,14 @@ impl Topology {
             let near = self
                 .relation(cpu, number)?
                 .max(Relation::SameLastLevelCache);
-            Some((near, own.package, cache, number))
+            Some((near, own.package, cache))
         };
         let mut near: Vec<u32> = usable
             .iter()
             .copied()
             .filter(|other| *other != cpu)
             .collect();
-        near.retain(|other| self.cpu(*other).is_some());
-        near.sort_by_key(|other| place(*other));
+        near.sort_by_key(|other| (place(*other).is_none(), place(*other), *other));
         near.insert(0, cpu);
         let threads_before = |index: usize| {
             let is_sibling =
@@ -125,17 +120,6 @@ impl Topology {
         order.sort_by_key(|(thread, _)| *thread);
         order.into_iter().map(|(_, number)| number).collect()
     }
-
-    /// The usable processor nearest to `cpu` on another core: same cache before other cache before
-    /// other socket. For a peer, a load, or a coordinator that must not share the measured core.
-    pub fn nearest_other_core(&self, cpu: u32, usable: &[u32]) -> Option<u32> {
-        let relation = |other: &Cpu| self.relation(cpu, other.cpu);
-        let others = self.cpus.iter().filter(|other| usable.contains(&other.cpu));
-        others
-            .filter(|other| relation(other) > Some(Relation::SmtSibling))
-            .min_by_key(|other| relation(other))
-            .map(|other| other.cpu)
-    }
 }
 
 #[cfg(test)]
@@ -146,7 +130,7 @@ mod tests {
     fn server() -> Topology {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("../../fixtures/machines/server-two-sockets/sys");
-        Topology::read(&root).unwrap()
+        Topology::read(&root, &[])
     }
 
     #[test]
@@ -177,23 +161,19 @@ mod tests {
         assert_eq!(server.pair(Relation::OtherSocket, &all), Some((0, 3)));
         assert_eq!(server.pair(Relation::OtherSocket, &[0, 1, 2]), None);
         assert_eq!(server.pair(Relation::SameCpu, &[5]), Some((5, 5)));
+        assert_eq!(server.pair(Relation::SameCpu, &[7]), Some((7, 7)));
     }
 
     #[test]
     fn work_spreads_over_cores_before_threads() {
         // Cores 0+4 and 1+5 share a cache, 2+6 has one of its own, 3 is another package.
-        let all: Vec<u32> = (0..8).collect();
+        let all: Vec<u32> = (0..7).collect();
         assert_eq!(server().spread(0, &all), [0, 1, 2, 3, 4, 5, 6]);
         assert_eq!(server().spread(5, &all), [5, 0, 2, 3, 1, 4, 6]);
         assert_eq!(server().spread(3, &[0, 2, 3, 4]), [3, 0, 2, 4]);
         assert_eq!(server().spread(0, &[0]), [0]);
-    }
-
-    #[test]
-    fn the_nearest_other_core_is_no_sibling() {
-        let server = server();
-        assert_eq!(server.nearest_other_core(0, &[0, 2, 3, 4, 5]), Some(5));
-        assert_eq!(server.nearest_other_core(0, &[0, 2, 3, 4]), Some(2));
-        assert_eq!(server.nearest_other_core(0, &[0, 4]), None);
+        let unknown = [7, 9, 0, 2];
+        assert_eq!(server().spread(0, &unknown), [0, 2, 7, 9]);
+        assert_eq!(Topology::default().spread(9, &unknown), [9, 0, 2, 7]);
     }
 }

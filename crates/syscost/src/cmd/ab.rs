@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         .into());
     }
     let interrupted = interrupt::catch()?;
+    super::run::admit(arguments.cpus.as_ref());
     let selectors = selection::to_measure(&arguments.selectors, &arguments.cases)?;
     let rows = selection::planned(&selectors, arguments.profile.into())?;
     let options = Options {

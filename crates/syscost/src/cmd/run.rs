@@ -18,7 +18,7 @@ use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches};
 
-use crate::cli::{Format, RunArguments};
+use crate::cli::{CpuList, Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
 use crate::peer::FarEnd;
@@ -58,6 +58,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     }
     arguments.beside = references::settled(arguments.beside.as_deref())?;
     let interrupted = interrupt::catch()?;
+    admit(arguments.cpus.as_ref());
     let named = arguments
         .far
         .peer
@@ -162,6 +163,14 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         (false, exit::DONE) => code,
         (false, regression) => regression,
     })
+}
+
+/// Adds the CPUs that are named to those that may be used, before rows are planned: isolated ones
+/// are not among them otherwise. The session says which one is refused.
+pub(super) fn admit(cpus: Option<&CpuList>) {
+    if let Some(CpuList(cpus)) = cpus {
+        let _ = cpu::admit(cpus);
+    }
 }
 
 /// Finds the far end that a resumed run began with.

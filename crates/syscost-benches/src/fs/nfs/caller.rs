@@ -31,7 +31,7 @@ pub(super) fn measure(b: &mut Bencher, export: &Export, call: Call) -> Result<()
     announce(b, export, call)?;
     expect(b, call);
     let (seed, is_whole, clock) = (b.random().u64(..), !b.is_timed(), *b.clock());
-    let caller = b.together(Placement::here()[0], |_| {
+    let caller = b.together(Placement::SAME, |_| {
         let caller = Caller::open(export, call, seed, is_whole, Laps::new(clock))?;
         Ok(Team::new(Vec::new(), caller))
     })?;

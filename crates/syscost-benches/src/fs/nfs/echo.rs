@@ -30,7 +30,7 @@ pub(super) fn measure(b: &mut Bencher, server: IpAddr) -> Result<(), Failure> {
     let bytes = (HEAD + BYTES) as u64;
     b.expect_argument(Sysno::SENDTO, length, Given::Always(bytes));
     let exchange = Exchange::new(b, BYTES, false);
-    let pinger = b.together(Placement::here()[0], |_| {
+    let pinger = b.together(Placement::SAME, |_| {
         let (pinger, way) = Pinger::open(server, BYTES, Some(LOST_AFTER))?;
         Ok(Team::new(Vec::new(), exchange.over(pinger, way)))
     })?;

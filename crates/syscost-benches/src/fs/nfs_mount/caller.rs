@@ -70,7 +70,7 @@ pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
     let read_bytes = mount_option(&mount.options, "rsize").and_then(|text| text.parse().ok());
     let calls = op.calls(read_bytes.unwrap_or(FILE_BYTES as usize));
     expect(b, op, calls);
-    let caller = b.together(Placement::here()[0], |_| {
+    let caller = b.together(Placement::SAME, |_| {
         let caller = Caller::open(op, &space, &written, is_whole, Laps::new(clock))?;
         Ok(Team::new(Vec::new(), caller))
     })?;

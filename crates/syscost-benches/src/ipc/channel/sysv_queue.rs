@@ -24,7 +24,8 @@ impl Channel for SysvQueue {
     fn open(_: usize) -> Result<(Self, Self), Failure> {
         let (own, partner) = crossed(|| {
             let queue = scratch::message_queue();
-            let queue = Arc::new(queue.map_err(|error| Failure::of("make a queue", error))?);
+            // The system allows a number of them altogether (kernel.msgmni).
+            let queue = Arc::new(queue.map_err(Unsupported::from)?);
             Ok((Arc::clone(&queue), queue))
         })?;
         let end = |(from, to)| Self { from, to };

@@ -1,7 +1,5 @@
 //! Which CPUs are measured where all of them would be too many.
 
-use std::sync::OnceLock;
-
 use syscost_sys::cpu;
 use syscost_sys::topology::{Relation, Topology};
 
@@ -10,25 +8,22 @@ use crate::timing::spread;
 /// Maximum number of CPUs whose pairs are all measured.
 const MAX_CPUS: usize = 16;
 
-/// The measured CPUs, ascending: at least one. Determined once, since reading the topology of a
-/// large machine takes long.
-pub(super) fn measured() -> &'static [u32] {
-    static MEASURED: OnceLock<Vec<u32>> = OnceLock::new();
-    MEASURED.get_or_init(|| {
+thread_local! {
+    static MEASURED: &'static [u32] = {
         let allowed = cpu::allowed().unwrap_or_else(|_| vec![0]);
-        match Topology::here() {
-            Ok(topology) => of(topology, &allowed, MAX_CPUS),
-            Err(_) => spread(&allowed, MAX_CPUS),
-        }
-    })
+        of(Topology::here(), &allowed, MAX_CPUS).leak()
+    };
+}
+
+/// The measured CPUs, ascending: at least one. Determined once: later on, a worker may use its own
+/// CPU only.
+pub(super) fn measured() -> &'static [u32] {
+    MEASURED.with(|cpus| *cpus)
 }
 
 /// The pair that people look at first; `None` with one CPU.
 pub(super) fn first_pair() -> Option<(u32, u32)> {
-    match Topology::here() {
-        Ok(topology) => first_of(topology, measured()),
-        Err(_) => Some((measured()[0], *measured().get(1)?)),
-    }
+    first_of(Topology::here(), measured())
 }
 
 /// The first of these CPUs and the core nearest to it; a second thread of its own core, which shares
@@ -80,7 +75,7 @@ mod tests {
     fn a_choice_of_cpus_meets_every_package_and_a_second_thread() {
         let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
             .join("../../fixtures/machines/server-two-sockets/sys");
-        let server = Topology::read(&root).unwrap();
+        let server = Topology::read(&root, &[]);
         // Cores 0+4, 1+5, 2+6 and, in the other package, 3.
         let all: Vec<u32> = (0..7).collect();
         assert_eq!(of(&server, &all, 7), all);
@@ -93,10 +88,9 @@ mod tests {
     fn of_neighbours(cores: u32) -> Topology {
         let cpu = |number: u32| Cpu {
             cpu: number,
-            core: number / 2,
-            package: 0,
-            node: 0,
-            smt_siblings: vec![number ^ 1],
+            package: Some(0),
+            node: Some(0),
+            smt_siblings: Some(vec![number ^ 1]),
             caches: vec![Cache {
                 level: 3,
                 kind: CacheKind::Unified,
@@ -107,6 +101,7 @@ mod tests {
         };
         Topology {
             cpus: (0..2 * cores).map(cpu).collect(),
+            nodes: vec![0],
         }
     }
 

@@ -14,7 +14,7 @@ const BEYOND: f64 = 2.0;
 /// The CPUs that this thread may use: in a worker, the measuring one.
 fn cpus() -> Vec<Cpu> {
     let allowed = cpu::allowed().unwrap_or_default();
-    let cpus = Topology::known().cpus.iter();
+    let cpus = Topology::here().cpus.iter();
     cpus.filter(|cpu| allowed.contains(&cpu.cpu))
         .cloned()
         .collect()
@@ -127,10 +127,9 @@ mod tests {
         };
         Cpu {
             cpu: number,
-            core: number,
-            package: 0,
-            node: 0,
-            smt_siblings: Vec::new(),
+            package: Some(0),
+            node: Some(0),
+            smt_siblings: Some(Vec::new()),
             caches: vec![cache(1, 32 << 10), cache(2, l2)],
         }
     }

@@ -119,10 +119,9 @@ mod tests {
         };
         let cpu = |cpu: u32| Cpu {
             cpu,
-            core: cpu / smt,
-            package: 0,
-            node: 0,
-            smt_siblings: Vec::new(),
+            package: Some(0),
+            node: Some(0),
+            smt_siblings: Some(Vec::new()),
             caches: (1..)
                 .zip(sizes)
                 .zip([smt, smt, near])
@@ -137,6 +136,7 @@ mod tests {
         };
         Topology {
             cpus: (0..cpus).map(cpu).collect(),
+            nodes: vec![0],
         }
     }
 

@@ -166,7 +166,7 @@ impl Bencher<'_> {
     /// Adds details: for each relation of CPUs, the percentage of looks that found the partners placed
     /// like that.
     fn detail_mix(&mut self, seen: &Seen) {
-        let topology = Topology::known();
+        let topology = Topology::here();
         let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.allowed)
             .into_iter()
             .filter(|placement| *placement != Placement::Free)

@@ -4,10 +4,11 @@
 
 use std::ffi::c_ulong;
 use std::io;
+use std::path::Path;
 
 use rustix::thread::sched_getcpu;
 
-use crate::cpu::parse_list;
+use crate::cpu::{file_text, parse_list};
 
 /// Processors in a word of a set.
 const BITS: usize = c_ulong::BITS as usize;
@@ -46,7 +47,7 @@ fn shown() -> Option<Vec<u32>> {
     let mut lines = status.lines();
     let list = lines.find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     let mut cpus = parse_list(list).ok()?;
-    let online = std::fs::read_to_string("/sys/devices/system/cpu/online").ok();
+    let online = file_text(Path::new("/sys/devices/system/cpu/online"));
     if let Some(online) = online.and_then(|list| parse_list(&list).ok()) {
         cpus.retain(|cpu| online.contains(cpu));
     }

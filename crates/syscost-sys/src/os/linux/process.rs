@@ -20,6 +20,58 @@ pub(crate) fn ignore_file_size_signal() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
+/// Signals whose being ignored is the user's wish: `nohup`, a job in the background, a terminal
+/// that is not to stop it. Rust's runtime ignores SIGPIPE, and [`ignore_file_size_signal`] SIGXFSZ.
+const LEFT_IGNORED: [i32; 8] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGPIPE,
+    libc::SIGXFSZ,
+];
+
+pub(crate) fn reset_signals() {
+    for signal in (1..=libc::SIGRTMAX()).filter(|signal| !LEFT_IGNORED.contains(signal)) {
+        // SAFETY: the calls read and write a valid sigaction; all zeros are SIG_DFL with an empty
+        // mask. Only what is ignored is replaced, so no handler is lost.
+        unsafe {
+            let mut now: libc::sigaction = mem::zeroed();
+            let is_known = libc::sigaction(signal, ptr::null(), &raw mut now) == 0;
+            if is_known && now.sa_sigaction == libc::SIG_IGN {
+                let default: libc::sigaction = mem::zeroed();
+                libc::sigaction(signal, &raw const default, ptr::null_mut());
+            }
+        }
+    }
+    // SAFETY: an empty set is valid, and nobody waits for the old one.
+    unsafe {
+        let mut none: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+    }
+}
+
+/// Keeps this process and its children from leaving a core file. A limit of one byte is too small
+/// for any file, and the kernel takes it as a request to start no helper either (core(5)).
+pub(crate) fn leave_no_core() {
+    let before = process::getrlimit(process::Resource::Core);
+    let least = before.maximum.map_or(1, |most| most.min(1));
+    let limit = process::Rlimit {
+        current: Some(least),
+        maximum: before.maximum,
+    };
+    // Lowering one's own limit cannot fail.
+    let _ = process::setrlimit(process::Resource::Core, limit);
+}
+
+/// The limit of address space (`ulimit -v`), in bytes.
+pub(crate) fn address_space_limit() -> Option<u64> {
+    process::getrlimit(process::Resource::As).current
+}
+
 pub(crate) fn make_idle_timer() -> io::Result<()> {
     // SAFETY: all zeros are a valid event.
     let mut event: libc::sigevent = unsafe { mem::zeroed() };

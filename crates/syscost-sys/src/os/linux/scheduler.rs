@@ -29,6 +29,11 @@ pub(crate) fn class() -> io::Result<Class> {
     })
 }
 
+/// The calling thread's nice value, from -20 to 19.
+pub(crate) fn niceness() -> io::Result<i32> {
+    Ok(rustix::process::getpriority_process(None)?)
+}
+
 /// Sets the calling thread's class. Other policies cannot be set: they may need values that a class
 /// does not hold.
 pub(crate) fn set_class(class: Class) -> io::Result<()> {

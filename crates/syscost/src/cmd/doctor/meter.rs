@@ -7,7 +7,7 @@ use syscost_results::run::Noise;
 use crate::terminal::{DIM, GREEN, RED, RESET, YELLOW};
 
 /// Width of the text beside a bar, in columns.
-const BESIDE: usize = 52;
+const BESIDE: usize = 65;
 
 /// Minimum and maximum width of a bar, in columns.
 const MIN_BAR: usize = 10;
@@ -65,7 +65,7 @@ pub(super) fn lines(noise: &[Noise], passed_s: f64) -> String {
     lines.collect()
 }
 
-/// Share, slowdown and frequency, in columns of fixed width.
+/// Share, time lost to other programs, slowdown and frequency, in columns of fixed width.
 fn figures(noise: &Noise) -> String {
     let ours = noise
         .alone_percent
@@ -75,10 +75,12 @@ fn figures(noise: &Noise) -> String {
     let slower = noise
         .shared_slowdown_percent
         .map_or(String::new(), |percent| format!("slower {percent:+4.0} %"));
+    // Other programs on this CPU, not on its core's other thread.
+    let lost = format!("lost {:4.1} %", noise.lost_percent);
     let ghz = noise
         .core_ghz
         .map_or(String::new(), |ghz| format!("{ghz:.2} GHz"));
-    format!("{ours:<12}  {slower:<14}{ghz:>8}")
+    format!("{ours:<12}  {lost:<13}{slower:<14}{ghz:>8}")
 }
 
 /// The shares of each CPU over the whole time.
@@ -126,6 +128,7 @@ mod tests {
             alone_percent,
             shared_slowdown_percent: alone_percent.filter(|ours| *ours < 100.0).map(|_| 43.2),
             core_ghz: Some(3.693),
+            lost_percent: 2.5,
             ..Noise::default()
         }
     }
@@ -139,9 +142,9 @@ mod tests {
         let all = [noise(0, Some(100.0)), noise(1, Some(52.0)), noise(12, None)];
         assert_eq!(
             plain(&frame(&all, 62, 24)),
-            "CPU 0   ██████████ ours 100.0 %                3.69 GHz\n\
-             CPU 1   █████░░░░░ ours  52.0 %  slower  +43 % 3.69 GHz\n\
-             CPU 12  ░░░░░░░░░░ not known                   3.69 GHz\n"
+            "CPU 0   ██████████ ours 100.0 %  lost  2.5 %                3.69 GHz\n\
+             CPU 1   █████░░░░░ ours  52.0 %  lost  2.5 %  slower  +43 % 3.69 GHz\n\
+             CPU 12  ░░░░░░░░░░ not known     lost  2.5 %                3.69 GHz\n"
         );
     }
 
@@ -152,7 +155,7 @@ mod tests {
             let text = plain(&frame(&all, columns, rows));
             assert!(text.lines().count() < rows.max(3), "{text}");
             let widest = text.lines().map(|line| line.chars().count()).max();
-            assert!(widest <= Some(columns.max(62)), "{text}");
+            assert!(widest <= Some(columns.max(75)), "{text}");
         }
     }
 
@@ -160,7 +163,7 @@ mod tests {
     fn a_script_gets_lines() {
         assert_eq!(
             lines(&[noise(0, Some(52.04))], 1.25),
-            "    1.25 s  CPU 0   ours  52.0 %  slower  +43 % 3.69 GHz\n"
+            "    1.25 s  CPU 0   ours  52.0 %  lost  2.5 %  slower  +43 % 3.69 GHz\n"
         );
     }
 

@@ -87,7 +87,7 @@ impl Setting {
 
     /// One stream of large messages that this end writes, to a partner on the same CPU.
     pub(crate) fn plain(b: &Bencher) -> Result<Setting, Failure> {
-        let path = Path::Loopback(Placement::here()[0], Family::Ipv4);
+        let path = Path::Loopback(Placement::SAME, Family::Ipv4);
         Ok(Setting {
             seats: Seats::of(&path, 1, b)?,
             path,

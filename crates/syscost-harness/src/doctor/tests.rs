@@ -1,0 +1,133 @@
+//! What is found, and how much it matters.
+
+use super::*;
+
+fn codes(machine: &Machine, state: &ProcessState) -> Vec<(&'static str, Level)> {
+    examine(machine, state)
+        .into_iter()
+        .filter(|finding| finding.level > Level::Good)
+        .map(|finding| (finding.code, finding.level))
+        .collect()
+}
+
+/// A machine that reports its state.
+fn reporting() -> Machine {
+    Machine {
+        turbo: Some(false),
+        smt: Some(false),
+        transparent_hugepages: Some("madvise".into()),
+        cpu_pressure_avg10: Some(0.0),
+        perf_event_paranoid: Some(-1),
+        aslr: Some(2),
+        ..Machine::default()
+    }
+}
+
+#[test]
+fn each_trouble_is_found_once_and_advised() {
+    let machine = Machine {
+        governor: Some("powersave".into()),
+        hypervisor: Some("KVM".into()),
+        clocksource: Some("hpet".into()),
+        cpus_online: 2,
+        load1: Some(7.0),
+        cgroup_cpu_quota: Some(0.5),
+        ..reporting()
+    };
+    let state = ProcessState {
+        traced: true,
+        ..usual()
+    };
+    assert_eq!(
+        codes(&machine, &state),
+        [
+            ("tracer", Level::Bad),
+            ("clocksource", Level::Warning),
+            ("governor", Level::Warning),
+            ("hypervisor", Level::Warning),
+            ("cgroup_quota", Level::Warning),
+            ("load", Level::Warning),
+        ]
+    );
+    let all = examine(&machine, &state);
+    assert!(
+        all.iter()
+            .all(|f| f.advice.is_empty() == (f.level == Level::Good))
+    );
+}
+
+/// A process that the scheduler treats like any other.
+fn usual() -> ProcessState {
+    ProcessState {
+        scheduling: Some(Scheduling {
+            class: Class::Normal,
+            nice: 0,
+        }),
+        ..ProcessState::default()
+    }
+}
+
+#[test]
+fn another_class_or_nice_value_is_found() {
+    for (class, nice, level, seen) in [
+        (Class::Normal, 5, Level::Warning, "SCHED_OTHER, nice 5"),
+        (Class::Normal, -5, Level::Note, "SCHED_OTHER, nice -5"),
+        (Class::Other(5), 0, Level::Warning, "SCHED_IDLE, nice 0"),
+        (Class::Fifo(1), 0, Level::Warning, "SCHED_FIFO 1, nice 0"),
+    ] {
+        let found = scheduling(Some(Scheduling { class, nice }));
+        assert_eq!((found.level, found.seen.as_str()), (level, seen));
+    }
+    assert_eq!(scheduling(None).level, Level::Note);
+}
+
+#[test]
+fn a_hypervisors_clock_that_programs_read_themselves_is_not_distrusted() {
+    for (clocksource, level) in [
+        ("kvm-clock", Level::Good),
+        ("hyperv_clocksource_tsc_page", Level::Good),
+        ("hyperv_clocksource_msr", Level::Warning),
+        ("hpet", Level::Warning),
+    ] {
+        let machine = Machine {
+            clocksource: Some(clocksource.into()),
+            ..reporting()
+        };
+        let all = examine(&machine, &usual());
+        let found = all
+            .iter()
+            .find(|one| one.code == "clocksource")
+            .expect("one");
+        assert_eq!(found.level, level, "{found:?}");
+    }
+}
+
+#[test]
+fn a_sound_machine_has_no_findings() {
+    let machine = Machine {
+        governor: Some("performance".into()),
+        clocksource: Some("tsc".into()),
+        cpus_online: 2,
+        load1: Some(0.1),
+        ..reporting()
+    };
+    assert_eq!(codes(&machine, &usual()), []);
+}
+
+#[test]
+fn what_the_system_does_not_report_is_not_called_good() {
+    let machine = Machine::default();
+    let all = examine(&machine, &ProcessState::default());
+    let of = |code: &str| all.iter().find(|one| one.code == code).expect(code);
+    for code in [
+        "governor",
+        "turbo",
+        "smt",
+        "load",
+        "cpu_pressure",
+        "clocksource",
+    ] {
+        assert!(of(code).level > Level::Good, "{:?}", of(code));
+        assert!(of(code).seen.contains("unknown"), "{:?}", of(code));
+    }
+}

@@ -1,0 +1,154 @@
+//! What the parent and the container leave to this program must not decide what it measures.
+
+mod common;
+
+use common::{Program, row, rows};
+use serde_json::Value;
+
+/// A run of these rows, started from a shell script in which it is `$run`.
+fn run(script: &str, selectors: &str) -> Option<Value> {
+    let program = Program::new();
+    let run = "\"$syscost\" run --profile quick --budget 20 --no-save --format json";
+    let script = script.replace("$run", &format!("{run} {selectors}"));
+    let output = program.script(&["bash"], &script)?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    if output.stdout.is_empty() && error.contains("skip") {
+        println!("skipped: {error}");
+        return None;
+    }
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    Some(serde_json::from_slice(&output.stdout).expect("one document"))
+}
+
+fn all_have_numbers(run: &Value) {
+    for row in rows(run) {
+        let status = row["status"].as_str().unwrap_or_default();
+        assert!(!matches!(status, "failed" | "withheld"), "{row}");
+    }
+}
+
+#[test]
+fn a_parent_that_ignores_the_end_of_children_changes_nothing() {
+    let Some(run) = run("trap '' CHLD; exec $run", "syscall.umask task.vfork") else {
+        return;
+    };
+    all_have_numbers(&run);
+}
+
+#[test]
+fn signals_that_the_parent_blocks_are_not_blocked_here() {
+    let script =
+        "env --block-signal true 2>/dev/null || { echo skip: no env --block-signal >&2; exit; }
+                  exec env --block-signal $run";
+    let Some(run) = run(script, "signal.catch signal.mask signal.protection_fault") else {
+        return;
+    };
+    all_have_numbers(&run);
+}
+
+#[test]
+fn a_niced_run_says_so() {
+    let Some(run) = run("exec nice -n 5 $run", "syscall.umask") else {
+        return;
+    };
+    let seen = run["machine"]["scheduling"].as_str().expect("it is known");
+    assert!(seen.ends_with("nice 5"), "{seen}");
+    let warnings = run["warnings"].as_array().expect("warnings");
+    assert!(
+        warnings.iter().any(|one| one["code"] == "scheduling"),
+        "{warnings:?}"
+    );
+}
+
+/// Shows another list of CPUs than the ones that may be used, as lxcfs does.
+const ANOTHERS_CPUS: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
+    [ \"$last\" != 0 ] && echo 0 >online && unshare --mount true 2>/dev/null ||
+        { echo skip: one CPU, or no namespaces >&2; exit; }
+    export last; exec unshare --mount bash -c '
+        mount --make-rprivate / && mount --bind online /sys/devices/system/cpu/online &&
+        exec taskset -c $last \"$@\"' inner";
+
+#[test]
+fn a_cpu_that_the_list_of_those_online_lacks_is_still_ones_own() {
+    let script = format!("{ANOTHERS_CPUS} $run");
+    let Some(run) = run(&script, "syscall.umask ipc.round_trip{via=pipe,size=1}") else {
+        return;
+    };
+    all_have_numbers(&run);
+    assert_eq!(run["machine"]["cpus_allowed"], 1);
+    let program = Program::new();
+    for command in ["list", "explain ipc.round_trip", "doctor"] {
+        let script = format!("{ANOTHERS_CPUS} \"$syscost\" {command}");
+        let output = program.script(&["bash"], &script).expect("it ran before");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {error}");
+    }
+}
+
+#[test]
+fn a_cpu_outside_of_the_first_set_is_measured_when_it_is_named() {
+    let script = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
+                  [ \"$last\" != 0 ] || { echo skip: one CPU >&2; exit; }
+                  exec taskset -c 0 $run --cpus $last";
+    let Some(run) = run(script, "syscall.umask") else {
+        return;
+    };
+    assert_ne!(run["config"]["cpus"], serde_json::json!([0]));
+    all_have_numbers(&run);
+}
+
+/// Takes the last CPU away from the run while it measures.
+const SHRINKING: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//'); [ \"$last\" != 0 ] ||
+        { echo skip: one CPU >&2; exit; }
+    group=$(mktemp -d /sys/fs/cgroup/cpuset/syscost-test-XXXXXX 2>/dev/null ||
+            mktemp -d /sys/fs/cgroup/syscost-test-XXXXXX 2>/dev/null) ||
+        { echo skip: no control groups >&2; exit; }
+    trap 'rmdir $group' EXIT
+    [ -e $group/cpuset.mems ] && cat ${group%/*}/cpuset.mems >$group/cpuset.mems 2>/dev/null
+    echo 0-$last 2>/dev/null >$group/cpuset.cpus || { echo skip: no sets of CPUs >&2; exit; }
+    (echo $BASHPID >$group/cgroup.procs; exec $run) & child=$!
+    until [ \"$(cat syscost/journals/*.journal 2>/dev/null | wc -l)\" -ge 6 ] ||
+        ! kill -0 $child 2>/dev/null; do sleep 0.1; done
+    echo 0 >$group/cpuset.cpus
+    wait $child; code=$?; exit $code";
+
+#[test]
+fn a_set_of_cpus_that_shrinks_in_mid_run_costs_no_rows() {
+    let Some(run) = run(SHRINKING, "syscall.null syscall.stat syscall.select") else {
+        return;
+    };
+    let warnings = run["warnings"].as_array().expect("warnings");
+    assert!(
+        warnings.iter().any(|one| one["code"] == "cpus"),
+        "{warnings:?}"
+    );
+    let measured = row(&run, "syscall.null{call=getppid}");
+    assert_eq!(measured["status"], "ok", "{measured}");
+}
+
+#[test]
+fn a_crash_on_purpose_leaves_no_core_file() {
+    let program = Program::new();
+    let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+    if pattern.contains(['/', '|']) {
+        return println!("skipped: core files go elsewhere: {pattern}");
+    }
+    let script = "ulimit -c unlimited; \"$syscost\" selftest >out 2>&1; ls";
+    let Some(output) = program.script(&["bash"], script) else {
+        return;
+    };
+    let files = String::from_utf8_lossy(&output.stdout);
+    assert!(!files.contains("core"), "{files}");
+}
+
+#[test]
+fn too_little_address_space_is_said_and_no_abort() {
+    let program = Program::new();
+    let script = "ulimit -v 60000; exec \"$syscost\" list";
+    let Some(output) = program.script(&["bash"], script) else {
+        return;
+    };
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("limited to 58 MiB (ulimit -v)"), "{error}");
+}
