@@ -249,6 +249,7 @@ mod tests {
     fn reporting() -> Machine {
         Machine {
             turbo: Some(false),
+            idle_driver: Some("intel_idle".into()),
             smt: Some(false),
             transparent_hugepages: Some("madvise".into()),
             cpu_pressure_avg10: Some(0.0),
@@ -279,6 +280,7 @@ mod tests {
                 ("tracer", Level::Bad),
                 ("clocksource", Level::Warning),
                 ("governor", Level::Warning),
+                ("idle", Level::Note),
                 ("hypervisor", Level::Warning),
                 ("cgroup_quota", Level::Warning),
                 ("load", Level::Warning),
@@ -311,6 +313,7 @@ mod tests {
         for code in [
             "governor",
             "turbo",
+            "idle",
             "smt",
             "load",
             "cpu_pressure",

@@ -18,7 +18,7 @@ pub mod selection;
 mod tail;
 
 use selection::Selection;
-pub use tail::Tail;
+pub use tail::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, Tail};
 
 /// How to judge the samples of one case.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -86,17 +86,21 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     way.calls().iter().for_each(|call| b.expect(calls(*call)));
     let slack = Slack::set(b.case())?;
     let clock = *b.clock();
-    let mut overshoots = Vec::with_capacity(1024);
-    b.observe(|| {
+    let mut overshoot = || {
         let start = clock.start();
         way.sleep(&length).map_err(|cause| match cause {
             Errno::NOSYS => Failure::Unsupported("this kernel has no such call".into()),
             cause => Failure::of("sleeping", cause),
         })?;
         let stop = clock.stop();
-        let slept_ns = clock.to_ns(stop.ticks.saturating_sub(start));
-        overshoots.push(slept_ns - asked_ns as f64);
-        Ok(slept_ns - asked_ns as f64)
+        Ok(clock.to_ns(stop.ticks.saturating_sub(start)) - asked_ns as f64)
+    };
+    b.settle(|| overshoot().map(drop))?;
+    let mut overshoots = Vec::with_capacity(1024);
+    b.observe(|| {
+        let ns = overshoot()?;
+        overshoots.push(ns);
+        Ok(ns)
     })?;
 
     let early = overshoots

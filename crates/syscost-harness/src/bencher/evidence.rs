@@ -50,6 +50,9 @@ pub(super) const COUNTED_PER_TASK: u64 = 32;
 /// Minimum number of audited operations.
 const MIN_AUDITED: u64 = 4;
 
+/// Minimum number of switches per operation for it to be one that sleeps.
+const MIN_SLEEPS: f64 = 0.5;
+
 /// An audit that takes longer than this hangs.
 const AUDIT_LIMIT: Duration = Duration::from_secs(5);
 
@@ -70,6 +73,13 @@ impl Bencher<'_> {
                 (Counter::VoluntarySwitches, _) => true,
                 _ => false,
             })
+    }
+
+    /// Whether each operation of its tasks includes sleeps, according to its own expectations.
+    pub(super) fn must_sleep(&self) -> bool {
+        self.declared
+            .iter()
+            .any(|expect| expect.counter == Counter::Switches && expect.bound.min() >= MIN_SLEEPS)
     }
 
     pub(super) fn count_batches(

@@ -12,7 +12,7 @@ use crate::cores::Cores;
 const PATIENCE_NS: f64 = 1e6;
 
 /// Findings of a pass where looks up to this ratio count as undisturbed.
-fn on_core(
+pub(super) fn on_core(
     limit: f64,
     pass: Pass,
     run: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
