@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["web server", "request/response", "lat_http"],
     cases: Cases::Here(cases),
     support: far_end::support,
+    revision: 2,
     run,
     source: include_str!("http.rs"),
     ..Benchmark::DEFAULT

@@ -12,7 +12,7 @@ mod claims;
 mod laps;
 mod neighbour;
 pub(in crate::bencher) mod real;
-mod settle;
+mod sleeping;
 mod team;
 
 use team::{HERE, team};

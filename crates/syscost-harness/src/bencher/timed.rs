@@ -1,6 +1,6 @@
 //! The timed pass: takes samples, counts nothing but disturbances.
 
-mod settle;
+mod sleeping;
 mod tail;
 pub(super) mod warm_up;
 mod watched;
@@ -92,7 +92,7 @@ impl Bencher<'_> {
         let batch = self.prepare_batches(per_turn, body)?;
         let (turns, lead_in) = (batch.turns, batch.lead_in(body));
         let iterations = turns * per_turn;
-        self.settle_turns(batch, per_turn, body)?;
+        self.lead_in_team(batch, per_turn, body)?;
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
         self.sample(iterations, |bencher| {
             let ns = bencher.time_counting(per_turn, body, turns, lead_in)?;

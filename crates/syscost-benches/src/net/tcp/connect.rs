@@ -61,6 +61,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     quick: |case| setting::is_usual_path(case) && case.get(Step::KEY) == Step::Connect.name(),
     support: far_end::support,
+    revision: 2,
     run,
     source: include_str!("connect.rs"),
     ..Benchmark::DEFAULT

@@ -51,6 +51,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(|| setting::cases(&SIZES)),
     quick: setting::is_plain,
     support: far_end::support,
+    revision: 2,
     run,
     source: include_str!("round_trip.rs"),
     ..Benchmark::DEFAULT

@@ -107,7 +107,6 @@ impl Bencher<'_> {
     ) -> Result<(), Failure> {
         let batch = self.prepare_batches(self.per_turn, work)?;
         let iterations = batch.turns * work.per_turn;
-        self.settle_turns(batch, self.per_turn, work)?;
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
         self.sample(iterations, |bencher| {

@@ -103,8 +103,6 @@ impl Bencher<'_> {
         if self.cpu != home && self.bracket.is_some() {
             self.bracket = Bracket::new(*self.clock, self.cpu, self.cores);
         }
-        let is_elsewhere = cpus.iter().any(|cpu| *cpu != self.cpu);
-        self.is_uninterrupted = is_elsewhere && self.must_sleep();
         self.watch_partners(placement, &cpus)?;
         let result = measure(self, &cpus);
         let back = pin(&[home]);

@@ -12,9 +12,9 @@ use crate::bencher::Bencher;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
-/// How long the operation runs before the first sample: forty round trips of 50 µs, where ten sleeps
+/// How long the operation runs before the first sample: forty round trips of 50 µs, where six sleeps
 /// take KVM's polling from nothing to its default maximum of 200 µs.
-const SETTLE_NS: f64 = 2e6;
+const LEAD_IN_NS: f64 = 2e6;
 
 /// Maximum number of operations that this takes.
 const MAX_OPERATIONS: f64 = 1e5;
@@ -26,7 +26,7 @@ impl Bencher<'_> {
     ///
     /// # Errors
     /// The operation's error.
-    pub fn settle(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+    pub fn lead_in(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
         self.set_too_late |= self.measured;
         self.is_uninterrupted = true;
         if !self.is_timed() {
@@ -38,7 +38,7 @@ impl Bencher<'_> {
     }
 
     /// Likewise with the turns of a team, if these sleep on several CPUs.
-    pub(in crate::bencher) fn settle_turns(
+    pub(in crate::bencher) fn lead_in_team(
         &mut self,
         batch: Batch,
         per_turn: u64,
@@ -61,5 +61,5 @@ impl Bencher<'_> {
 
 /// How many operations of this length fill the time.
 fn operations_lasting(one_ns: f64) -> u64 {
-    (SETTLE_NS / one_ns.max(1.0)).clamp(1.0, MAX_OPERATIONS) as u64
+    (LEAD_IN_NS / one_ns.max(1.0)).clamp(1.0, MAX_OPERATIONS) as u64
 }

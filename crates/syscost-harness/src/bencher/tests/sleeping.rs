@@ -39,13 +39,13 @@ fn longest_pause(operations: &[(u64, u64)]) -> u64 {
 
 #[test]
 fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
-    let settled = operations(|b, sleep| {
-        b.settle(&mut *sleep)?;
+    let asleep = operations(|b, sleep| {
+        b.lead_in(&mut *sleep)?;
         b.observe(|| sleep().map(|()| 1.0))
     });
     // Only the looks at its own core, of some readings each. A wait would last a millisecond.
-    assert!(longest_pause(&settled) < 1_000, "{settled:?}");
-    let before = settled.len() - operations(|b, sleep| b.observe(|| sleep().map(|()| 1.0))).len();
+    assert!(longest_pause(&asleep) < 1_000, "{asleep:?}");
+    let before = asleep.len() - operations(|b, sleep| b.observe(|| sleep().map(|()| 1.0))).len();
     assert_eq!(
         before, 40,
         "2 ms, with the one that tells how many that are"
