@@ -61,6 +61,12 @@ impl Progress {
         begun_shared + self.ended_shared == number && 2 * begun_shared >= number
     }
 
+    /// Share of this many samples that began on a core of our own, in percent.
+    fn begun_ours_percent(&self, number: usize) -> Option<f64> {
+        let share = 1.0 - self.begun_shared.len() as f64 / number as f64;
+        (number > 0).then_some(100.0 * share)
+    }
+
     /// Whether the samples suffice.
     fn is_enough(&self, wanted: usize) -> bool {
         // When the frequency changes, times differ and cycles do not, or the other way round.
@@ -168,7 +174,11 @@ impl Bencher<'_> {
     /// Adds what all looks show together.
     fn finish_looks(&mut self, progress: &Progress) {
         if let Some(bracket) = &self.bracket {
-            self.findings.alone_percent = bracket.alone_percent();
+            // Without waits there are too few looks to tell by the time between two of them.
+            self.findings.alone_percent = match self.is_uninterrupted {
+                true => progress.begun_ours_percent(self.findings.values.len()),
+                false => bracket.alone_percent(),
+            };
             self.findings.alone_ratio =
                 self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
             let (unseen, far) = (bracket.unseen_partners(), bracket.far_alone_percent());

@@ -92,3 +92,17 @@ fn the_core_of_a_partner_that_sleeps_is_not_looked_at() {
     let spinning = round_trips(0.0).expect("as before");
     assert_eq!(spinning.details.get(PARTNERS_UNSEEN), None);
 }
+
+#[test]
+fn how_much_of_the_time_its_core_was_ours_is_told_by_its_samples() {
+    for (limit, percent) in [(2.0, 100.0), (0.5, 0.0)] {
+        let findings = on_core(limit, Pass::Timed, |b| {
+            b.lead_in(|| Ok(()))?;
+            b.observe(|| {
+                mock::advance_ns(50_000);
+                Ok(1.0)
+            })
+        });
+        assert_eq!(findings.alone_percent, Some(percent));
+    }
+}
