@@ -56,8 +56,9 @@ impl Tail {
     }
 }
 
-/// The details with the median operation in each of two states, without the unit, and with the share
-/// of the operations in the slower one. The names of [`Estimated::details`](super::Estimated).
+/// The details with the median operation in each of two states, without the unit, and with the
+/// share of the operations in the slower one. The names of
+/// [`Estimated::details`](super::Estimated).
 pub const FAST_STATE: &str = "fast_state";
 /// See [`FAST_STATE`].
 pub const SLOW_STATE: &str = "slow_state";

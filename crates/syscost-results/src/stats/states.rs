@@ -1,9 +1,9 @@
 //! Two states in a histogram of single operations: a CPU that wakes fast or slowly, a path that is
 //! taken or not.
 //!
-//! Single operations are thousands and follow each other, so that a test of significance finds modes
-//! in every histogram. Here two heaps count as states only if the valley between them is deep, they
-//! are far apart, and neither is a tail.
+//! Single operations are thousands and follow each other, so that a test of significance finds
+//! modes in every histogram. Here two heaps count as states only if the valley between them is
+//! deep, they are far apart, and neither is a tail.
 
 /// Width of a class, as a factor: 10 %. Finer ones are empty by chance.
 const CLASS: f64 = 1.1;
@@ -35,8 +35,8 @@ pub struct States {
 }
 
 /// The two states in this histogram of `(upper bound, count)`, ascending, all bounds in the same
-/// unit; `None` if it has one, or too few operations. With more than two, these are the two sides of
-/// the deepest valley.
+/// unit; `None` if it has one, or too few operations. With more than two, these are the two sides
+/// of the deepest valley.
 pub fn two_states(histogram: &[(f64, u64)]) -> Option<States> {
     let total: u64 = histogram.iter().map(|(_, count)| count).sum();
     if total < MIN_OPERATIONS {

@@ -24,8 +24,8 @@
 //! operations and `p99_99_ns` 29,956. Between two CPUs that sleep all of them count, and may have
 //! two states (`fast_state_ns`, `slow_state_ns`); elsewhere only those on undisturbed cores, at
 //! both ends: a far end judges its own core when asked, and `far_undisturbed_percent` is the share
-//! of its answers that found it undisturbed. A `retransmits_count` other than 0 means that the times
-//! include waiting for lost segments.
+//! of its answers that found it undisturbed. A `retransmits_count` other than 0 means that the
+//! times include waiting for lost segments.
 //! ## Source
 //! netperf `TCP_RR`; sockperf ping-pong; qperf `tcp_lat`; lmbench `lat_tcp`.
 

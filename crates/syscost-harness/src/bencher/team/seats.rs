@@ -118,8 +118,8 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Starts looking at the cores of partners on other CPUs, where it is known which CPUs these are
-    /// and a look does not change what is measured: it would wake a CPU that sleeps.
+    /// Starts looking at the cores of partners on other CPUs, where it is known which CPUs these
+    /// are and a look does not change what is measured: it would wake a CPU that sleeps.
     fn watch_partners(&mut self, placement: Placement, partners: &[u32]) -> Result<(), Failure> {
         let others = || partners.iter().filter(|cpu| **cpu != self.cpu);
         let is_known = placement != Placement::Free && others().count() <= MAX_WATCHED;

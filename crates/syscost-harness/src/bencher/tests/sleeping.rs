@@ -52,8 +52,8 @@ fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
     );
 }
 
-/// The findings of round trips with a partner on another CPU of which at least this many switches are
-/// expected; `None` where there is no other CPU.
+/// The findings of round trips with a partner on another CPU of which at least this many switches
+/// are expected; `None` where there is no other CPU.
 fn round_trips(switches: f64) -> Option<Findings> {
     let cpus = cpu::allowed().unwrap_or_default();
     let placement = Placement::among(&cpus).into_iter().find(|placement| {

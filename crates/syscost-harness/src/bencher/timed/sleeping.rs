@@ -1,19 +1,19 @@
 //! What sleeps on a CPU of its own runs alone for a while before its first sample.
 //!
-//! How long an idle CPU takes to wake depends on how long its sleeps were before: the kernel chooses
-//! its idle state by them, and the host of a virtual machine keeps its processor busy only while
-//! they are short (KVM's halt polling doubles and halves such a time with each sleep). Waiting
-//! between samples until a core is ours, or a look at the partner's core, would be such a sleep, or
-//! end one. So the samples of such operations follow each other like those of a program that does
-//! nothing else.
+//! How long an idle CPU takes to wake depends on how long its sleeps were before: the kernel
+//! chooses its idle state by them, and the host of a virtual machine keeps its processor busy only
+//! while they are short (KVM's halt polling doubles and halves such a time with each sleep).
+//! Waiting between samples until a core is ours, or a look at the partner's core, would be such a
+//! sleep, or end one. So the samples of such operations follow each other like those of a program
+//! that does nothing else.
 
 use super::Batch;
 use crate::bencher::Bencher;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
-/// How long the operation runs before the first sample: forty round trips of 50 µs, where six sleeps
-/// take KVM's polling from nothing to its default maximum of 200 µs.
+/// How long the operation runs before the first sample: forty round trips of 50 µs, where six
+/// sleeps take KVM's polling from nothing to its default maximum of 200 µs.
 const LEAD_IN_NS: f64 = 2e6;
 
 /// Maximum number of operations that this takes.
