@@ -61,12 +61,6 @@ impl Progress {
         begun_shared + self.ended_shared == number && 2 * begun_shared >= number
     }
 
-    /// Share of this many samples that began on a core of our own, in percent.
-    fn begun_ours_percent(&self, number: usize) -> Option<f64> {
-        let share = 1.0 - self.begun_shared.len() as f64 / number as f64;
-        (number > 0).then_some(100.0 * share)
-    }
-
     /// Whether the samples suffice.
     fn is_enough(&self, wanted: usize) -> bool {
         // When the frequency changes, times differ and cycles do not, or the other way round.
@@ -174,11 +168,9 @@ impl Bencher<'_> {
     /// Adds what all looks show together.
     fn finish_looks(&mut self, progress: &Progress) {
         if let Some(bracket) = &self.bracket {
-            // Without waits there are too few looks to tell by the time between two of them.
-            self.findings.alone_percent = match self.is_uninterrupted {
-                true => progress.begun_ours_percent(self.findings.values.len()),
-                false => bracket.alone_percent(),
-            };
+            // Nothing is selected by the core in an uninterrupted series: it counts as not looked at.
+            self.findings.alone_percent =
+                bracket.alone_percent().filter(|_| !self.is_uninterrupted);
             self.findings.alone_ratio =
                 self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
             let (unseen, far) = (bracket.unseen_partners(), bracket.far_alone_percent());
@@ -287,11 +279,15 @@ impl Bencher<'_> {
         };
         let seen = bracket.take_seen();
         let knows_frequency = bracket.knows_frequency() && !self.findings.observed;
-        if seen.before {
+        let (before, after) = match self.is_uninterrupted {
+            true => (false, false),
+            false => (seen.before, seen.after),
+        };
+        if before {
             progress.begun_shared.push(number);
         }
-        progress.ended_shared += u32::from(!seen.before && seen.after);
-        if seen.before || seen.after {
+        progress.ended_shared += u32::from(!before && after);
+        if before || after {
             self.disturbed(number, Cause::SharedCore);
         }
         if knows_frequency {

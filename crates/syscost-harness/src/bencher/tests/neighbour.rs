@@ -45,7 +45,7 @@ pub(super) fn on_core(
 }
 
 /// How many samples are tagged as shared; others are disturbed by tests that run at the same time.
-fn shared_samples(findings: &Findings) -> usize {
+pub(super) fn shared_samples(findings: &Findings) -> usize {
     let causes = findings.disturbed.iter();
     causes.filter(|one| one.cause == Cause::SharedCore).count()
 }
