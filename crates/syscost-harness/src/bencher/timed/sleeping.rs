@@ -5,8 +5,7 @@
 //! while they are short (KVM's halt polling doubles and halves such a time with each sleep).
 //! Waiting between samples until a core is ours, or a look at the partner's core, would be such a
 //! sleep, or end one. So the samples of such operations follow each other like those of a program
-//! that does nothing else,
-//! and all of them count.
+//! that does nothing else, and all of them count.
 
 use super::Batch;
 use crate::bencher::Bencher;
