@@ -157,6 +157,7 @@ pub(crate) fn notes(row: &Measurement) -> Vec<String> {
         notes.push(parts.join(", "));
     }
     notes.extend(sentence::undisturbed(row));
+    notes.extend(sentence::states(row));
     for evidence in &row.evidence {
         let sign = Mark::of(std::slice::from_ref(evidence)).sign();
         notes.push(format!("{sign} {}", sentence::evidence(evidence)));

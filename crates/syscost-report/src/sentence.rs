@@ -12,7 +12,7 @@ pub use directory::directory;
 use settings::cpus;
 pub use settings::{frequency, hardware, precision, settings};
 pub(crate) use shared::without_column;
-pub use shared::{core_ours, samples, share, slower_while_shared, undisturbed};
+pub use shared::{core_ours, samples, share, slower_while_shared, states, undisturbed};
 pub use summary::{summary, summary_of_part};
 
 /// The overall evidence of a measurement.
@@ -302,6 +302,20 @@ mod tests {
         run.measurements[4].estimate.shared_median = None;
         assert_eq!(row(&run).as_deref(), Some("undisturbed 1.2 % of samples"));
         assert_eq!(undisturbed(fixture::row(&run, "signal.catch")), None);
+    }
+
+    #[test]
+    fn a_row_tells_the_two_states_of_its_operations() {
+        let run = fixture::run();
+        let mut row = fixture::row(&run, "syscall.null{call=getppid}").clone();
+        assert_eq!(states(&row), None);
+        row.details.extend([
+            ("fast_state_ns".to_owned(), 45_200.0),
+            ("slow_state_ns".to_owned(), 85_100.0),
+            ("slow_state_percent".to_owned(), 39.4),
+        ]);
+        let text = "two states: 45.2 µs, and 85.1 µs in 39 % of single operations";
+        assert_eq!(states(&row).as_deref(), Some(text));
     }
 
     #[test]

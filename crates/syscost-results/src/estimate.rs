@@ -24,7 +24,7 @@ mod tail;
 use between::Level;
 use core_share::Line;
 use selection::{Conversion, Selection};
-pub use tail::Tail;
+pub use tail::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, Tail};
 
 /// What the kept runs of a machine showed of one row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -61,8 +61,12 @@ pub struct Machine {
     pub frequency_driver: Option<String>,
     /// Whether the CPU may exceed its nominal frequency.
     pub turbo: Option<bool>,
-    /// Idle driver.
+    /// Idle driver; `none` where the kernel only halts a CPU that is idle.
     pub idle_driver: Option<String>,
+    /// Idle governor, which chooses among the driver's states.
+    pub idle_governor: Option<String>,
+    /// How long the `haltpoll` governor of a virtual machine lets an idle CPU poll, at most, in ns.
+    pub guest_halt_poll_ns: Option<u64>,
     /// The kernel's own clock source.
     pub clocksource: Option<String>,
     /// Transparent huge pages: `always`, `madvise` or `never`.
@@ -100,6 +104,24 @@ impl Machine {
         ]
     }
 
+    /// What an idle CPU does, which decides how long it takes to wake: `driver intel_idle, governor
+    /// menu`. `None` where the driver is not known.
+    pub fn idle(&self) -> Option<String> {
+        let driver = self.idle_driver.as_deref()?;
+        // Without a driver there is nothing to choose from, and no governor asks for polling.
+        let governor = self.idle_governor.as_deref().filter(|_| driver != "none");
+        let mut text = format!("driver {driver}");
+        text.extend(governor.map(|name| format!(", governor {name}")));
+        let poll = self
+            .guest_halt_poll_ns
+            .filter(|_| governor == Some("haltpoll"));
+        text.extend(poll.map(|ns| match ns {
+            0 => ", no polling by the guest".to_owned(),
+            _ => format!(", polling by the guest up to {} µs", ns as f64 / 1e3),
+        }));
+        Some(text)
+    }
+
     /// Whether both are the same machine; a machine without a name matches none.
     pub fn is_same_as(&self, other: &Machine) -> bool {
         !self.hostname.is_empty() && self.identity() == other.identity()
@@ -135,4 +157,38 @@ pub struct Build {
     pub profile: String,
     /// Commit, if known.
     pub commit: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_cpu_is_described_by_what_has_an_effect() {
+        let idle = |driver: &str, governor: &str, poll| {
+            let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+            let machine = Machine {
+                idle_driver: some(driver),
+                idle_governor: some(governor),
+                guest_halt_poll_ns: poll,
+                ..Machine::default()
+            };
+            machine.idle()
+        };
+        let text = |driver, governor, poll| idle(driver, governor, poll).expect("known");
+        assert_eq!(text("none", "menu", Some(200_000)), "driver none");
+        assert_eq!(
+            text("intel_idle", "menu", Some(7)),
+            "driver intel_idle, governor menu"
+        );
+        assert_eq!(
+            text("haltpoll", "haltpoll", Some(200_000)),
+            "driver haltpoll, governor haltpoll, polling by the guest up to 200 µs"
+        );
+        assert_eq!(
+            text("haltpoll", "haltpoll", Some(0)),
+            "driver haltpoll, governor haltpoll, no polling by the guest"
+        );
+        assert_eq!(idle("", "menu", None), None);
+    }
 }

@@ -51,7 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_unix",
         "ipc-bench",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(cases),
     quick: |case| {
         // A pipe's round trip is `switch.pipe`.

@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "ipc.unix_connect",
     title: "Unix socket connection setup",
     tags: &["unix domain socket", "accept", "lat_unix_connect"],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(cases),
     quick: |case| case.get("name") == "path" && is_plain(case),
     full: |case| case.get("name") != "path" || case.get(Placement::KEY) == "free",

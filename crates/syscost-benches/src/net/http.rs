@@ -45,6 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     full: |case| is_of_loopback(case) && case.get("size") != "1K",
     support: far_end::support,
+    revision: 2,
     run,
     source: include_str!("http.rs"),
     ..Benchmark::DEFAULT

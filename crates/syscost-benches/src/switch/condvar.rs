@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pthread_cond_signal",
         "pthread_cond_wait",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.

@@ -29,7 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "task switch",
         "time per switch",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),

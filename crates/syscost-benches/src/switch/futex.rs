@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "futex wait",
         "futex wake",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(ping_pong::cases),
     quick: ping_pong::quick,
     full: ping_pong::full,

@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "sem_wait",
         "lat_sem",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),

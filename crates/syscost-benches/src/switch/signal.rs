@@ -38,7 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "tgkill",
         "sigtimedwait",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),

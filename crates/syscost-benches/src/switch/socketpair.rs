@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "unix domain socket",
         "lat_unix",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(ping_pong::cases),
     expect: &[
         // Two, and up to two spurious ones.

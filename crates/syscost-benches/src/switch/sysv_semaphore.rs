@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "semop",
         "lat_sem",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(ping_pong::cases),
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
     full: ping_pong::full,

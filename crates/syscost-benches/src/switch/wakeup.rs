@@ -17,13 +17,14 @@
 //! The number is the median of all wake-ups: each sample is the median of many, and every wake-up
 //! is in the histogram. What matters is its tail: `p99_9_ns` is reported from 2,995 wake-ups on,
 //! `p99_99_ns` from 29,956 on (the careful profile), `longest_ns` always, from `singles_count`.
-//! `mean_in_queue_ns` is how long the task was ready and did not run. A normal task on a loaded CPU
-//! either takes the CPU immediately or waits until the load's turn ends, some ms. A real-time one
-//! never waits for it; what is late then is the kernel, the interrupt, or the hypervisor. Its rows
-//! are measured only with `syscost run --real-time`. Two CPUs' counters may differ by some ns
-//! (`timing.tsc_skew`); the run uses them only if no reading was ever seen to go backwards from one
-//! to the other. What interrupts the waker between its clock reading and its wake is in the tail,
-//! too.
+//! An idle CPU may wake fast or slowly: then `fast_state_ns`, `slow_state_ns` and
+//! `slow_state_percent` tell the two apart. `mean_in_queue_ns` is how long the task was ready and
+//! did not run. A normal task on a loaded CPU either takes the CPU immediately or waits until the
+//! load's turn ends, some ms. A real-time one never waits for it; what is late then is the kernel,
+//! the interrupt, or the hypervisor. Its rows are measured only with `syscost run --real-time`. Two
+//! CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them only if no reading
+//! was ever seen to go backwards from one to the other. What interrupts the waker between its clock
+//! reading and its wake is in the tail, too.
 //! ## Source
 //! cyclictest; schbench.
 
@@ -70,6 +71,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "normal" => Ok(()),
         class => Err(Unsupported::new(format!("there is no class `{class}`"))),
     },
+    revision: 2,
     run,
     source: include_str!("wakeup.rs"),
     ..Benchmark::DEFAULT

@@ -45,6 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Two waits and two wakes; a thread that is woken too early waits again.
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 12.0),
     ],
+    revision: 2,
     run,
     source: include_str!("barrier.rs"),
     ..Benchmark::DEFAULT

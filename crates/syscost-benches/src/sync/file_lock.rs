@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lock contention",
         "lat_fcntl",
     ],
-    revision: 2,
+    revision: 3,
     cases: Cases::Here(cases),
     full: |case| case.get("state") != "free" && case.get("via") != "fcntl",
     run,

@@ -46,6 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     cases: Cases::Here(cases),
     quick: |case| case.get("state") != "handed_over",
+    revision: 2,
     run,
     source: include_str!("mutex.rs"),
     ..Benchmark::DEFAULT

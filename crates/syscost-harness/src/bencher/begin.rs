@@ -36,6 +36,8 @@ impl Bencher<'_> {
         self.refuse_growth(manner)?;
         self.is_team = manner.is_together();
         self.declared = expect::complete(&self.declared, manner, cpus);
+        // On one CPU nothing sleeps: there the next task runs.
+        self.is_uninterrupted |= manner == Manner::Together && cpus > 1 && self.must_sleep();
         Ok(())
     }
 }

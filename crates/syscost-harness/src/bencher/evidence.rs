@@ -46,6 +46,10 @@ pub(super) const COUNTED_PER_TASK: u64 = 32;
 /// Minimum number of audited operations.
 const MIN_AUDITED: u64 = 4;
 
+
+/// Minimum number of switches per operation for it to be one that sleeps.
+const MIN_SLEEPS: f64 = 0.5;
+
 thread_local! {
     /// Opened once per worker: the kernel takes tens of milliseconds to arm and disarm it.
     static TRACEPOINT: Option<perf::Counter> = perf::Counter::open(perf::Event::Syscalls).ok();
@@ -69,6 +73,13 @@ impl Bencher<'_> {
             expect.counter == Counter::Switches && expect.bound.max().is_none_or(|most| most > 0.01)
         };
         self.may_block() || self.declared.iter().any(is_switched)
+    }
+
+    /// Whether each operation of its tasks includes sleeps, according to its own expectations.
+    pub(super) fn must_sleep(&self) -> bool {
+        self.declared
+            .iter()
+            .any(|expect| expect.counter == Counter::Switches && expect.bound.min() >= MIN_SLEEPS)
     }
 
     pub(super) fn count_batches(

@@ -72,6 +72,8 @@ pub struct Bencher<'a> {
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
     is_team: bool,
+    /// Whether samples follow each other without waits for the core in between.
+    is_uninterrupted: bool,
     /// Operations in a turn of several tasks.
     per_turn: u64,
     /// How long an operation of several tasks takes, in ns, if that is known beforehand.
@@ -118,6 +120,7 @@ impl<'a> Bencher<'a> {
             bracket: Bracket::new(*situation.clock, situation.cpu, situation.cores),
             pinned: true,
             is_team: false,
+            is_uninterrupted: false,
             per_turn: 1,
             known_ns: 0.0,
             cpu_ns: None,

@@ -32,6 +32,9 @@ const AFTER_EFFECTS: u32 = 6;
 /// The detail that says that only the look before each sample decided.
 pub(super) const GATE_ALONE: &str = "gate_alone";
 
+/// The detail with the number of partners' CPUs whose cores were not looked at.
+pub(super) const PARTNERS_UNSEEN: &str = "partner_cores_unseen_count";
+
 /// Number of empty samples that are then taken, each as long as a real one, and how many of them
 /// must end undisturbed to show that the operation is the cause.
 const CONTROLS: u32 = 8;
@@ -174,12 +177,14 @@ impl Bencher<'_> {
     /// Adds what all looks show together.
     fn finish_looks(&mut self, progress: &Progress) {
         if let Some(bracket) = &self.bracket {
-            self.findings.alone_percent = bracket.alone_percent();
+            // Nothing is selected by the core in an uninterrupted series: it counts as not looked at.
+            self.findings.alone_percent =
+                bracket.alone_percent().filter(|_| !self.is_uninterrupted);
             self.findings.alone_ratio =
                 self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
             let (unseen, far) = (bracket.unseen_partners(), bracket.far_alone_percent());
             if unseen > 0 {
-                self.detail("partner_cores_unseen_count", unseen as f64);
+                self.detail(PARTNERS_UNSEEN, unseen as f64);
             }
             if let Some(percent) = far {
                 self.detail("far_undisturbed_percent", percent);
@@ -219,8 +224,16 @@ impl Bencher<'_> {
             || (!is_patient && number >= wanted)
     }
 
-    /// Waits, for as long as this case may, until the core is ours.
+    /// Waits, for as long as this case may, until the core is ours; not within an uninterrupted
+    /// series.
     pub(super) fn gate(&mut self) {
+        if !self.is_uninterrupted {
+            self.wait_for_core();
+        }
+    }
+
+    /// Waits, for as long as this case may, until the core is ours.
+    pub(super) fn wait_for_core(&mut self) {
         let patience_ns = self.effort.patience_ns;
         if let Some(bracket) = &mut self.bracket {
             bracket.gate(patience_ns);
@@ -275,11 +288,15 @@ impl Bencher<'_> {
         };
         let seen = bracket.take_seen();
         let knows_frequency = bracket.knows_frequency();
-        if seen.before {
+        let (before, after) = match self.is_uninterrupted {
+            true => (false, false),
+            false => (seen.before, seen.after),
+        };
+        if before {
             progress.begun_shared.push(number);
         }
-        progress.ended_shared += u32::from(!seen.before && seen.after);
-        if seen.before || seen.after {
+        progress.ended_shared += u32::from(!before && after);
+        if before || after {
             self.disturbed(number, Cause::SharedCore);
         }
         if knows_frequency {

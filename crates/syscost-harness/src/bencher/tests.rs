@@ -12,6 +12,7 @@ mod claims;
 mod laps;
 mod neighbour;
 pub(in crate::bencher) mod real;
+mod sleeping;
 mod team;
 
 use team::{HERE, team};

@@ -1,5 +1,6 @@
 //! The timed pass: takes samples, counts nothing but disturbances.
 
+mod sleeping;
 mod tail;
 pub(super) mod warm_up;
 mod watched;
@@ -33,6 +34,10 @@ const SINGLE_LEAD_IN: u64 = 2;
 /// Preparing a batch cools the caches for its first operations, despite any lead-in. Such batches
 /// are longer by this factor. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
 const PREPARED_FACTOR: f64 = 4.0;
+
+/// Batches of what sleeps are longer by this factor: the mean of a single round trip would show one
+/// state of the sleeping CPUs, not the usual mixture.
+const SLEEPING_FACTOR: f64 = 4.0;
 
 /// Minimum number of undisturbed pairs of the timer alone that determine its cost.
 const MIN_PAIRS: usize = 3;
@@ -87,6 +92,7 @@ impl Bencher<'_> {
         let batch = self.prepare_batches(per_turn, body)?;
         let (turns, lead_in) = (batch.turns, batch.lead_in(body));
         let iterations = turns * per_turn;
+        self.lead_in_team(batch, per_turn, body)?;
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
         self.sample(iterations, |bencher| {
             let ns = bencher.time_counting(per_turn, body, turns, lead_in)?;
@@ -270,9 +276,10 @@ impl Bencher<'_> {
         per_turn: u64,
         body: &mut dyn Body,
     ) -> Result<Batch, Failure> {
-        let factor = match body.is_prepared() {
-            true => PREPARED_FACTOR,
-            false => 1.0,
+        let factor = match (body.is_prepared(), self.is_uninterrupted) {
+            (true, _) => PREPARED_FACTOR,
+            (false, true) => SLEEPING_FACTOR,
+            (false, false) => 1.0,
         };
         let target = (factor * self.effort.batch_ns).max(self.clock_cost.shortest_batch_ns());
         let mut turns = match self.iterations {

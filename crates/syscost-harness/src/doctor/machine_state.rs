@@ -39,6 +39,7 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
                 "on".to_owned(),
             ),
         },
+        idle(machine),
         smt(machine),
         finding(
             "hypervisor",
@@ -133,6 +134,24 @@ fn clocksource(name: &str) -> Finding {
         bad,
         format!("the kernel keeps time by {name}{how}"),
     )
+}
+
+/// What an idle CPU does. Of a virtual machine's CPU, the host decides how long it takes to wake.
+fn idle(machine: &Machine) -> Finding {
+    match machine.idle() {
+        None => unknown("idle", NOT_REPORTED, "wake-ups may take longer after long sleeps"),
+        Some(text) => finding(
+            "idle",
+            machine.hypervisor.as_ref().map(|_| {
+                (
+                    Level::Note,
+                    "how fast an idle CPU wakes is up to the host, which may poll for a while first; rows that sleep \
+                     tell two states apart",
+                )
+            }),
+            text,
+        ),
+    }
 }
 
 fn smt(machine: &Machine) -> Finding {

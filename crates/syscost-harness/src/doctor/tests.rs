@@ -14,6 +14,7 @@ fn codes(machine: &Machine, state: &ProcessState) -> Vec<(&'static str, Level)> 
 fn reporting() -> Machine {
     Machine {
         turbo: Some(false),
+        idle_driver: Some("intel_idle".into()),
         smt: Some(false),
         transparent_hugepages: Some("madvise".into()),
         cpu_pressure_avg10: Some(0.0),
@@ -44,6 +45,7 @@ fn each_trouble_is_found_once_and_advised() {
             ("tracer", Level::Bad),
             ("clocksource", Level::Warning),
             ("governor", Level::Warning),
+            ("idle", Level::Note),
             ("hypervisor", Level::Warning),
             ("cgroup_quota", Level::Warning),
             ("load", Level::Warning),
@@ -122,6 +124,7 @@ fn what_the_system_does_not_report_is_not_called_good() {
     for code in [
         "governor",
         "turbo",
+        "idle",
         "smt",
         "load",
         "cpu_pressure",

@@ -67,6 +67,11 @@ pub fn capture_tree(root: &Path, topology: &Topology, allowed: &[u32]) -> Machin
         mitigations: tree.folder("sys/devices/system/cpu/vulnerabilities"),
         turbo: tree.turbo(),
         idle_driver: tree.text("sys/devices/system/cpu/cpuidle/current_driver"),
+        idle_governor: tree
+            .text("sys/devices/system/cpu/cpuidle/current_governor")
+            // Its name where it cannot be changed.
+            .or_else(|| tree.text("sys/devices/system/cpu/cpuidle/current_governor_ro")),
+        guest_halt_poll_ns: tree.number("sys/module/haltpoll/parameters/guest_halt_poll_ns"),
         clocksource: tree.text("sys/devices/system/clocksource/clocksource0/current_clocksource"),
         transparent_hugepages: tree.choice("sys/kernel/mm/transparent_hugepage/enabled"),
         overcommit_memory: tree.number("proc/sys/vm/overcommit_memory"),
@@ -129,6 +134,29 @@ mod tests {
         assert!(machine.cpus_online >= 1);
         assert!(machine.memory_bytes.is_some_and(|bytes| bytes > 1 << 20));
         assert_eq!(difference(&machine, &machine), None);
+    }
+
+    #[test]
+    fn how_idle_cpus_wait_is_read() {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("has a parent")).expect("make the folder");
+            std::fs::write(path, text).expect("write the file");
+        };
+        write(
+            "sys/devices/system/cpu/cpuidle/current_driver",
+            "haltpoll\n",
+        );
+        write(
+            "sys/devices/system/cpu/cpuidle/current_governor_ro",
+            "haltpoll\n",
+        );
+        write("sys/module/haltpoll/parameters/guest_halt_poll_ns", "0\n");
+        assert_eq!(
+            capture_tree(root.path()).idle().as_deref(),
+            Some("driver haltpoll, governor haltpoll, no polling by the guest")
+        );
     }
 
     #[test]

@@ -57,6 +57,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
                 .unwrap_or_else(unknown),
         ),
         ("Governor", governor(machine).unwrap_or_else(unknown)),
+        ("Idle CPUs", machine.idle().unwrap_or_else(unknown)),
         (
             "Core clock",
             sentence::frequency(run).unwrap_or_else(unknown),

@@ -1,5 +1,6 @@
 //! How much of the time cores were ours, and which samples therefore count.
 
+use syscost_results::estimate::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, suffix};
 use syscost_results::run::Noise;
 use syscost_results::{Estimate, Flag, Measurement, Status};
 
@@ -65,6 +66,22 @@ pub fn undisturbed(row: &Measurement) -> Option<String> {
         text += &format!(" ({:+.0} %)", 100.0 * (shared / median - 1.0));
     }
     Some(text)
+}
+
+/// The two states of a row's single operations: `two states: 45.2 µs, and 85.1 µs in 39 % of single
+/// operations`. `None` if they have one.
+pub fn states(row: &Measurement) -> Option<String> {
+    let detail = |name: &str| row.details.get(name).copied();
+    let of = |name: &str| {
+        let value = detail(&format!("{name}_{}", suffix(row.unit)))?;
+        Some(quantity(row.unit, value))
+    };
+    Some(format!(
+        "two states: {}, and {} in {} of single operations",
+        of(FAST_STATE)?,
+        of(SLOW_STATE)?,
+        share(detail(SLOW_STATE_PERCENT)?)
+    ))
 }
 
 /// The numbers of a row that have no column: their names and values.

@@ -33,7 +33,7 @@ const ORDER: [&str; 27] = [
     "directory",
     "clock",
     "machine.clocksource",
-    "machine.idle_driver",
+    "machine.idle",
     "machine.transparent_hugepages",
     "config.program",
     "config.environment",

@@ -1,8 +1,10 @@
-//! Tail quantiles of individually timed operations.
+//! Individually timed operations: their tail quantiles, their median, and the two states they may
+//! have.
 
 use std::collections::BTreeMap;
 
 use super::{Rules, suffix};
+use crate::stats::states;
 
 /// A tail quantile, reported only for enough operations: with fewer, not even the largest one
 /// bounds it with 95 % confidence ([`upper_bound`](crate::stats::interval::upper_bound)).
@@ -54,8 +56,18 @@ impl Tail {
     }
 }
 
+/// The details with the median operation in each of two states, without the unit, and with the
+/// share of the operations in the slower one. The names of
+/// [`Estimated::details`](super::Estimated).
+pub const FAST_STATE: &str = "fast_state";
+/// See [`FAST_STATE`].
+pub const SLOW_STATE: &str = "slow_state";
+/// See [`FAST_STATE`].
+pub const SLOW_STATE_PERCENT: &str = "slow_state_percent";
+
 /// Adds the quantiles beyond the 99th percentile, as far out as the number of operations allows,
-/// and the longest operation with the number of operations.
+/// the longest operation with the number of operations, their median, and their states if they have
+/// two.
 pub(super) fn add_details(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>) {
     let unit = suffix(rules.unit);
     for tail in Tail::FURTHER {
@@ -67,6 +79,13 @@ pub(super) fn add_details(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>
         let count: u64 = rules.histogram.iter().map(|(_, count)| count).sum();
         details.insert(format!("longest_{unit}"), *bound);
         details.insert("singles_count".to_owned(), count as f64);
+    }
+    let median = states::median(rules.histogram);
+    details.extend(median.map(|median| (format!("median_single_{unit}"), median)));
+    if let Some(states) = states::two_states(rules.histogram) {
+        details.insert(format!("{FAST_STATE}_{unit}"), states.low);
+        details.insert(format!("{SLOW_STATE}_{unit}"), states.high);
+        details.insert(SLOW_STATE_PERCENT.to_owned(), 100.0 * states.high_share);
     }
 }
 
@@ -101,15 +120,20 @@ mod tests {
         assert_eq!(with(&[]), "");
         assert_eq!(
             with(&[(10.0, 2_993), (30.0, 1), (90.0, 0)]),
-            "longest_ns 30, singles_count 2994"
+            "longest_ns 30, median_single_ns 10, singles_count 2994"
         );
         assert_eq!(
             with(&[(10.0, 2_993), (30.0, 1), (90.0, 1)]),
-            "longest_ns 90, p99_9_ns 10, singles_count 2995"
+            "longest_ns 90, median_single_ns 10, p99_9_ns 10, singles_count 2995"
         );
         assert_eq!(
             with(&[(10.0, 29_926), (20.0, 27), (30.0, 2), (90.0, 1)]),
-            "longest_ns 90, p99_99_ns 30, p99_9_ns 20, singles_count 29956"
+            "longest_ns 90, median_single_ns 10, p99_99_ns 30, p99_9_ns 20, singles_count 29956"
+        );
+        assert_eq!(
+            with(&[(45e3, 120), (60e3, 10), (85e3, 110)]),
+            "fast_state_ns 45000, longest_ns 85000, median_single_ns 45000, singles_count 240, \
+             slow_state_ns 85000, slow_state_percent 45.83333333333333"
         );
     }
 

@@ -22,6 +22,7 @@ pub mod series;
 pub mod shift;
 pub mod signed_rank;
 pub mod staircase;
+pub mod states;
 pub mod student;
 mod two_terms;
 pub mod usl;

@@ -62,6 +62,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     quick: |case| setting::is_usual_path(case) && case.get(Step::KEY) == Step::Connect.name(),
     full: |case| !setting::is_usual_path(case),
     support: far_end::support,
+    revision: 2,
     run,
     source: include_str!("connect.rs"),
     ..Benchmark::DEFAULT

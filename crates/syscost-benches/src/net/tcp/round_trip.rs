@@ -21,10 +21,11 @@
 //! (`net.icmp.round_trip`, which the other kernel answers) are measured in the same minutes, and
 //! their differences are due to the protocols. The difference from
 //! `ipc.round_trip{via=unix_stream}` is the cost of the network layers. `p99_9_ns` needs 2,995
-//! operations and `p99_99_ns` 29,956, of which only those on undisturbed cores count, at both ends:
-//! a far end judges its own core when asked, and `far_undisturbed_percent` is the share of its
-//! answers that found it undisturbed. A `retransmits_count` other than 0 means that the times
-//! include waiting for lost segments.
+//! operations and `p99_99_ns` 29,956. Between two CPUs that sleep all of them count, and may have
+//! two states (`fast_state_ns`, `slow_state_ns`); elsewhere only those on undisturbed cores, at
+//! both ends: a far end judges its own core when asked, and `far_undisturbed_percent` is the share
+//! of its answers that found it undisturbed. A `retransmits_count` other than 0 means that the
+//! times include waiting for lost segments.
 //! ## Source
 //! netperf `TCP_RR`; sockperf ping-pong; qperf `tcp_lat`; lmbench `lat_tcp`.
 
@@ -57,6 +58,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     quick: setting::is_plain,
     full: setting::is_full,
     support: far_end::support,
+    revision: 2,
     comes_first: true,
     run,
     source: include_str!("round_trip.rs"),

@@ -52,6 +52,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     quick: setting::is_plain,
     full: setting::is_full,
     support: far_end::support,
+    revision: 2,
     comes_first: true,
     run,
     source: include_str!("round_trip.rs"),

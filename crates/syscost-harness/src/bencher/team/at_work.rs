@@ -21,6 +21,9 @@ pub(super) struct AtWork<'t> {
     batches: usize,
     /// Whether all its tasks are on the measuring one's CPU, so that it is known how much of it others use.
     pub(super) is_on_one_cpu: bool,
+    /// Whether it is looked up between batches where its tasks are: not while these should sleep
+    /// undisturbed on CPUs of their own.
+    pub(super) is_looked_up: bool,
     /// The result of the last preparation.
     prepared: Result<(), Failure>,
 }
@@ -43,6 +46,7 @@ impl<'t> AtWork<'t> {
                 seen: Seen::default(),
                 batches: 0,
                 is_on_one_cpu: false,
+                is_looked_up: true,
                 prepared: Ok(()),
             }),
             Err(failure) => Err(Team::explain([team], failure)),
@@ -119,7 +123,7 @@ impl Body for AtWork<'_> {
         self.team.lead.check()?;
         self.batches += 1;
         // Looking up many tasks takes longer than a batch and fills the caches with data of /proc.
-        if self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {
+        if self.is_looked_up && self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {
             self.look();
         }
         Ok(())
@@ -139,5 +143,26 @@ impl Body for AtWork<'_> {
 
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
         self.team.lead.far_core_is_ours()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_that_sleep_are_not_looked_up_between_their_batches() {
+        for (is_looked_up, looks) in [(true, 3), (false, 0)] {
+            let team = Team::new(Vec::new(), |_| Ok(())).map(drop);
+            let mut work = match AtWork::new(team, 1) {
+                Ok(work) => work,
+                Err(failure) => return println!("skipped: {failure}"),
+            };
+            work.is_looked_up = is_looked_up;
+            for _ in 0..3 {
+                work.after(1).expect("nothing to check");
+            }
+            assert_eq!(work.seen.count(), looks);
+        }
     }
 }

@@ -201,11 +201,15 @@ impl Bencher<'_> {
     /// operation.
     fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
         self.operations += per_turn;
-        AtWork::new(team, per_turn)
+        let mut work = AtWork::new(team, per_turn)?;
+        // Tasks that are not pinned are looked up all the same: where they are is the result.
+        work.is_looked_up = !(self.is_uninterrupted && self.pinned);
+        Ok(work)
     }
 
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
         self.at_work(make(cpus)?, self.per_turn)?.lead(|work| {
+            work.look();
             let before = work.read()?;
             let (done, begun) = (self.operations, Instant::now());
             self.time_batches(self.per_turn, work)?;

@@ -11,6 +11,7 @@ use super::sentinel::Sentinel;
 use crate::bencher::Bencher;
 use crate::bencher::bracket::Bracket;
 use crate::bencher::pass::Pass;
+use crate::bencher::sampling::PARTNERS_UNSEEN;
 use crate::expect::Counter;
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -36,6 +37,12 @@ impl Seen {
             Ok(cpus) => self.looks.push(cpus),
             Err(reason) => self.unread = Some(reason),
         }
+    }
+
+    /// How many looks there were.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.looks.len()
     }
 
     /// All CPUs that were seen: the measuring task's at the first look, then the partners'. `None`
@@ -111,11 +118,16 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Starts looking at the cores of partners on other CPUs, where it is known which CPUs these are.
+    /// Starts looking at the cores of partners on other CPUs, where it is known which CPUs these
+    /// are and a look does not change what is measured: it would wake a CPU that sleeps.
     fn watch_partners(&mut self, placement: Placement, partners: &[u32]) -> Result<(), Failure> {
         let others = || partners.iter().filter(|cpu| **cpu != self.cpu);
         let is_known = placement != Placement::Free && others().count() <= MAX_WATCHED;
         if self.pass == Pass::Evidence || !is_known {
+            return Ok(());
+        }
+        if self.is_uninterrupted {
+            self.detail(PARTNERS_UNSEEN, others().count() as f64);
             return Ok(());
         }
         let sentinels = others().map(|cpu| Sentinel::start(*self.clock, *cpu, self.cores));

@@ -12,7 +12,7 @@ use crate::cores::Cores;
 const PATIENCE_NS: f64 = 1e6;
 
 /// Findings of a pass where looks up to this ratio count as undisturbed.
-fn on_core(
+pub(super) fn on_core(
     limit: f64,
     pass: Pass,
     run: impl FnOnce(&mut Bencher) -> Result<(), Failure>,
@@ -46,7 +46,7 @@ fn on_core(
 }
 
 /// How many samples are tagged as shared; others are disturbed by tests that run at the same time.
-fn shared_samples(findings: &Findings) -> usize {
+pub(super) fn shared_samples(findings: &Findings) -> usize {
     let causes = findings.disturbed.iter();
     causes.filter(|one| one.cause == Cause::SharedCore).count()
 }

@@ -18,8 +18,15 @@ const LAPS_PER_SINGLE: usize = 50;
 const LAPS_TIME: f64 = 3.0;
 
 impl Bencher<'_> {
-    /// Times operations individually, for the tail that batch means hide; only those on an undisturbed core
-    /// count. Each comes right after `lead_in` untimed ones.
+    /// Whether an operation counts that was timed alone, or in a batch, by whether its core was
+    /// undisturbed. In an uninterrupted series all of them do: what matters there is how its CPU
+    /// slept, and a choice of some could be one of a state.
+    fn counts(&self, is_undisturbed: bool) -> bool {
+        is_undisturbed || self.is_uninterrupted
+    }
+
+    /// Times operations individually, for the tail that batch means hide; usually only those on an
+    /// undisturbed core count. Each comes right after `lead_in` untimed ones.
     pub(super) fn time_tail(
         &mut self,
         typical_ns: f64,
@@ -42,7 +49,7 @@ impl Bencher<'_> {
             let ns = self.time_led_in(body, 1, lead_in)? - self.clock_cost.read_ns;
             self.operations += lead_in + 1;
             let seen = self.take_seen();
-            match seen.is_undisturbed() || (by_before && !seen.before) {
+            match self.counts(seen.is_undisturbed() || (by_before && !seen.before)) {
                 true => {
                     self.record_single(ns);
                     own += 1;
@@ -53,17 +60,17 @@ impl Bencher<'_> {
         Ok(())
     }
 
-    /// Adds the operations of undisturbed samples to the histogram.
+    /// Adds the operations of the samples that count to the histogram.
     pub(super) fn record_laps(&mut self, samples: Vec<Vec<f64>>) {
         for (sample, laps) in samples.into_iter().enumerate() {
-            if !self.is_disturbed(sample as u32) {
+            if self.counts(!self.is_disturbed(sample as u32)) {
                 laps.into_iter().for_each(|ns| self.record_single(ns));
             }
         }
     }
 
-    /// Makes further batches whose operations are all timed, for the tail alone; only those on
-    /// undisturbed cores count.
+    /// Makes further batches whose operations are all timed, for the tail alone; usually only
+    /// those on undisturbed cores count.
     pub(super) fn time_further_laps(
         &mut self,
         batch: Batch,
@@ -85,11 +92,12 @@ impl Bencher<'_> {
             }
             self.time_watched(body, turns, lead_in)?;
             self.operations += lead_in + turns;
-            let is_undisturbed = self.take_seen().is_undisturbed();
+            let seen = self.take_seen();
+            let counts = self.counts(seen.is_undisturbed());
             let Some(laps) = body.laps().filter(|laps| !laps.is_void()) else {
                 continue;
             };
-            match is_undisturbed {
+            match counts {
                 true => {
                     let laps = laps.of_batch(turns)?;
                     own += laps.len();

@@ -1,0 +1,109 @@
+//! What sleeps: its samples follow each other like the operations of a program that does nothing
+//! else.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use syscost_sys::cpu;
+use syscost_sys::partner::Between;
+
+use super::super::sampling::PARTNERS_UNSEEN;
+use super::neighbour::{on_core, shared_samples};
+use super::real::found_of;
+use super::*;
+use crate::bencher::Crew;
+use crate::expect::within;
+
+/// When each operation of a pass began and ended, on a core that is never ours.
+fn operations(
+    run: impl FnOnce(&mut Bencher, &mut dyn FnMut() -> Result<(), Failure>) -> Result<(), Failure>,
+) -> Vec<(u64, u64)> {
+    let clock = Clock::mock();
+    let times = RefCell::new(Vec::new());
+    on_core(0.5, Pass::Timed, |b| {
+        run(b, &mut || {
+            let began = clock.stop().ticks;
+            mock::advance_ns(50_000);
+            times.borrow_mut().push((began, clock.stop().ticks));
+            Ok(())
+        })
+    });
+    times.into_inner()
+}
+
+/// The longest pause between two operations, in ns.
+fn longest_pause(operations: &[(u64, u64)]) -> u64 {
+    let pauses = operations.windows(2).map(|two| two[1].0 - two[0].1);
+    pauses.max().expect("several operations")
+}
+
+#[test]
+fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
+    let asleep = operations(|b, sleep| {
+        b.lead_in(&mut *sleep)?;
+        b.observe(|| sleep().map(|()| 1.0))
+    });
+    // Only the looks at its own core, of some readings each. A wait would last a millisecond.
+    assert!(longest_pause(&asleep) < 1_000, "{asleep:?}");
+    let before = asleep.len() - operations(|b, sleep| b.observe(|| sleep().map(|()| 1.0))).len();
+    assert_eq!(
+        before, 40,
+        "2 ms, with the one that tells how many that are"
+    );
+}
+
+/// The findings of round trips with a partner on another CPU of which at least this many switches
+/// are expected; `None` where there is no other CPU.
+fn round_trips(switches: f64) -> Option<Findings> {
+    let cpus = cpu::allowed().unwrap_or_default();
+    let placement = Placement::among(&cpus).into_iter().find(|placement| {
+        let here = placement.cpus(cpus[0], &cpus);
+        *placement != Placement::Free && here.is_ok_and(|others| others != [cpus[0]])
+    })?;
+    let declared = [within(Counter::Switches, switches, 4.2)];
+    let findings = found_of(&Case::default(), &cpus, Pass::Timed, &declared, |b| {
+        b.together(placement, |cpus| {
+            let mut crew = Crew::new(Between::Threads)?;
+            let work = |(): &mut (), stop: &Stop| {
+                while !stop.is_set() {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Ok::<_, Failure>(())
+            };
+            crew.add(cpus, || Ok(()), work)?;
+            let lead = |turns| {
+                for turn in 0..turns {
+                    std::hint::black_box(turn);
+                }
+                Ok(())
+            };
+            Ok(crew.led_by(lead).map(drop))
+        })
+    });
+    Some(findings.expect("measured"))
+}
+
+#[test]
+fn the_core_of_a_partner_that_sleeps_is_not_looked_at() {
+    let Some(sleeping) = round_trips(1.0) else {
+        return println!("skipped: there is no other CPU");
+    };
+    assert_eq!(sleeping.details.get(PARTNERS_UNSEEN), Some(&1.0));
+    let spinning = round_trips(0.0).expect("as before");
+    assert_eq!(spinning.details.get(PARTNERS_UNSEEN), None);
+}
+
+#[test]
+fn every_sample_of_what_sleeps_counts_whatever_its_core_does() {
+    for limit in [2.0, 0.5] {
+        let findings = on_core(limit, Pass::Timed, |b| {
+            b.lead_in(|| Ok(()))?;
+            b.observe(|| {
+                mock::advance_ns(50_000);
+                Ok(1.0)
+            })
+        });
+        assert_eq!(shared_samples(&findings), 0);
+        assert_eq!(findings.alone_percent, None, "as if it was not looked at");
+    }
+}
