@@ -84,6 +84,8 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
             ..Estimate::default()
         },
         core_cycles: None,
+        core_share: None,
+        between_runs: None,
         flags: Vec::new(),
         evidence: Vec::new(),
         details: BTreeMap::new(),

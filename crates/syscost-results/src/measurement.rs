@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod across;
+
 pub use crate::unit::Unit;
+pub use across::{BetweenRuns, CoreShare};
 
 /// One measured case of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +36,12 @@ pub struct Measurement {
     pub estimate: Estimate,
     /// The median in core cycles; null if the unit is no time or the core's frequency is not known.
     pub core_cycles: Option<f64>,
+    /// How much of the cost is core cycles; absent where the samples do not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_share: Option<CoreShare>,
+    /// How much this row differs between runs of this machine; absent where too few were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_runs: Option<BetweenRuns>,
     /// What a careful reader should know about the samples.
     pub flags: Vec<Flag>,
     /// What the benchmark claimed and what was counted.

@@ -344,6 +344,8 @@ impl RowState {
             reason,
             estimate,
             core_cycles: core_cycles.filter(|_| status == Status::Ok),
+            core_share: None,
+            between_runs: None,
             flags,
             evidence,
             details: if is_shown {

@@ -116,15 +116,6 @@ impl RoundSamples {
         let choice = choice.unwrap_or(Choice::All);
         choice.of(self).map(|(_, value)| value).collect()
     }
-
-    /// The samples that represent this process, of any frequency, converted to this one.
-    pub(crate) fn best_at_ghz(&self, unit: Unit, ghz: f64) -> Option<Vec<f64>> {
-        let choice = match Choice::AnyFrequency.counts(self) {
-            true => Choice::AnyFrequency,
-            false => Choice::All,
-        };
-        self.at_ghz(choice, unit, ghz)
-    }
 }
 
 /// This many processes with undisturbed samples are still better than all processes, whose costs

@@ -327,6 +327,8 @@ mod tests {
             reason: None,
             estimate: Default::default(),
             core_cycles: None,
+            core_share: None,
+            between_runs: None,
             flags: vec![Flag::Disturbed],
             evidence: Vec::new(),
             details: Default::default(),

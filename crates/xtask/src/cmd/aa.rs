@@ -296,6 +296,10 @@ mod tests {
             ci95_high: Some(1.11),
             margin: 0.02,
             same_within: 0.02,
+            core_share: None,
+            error: None,
+            freedom: None,
+            detectable: None,
             p_value: Some(p_value),
             verdict: Change::Inconclusive,
             notes: Vec::new(),
@@ -327,6 +331,7 @@ mod tests {
             paired: false,
             missing: Vec::new(),
             spread: Vec::new(),
+            power: None,
         };
         // With a hundred rows, a single one must be below 0.05 / 100.
         assert_eq!(alone(&row("x.r7", 0.0004), &unchanged), Change::Worse);

@@ -78,6 +78,8 @@ pub(crate) fn row(adds: &str) -> Measurement {
             samples: 120,
         },
         core_cycles: Some(30.0),
+        core_share: None,
+        between_runs: None,
         flags: Vec::new(),
         evidence: Vec::new(),
         details: Default::default(),

@@ -42,6 +42,8 @@ fn run(throughput: impl Fn(usize, u32) -> f64) -> Vec<(Row, Measurement)> {
                 ..Estimate::default()
             },
             core_cycles: None,
+            core_share: None,
+            between_runs: None,
             flags: Vec::new(),
             evidence: Vec::new(),
             details: BTreeMap::new(),

@@ -72,6 +72,8 @@ fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
             ..Estimate::default()
         },
         core_cycles: None,
+        core_share: None,
+        between_runs: None,
         flags: Vec::new(),
         evidence: Vec::new(),
         details: BTreeMap::new(),
