@@ -189,7 +189,7 @@ fn estimated(sides: &[Pooled<'_>; 3]) -> Option<CoreShare> {
     let [low, high] = [slope - reach, slope + reach].map(|end| end.clamp(0.0, 1.0));
     // An interval over all shares shows nothing.
     (high - low < 1.0).then_some(CoreShare {
-        share: (low + high) / 2.0,
+        share: slope.clamp(0.0, 1.0),
         low,
         high,
     })

@@ -8,25 +8,21 @@
 use std::collections::BTreeMap;
 
 use super::MIN_PAIRED_MARGIN;
-use super::level::{Difference, MIN_EXACT};
 use super::pool::{Pooled, Process};
 use crate::stats::student::{deviation, mean};
 use crate::stats::{normal, signed_rank};
 
 /// Chance that independent rounds are taken for such that move together.
-const CHANCE: f64 = 0.05;
+const CHANCE: f64 = 0.01;
 
 /// The logarithms of the rounds' ratios, if the rounds of both sides move together by more than
-/// chance, and tell more in pairs than apart.
-pub(super) fn ratios(base: &Pooled<'_>, new: &Pooled<'_>, apart: &Difference) -> Option<Vec<f64>> {
-    let medians = |process: &Process| process.median().filter(|one| *one > 0.0);
-    let pairs = pairs(base, new, medians);
+/// chance.
+pub(super) fn ratios(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Vec<f64>> {
+    let pairs = pairs(base, new, |process| process.median().filter(|one| *one > 0.0));
     let (left, right): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-    let ratios: Vec<f64> = pairs.iter().map(|(left, right)| right - left).collect();
-    let is_common = correlation(&left, &right)
-        > normal::quantile(1.0 - CHANCE) / (pairs.len() as f64).sqrt();
-    let tells_more = Difference::of_rounds(&ratios).reach() <= apart.reach();
-    (pairs.len() >= MIN_EXACT && is_common && tells_more).then_some(ratios)
+    let by_chance = normal::quantile(1.0 - CHANCE) / (pairs.len() as f64).sqrt();
+    (correlation(&left, &right) > by_chance)
+        .then(|| pairs.iter().map(|(left, right)| right - left).collect())
 }
 
 /// Whether one side certainly lowers the frequency of its rounds, by more than the margin: that is

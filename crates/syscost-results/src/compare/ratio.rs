@@ -75,8 +75,10 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
             false => BetweenRuns::of(levels, sides),
         };
         let apart = Level::difference(levels, stretch, runs);
-        let ratios = how.in_turn.then(|| paired::ratios(base, new, &apart)).flatten();
-        Found::of(levels, apart, stretch, ratios)
+        let apart = Found::of_processes(levels, apart, stretch);
+        let in_pairs = how.in_turn.then(|| paired::ratios(base, new)).flatten();
+        let in_pairs = in_pairs.and_then(|ratios| Found::of_rounds(&ratios));
+        in_pairs.filter(|found| found.width() <= apart.width()).unwrap_or(apart)
     });
     let (ratio, grain) = (
         found.as_ref().map_or(new_median / base_median, |found| found.centre.exp()),
@@ -92,7 +94,7 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
     // The clock's steps are uniform within their grain.
     let error = |found: &Found| found.difference.beside(off).beside(grain / 3_f64.sqrt());
     let difference = found.as_ref().map(error);
-    let spread = difference.map_or(grain, |found| normal::quantile(0.975) * found.error);
+    let spread = difference.map_or(0.0, |found| normal::quantile(0.975) * found.error);
     let freedom = difference.map_or(1, |found| found.freedom);
     let least = if how.in_turn { MIN_PAIRED_MARGIN } else { MIN_MARGIN };
     let difference = difference.filter(|_| interval.is_some());
@@ -151,22 +153,19 @@ struct Found {
 }
 
 impl Found {
-    /// Of the rounds' ratios, if there are any, else of all processes of both sides, which lie
-    /// `apart`.
-    fn of(levels: &[Level; 2], apart: Difference, stretch: f64, ratios: Option<Vec<f64>>) -> Self {
-        let by_rounds = ratios.and_then(|ratios| {
-            let Interval { low, high, .. } = signed_rank::interval(&ratios)?;
-            Some(Self {
-                centre: signed_rank::centre(&ratios)?,
-                low,
-                high,
-                difference: Difference::of_rounds(&ratios),
-                is_paired: true,
-            })
-        });
-        by_rounds.unwrap_or_else(|| Self::of_processes(levels, apart, stretch))
+    /// From the logarithms of the ratios of rounds; `None` if these are too few.
+    fn of_rounds(ratios: &[f64]) -> Option<Self> {
+        let Interval { low, high, .. } = signed_rank::interval(ratios)?;
+        Some(Self {
+            centre: signed_rank::centre(ratios)?,
+            low,
+            high,
+            difference: Difference::of_rounds(ratios),
+            is_paired: true,
+        })
     }
 
+    /// From all processes of both sides, whose levels differ by this.
     fn of_processes(levels: &[Level; 2], difference: Difference, stretch: f64) -> Self {
         let [base, new] = levels.each_ref().map(|side| side.processes.concat());
         let shift = shift::of(&base, &new);
@@ -190,6 +189,10 @@ impl Found {
             difference,
             is_paired: false,
         }
+    }
+
+    fn width(&self) -> f64 {
+        self.high - self.low
     }
 
     /// The interval with a further, independent standard error, and shifted by up to the clock's
