@@ -344,15 +344,19 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             unit: Unit::Nanoseconds,
             better: Better::Lower,
             compared_in: ComparedIn::Time,
+            core_share: None,
             base: 80.0,
             new: 100.0,
             ratio: 1.25,
             ci95_low: Some(1.2),
             ci95_high: Some(1.3),
+            error: Some(0.01),
+            freedom: Some(10),
             margin: 0.02,
             same_within: 0.02,
             p_value: Some(0.0002),
             verdict: Change::Worse,
+            detectable: Some(0.05),
             notes: vec!["a neighbour may be part of the difference".to_owned()],
             disturbed: false,
             cycles: None,
@@ -364,6 +368,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         refused: vec![Refused {
             name: "op.x".to_owned(),
             reason: "its definition changed".to_owned(),
+            lost: true,
         }],
         missing: vec![Missing {
             name: "op.y".to_owned(),
@@ -376,6 +381,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         unmeasured: 0,
         paired: true,
         spread: vec!["further-run".to_owned()],
+            power: None,
     };
     let page = comparison(&compared);
     for text in [
