@@ -322,7 +322,10 @@ fn check_rows<'a>(
 /// what is known to be false.
 fn check_evidence(run: &Run) -> Result<(), DocumentError> {
     for (index, row) in run.measurements.iter().enumerate() {
-        let refuted = row.evidence.iter().position(|one| one.verdict == Verdict::Refuted);
+        let refuted = row
+            .evidence
+            .iter()
+            .position(|one| one.verdict == Verdict::Refuted);
         if let Some(claim) = refuted.filter(|_| row.status.has_figures()) {
             let path = format!("measurements[{index}].evidence[{claim}]");
             return Err(DocumentError::new(

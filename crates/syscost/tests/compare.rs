@@ -124,7 +124,10 @@ fn a_changed_definition_is_refused_by_name() {
     );
     // The base's row is lost, and the gate cannot say that it did not become worse.
     assert_eq!(code, Some(3), "{said}");
-    assert!(said.contains(&format!("the gate failed: {name} is lost")), "{said}");
+    assert!(
+        said.contains(&format!("the gate failed: {name} is lost")),
+        "{said}"
+    );
 }
 
 #[test]
@@ -132,12 +135,20 @@ fn a_comparison_says_how_large_a_change_it_could_have_found() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
     let (_, text, _) = compare(&program, &["base.json", "new.json"]);
-    assert!(text.contains("could have found changes of 2.0 % in half of the rows"), "{text}");
+    assert!(
+        text.contains("could have found changes of 2.0 % in half of the rows"),
+        "{text}"
+    );
     assert!(!text.contains("power: "), "{text}");
     let (code, text, _) = compare(&program, &["base.json", "new.json", "--power"]);
-    let (_, list) = text.split_once("power: the smallest change").expect("a list");
+    let (_, list) = text
+        .split_once("power: the smallest change")
+        .expect("a list");
     assert_eq!(code, Some(0));
-    let line = list.lines().find(|line| line.contains(ROW)).expect("the row");
+    let line = list
+        .lines()
+        .find(|line| line.contains(ROW))
+        .expect("the row");
     assert!(line.ends_with("2.0 %"), "{list}");
     let (_, json, _) = compare(&program, &["base.json", "new.json", "--format", "json"]);
     let document: Value = serde_json::from_str(&json).expect("one JSON document");
@@ -278,12 +289,25 @@ fn a_base_without_any_of_the_rows_is_refused_before_anything_is_measured() {
     let (program, _) = program();
     let base = program.folder().join("base.json");
     let base = base.to_str().expect("a path");
-    let gate = ["--profile", "quick", "--no-save", "--fail-on", "worse:5%", "--compare-with"];
+    let gate = [
+        "--profile",
+        "quick",
+        "--no-save",
+        "--fail-on",
+        "worse:5%",
+        "--compare-with",
+    ];
     let other = program.run(&[&["run", "call.integer"], &gate[..], &[base]].concat());
     let said = String::from_utf8_lossy(&other.stderr).into_owned();
     assert_eq!(other.status.code(), Some(2), "{said}");
-    assert!(other.stdout.is_empty() && !said.contains("measuring"), "{said}");
-    assert!(said.contains("run base, given with --compare-with, has no number of any row"), "{said}");
+    assert!(
+        other.stdout.is_empty() && !said.contains("measuring"),
+        "{said}"
+    );
+    assert!(
+        said.contains("run base, given with --compare-with, has no number of any row"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -296,8 +320,12 @@ fn the_latest_run_to_compare_with_is_the_latest_that_has_the_rows() {
     assert!(run(ROW, &[]).status.success());
     assert!(run("call.integer{arguments=0}", &[]).status.success());
     let compared = run(ROW, &["--compare-with", "latest"]);
-    let [text, said] = [&compared.stdout, &compared.stderr].map(|text| String::from_utf8_lossy(text));
+    let [text, said] =
+        [&compared.stdout, &compared.stderr].map(|text| String::from_utf8_lossy(text));
     assert!(compared.status.success(), "{said}");
     assert!(text.contains("1 row compared: "), "{text}{said}");
-    assert!(said.contains("has no number of any row that is to be measured"), "{said}");
+    assert!(
+        said.contains("has no number of any row that is to be measured"),
+        "{said}"
+    );
 }

@@ -115,7 +115,9 @@ fn a_row_that_is_no_longer_there_fails_the_gate() {
         lost("unsupported", &status("unsupported", "no such call")),
         lost("skipped", &status("skipped", "interrupted")),
         lost("withheld", &status("withheld", "counted 0")),
-        lost("missing", &|rows| drop(rows.as_array_mut().expect("rows").remove(0))),
+        lost("missing", &|rows| {
+            drop(rows.as_array_mut().expect("rows").remove(0))
+        }),
         lost("unit", &|rows| rows[0]["unit"] = json!("count")),
         lost("revision", &|rows| rows[0]["revision"] = json!(9)),
     ] {
@@ -139,11 +141,17 @@ fn what_others_take_fails_no_gate() {
     let name = row(&mut run);
     keep(&program, "base", &run);
     let mut new = run.clone();
-    for round in new["measurements"][0]["samples"].as_array_mut().expect("samples") {
+    for round in new["measurements"][0]["samples"]
+        .as_array_mut()
+        .expect("samples")
+    {
         round["values"] = json!([300.0, 300.0, 300.0]);
     }
     keep(&program, "new", &new);
-    let (code, text, said) = compare(&program, &["base.json", "new.json", "-v", "--fail-on", "worse:5%"]);
+    let (code, text, said) = compare(
+        &program,
+        &["base.json", "new.json", "-v", "--fail-on", "worse:5%"],
+    );
     assert_eq!(code, Some(0), "{said}");
     assert!(!text.contains(name.as_str().expect("text")), "{text}");
 }
@@ -163,11 +171,20 @@ fn a_document_whose_evidence_refutes_its_number_is_printed_by_nothing() {
         &["export", "liar.json", "--format", "openmetrics"],
         &["export", "liar.json", "--format", "bencher"],
     ] {
-        let output = program.command(command).current_dir(program.folder()).output();
+        let output = program
+            .command(command)
+            .current_dir(program.folder())
+            .output();
         let output = output.expect("the binary starts");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && output.stdout.is_empty(), "{command:?}: {said}");
-        assert!(said.contains("has a number that this evidence refutes"), "{command:?}: {said}");
+        assert!(
+            !output.status.success() && output.stdout.is_empty(),
+            "{command:?}: {said}"
+        );
+        assert!(
+            said.contains("has a number that this evidence refutes"),
+            "{command:?}: {said}"
+        );
     }
 }
 

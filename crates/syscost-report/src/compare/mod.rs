@@ -18,8 +18,8 @@ use syscost_results::{Better, Unit};
 use crate::sentence;
 use crate::units::{cycles, quantity};
 
-use markdown::push_row;
 pub use markdown::markdown;
+use markdown::push_row;
 pub use table::table;
 pub(crate) use words::{
     are_rows_left_out, group_interval, group_ratio, groups_note, groups_note_of, is_noticed,

@@ -15,12 +15,19 @@ pub fn table(comparison: &Comparison, width: usize) -> String {
     let mut table = paint::columns();
     for row in sorted(comparison) {
         let [base, _] = medians(row);
-        table.add_row([cut_case(&clean(&row.name), &[], width.max(60) - 26), base, found(row)]);
+        table.add_row([
+            cut_case(&clean(&row.name), &[], width.max(60) - 26),
+            base,
+            found(row),
+        ]);
     }
     for column in table.column_iter_mut() {
         column.set_padding((2, 0));
     }
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    let lines: Vec<String> = table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
     format!("\n{TITLE}\n{}\n", lines.join("\n"))
 }
 

@@ -77,7 +77,11 @@ pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
     lines.extend(ways(comparison));
     let rows = comparison.rows.len();
     lines.extend(common_notes(comparison).into_iter().map(|(note, count)| {
-        let of = if count == rows { "all".to_owned() } else { format!("{count} of") };
+        let of = if count == rows {
+            "all".to_owned()
+        } else {
+            format!("{count} of")
+        };
         format!("{of} {}: {note}", sentence::count(rows, "row"))
     }));
     let lost = comparison.missing.iter().filter(|row| row.to_noise).count();

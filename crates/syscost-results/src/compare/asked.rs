@@ -7,7 +7,10 @@ use crate::Run;
 /// its document then was lost; else the selection is another on purpose.
 pub(super) fn for_the_same(base: &[&Run], new: &[&Run]) -> bool {
     let asked = |run: &Run| {
-        let labels = run.directories.iter().map(|directory| directory.label.clone());
+        let labels = run
+            .directories
+            .iter()
+            .map(|directory| directory.label.clone());
         (
             run.config.selectors.clone(),
             run.config.profile.clone(),

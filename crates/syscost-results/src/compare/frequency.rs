@@ -166,9 +166,8 @@ fn estimated(sides: &[Pooled<'_>; 3]) -> Option<CoreShare> {
             Some((cycle, if is_rate { -cost } else { cost }))
         };
         let of_run: Vec<(f64, f64)> = run.iter().filter_map(point).collect();
-        let middle = |of: fn(&(f64, f64)) -> f64| {
-            student::mean(&of_run.iter().map(of).collect::<Vec<_>>())
-        };
+        let middle =
+            |of: fn(&(f64, f64)) -> f64| student::mean(&of_run.iter().map(of).collect::<Vec<_>>());
         let (cycle, cost) = (middle(|point| point.0), middle(|point| point.1));
         points.extend(of_run.iter().map(|point| (point.0 - cycle, point.1 - cost)));
         runs += usize::from(!of_run.is_empty());

@@ -72,9 +72,16 @@ impl Level {
 
     /// From the intervals of the runs' medians, assumed log-normal.
     fn of_intervals(estimates: &[&Estimate]) -> Option<Self> {
-        let medians = estimates.iter().map(|one| one.median.filter(|one| *one > 0.0));
-        let runs = medians.map(|one| one.map(f64::ln)).collect::<Option<Vec<f64>>>()?;
-        let errors = estimates.iter().map(|one| error_of(one)).collect::<Option<Vec<f64>>>()?;
+        let medians = estimates
+            .iter()
+            .map(|one| one.median.filter(|one| *one > 0.0));
+        let runs = medians
+            .map(|one| one.map(f64::ln))
+            .collect::<Option<Vec<f64>>>()?;
+        let errors = estimates
+            .iter()
+            .map(|one| error_of(one))
+            .collect::<Option<Vec<f64>>>()?;
         let squares: f64 = errors.iter().map(|error| error * error).sum();
         let rounds: u32 = estimates.iter().map(|one| one.rounds).sum();
         Some(Self {
@@ -144,7 +151,9 @@ impl BetweenRuns {
         let base = [base.runs.clone(), further.unwrap_or_default()].concat();
         let free = |runs: &[f64]| runs.len().saturating_sub(1) as f64;
         let kept = sides[..2].iter().flat_map(|side| &side.rows);
-        let kept = kept.filter_map(|row| row.between_runs).max_by_key(|kept| kept.runs);
+        let kept = kept
+            .filter_map(|row| row.between_runs)
+            .max_by_key(|kept| kept.runs);
         let kept = kept.map_or((0.0, 0.0), |kept| {
             (kept.deviation, f64::from(kept.runs.saturating_sub(1)))
         });
@@ -199,7 +208,10 @@ impl Difference {
 /// positive one.
 fn error_of(run: &Estimate) -> Option<f64> {
     let (low, high) = (run.ci95_low?, run.ci95_high?);
-    let coverage = run.coverage.unwrap_or(interval::CONFIDENCE).clamp(0.5, 0.999);
+    let coverage = run
+        .coverage
+        .unwrap_or(interval::CONFIDENCE)
+        .clamp(0.5, 0.999);
     let reach = 2.0 * normal::quantile((1.0 + coverage) / 2.0);
     (low > 0.0).then(|| (high / low).ln() / reach)
 }

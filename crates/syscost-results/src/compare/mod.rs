@@ -28,8 +28,8 @@ use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Run};
 pub use groups::Group;
-use pool::{Loss, Pooled};
 pub use pool::{CORE_SHARED, INTERRUPTED};
+use pool::{Loss, Pooled};
 pub use power::{POWER, Power};
 pub use row::{ComparedIn, Pair, Row};
 
@@ -38,7 +38,11 @@ const NO_CYCLES: &str = "no core cycles: it is neither a time nor a rate, or the
 
 /// Benchmarks of what others take and what the host grants in an hour: no property of machine or
 /// program, so never compared. The facts of the runs report them ([`Comparison::facts`]).
-pub const OF_THE_HOUR: [&str; 3] = ["timing.noise", "timing.shared_core", "timing.core_frequency"];
+pub const OF_THE_HOUR: [&str; 3] = [
+    "timing.noise",
+    "timing.shared_core",
+    "timing.core_frequency",
+];
 
 /// Changes of a ratio up to this share are always called the same.
 pub const MIN_MARGIN: f64 = 0.02;

@@ -53,7 +53,9 @@ pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> 
 /// different ones.
 pub(super) fn of_share(base: &Pooled<'_>, new: &Pooled<'_>, share: CoreShare) -> Option<String> {
     let [before, after] = [base, new].map(|side| side.core_ghz.map(|ghz| format!("{ghz:.2}")));
-    let (before, after) = before.zip(after).filter(|(before, after)| before != after)?;
+    let (before, after) = before
+        .zip(after)
+        .filter(|(before, after)| before != after)?;
     let [share, low, high] = [share.share, share.low, share.high].map(|share| 100.0 * share);
     Some(format!(
         "the core ran at {after} GHz instead of {before} GHz: compared at {before} GHz, where {share:.0} % of the cost are \

@@ -18,7 +18,9 @@ const CHANCE: f64 = 0.01;
 /// The logarithms of the rounds' ratios, if the rounds of both sides move together by more than
 /// chance.
 pub(super) fn ratios(base: &Pooled<'_>, new: &Pooled<'_>) -> Option<Vec<f64>> {
-    let pairs = pairs(base, new, |process| process.median().filter(|one| *one > 0.0));
+    let pairs = pairs(base, new, |process| {
+        process.median().filter(|one| *one > 0.0)
+    });
     let (left, right): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let by_chance = normal::quantile(1.0 - CHANCE) / (pairs.len() as f64).sqrt();
     (correlation(&left, &right) > by_chance)
@@ -57,7 +59,9 @@ fn pairs(
 fn correlation(left: &[f64], right: &[f64]) -> f64 {
     let (middle, other) = (mean(left), mean(right));
     let products = left.iter().zip(right);
-    let sum: f64 = products.map(|(left, right)| (left - middle) * (right - other)).sum();
+    let sum: f64 = products
+        .map(|(left, right)| (left - middle) * (right - other))
+        .sum();
     let scale = deviation(left) * deviation(right) * (left.len() as f64 - 1.0);
     if scale > 0.0 { sum / scale } else { 0.0 }
 }

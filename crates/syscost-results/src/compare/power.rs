@@ -47,8 +47,10 @@ pub(super) fn set(rows: &mut [Row]) {
 /// the only one among `count` rows: so large that the near end of its interval lies beyond the
 /// margin, and that it is significant by itself, each for as much bad luck as that chance allows.
 fn smallest(row: &Row, count: f64) -> Option<f64> {
-    let ((low, high), (error, freedom)) =
-        row.ci95_low.zip(row.ci95_high).zip(row.error.zip(row.freedom))?;
+    let ((low, high), (error, freedom)) = row
+        .ci95_low
+        .zip(row.ci95_high)
+        .zip(row.error.zip(row.freedom))?;
     let t = |chance: f64| student::quantile_two_sided(chance, freedom);
     let reach = (high / low).ln() / 2.0;
     let beyond_margin = row.margin.ln_1p() + reach;

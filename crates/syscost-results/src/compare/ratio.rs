@@ -55,7 +55,8 @@ fn at_one(one: &AtOne<'_>, how: How, compared_in: ComparedIn) -> Option<Row> {
     let mut row = row_of(&one.sides, how, one.error)?;
     if compared_in == ComparedIn::OneFrequency {
         row.core_share = Some(one.share);
-        row.notes.extend(of_share(&one.sides[0], &one.sides[1], one.share));
+        row.notes
+            .extend(of_share(&one.sides[0], &one.sides[1], one.share));
     }
     Some(Row { compared_in, ..row })
 }
@@ -78,10 +79,14 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
         let apart = Found::of_processes(levels, apart, stretch);
         let in_pairs = how.in_turn.then(|| paired::ratios(base, new)).flatten();
         let in_pairs = in_pairs.and_then(|ratios| Found::of_rounds(&ratios));
-        in_pairs.filter(|found| found.width() <= apart.width()).unwrap_or(apart)
+        in_pairs
+            .filter(|found| found.width() <= apart.width())
+            .unwrap_or(apart)
     });
     let (ratio, grain) = (
-        found.as_ref().map_or(new_median / base_median, |found| found.centre.exp()),
+        found
+            .as_ref()
+            .map_or(new_median / base_median, |found| found.centre.exp()),
         grain(base).hypot(grain(new)),
     );
     let mut notes = notes(base, new);
@@ -96,7 +101,11 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
     let difference = found.as_ref().map(error);
     let spread = difference.map_or(0.0, |found| normal::quantile(0.975) * found.error);
     let freedom = difference.map_or(1, |found| found.freedom);
-    let least = if how.in_turn { MIN_PAIRED_MARGIN } else { MIN_MARGIN };
+    let least = if how.in_turn {
+        MIN_PAIRED_MARGIN
+    } else {
+        MIN_MARGIN
+    };
     let difference = difference.filter(|_| interval.is_some());
     Some(Row {
         name: first.name.clone(),
@@ -176,9 +185,10 @@ impl Found {
         let (low, high) = match exact {
             // Processes that agree within their run but not between runs, or that resemble their
             // neighbours, are not independent.
-            Some(exact) if difference.is_of_runs || stretch > 1.0 => {
-                (exact.low.min(centre - reach), exact.high.max(centre + reach))
-            }
+            Some(exact) if difference.is_of_runs || stretch > 1.0 => (
+                exact.low.min(centre - reach),
+                exact.high.max(centre + reach),
+            ),
             Some(exact) => (exact.low, exact.high),
             None => (difference.distance - reach, difference.distance + reach),
         };

@@ -326,7 +326,11 @@ fn a_number_that_its_own_evidence_refutes_is_refused() {
     }]);
     let mut document = document();
     document["measurements"][0]["evidence"] = refuted;
-    for (status, is_read) in [("ok", false), ("below_resolution", false), ("withheld", true)] {
+    for (status, is_read) in [
+        ("ok", false),
+        ("below_resolution", false),
+        ("withheld", true),
+    ] {
         document["measurements"][0]["status"] = json!(status);
         match read(document.to_string().as_bytes()) {
             Ok(_) => assert!(is_read, "{status}"),
@@ -334,7 +338,10 @@ fn a_number_that_its_own_evidence_refutes_is_refused() {
                 assert!(!is_read, "{status}: {error}");
                 let text = error.to_string();
                 assert!(text.contains("measurements[0].evidence[0]: "), "{text}");
-                assert!(text.contains("has a number that this evidence refutes"), "{text}");
+                assert!(
+                    text.contains("has a number that this evidence refutes"),
+                    "{text}"
+                );
             }
         }
     }

@@ -101,7 +101,9 @@ fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
             markdown(comparison, output.verbose) + &power.unwrap_or_default()
         }
         CompareFormat::Table => {
-            let power = output.power.then(|| power::table(comparison, terminal::width()));
+            let power = output
+                .power
+                .then(|| power::table(comparison, terminal::width()));
             text(comparison, output.verbose, output.output.is_none()) + &power.unwrap_or_default()
         }
         CompareFormat::Html => html::comparison(comparison),

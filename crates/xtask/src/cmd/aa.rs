@@ -254,9 +254,8 @@ impl Tally {
 
 /// Whether a gate on [`GATE`] would fail.
 fn fails_gate(comparison: &Comparison) -> bool {
-    let is_worse = |row: &Row| {
-        row.is_for_gates() && row.worse_by_at_least().is_some_and(|by| by >= GATE)
-    };
+    let is_worse =
+        |row: &Row| row.is_for_gates() && row.worse_by_at_least().is_some_and(|by| by >= GATE);
     comparison.lost().next().is_some() || comparison.rows.iter().any(is_worse)
 }
 

@@ -129,7 +129,10 @@ fn cycles_are_shown_where_they_were_asked_for() {
 #[test]
 fn a_note_that_many_rows_share_is_said_once() {
     let mut comparison = comparison();
-    let (common, own) = ("no samples were kept: estimated from intervals", "it drifts");
+    let (common, own) = (
+        "no samples were kept: estimated from intervals",
+        "it drifts",
+    );
     for row in &mut comparison.rows[..4] {
         row.notes = vec![common.to_owned()];
     }
@@ -140,7 +143,11 @@ fn a_note_that_many_rows_share_is_said_once() {
     let (before, after) = text.split_once("groups").expect("groups");
     assert!(before.contains(common) && after.contains(own), "{text}");
     let text = markdown(&comparison, false);
-    assert_eq!((text.matches(common).count(), text.matches(own).count()), (1, 1), "{text}");
+    assert_eq!(
+        (text.matches(common).count(), text.matches(own).count()),
+        (1, 1),
+        "{text}"
+    );
 }
 
 #[test]
@@ -148,15 +155,25 @@ fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
     let mut comparison = comparison();
     comparison.new.hostname = String::new();
     let text = table(&comparison, &TableOptions::default());
-    assert!(text.starts_with("5 rows compared: 2 worse, 1 better"), "{text}");
-    assert!(text.contains("could have found changes of 1.2 % in half of the rows, 4.1 % in nine of ten"));
+    assert!(
+        text.starts_with("5 rows compared: 2 worse, 1 better"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "could have found changes of 1.2 % in half of the rows, 4.1 % in nine of ten"
+        )
+    );
     assert!(text.contains(", unknown host at "), "{text}");
     let quiet = TableOptions {
         quiet: true,
         ..TableOptions::default()
     };
     let text = table(&comparison, &quiet);
-    assert!(!text.contains("groups") && !text.contains("could have found"), "{text}");
+    assert!(
+        !text.contains("groups") && !text.contains("could have found"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -164,7 +181,13 @@ fn the_power_of_each_row_is_listed_the_best_known_first() {
     let text = power::table(&comparison(), 100);
     let lines: Vec<&str> = text.lines().skip(2).collect();
     assert_eq!(lines.len(), 5, "{text}");
-    assert!(lines[0].ends_with("2.2 %") && lines[4].ends_with("none"), "{text}");
+    assert!(
+        lines[0].ends_with("2.2 %") && lines[4].ends_with("none"),
+        "{text}"
+    );
     let text = power::markdown(&comparison());
-    assert!(text.contains("| `signal.catch` | 1.03 µs | none |"), "{text}");
+    assert!(
+        text.contains("| `signal.catch` | 1.03 µs | none |"),
+        "{text}"
+    );
 }

@@ -1,8 +1,8 @@
 use super::super::{Change, ComparedIn, Row, compare, compare_pair};
 use super::*;
 use crate::Run;
-use crate::measurement::RoundSamples;
 use crate::fixture::run_of;
+use crate::measurement::RoundSamples;
 
 /// Eight processes at this frequency, each taking this many cycles.
 fn run(ghz: f64, cycles: f64) -> Run {
@@ -58,19 +58,27 @@ fn what_waits_for_memory_is_no_cheaper_at_a_higher_frequency() {
     assert!((ratio - 1.0).abs() < 0.002, "{ratio}");
     assert_eq!(judged(&side(3.3, 90.0), &side(3.6, 94.0)).0, Change::Worse);
     let row = &compare(&[&side(3.3, 90.0)], &[&side(3.6, 90.0)], &[]).rows[0];
-    assert!(row.core_share.is_some_and(|core| core.share < 0.05), "{row:?}");
+    assert!(
+        row.core_share.is_some_and(|core| core.share < 0.05),
+        "{row:?}"
+    );
 }
 
 #[test]
 fn what_is_partly_work_of_the_core_is_compared_by_that_part() {
     for core in [0.35, 0.65] {
         let side = |middle, ns: f64| {
-            wandering(middle, 0.01, move |ghz| ns * (1.0 - core + core * 3.7 / ghz))
+            wandering(middle, 0.01, move |ghz| {
+                ns * (1.0 - core + core * 3.7 / ghz)
+            })
         };
         let (verdict, ratio, notes) = judged(&side(3.7, 100.0), &side(3.2, 100.0));
         assert_eq!(verdict, Change::Same, "{core}: {ratio} {notes}");
         assert_eq!(notes.matches("the core ran at").count(), 1, "{notes}");
-        assert_eq!(judged(&side(3.7, 100.0), &side(3.2, 105.0)).0, Change::Worse);
+        assert_eq!(
+            judged(&side(3.7, 100.0), &side(3.2, 105.0)).0,
+            Change::Worse
+        );
     }
 }
 
@@ -92,9 +100,15 @@ fn where_nothing_tells_the_share_a_change_must_hold_whatever_it_is() {
     let half = |ghz: f64, ns: f64| wandering(ghz, 0.0, move |ghz| ns * (0.5 + 0.5 * 3.3 / ghz));
     let row = &compare(&[&half(3.3, 90.0)], &[&half(3.6, 90.0)], &[]).rows[0];
     // The frequencies are 8.7 % apart.
-    assert!(row.ci95_low < Some(0.96) && row.ci95_high > Some(1.04), "{row:?}");
+    assert!(
+        row.ci95_low < Some(0.96) && row.ci95_high > Some(1.04),
+        "{row:?}"
+    );
     assert!(row.notes.concat().contains("(95 %: 0 to 100 %)"), "{row:?}");
-    assert!(!matches!(row.verdict, Change::Worse | Change::Better), "{row:?}");
+    assert!(
+        !matches!(row.verdict, Change::Worse | Change::Better),
+        "{row:?}"
+    );
     assert_eq!(judged(&half(3.3, 90.0), &half(3.6, 110.0)).0, Change::Worse);
 }
 
@@ -149,7 +163,10 @@ fn the_documents_share_counts_and_its_uncertainty_is_in_the_interval() {
     // Half of the cost at 4.09 GHz is more of it at 3.79.
     let there = 0.5 * 4.09 / 3.79 / (0.5 * 4.09 / 3.79 + 0.5);
     let row = |reach: f64| -> Row {
-        let sides = [with_share(base.clone(), 0.5, reach), with_share(new.clone(), there, reach)];
+        let sides = [
+            with_share(base.clone(), 0.5, reach),
+            with_share(new.clone(), there, reach),
+        ];
         compare(&[&sides[0]], &[&sides[1]], &[]).rows.remove(0)
     };
     let width = |row: &Row| (row.ci95_high.unwrap_or(9.0) / row.ci95_low.unwrap_or(1.0)).ln();
@@ -162,7 +179,11 @@ fn the_documents_share_counts_and_its_uncertainty_is_in_the_interval() {
     let one = compare(&[&with_share(base.clone(), 0.5, 0.01)], &[&new], &[]);
     assert_eq!(one.rows[0].verdict, Change::Same, "{one:?}");
     // Exchanging the sides inverts the comparison.
-    let there = compare(&[&with_share(base.clone(), 0.5, 0.01)], &[&half(3.79, 110.0)], &[]);
+    let there = compare(
+        &[&with_share(base.clone(), 0.5, 0.01)],
+        &[&half(3.79, 110.0)],
+        &[],
+    );
     let back = compare(&[&half(3.79, 110.0)], &[&with_share(base, 0.5, 0.01)], &[]);
     assert!((there.rows[0].ratio * back.rows[0].ratio - 1.0).abs() < 1e-9);
     assert!((there.rows[0].margin - back.rows[0].margin).abs() < 1e-9);
@@ -170,7 +191,8 @@ fn the_documents_share_counts_and_its_uncertainty_is_in_the_interval() {
 
 #[test]
 fn shares_that_contradict_each_other_are_known_less_well() {
-    let sides = [(4.0, 0.9), (4.0, 0.5)].map(|(ghz, share)| with_share(run(ghz, 400.0), share, 0.02));
+    let sides =
+        [(4.0, 0.9), (4.0, 0.5)].map(|(ghz, share)| with_share(run(ghz, 400.0), share, 0.02));
     let row = compare(&[&sides[0]], &[&sides[1]], &[]).rows.remove(0);
     let core = row.core_share.expect("both say so");
     assert!(core.low <= 0.5 && core.high >= 0.9, "{core:?}");

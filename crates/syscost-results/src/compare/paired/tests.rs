@@ -49,10 +49,7 @@ fn what_the_first_of_a_round_gains_cancels() {
         (0..9)
             .map(|round| {
                 let first = (round % 2 == 1) == is_b;
-                vec![
-                    100.0 * (1.0 + 0.03 * f64::from(u8::from(first))) + 0.01 * f64::from(round);
-                    5
-                ]
+                vec![100.0 * (1.0 + 0.03 * f64::from(u8::from(first))) + 0.01 * f64::from(round); 5]
             })
             .collect()
     };
@@ -99,7 +96,10 @@ fn rounds_that_are_undisturbed_on_one_side_only_count_as_well() {
     let new = |level| beside_a_neighbour(level, 12, |round| round % 2 == 1);
     let row = &compare_pair(&base, &new(100.0)).rows[0];
     assert_eq!((row.verdict, row.notes.len()), (Change::Same, 0), "{row:?}");
-    assert_eq!(compare_pair(&base, &new(105.0)).rows[0].verdict, Change::Worse);
+    assert_eq!(
+        compare_pair(&base, &new(105.0)).rows[0].verdict,
+        Change::Worse
+    );
 }
 
 /// A run of 200 rows with six rounds each; `common` is by how much those of one number move
@@ -110,7 +110,9 @@ fn in_turn(common: f64, own: f64, seed: u64) -> [Run; 2] {
         let both = (0..6).map(|_| (common * normal(&mut rng)).exp());
         let both: Vec<f64> = both.collect();
         [0, 1].map(|_| {
-            let processes = both.iter().map(|one| vec![100.0 * one * (own * normal(&mut rng)).exp(); 5]);
+            let processes = both
+                .iter()
+                .map(|one| vec![100.0 * one * (own * normal(&mut rng)).exp(); 5]);
             row(&format!("x.r{index:03}"), processes.collect())
         })
     });
@@ -125,7 +127,10 @@ fn runs_measured_in_turn_say_at_least_as_much_as_the_same_runs_apart() {
         let (paired, apart) = (compare_pair(&base, &new), compare(&[&base], &[&new], &[]));
         let [of_paired, of_apart] = [&paired, &apart].map(|of| of.count(Change::Inconclusive));
         println!("{common} {own}: {of_paired} inconclusive in turn, {of_apart} apart");
-        assert!(of_paired <= of_apart, "{common} {own}: {of_paired} {of_apart}");
+        assert!(
+            of_paired <= of_apart,
+            "{common} {own}: {of_paired} {of_apart}"
+        );
         let changed = paired.count(Change::Worse) + paired.count(Change::Better);
         assert!(changed <= 1, "{common} {own}: {changed}");
         let covered = paired.rows.iter();

@@ -9,7 +9,10 @@ use crate::measurement::BetweenRuns;
 fn moody(runs: u32, rng: &mut fastrand::Rng) -> Run {
     let rows = (0..200).map(|index| {
         let level = 100.0 * (0.05 * normal(rng)).exp();
-        let mut row = row(&format!("x.r{index:03}"), noisy(level, 9, 0.005, 0.005, rng));
+        let mut row = row(
+            &format!("x.r{index:03}"),
+            noisy(level, 9, 0.005, 0.005, rng),
+        );
         row.between_runs = (runs > 1).then_some(BetweenRuns {
             deviation: 0.05,
             runs,
