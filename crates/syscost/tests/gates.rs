@@ -83,6 +83,7 @@ fn a_gate_with_nothing_to_judge_is_not_passed() {
     let (program, run) = program();
     let mut other = run.clone();
     other["measurements"] = json!([]);
+    other["config"]["selectors"] = json!(["call"]);
     keep(&program, "other", &other);
     let (code, _, error) = compare(&program, &["base.json", "other.json", "--fail-on", "worse"]);
     assert_eq!(code, Some(1));
