@@ -12,7 +12,7 @@ use crate::sentence;
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     let mut out = format!("**{}**\n", summary(comparison));
-    out.extend(power(comparison).map(|power| format!("\n{power}.\n")));
+    out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
     out.push_str(&format!("\n- base: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- new: {}\n", cell(&side(&comparison.new))));
     let in_turn = comparison.paired.then(|| IN_TURN.to_owned());

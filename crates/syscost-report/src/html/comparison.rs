@@ -61,7 +61,7 @@ fn subtitle(comparison: &Comparison) -> Markup {
         }
         p class="quiet" { (key(0)) " " (side(&comparison.base)) }
         p class="quiet" { (key(1)) " " (side(&comparison.new)) }
-        @if let Some(power) = power(comparison) { p class="quiet" { (power) "." } }
+        @if let Some(power) = power(comparison) { p class="quiet" { "It " (power) "." } }
         @if comparison.paired { p class="quiet" { (IN_TURN) } }
         @if let Some(spread) = spread(comparison) { p class="quiet" { (spread) } }
     }
