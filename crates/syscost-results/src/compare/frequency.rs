@@ -185,11 +185,7 @@ fn estimated(sides: &[Pooled<'_>; 3]) -> Option<CoreShare> {
         .sum();
     let error = (left / freedom as f64 / spread).sqrt();
     let reach = error * student::quantile_two_sided(1.0 - interval::CONFIDENCE, freedom as u32);
-    // What the frequencies are uncertain by flattens the slope, and what the costs are uncertain by
-    // steepens that of the cycle's length over the cost: the truth lies between (Frisch 1934).
-    let steepest = sum(|(_, cost)| cost * cost) / sum(|(cycle, cost)| cycle * cost);
-    let above = (slope + reach).max(if steepest > 0.0 { steepest } else { 1.0 });
-    let [low, high] = [slope - reach, above].map(|end| end.clamp(0.0, 1.0));
+    let [low, high] = [slope - reach, slope + reach].map(|end| end.clamp(0.0, 1.0));
     // An interval over all shares shows nothing.
     (high - low < 1.0).then_some(CoreShare {
         share: slope.clamp(0.0, 1.0),

@@ -46,7 +46,7 @@ fn work_of_the_core_is_compared_in_cycles_where_its_frequency_wanders() {
     // Both medians are converted to the base's frequency.
     assert!((row.new / row.base - 1.0).abs() < 0.006, "{row:?}");
     let (verdict, ratio, notes) = judged(&side(3.3, 400.0), &side(3.6, 416.0));
-    assert!((ratio - 1.04).abs() < 1e-3, "{ratio}");
+    assert!((ratio - 1.04).abs() < 6e-3, "{ratio}");
     assert_eq!(verdict, Change::Worse, "{notes}");
 }
 
