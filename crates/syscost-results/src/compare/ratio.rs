@@ -30,7 +30,7 @@ pub(super) fn row(sides: &[Pooled<'_>; 3], how: How) -> Option<Row> {
         }
         let is_time = row.unit == Unit::Nanoseconds;
         return Some(Row {
-            cycles: is_time.then(|| Pair {
+            cycles: is_time.then_some(Pair {
                 base: row.base * one.ghz,
                 new: row.new * one.ghz,
             }),
