@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::measurement::Estimate;
+use crate::measurement::{Estimate, Verdict};
 use crate::run::{Run, SCHEMA_VERSION};
 
 mod cleaned;
@@ -158,6 +158,7 @@ impl Content for Run {
     fn check(&self) -> Result<(), DocumentError> {
         let rows = self.measurements.iter();
         check_rows(rows.map(|row| (row.name.as_str(), row.id.as_str(), &row.estimate)))?;
+        check_evidence(self)?;
         check_samples(self)
     }
 }
@@ -317,6 +318,26 @@ fn check_rows<'a>(
             return Err(wrong("name", problem));
         }
         check_estimate(estimate).map_err(|problem| wrong("estimate", problem))?;
+    }
+    Ok(())
+}
+
+/// Checks that no row has a number that its own evidence refutes: whoever printed it would print
+/// what is known to be false.
+fn check_evidence(run: &Run) -> Result<(), DocumentError> {
+    for (index, row) in run.measurements.iter().enumerate() {
+        let refuted = row
+            .evidence
+            .iter()
+            .position(|one| one.verdict == Verdict::Refuted);
+        if let Some(claim) = refuted.filter(|_| row.status.has_figures()) {
+            let path = format!("measurements[{index}].evidence[{claim}]");
+            return Err(DocumentError::new(
+                Place::Field { path, at: None },
+                format!("`{}` has a number that this evidence refutes", row.name),
+                TAKE_ANOTHER_COPY,
+            ));
+        }
     }
     Ok(())
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+mod across;
+
 pub use crate::unit::Unit;
+pub use across::{BetweenRuns, CoreShare};
 
 /// One measured case of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,31 +63,6 @@ pub struct Measurement {
 /// Documents from before revisions were recorded contain first revisions.
 pub(crate) fn first_revision() -> u32 {
     1
-}
-
-/// How much of a cost is work of the core, whose time is a number of cycles; the rest waits for
-/// memory, devices or other CPUs, at any frequency equally long: at the frequency f a sample takes
-/// `share * usual_ghz / f + 1 - share` of what it takes at `usual_ghz`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CoreShare {
-    /// The share of the time at `usual_ghz`, 0 to 1.
-    pub share: f64,
-    /// Lower end of its 95 % interval.
-    pub low: f64,
-    /// Upper end of it.
-    pub high: f64,
-}
-
-/// How far a row differs between runs of one machine although nothing changed.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BetweenRuns {
-    /// Standard deviation between runs that the processes of one run do not explain, as a share of
-    /// the median.
-    pub deviation: f64,
-    /// Earlier runs of this machine that it is from; 0 where it is what runs usually show.
-    pub runs: u32,
 }
 
 /// Which direction of a measurement is good.

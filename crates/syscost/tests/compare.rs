@@ -68,10 +68,12 @@ fn cycles_leave_out_what_the_frequency_did() {
 }
 
 #[test]
-fn a_line_for_each_group_comes_before_the_rows() {
+fn the_verdict_comes_first_and_a_line_for_each_group_before_the_rows() {
     let (program, run) = program();
     keep(&program, "new", &slowed(&run, 1.2));
     let (_, text, _) = compare(&program, &["base.json", "new.json"]);
+    let (first, _) = text.split_once('\n').expect("lines");
+    assert!(first.contains("rows compared: 1 worse, 0 better"), "{text}");
     let (before, rows) = text.split_once("slower, CI").expect("a changed row");
     assert!(
         before.contains("groups") && before.contains("  syscall"),
@@ -115,12 +117,43 @@ fn a_changed_definition_is_refused_by_name() {
         .expect("a name")
         .to_owned();
     keep(&program, "new", &run);
-    let (code, text, _) = compare(&program, &["base.json", "new.json", "--fail-on", "worse"]);
-    assert_eq!(code, Some(0));
+    let (code, text, said) = compare(&program, &["base.json", "new.json", "--fail-on", "worse"]);
     assert!(
         text.contains(&format!("{name}: its definition changed: revision 1 on")),
         "{text}"
     );
+    // The base's row is lost, and the gate cannot say that it did not become worse.
+    assert_eq!(code, Some(3), "{said}");
+    assert!(
+        said.contains(&format!("the gate failed: {name} is lost")),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_comparison_says_how_large_a_change_it_could_have_found() {
+    let (program, run) = program();
+    keep(&program, "new", &slowed(&run, 1.2));
+    let (_, text, _) = compare(&program, &["base.json", "new.json"]);
+    assert!(
+        text.contains("could have found changes of 2.0 % in half of the rows"),
+        "{text}"
+    );
+    assert!(!text.contains("power: "), "{text}");
+    let (code, text, _) = compare(&program, &["base.json", "new.json", "--power"]);
+    let (_, list) = text
+        .split_once("power: the smallest change")
+        .expect("a list");
+    assert_eq!(code, Some(0));
+    let line = list
+        .lines()
+        .find(|line| line.contains(ROW))
+        .expect("the row");
+    assert!(line.ends_with("2.0 %"), "{list}");
+    let (_, json, _) = compare(&program, &["base.json", "new.json", "--format", "json"]);
+    let document: Value = serde_json::from_str(&json).expect("one JSON document");
+    let detectable = document["rows"][0]["detectable"].as_f64().expect("a share");
+    assert!((0.02..0.021).contains(&detectable), "{document}");
 }
 
 #[test]
@@ -166,7 +199,7 @@ fn the_extension_of_the_output_selects_the_format() {
     for (file, begins) in [
         ("c.html", "<!DOCTYPE html>"),
         ("c.json", "{"),
-        ("c.txt", "base  "),
+        ("c.txt", "9 rows compared"),
     ] {
         let path = program.folder().join(file);
         let path = path.to_str().expect("text");
@@ -239,7 +272,7 @@ fn a_run_is_measured_and_compared_in_one_go() {
     let document = (0..5)
         .map(|_| run(&["--format", "json", "--no-samples", "-o", out]))
         .map(|json| -> Value { serde_json::from_slice(&json.stdout).expect("one JSON document") })
-        .find(|document| document["rows"][0]["notes"] == json!([]))
+        .find(|document| document["rows"][0]["ci95_low"].is_f64())
         .expect("compared with its samples");
     assert_eq!(document["rows"][0]["verdict"], "worse");
     let kept: Value = serde_json::from_slice(&fs::read(out).expect("written")).expect("a run");
@@ -249,4 +282,50 @@ fn a_run_is_measured_and_compared_in_one_go() {
     let unknown = program.run(&["run", ROW, "--compare-with", "nothing.json"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(unknown.stdout.is_empty(), "nothing was measured for it");
+}
+
+#[test]
+fn a_base_without_any_of_the_rows_is_refused_before_anything_is_measured() {
+    let (program, _) = program();
+    let base = program.folder().join("base.json");
+    let base = base.to_str().expect("a path");
+    let gate = [
+        "--profile",
+        "quick",
+        "--no-save",
+        "--fail-on",
+        "worse:5%",
+        "--compare-with",
+    ];
+    let other = program.run(&[&["run", "call.integer"], &gate[..], &[base]].concat());
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert_eq!(other.status.code(), Some(2), "{said}");
+    assert!(
+        other.stdout.is_empty() && !said.contains("measuring"),
+        "{said}"
+    );
+    assert!(
+        said.contains("run base, given with --compare-with, has no number of any row"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_latest_run_to_compare_with_is_the_latest_that_has_the_rows() {
+    let (program, _) = program();
+    let run = |row: &str, more: &[&str]| {
+        let arguments = [&["run", row, "--profile", "quick", "--budget", "3"], more].concat();
+        program.run(&arguments)
+    };
+    assert!(run(ROW, &[]).status.success());
+    assert!(run("call.integer{arguments=0}", &[]).status.success());
+    let compared = run(ROW, &["--compare-with", "latest"]);
+    let [text, said] =
+        [&compared.stdout, &compared.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(compared.status.success(), "{said}");
+    assert!(text.contains("1 row compared: "), "{text}{said}");
+    assert!(
+        said.contains("has no number of any row that is to be measured"),
+        "{said}"
+    );
 }

@@ -83,16 +83,110 @@ fn a_gate_with_nothing_to_judge_is_not_passed() {
     let (program, run) = program();
     let mut other = run.clone();
     other["measurements"] = json!([]);
+    other["config"]["selectors"] = json!(["call"]);
     keep(&program, "other", &other);
     let (code, _, error) = compare(&program, &["base.json", "other.json", "--fail-on", "worse"]);
     assert_eq!(code, Some(1));
     assert!(error.contains("nothing to judge"), "{error}");
     let mut fewer = slowed(&run, 1.0);
     fewer["measurements"].as_array_mut().expect("rows").pop();
+    fewer["config"]["selectors"] = json!([ROW]);
     keep(&program, "fewer", &fewer);
     let (code, _, error) = compare(&program, &["base.json", "fewer.json", "--fail-on", "worse"]);
-    assert_eq!(code, Some(0));
+    assert_eq!(code, Some(0), "less was asked for: {error}");
     assert!(error.contains("1 could not be compared"), "{error}");
+}
+
+#[test]
+fn a_row_that_is_no_longer_there_fails_the_gate() {
+    let (program, run) = program();
+    let lost = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut new = run.clone();
+        change(&mut new["measurements"]);
+        keep(&program, name, &new);
+        let new = format!("{name}.json");
+        compare(&program, &["base.json", &new, "--fail-on", "worse:5%"])
+    };
+    let status = |status: &'static str, reason: &'static str| {
+        move |rows: &mut Value| {
+            (rows[0]["status"], rows[0]["reason"]) = (json!(status), json!(reason));
+        }
+    };
+    for (code, _, said) in [
+        lost("unsupported", &status("unsupported", "no such call")),
+        lost("skipped", &status("skipped", "interrupted")),
+        lost("withheld", &status("withheld", "counted 0")),
+        lost("missing", &|rows| {
+            drop(rows.as_array_mut().expect("rows").remove(0))
+        }),
+        lost("unit", &|rows| rows[0]["unit"] = json!("count")),
+        lost("revision", &|rows| rows[0]["revision"] = json!(9)),
+    ] {
+        assert_eq!(code, Some(3), "{said}");
+        assert!(said.contains(" is lost on the new side ("), "{said}");
+    }
+    let (code, _, said) = lost("time", &status("skipped", "the time budget was spent"));
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn what_others_take_fails_no_gate() {
+    let (program, mut run) = program();
+    // A row of the hour: what others took tripled.
+    let row = |run: &mut Value| {
+        let row = &mut run["measurements"][0];
+        (row["id"], row["name"]) = (json!("timing.noise"), json!("timing.noise{cpu=0}"));
+        row["case"] = json!({"cpu": "0"});
+        row["name"].clone()
+    };
+    let name = row(&mut run);
+    keep(&program, "base", &run);
+    let mut new = run.clone();
+    for round in new["measurements"][0]["samples"]
+        .as_array_mut()
+        .expect("samples")
+    {
+        round["values"] = json!([300.0, 300.0, 300.0]);
+    }
+    keep(&program, "new", &new);
+    let (code, text, said) = compare(
+        &program,
+        &["base.json", "new.json", "-v", "--fail-on", "worse:5%"],
+    );
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!text.contains(name.as_str().expect("text")), "{text}");
+}
+
+#[test]
+fn a_document_whose_evidence_refutes_its_number_is_printed_by_nothing() {
+    let (program, mut run) = program();
+    run["measurements"][0]["evidence"] = json!([{
+        "claim": "getppid system calls per operation", "expected": 1.0, "observed": 0.0,
+        "source": "seccomp audit", "verdict": "Refuted"
+    }]);
+    keep(&program, "liar", &run);
+    for command in [
+        &["show", "liar.json"][..],
+        &["numbers", "liar.json"],
+        &["compare", "base.json", "liar.json"],
+        &["export", "liar.json", "--format", "openmetrics"],
+        &["export", "liar.json", "--format", "bencher"],
+    ] {
+        let output = program
+            .command(command)
+            .current_dir(program.folder())
+            .output();
+        let output = output.expect("the binary starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && output.stdout.is_empty(),
+            "{command:?}: {said}"
+        );
+        assert!(
+            said.contains("has a number that this evidence refutes"),
+            "{command:?}: {said}"
+        );
+    }
 }
 
 #[test]
@@ -119,6 +213,7 @@ fn a_noisy_run_does_not_pass_by_being_inconclusive() {
     // What the new run was not to measure does not count.
     let mut fewer = slowed(&run, 1.0);
     fewer["measurements"].as_array_mut().expect("rows").pop();
+    fewer["config"]["selectors"] = json!([ROW]);
     keep(&program, "fewer", &fewer);
     assert_eq!(judged("fewer.json", "100%").0, Some(0));
     // What noise kept from it does, and what neither side could measure.

@@ -10,7 +10,7 @@ use super::journal::JournalError;
 use crate::worker::Program;
 
 /// The reason in documents why rows were skipped that Ctrl-C left unmeasured.
-pub const INTERRUPTED: &str = "interrupted";
+pub use syscost_results::compare::INTERRUPTED;
 
 /// The request for a run.
 #[derive(Debug, Clone)]

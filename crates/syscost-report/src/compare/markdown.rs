@@ -4,13 +4,15 @@ use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
     IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
-    is_noticed, margin, medians, notices, side, spread, summary, tail, value, verdict, why_missing,
+    is_noticed, margin, medians, notices, own_notes, power, side, spread, summary, tail, value,
+    verdict, why_missing,
 };
 use crate::sentence;
 
 /// The comparison as Markdown that ends in a newline: what changed, and every row if `verbose`.
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     let mut out = format!("**{}**\n", summary(comparison));
+    out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
     out.push_str(&format!("\n- base: {}\n", cell(&side(&comparison.base))));
     out.push_str(&format!("- new: {}\n", cell(&side(&comparison.new))));
     let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
@@ -34,6 +36,7 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
             push_row(&mut out, &cells);
         }
     }
+    let own_notes = own_notes(comparison);
     let shown: Vec<&Row> = comparison
         .rows
         .iter()
@@ -46,7 +49,8 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
         for row in shown {
             let name = format!("`{}`", row.name.replace('`', "'"));
             let mut sentence = change(row);
-            for note in row.notes.iter().cloned().chain(tail(row)) {
+            let own = own_notes(row).into_iter().map(str::to_owned);
+            for note in own.chain(tail(row)) {
                 sentence.push_str(&format!("; {note}"));
             }
             let [base, new] = medians(row);
@@ -119,7 +123,8 @@ fn push_groups(out: &mut String, comparison: &Comparison) {
     out.push_str(&format!("\n{}.\n", groups_note(comparison)));
 }
 
-fn push_row(out: &mut String, cells: &[&str]) {
+/// Appends a row of a table.
+pub(super) fn push_row(out: &mut String, cells: &[&str]) {
     let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }

@@ -2,9 +2,11 @@
 //!
 //! - [`mod@table`]: text for a terminal.
 //! - [`mod@markdown`]: a table for a pull request.
+//! - [`mod@power`]: how large a change could have been found in each row.
 //! - [`change`]: the sentence for one row, the same in both.
 
 pub mod markdown;
+pub mod power;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -17,10 +19,11 @@ use crate::sentence;
 use crate::units::{cycles, quantity};
 
 pub use markdown::markdown;
+use markdown::push_row;
 pub use table::table;
 pub(crate) use words::{
     are_rows_left_out, group_interval, group_ratio, groups_note, groups_note_of, is_noticed,
-    is_said_once, notices,
+    notices, own_notes, power,
 };
 
 /// A row's change in words: `1.80x slower, CI 1.70 to 1.90`; a ratio shown as 1 has no direction.
@@ -94,7 +97,7 @@ pub fn summary(comparison: &Comparison) -> String {
 }
 
 /// How the ratios of runs measured in turn are computed.
-pub(crate) const IN_TURN: &str = "measured in turn, B against A: each ratio is the Hodges-Lehmann estimate over the ratios of the rounds";
+pub(crate) const IN_TURN: &str = "measured in turn, B against A: where the rounds of both move together, each ratio is that of rounds, which drift does not affect";
 
 /// What the further runs were given for; `None` if there are none.
 pub(crate) fn spread(comparison: &Comparison) -> Option<String> {
@@ -125,10 +128,11 @@ pub(crate) fn side(side: &Side) -> String {
         [first, ..] => format!("{} runs from {first} on", side.runs.len()),
         [] => "no run".to_owned(),
     };
-    format!(
-        "{runs}, {} at {started} UTC, syscost {}",
-        side.hostname, side.version
-    )
+    let host = match side.hostname.is_empty() {
+        true => "unknown host",
+        false => &side.hostname,
+    };
+    format!("{runs}, {host} at {started} UTC, syscost {}", side.version)
 }
 
 /// The medians of both sides: in core cycles if these were requested, else in the row's unit.

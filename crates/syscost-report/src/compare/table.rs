@@ -1,12 +1,12 @@
-//! The text of a comparison: first the facts that differ, then what got worse, what got better, and
-//! a line on the rest.
+//! The text of a comparison: first the verdict, then what to know about it, what got worse and what
+//! got better.
 
 use comfy_table::CellAlignment;
 use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
     IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
-    is_noticed, is_said_once, margin, medians, notices, side, spread, summary, tail, value,
+    is_noticed, margin, medians, notices, own_notes, power, side, spread, summary, tail, value,
     why_missing,
 };
 use crate::paint::{self, Paint, cut_case};
@@ -30,6 +30,18 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         width,
         paint,
     };
+    // The answer first; what it is of, and what to know about it, after it.
+    out.wrapped("", &summary(comparison), paint::HEADING);
+    if let Some(power) = power(comparison).filter(|_| !options.quiet) {
+        out.wrapped("", &power, paint::DIM);
+    }
+    let is_settled = |row: &&Row| row.verdict != Change::Inconclusive;
+    let few = comparison.rows.iter().filter(is_settled).count() * 2 < comparison.rows.len();
+    if few && !options.quiet {
+        let advice =
+            "more rounds (--profile standard) or several runs a side would settle more rows";
+        out.wrapped("", advice, paint::DIM);
+    }
     let labels = if comparison.paired {
         ["A     ", "B     "]
     } else {
@@ -46,7 +58,9 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
     for line in notices(comparison).iter().filter(|_| !options.quiet) {
         out.wrapped("", line, paint::CARE);
     }
-    out.groups(comparison);
+    if !options.quiet {
+        out.groups(comparison);
+    }
     let facts = comparison.facts.iter();
     let facts: Vec<&Difference> = facts.filter(|fact| !is_noticed(fact)).collect();
     out.facts(&facts, options.verbose);
@@ -72,17 +86,8 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
         let changed = matches!(verdict, Change::Worse | Change::Better);
         if (changed || options.verbose) && !rows.is_empty() {
             out.section(title, style);
-            out.rows(&rows, options.verbose);
+            out.rows(comparison, &rows, options.verbose);
         }
-    }
-    out.line("");
-    out.wrapped("", &summary(comparison), paint::HEADING);
-    let is_settled = |row: &&Row| row.verdict != Change::Inconclusive;
-    let few = comparison.rows.iter().filter(is_settled).count() * 2 < comparison.rows.len();
-    if few && !options.quiet {
-        let advice =
-            "more rounds (--profile standard) or several runs a side would settle more rows";
-        out.wrapped("", advice, paint::DIM);
     }
     out.uncompared(comparison, options.verbose);
     if !options.verbose && !options.quiet && !comparison.rows.is_empty() {
@@ -206,7 +211,8 @@ impl Text {
     }
 
     /// One line per row: name, both medians, the change.
-    fn rows(&mut self, rows: &[&Row], verbose: bool) {
+    fn rows<'c>(&mut self, comparison: &'c Comparison, rows: &[&'c Row], verbose: bool) {
+        let own_notes = own_notes(comparison);
         let numbers: Vec<[String; 3]> = rows
             .iter()
             .map(|row| {
@@ -246,11 +252,14 @@ impl Text {
                 self.line(&format!("{}{name}", " ".repeat(INDENT)));
             }
             self.line(&line);
-            let notes = row.notes.iter().filter(|note| {
-                verbose || (row.verdict < Change::Inconclusive && !is_said_once(note))
-            });
-            for note in notes.cloned().chain(tail(row).filter(|_| verbose)) {
-                self.wrapped(&" ".repeat(2 * INDENT), &note, paint::DIM);
+            let notes: Vec<&str> = match verbose {
+                true => row.notes.iter().map(String::as_str).collect(),
+                false if row.verdict < Change::Inconclusive => own_notes(row),
+                false => Vec::new(),
+            };
+            let tail = tail(row).filter(|_| verbose);
+            for note in notes.into_iter().chain(tail.as_deref()) {
+                self.wrapped(&" ".repeat(2 * INDENT), note, paint::DIM);
             }
         }
     }

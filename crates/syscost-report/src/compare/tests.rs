@@ -4,7 +4,7 @@ mod notices;
 
 use insta::assert_snapshot;
 use syscost_results::compare::{
-    Change, ComparedIn, Comparison, Difference, Group, Missing, Refused, Row, Side,
+    Change, ComparedIn, Comparison, Difference, Group, Missing, Power, Refused, Row, Side,
 };
 use syscost_results::{Better, Unit};
 
@@ -19,15 +19,19 @@ fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         compared_in: ComparedIn::Time,
+        core_share: None,
         base,
         new,
         ratio,
         ci95_low: Some(ratio / reach),
         ci95_high: Some(ratio * reach),
+        error: Some(reach.ln() / 2.0),
+        freedom: Some(10),
         margin: 0.02,
         same_within: 0.02,
         p_value: Some(0.001),
         verdict,
+        detectable: Some(2.0 * reach - 1.98),
         notes: Vec::new(),
         disturbed: false,
         cycles: None,
@@ -126,6 +130,7 @@ fn comparison() -> Comparison {
                 ci95_low: None,
                 ci95_high: None,
                 p_value: None,
+                detectable: None,
                 margin: 0.084,
                 same_within: 0.1,
                 ..row("signal.catch", 1034.0, 1100.0, 1.0, Change::Inconclusive)
@@ -142,6 +147,7 @@ fn comparison() -> Comparison {
             name: "syscall.lseek".to_owned(),
             reason: "its definition changed: revision 1 on the base side, 2 on the new side"
                 .to_owned(),
+            lost: true,
         }],
         in_cycles: false,
         unmeasured: 0,
@@ -153,6 +159,10 @@ fn comparison() -> Comparison {
             to_noise: false,
         }],
         spread: vec!["20261120T080000Z-9".to_owned()],
+        power: Some(Power {
+            half: Some(0.012),
+            nine_of_ten: Some(0.0412),
+        }),
     }
 }
 

@@ -1,9 +1,13 @@
 //! What is said once for a whole comparison: groups, differing frequencies and clocks, noise,
 //! tails.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use syscost_results::compare::{ComparedIn, Comparison, Difference, Group, Row};
 
 use super::value;
+use crate::sentence;
 
 /// A caveat on comparisons of single runs.
 const SINGLE_RUNS: &str = "one run per side: run-to-run variation is unknown, so whatever differs between these two (the hour, \
@@ -71,6 +75,15 @@ pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
     let noticed_facts = comparison.facts.iter().filter(|fact| is_noticed(fact));
     lines.extend(noticed_facts.map(noticed));
     lines.extend(ways(comparison));
+    let rows = comparison.rows.len();
+    lines.extend(common_notes(comparison).into_iter().map(|(note, count)| {
+        let of = if count == rows {
+            "all".to_owned()
+        } else {
+            format!("{count} of")
+        };
+        format!("{of} {}: {note}", sentence::count(rows, "row"))
+    }));
     let lost = comparison.missing.iter().filter(|row| row.to_noise).count();
     if lost > 0 {
         let (rows, them) = match lost {
@@ -78,7 +91,7 @@ pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
             _ => ("rows were", "them"),
         };
         lines.push(format!(
-            "noise: {lost} {rows} lost on the new side, where no core was its own; --fail-on does not judge {them}"
+            "noise: {lost} {rows} lost on the new side, where no core was its own or no time was left; --fail-on does not judge {them}"
         ));
     }
     lines.extend(tails(comparison));
@@ -109,7 +122,7 @@ fn noticed(fact: &Difference) -> String {
     )
 }
 
-/// In which quantity the rows were compared, if not all in time.
+/// In which quantity the rows were compared, if not all as measured.
 fn ways(comparison: &Comparison) -> Option<String> {
     if comparison.in_cycles {
         return Some(
@@ -117,26 +130,71 @@ fn ways(comparison: &Comparison) -> Option<String> {
                 .to_owned(),
         );
     }
-    let count = |way| {
-        let rows = comparison.rows.iter();
-        rows.filter(|row| row.compared_in == way).count()
-    };
-    let (cycles, either, time) = (
-        count(ComparedIn::CoreCycles),
-        count(ComparedIn::Either),
-        count(ComparedIn::Time),
-    );
-    (cycles + either > 0).then(|| {
-        let rows = comparison.rows.len();
+    let rows = comparison.rows.iter();
+    let converted = rows.filter(|row| row.compared_in == ComparedIn::OneFrequency);
+    let converted = converted.count();
+    (converted > 0).then(|| {
         format!(
-            "frequency: {cycles} of {rows} rows compared in core cycles (core-bound), {time} in time, {either} in both (unclear)"
+            "frequency: {converted} of {} compared as if both sides had run at base's, by how much of each row is core cycles",
+            sentence::count(comparison.rows.len(), "row")
         )
     })
 }
 
-/// Whether a row's note repeats a notice for all rows.
-pub(crate) fn is_said_once(note: &str) -> bool {
-    note.starts_with(OF_FREQUENCY) || note == "compared in core cycles"
+/// Notes of so many rows are given once, with their number, rather than beneath each.
+const MANY: usize = 3;
+
+/// The notes that many rows share, with the number of these rows; the commonest first. Those that
+/// repeat a notice for all rows are not among them.
+fn common_notes(comparison: &Comparison) -> Vec<(&str, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let notes = comparison.rows.iter().flat_map(|row| &row.notes);
+    for note in notes.filter(|note| !note.starts_with(OF_FREQUENCY)) {
+        *counts.entry(note).or_default() += 1;
+    }
+    let mut common: Vec<(&str, usize)> = counts.into_iter().collect();
+    common.retain(|(_, rows)| *rows >= MANY);
+    common.sort_by_key(|(_, rows)| Reverse(*rows));
+    common
+}
+
+/// The notes of a row that are not given once for all rows.
+pub(crate) fn own_notes<'c>(comparison: &'c Comparison) -> impl Fn(&'c Row) -> Vec<&'c str> {
+    let common: BTreeSet<&str> = common_notes(comparison)
+        .into_iter()
+        .map(|(note, _)| note)
+        .collect();
+    move |row| {
+        let notes = row.notes.iter().map(String::as_str);
+        notes
+            .filter(|note| !note.starts_with(OF_FREQUENCY) && !common.contains(note))
+            .collect()
+    }
+}
+
+/// How large a change could have been found, as a sentence without its full stop.
+pub(crate) fn power(comparison: &Comparison) -> Option<String> {
+    let power = comparison.power?;
+    Some(match (power.half, power.nine_of_ten) {
+        (Some(half), Some(most)) => format!(
+            "could have found changes of {} in half of the rows, {} in nine of ten",
+            percent(half),
+            percent(most)
+        ),
+        (Some(half), None) => format!(
+            "could have found changes of {} in half of the rows; in more than one of ten, none",
+            percent(half)
+        ),
+        (None, _) => "could have found no change in more than half of the rows".to_owned(),
+    })
+}
+
+/// A share in percent, with two digits at least: `1.2 %`, `34 %`.
+pub(super) fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent < 9.95 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    }
 }
 
 /// The tails of the rows that have one on both sides and were measured without a neighbour. They

@@ -13,8 +13,7 @@ use super::table::{place, sortable};
 
 /// Explains the ratio of a row.
 pub(super) const RATIO: &str = "B / A is not the quotient of the two medians beside it, but the middle one of the ratios of every process of B \
-     to every one of A (Hodges and Lehmann); where it says “cycles”, of their core cycles, and where it says “both ways”, with an interval that \
-     holds in time and in cycles";
+     to every one of A (Hodges and Lehmann); where it says “one frequency”, as if both had run at A's";
 /// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";
 
@@ -64,8 +63,8 @@ impl<'a> Changes<'a> {
         };
         let way = match row.compared_in {
             ComparedIn::Time => None,
+            ComparedIn::OneFrequency => Some("one frequency"),
             ComparedIn::CoreCycles => Some("cycles"),
-            ComparedIn::Either => Some("both ways"),
         };
         html! {
             td class="num ratio" data-v=(sortable(cost(row))) {
@@ -92,19 +91,13 @@ impl<'a> Changes<'a> {
         ];
         lines.extend(match row.compared_in {
             ComparedIn::Time => None,
-            ComparedIn::CoreCycles => Some(
-                "compared in core cycles, as work of the core, whose frequency wanders".to_owned(),
+            ComparedIn::OneFrequency => Some(
+                "compared as if both had run at A's frequency, by how much of it is core cycles"
+                    .to_owned(),
             ),
-            ComparedIn::Either => {
-                Some("compared in time and in core cycles: the interval holds both ways".to_owned())
-            }
+            ComparedIn::CoreCycles => Some("compared in core cycles".to_owned()),
         });
-        lines.extend(
-            row.notes
-                .iter()
-                .filter(|note| *note != "compared in core cycles")
-                .cloned(),
-        );
+        lines.extend(row.notes.iter().cloned());
         lines.extend(compare::tail(row));
         lines
     }

@@ -6,7 +6,7 @@ use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use crate::chart::{Begin, Scale};
 use crate::compare::{
-    IN_TURN, is_noticed, is_said_once, medians, notices, side, spread, tail, verdict,
+    IN_TURN, is_noticed, medians, notices, own_notes, power, side, spread, tail, verdict,
 };
 
 use super::change::{class, cost, groups};
@@ -61,6 +61,7 @@ fn subtitle(comparison: &Comparison) -> Markup {
         }
         p class="quiet" { (key(0)) " " (side(&comparison.base)) }
         p class="quiet" { (key(1)) " " (side(&comparison.new)) }
+        @if let Some(power) = power(comparison) { p class="quiet" { "It " (power) "." } }
         @if comparison.paired { p class="quiet" { (IN_TURN) } }
         @if let Some(spread) = spread(comparison) { p class="quiet" { (spread) } }
     }
@@ -116,6 +117,7 @@ fn rows(comparison: &Comparison) -> Markup {
         .filter(|ratio| *ratio > 0.0)
         .map(|ratio| ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let scale = Scale::fit(logarithms, Begin::Near, (0.0, 1.0));
+    let own_notes = own_notes(comparison);
     let sorted = |text: &str, kind: &str| {
         html! { th scope="col" class=(kind) aria-sort="none" { button type="button" class="sort" { (text) } } }
     };
@@ -129,19 +131,19 @@ fn rows(comparison: &Comparison) -> Markup {
                     th scope="col" class="plot" { span class="spoken" { "interval of the ratio; the line is no change" } }
                     (sorted("p", "num")) (sorted("margin", "num"))
                 } }
-                @for row in &comparison.rows { (line(row, &scale)) }
+                @for row in &comparison.rows { (line(row, own_notes(row), &scale)) }
             }
         }
     }
 }
 
-fn line(row: &Row, scale: &Scale) -> Markup {
+fn line(row: &Row, notes: Vec<&str>, scale: &Scale) -> Markup {
     let share = |ratio: f64| scale.share(ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let interval = row.ci95_low.zip(row.ci95_high);
     let number =
         |value: f64, text: String| html! { td class="num" data-v=(sortable(value)) { (text) } };
     let [base, new] = medians(row);
-    let notes = row.notes.iter().filter(|note| !is_said_once(note)).cloned();
+    let notes = notes.into_iter().map(str::to_owned);
     html! {
         tbody id=(place(&row.name)) data-change=(verdict(row.verdict)) {
             tr class="row" {

@@ -3,9 +3,6 @@
 use base64::Engine;
 use insta::assert_snapshot;
 use sha2::Digest;
-use syscost_results::compare::{
-    Change, ComparedIn, Comparison, Difference, Missing, Pair, Refused, Row, Side,
-};
 use syscost_results::history::{ChangePoint, Point, Series};
 use syscost_results::measurement::RoundSamples;
 use syscost_results::numbers::numbers;
@@ -14,6 +11,7 @@ use syscost_results::{Better, Fact, Run, Status, Unit};
 use super::*;
 use crate::fixture;
 
+mod comparing;
 mod pages;
 mod reading;
 
@@ -319,81 +317,4 @@ fn a_changed_metric_tells_when_and_how_much() {
     let page = page(&[&fixture::run()], &options);
     assert!(page.contains("1 of 1 metrics changed their level."));
     assert!(page.contains("2026-11-06 08:00 UTC: from 100 ns to 120 ns (+20.0 %, p = 4.00e-4)"));
-}
-
-#[test]
-fn a_comparison_says_verdicts_and_what_it_refused() {
-    let side = |id: &str| Side {
-        runs: vec![id.to_owned()],
-        started: "2026-11-21T08:00:00Z".to_owned(),
-        hostname: "example".to_owned(),
-        version: "0.1.0".to_owned(),
-    };
-    let compared = Comparison {
-        base: side("base-run"),
-        new: side("new-run"),
-        facts: vec![Difference {
-            fact: "machine.kernel".to_owned(),
-            base: Some("Linux 6.18.0".to_owned()),
-            new: None,
-            meaning: Some("another kernel".to_owned()),
-        }],
-        rows: vec![Row {
-            name: "syscall.null{call=<b>}".to_owned(),
-            id: "syscall.null".to_owned(),
-            unit: Unit::Nanoseconds,
-            better: Better::Lower,
-            compared_in: ComparedIn::Time,
-            base: 80.0,
-            new: 100.0,
-            ratio: 1.25,
-            ci95_low: Some(1.2),
-            ci95_high: Some(1.3),
-            margin: 0.02,
-            same_within: 0.02,
-            p_value: Some(0.0002),
-            verdict: Change::Worse,
-            notes: vec!["a neighbour may be part of the difference".to_owned()],
-            disturbed: false,
-            cycles: None,
-            p99: Some(Pair {
-                base: 100.0,
-                new: 150.0,
-            }),
-        }],
-        refused: vec![Refused {
-            name: "op.x".to_owned(),
-            reason: "its definition changed".to_owned(),
-        }],
-        missing: vec![Missing {
-            name: "op.y".to_owned(),
-            reason: "withheld on the new side".to_owned(),
-            lost: true,
-            to_noise: false,
-        }],
-        groups: Vec::new(),
-        in_cycles: false,
-        unmeasured: 0,
-        paired: true,
-        spread: vec!["further-run".to_owned()],
-    };
-    let page = comparison(&compared);
-    for text in [
-        "1 worse",
-        "0 better",
-        "Linux 6.18.0",
-        "not known",
-        "syscall.null{call=&lt;b&gt;}",
-        "1.200 to 1.300",
-        "&lt; 0.001",
-        "its definition changed",
-        "withheld on the new side",
-        "another kernel",
-        "a neighbour may be part",
-        "p99 100 ns -&gt; 150 ns (1.50x)",
-        "measured in turn",
-        "1 further run shows how far runs differ",
-    ] {
-        assert!(page.contains(text), "not found: {text}");
-    }
 }

@@ -5,7 +5,7 @@
 //! processes of a run agree better with each other than with those of any other run, and two single
 //! runs look like a change.
 
-use super::ratio::MIN_EXACT;
+use super::level::MIN_EXACT;
 use crate::stats::series::autocorrelation;
 use crate::stats::{normal, student::deviation};
 

@@ -4,15 +4,17 @@
 //! margin below which nothing is called a change; and controls the false discovery rate over all
 //! rows. The reasons are in docs/METHODOLOGY.md, "Comparing runs".
 
-mod cycles;
+mod asked;
 mod drift;
 mod facts;
 mod frequency;
 mod groups;
+mod level;
 mod noise;
 mod notes;
 mod paired;
 mod pool;
+mod power;
 mod ratio;
 mod row;
 #[cfg(test)]
@@ -26,14 +28,26 @@ use crate::stats::multiple::benjamini_hochberg;
 use crate::stats::{interval, normal, student};
 use crate::{Better, Measurement, Run};
 pub use groups::Group;
-pub use pool::CORE_SHARED;
-use pool::Pooled;
+pub use pool::{CORE_SHARED, INTERRUPTED};
+use pool::{Loss, Pooled};
+pub use power::{POWER, Power};
 pub use row::{ComparedIn, Pair, Row};
+
+/// Why a row cannot be compared in core cycles.
+const NO_CYCLES: &str = "no core cycles: it is neither a time nor a rate, or the core's frequency is not known on both sides";
+
+/// Benchmarks of what others take and what the host grants in an hour: no property of machine or
+/// program, so never compared. The facts of the runs report them ([`Comparison::facts`]).
+pub const OF_THE_HOUR: [&str; 3] = [
+    "timing.noise",
+    "timing.shared_core",
+    "timing.core_frequency",
+];
 
 /// Changes of a ratio up to this share are always called the same.
 pub const MIN_MARGIN: f64 = 0.02;
-/// As [`MIN_MARGIN`], for runs measured in turn: what a machine does between two runs does not
-/// affect these ratios.
+/// A change lies beyond this at least, or beyond [`MIN_MARGIN`] where runs were not measured in turn:
+/// what a machine does between two runs does not affect the ratios of those that were.
 pub const MIN_PAIRED_MARGIN: f64 = 0.01;
 /// A change larger than this is never called the same, however much a metric's runs differ: a wide
 /// margin is ignorance, not equality.
@@ -85,6 +99,8 @@ pub struct Comparison {
     pub paired: bool,
     /// Ids of further runs in the base's state that only served to estimate the spread between its runs.
     pub spread: Vec<String>,
+    /// How large a change this comparison could have found; null without rows.
+    pub power: Option<Power>,
 }
 
 impl Comparison {
@@ -94,11 +110,20 @@ impl Comparison {
         refused.chain(self.missing.iter().map(|row| (&*row.name, &*row.reason)))
     }
 
-    /// Whether it is known how much runs differ from each other when nothing changed: from several
-    /// runs on a side or from further ones; runs measured in turn need neither.
+    /// Whether it is known of whole runs how much they differ from each other when nothing changed:
+    /// from several runs on a side or from further ones; runs measured in turn need neither.
     pub fn knows_how_runs_differ(&self) -> bool {
         let is_single = self.base.runs.len() < 2 && self.new.runs.len() < 2;
         self.paired || !self.spread.is_empty() || !is_single
+    }
+
+    /// The rows that the new side lost, with the reason: the base has a number that noise alone does
+    /// not explain the lack of. A gate must not pass that.
+    pub fn lost(&self) -> impl Iterator<Item = (&str, &str)> {
+        let missing = self.missing.iter().filter(|row| row.lost);
+        let missing = missing.map(|row| (&*row.name, &*row.reason));
+        let refused = self.refused.iter().filter(|row| row.lost);
+        missing.chain(refused.map(|row| (&*row.name, &*row.reason)))
     }
 
     /// The number of rows with this verdict.
@@ -156,6 +181,9 @@ pub struct Refused {
     pub name: String,
     /// Why not, e.g. that its definition changed.
     pub reason: String,
+    /// Whether the new side's is another thing under the same name (revision, unit, direction), so
+    /// that the base's is lost: a gate must not pass that.
+    pub lost: bool,
 }
 
 /// A row that one side lacks.
@@ -166,12 +194,23 @@ pub struct Missing {
     pub name: String,
     /// Which side lacks it and why, e.g. `withheld on the new side`.
     pub reason: String,
-    /// Whether the base has a number where the new side failed or was withheld, and noise does not
-    /// explain it: a gate must not pass that.
+    /// Whether the base has a number where the new side failed, was withheld, unsupported or
+    /// interrupted, or does not have the row though it was asked for the same as the base: a gate
+    /// must not pass that.
     pub lost: bool,
-    /// Whether the new side lost it to noise alone: no core was its own when it was to be measured.
-    /// No gate judges that.
+    /// Whether the new side lost it to noise alone: no core of its own or no time was left when it
+    /// was to be measured, or it is computed from a row without a number. No gate judges that.
     pub to_noise: bool,
+}
+
+/// How two sides are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct How {
+    /// In core cycles: each sample counts by the frequency its core ran at, and rows without cycles
+    /// are missing.
+    pub in_cycles: bool,
+    /// The rounds of both sides, a run each, were measured in turn (`syscost ab`).
+    pub in_turn: bool,
 }
 
 /// Compares `new` with `base`. The runs of a side are pooled. `spread` are further runs in the
@@ -179,49 +218,20 @@ pub struct Missing {
 ///
 /// The same runs give the same comparison, and exchanging the sides inverts it.
 pub fn compare(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
-    compare_by(base, new, spread, ratio::row)
+    compare_as(How::default(), base, new, spread)
 }
 
-/// As [`compare`], in core cycles: each sample counts by the frequency its core ran at, and rows
-/// without cycles are missing.
-pub fn compare_cycles(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
-    in_cycles(compare_by(base, new, spread, cycles::row))
-}
-
-/// Compares two runs whose rounds were measured in turn, round by round.
+/// Compares two runs whose rounds were measured in turn.
 pub fn compare_pair(base: &Run, new: &Run) -> Comparison {
-    let by_round = |[base, new, _]: &[Pooled<'_>; 3]| paired::row(base, new);
-    in_turn(compare_by(&[base], &[new], &[], by_round))
+    let in_turn = How {
+        in_turn: true,
+        ..How::default()
+    };
+    compare_as(in_turn, &[base], &[new], &[])
 }
 
-/// Compares two runs whose rounds were measured in turn, in core cycles.
-pub fn compare_pair_cycles(base: &Run, new: &Run) -> Comparison {
-    in_cycles(in_turn(compare_by(&[base], &[new], &[], cycles::paired)))
-}
-
-/// Marks a comparison as paired: differences between whole runs cancel in the ratios of rounds
-/// measured in turn.
-fn in_turn(comparison: Comparison) -> Comparison {
-    Comparison {
-        paired: true,
-        groups: groups::of(&comparison.rows, groups::Runs::InTurn),
-        ..comparison
-    }
-}
-
-fn in_cycles(comparison: Comparison) -> Comparison {
-    Comparison {
-        in_cycles: true,
-        ..comparison
-    }
-}
-
-fn compare_by(
-    base: &[&Run],
-    new: &[&Run],
-    spread: &[&Run],
-    row: impl Fn(&[Pooled<'_>; 3]) -> Option<Row>,
-) -> Comparison {
+/// As [`compare`], in this way.
+pub fn compare_as(how: How, base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
     let (sides, spread_rows) = ([by_name(base), by_name(new)], by_name(spread));
     let mut comparison = Comparison {
         base: Side::of(base),
@@ -232,11 +242,13 @@ fn compare_by(
         refused: Vec::new(),
         missing: Vec::new(),
         unmeasured: 0,
-        in_cycles: false,
-        paired: false,
+        in_cycles: how.in_cycles,
+        paired: how.in_turn,
         spread: spread.iter().map(|run| run.id.clone()).collect(),
+        power: None,
     };
     comparison.facts.extend(facts::differing(base, new));
+    let was_asked = asked::for_the_same(base, new);
     for name in names(base.iter().chain(new)) {
         let found = |side: usize, runs| pool::rows(sides[side].get(name), runs);
         let (base_rows, new_rows) = (found(0, base.len()), found(1, new.len()));
@@ -247,27 +259,26 @@ fn compare_by(
                 let both = base_rows.was_due() && new_rows.was_due();
                 comparison.unmeasured += usize::from(both);
             } else {
-                let to_noise = pool::is_lost_to_noise(&base_rows, &new_rows);
-                let lost = pool::is_lost(&base_rows, &new_rows) && !to_noise;
+                let loss = pool::loss(&base_rows, &new_rows, was_asked);
                 comparison.missing.push(Missing {
                     name,
                     reason,
-                    lost,
-                    to_noise,
+                    lost: loss == Loss::Real,
+                    to_noise: loss == Loss::ToNoise,
                 });
             }
             continue;
         }
         let spread_rows = pool::rows(spread_rows.get(&*name), spread.len()).like(&base_rows);
         match pool::refusal(&base_rows, &new_rows) {
-            Some(reason) => comparison.refused.push(Refused { name, reason }),
+            Some((reason, lost)) => comparison.refused.push(Refused { name, reason, lost }),
             None => {
                 let pooled = [&base_rows, &new_rows, &spread_rows].map(Pooled::new);
-                match row(&pooled) {
+                match ratio::row(&pooled, how) {
                     Some(row) => comparison.rows.push(row),
                     None => comparison.missing.push(Missing {
                         name,
-                        reason: cycles::UNKNOWN.to_owned(),
+                        reason: NO_CYCLES.to_owned(),
                         lost: false,
                         to_noise: false,
                     }),
@@ -275,8 +286,15 @@ fn compare_by(
             }
         }
     }
+    power::set(&mut comparison.rows);
+    comparison.power = Power::of(&comparison.rows);
     judge(&mut comparison.rows);
-    comparison.groups = groups::of(&comparison.rows, groups::Runs::Apart([base, new, spread]));
+    let runs = match how.in_turn {
+        // Differences between whole runs cancel.
+        true => groups::Runs::InTurn,
+        false => groups::Runs::Apart([base, new, spread]),
+    };
+    comparison.groups = groups::of(&comparison.rows, runs);
     comparison
 }
 
@@ -353,10 +371,11 @@ fn by_name<'a>(runs: &[&'a Run]) -> BTreeMap<&'a str, Vec<&'a Measurement>> {
     rows
 }
 
-/// The distinct names of all rows, in the order of the runs.
+/// The distinct names of all rows to compare, in the order of the runs.
 fn names<'a>(runs: impl Iterator<Item = &'a &'a Run>) -> Vec<&'a str> {
     let mut seen = std::collections::BTreeSet::new();
     runs.flat_map(|run| &run.measurements)
+        .filter(|row| !OF_THE_HOUR.contains(&row.id.as_str()))
         .map(|row| row.name.as_str())
         .filter(|&name| seen.insert(name))
         .collect()

@@ -1,6 +1,7 @@
 //! Notes for the reader of a compared row.
 
 use super::pool::Pooled;
+use crate::measurement::CoreShare;
 
 /// Difference of core frequencies, as a share, from which it is mentioned if it explains a good
 /// part of the change.
@@ -33,46 +34,38 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
             ));
         }
     }
-    if base.samples.is_none() || new.samples.is_none() {
+    if base.runs.is_none() || new.runs.is_none() {
         notes.push("no samples were kept: estimated from the intervals of the medians".to_owned());
     }
     notes
 }
 
-/// The notes on their frequencies if both are compared in time; `change` is the logarithm of the
-/// ratio.
-pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let (Some(before), Some(after)) = (base.core_ghz, new.core_ghz)
-        && (after / before).ln().abs() > FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs())
-    {
-        let mut note = format!("the core ran at {after:.2} GHz instead of {before:.2} GHz");
-        // Work of the core takes as many cycles at any frequency, so the frequency explains the
-        // whole difference.
-        if let (Some(before), Some(after)) = (base.core_cycles, new.core_cycles) {
-            note += &format!(
-                "; in core cycles the difference is {}",
-                percent(after / before - 1.0)
-            );
-        }
-        notes.push(note);
-    }
-    notes
+/// The note on the frequencies of two sides that are compared as measured; `change` is the logarithm
+/// of the ratio.
+pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> Option<String> {
+    let (before, after) = base.core_ghz.zip(new.core_ghz)?;
+    let least = FREQUENCY_TOLERANCE.max(FREQUENCY_SHARE * change.abs());
+    ((after / before).ln().abs() > least)
+        .then(|| format!("the core ran at {after:.2} GHz instead of {before:.2} GHz"))
 }
 
-/// A signed share in percent; without a sign if it is shown as zero.
-fn percent(share: f64) -> String {
-    let text = format!("{:+.1} %", 100.0 * share);
-    match text.as_str() {
-        "+0.0 %" | "-0.0 %" => "0.0 %".to_owned(),
-        _ => text,
-    }
+/// The note on two sides that were converted to the base's frequency by this share, if they ran at
+/// different ones.
+pub(super) fn of_share(base: &Pooled<'_>, new: &Pooled<'_>, share: CoreShare) -> Option<String> {
+    let [before, after] = [base, new].map(|side| side.core_ghz.map(|ghz| format!("{ghz:.2}")));
+    let (before, after) = before
+        .zip(after)
+        .filter(|(before, after)| before != after)?;
+    let [share, low, high] = [share.share, share.low, share.high].map(|share| 100.0 * share);
+    Some(format!(
+        "the core ran at {after} GHz instead of {before} GHz: compared at {before} GHz, where {share:.0} % of the cost are \
+         core cycles (95 %: {low:.0} to {high:.0} %)"
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Change, compare};
-    use super::percent;
     use crate::Run;
     use crate::fixture::run_of;
     use crate::measurement::{Cause, Disturbance, Flag};
@@ -155,34 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn zero_has_no_sign() {
-        let texts = [0.26, -0.004, 0.0004, -0.0004, 0.0].map(percent);
-        assert_eq!(texts, ["+26.0 %", "-0.4 %", "0.0 %", "0.0 %", "0.0 %"]);
-    }
-
-    #[test]
-    fn another_frequency_is_reported_with_the_cycles() {
-        let at = |level, ghz, cycles| {
+    fn another_frequency_is_reported() {
+        let at = |level, ghz| {
             let mut run = beside_a_neighbour(level, 2);
-            let row = &mut run.measurements[0];
-            row.core_cycles = cycles;
             // Too few rounds know their frequency for all to be converted.
-            for round in row.samples.iter_mut().flatten() {
+            for round in run.measurements[0].samples.iter_mut().flatten() {
                 round.core_ghz = Some(ghz).filter(|_| round.round % 3 == 1);
             }
             run
         };
-        let base = at(100.0, 4.0, Some(400.0));
-        // A different frequency explains only a part of it.
-        let (notes, verdict) = notes_and_verdict(&base, &at(140.0, 3.6, Some(504.0)));
+        let (notes, verdict) = notes_and_verdict(&at(100.0, 4.0), &at(140.0, 3.6));
         assert_eq!(verdict, Change::Worse);
-        assert_eq!(
-            notes,
-            [
-                "the core ran at 3.60 GHz instead of 4.00 GHz; in core cycles the difference is +26.0 %"
-            ]
-        );
-        let (notes, _) = notes_and_verdict(&base, &at(140.0, 3.6, None));
         assert_eq!(notes, ["the core ran at 3.60 GHz instead of 4.00 GHz"]);
     }
 }

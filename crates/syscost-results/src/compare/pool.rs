@@ -1,7 +1,8 @@
 //! The rows of a side's runs under one name, pooled.
 
 use super::Pair;
-use crate::estimate::selection::{Choice, Conversion, Selection, select};
+use super::frequency::middle;
+use crate::estimate::selection::{Choice, Conversion, MIN_SAMPLES, select};
 use crate::measurement::{Flag, RoundSamples};
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
@@ -9,7 +10,10 @@ use crate::{Estimate, Measurement, Status};
 /// The reason of a failed row that could not be measured because of noise alone.
 pub const CORE_SHARED: &str = "something else ran on its core whenever it was due";
 
-/// The same in documents of earlier builds.
+/// The reason of a skipped row that an interrupted run did not come to.
+pub const INTERRUPTED: &str = "interrupted";
+
+/// The same as [`CORE_SHARED`] in documents of earlier builds.
 const CORE_SHARED_FORMERLY: &str = "its core worked for somebody else";
 
 /// The rows with one name in the runs of a side.
@@ -29,7 +33,12 @@ impl Rows<'_> {
 
     /// Whether a row without a number was to be measured here and could have been.
     pub(super) fn was_due(&self) -> bool {
-        let is_due = |row: &Measurement| is_tried(row) || row.status == Status::Skipped;
+        let is_due = |row: &Measurement| match row.status {
+            Status::Failed | Status::Withheld | Status::Skipped => true,
+            Status::Ok | Status::BelowResolution | Status::AboveRange | Status::Unsupported => {
+                false
+            }
+        };
         self.without.iter().any(|row| is_due(row))
     }
 
@@ -69,25 +78,40 @@ pub(super) fn missing(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     }
 }
 
-/// Whether the base has a number and the new side tried but has none.
-pub(super) fn is_lost(base: &Rows<'_>, new: &Rows<'_>) -> bool {
-    base.has_number() && !new.has_number() && new.without.iter().any(|row| is_tried(row))
+/// What became of a row that has a number on the base's side and none on the new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// It is no loss: the base has none, the new side has a bound instead, or was asked for less.
+    None,
+    /// To noise: no core of its own or no time was left when it was due, or it is computed from a
+    /// row that has no number.
+    ToNoise,
+    /// To anything else.
+    Real,
 }
 
-fn is_tried(row: &Measurement) -> bool {
-    matches!(row.status, Status::Failed | Status::Withheld)
-}
-
-/// Whether the new side lost a row to noise alone: its core was shared whenever the row was to be
-/// measured.
-pub(super) fn is_lost_to_noise(base: &Rows<'_>, new: &Rows<'_>) -> bool {
-    let by_noise = |row: &&Measurement| {
-        let reason = row.reason.as_deref();
-        let is_noise = |reason| [CORE_SHARED, CORE_SHARED_FORMERLY].contains(&reason);
-        row.status == Status::Failed && reason.is_some_and(is_noise)
+/// What the new side lost of a row; `was_asked` says whether it was asked for what the base was.
+pub(super) fn loss(base: &Rows<'_>, new: &Rows<'_>, was_asked: bool) -> Loss {
+    if !base.has_number() || new.has_number() {
+        return Loss::None;
+    }
+    let of = |row: &&Measurement| match row.status {
+        Status::Ok | Status::Withheld | Status::Unsupported => Loss::Real,
+        Status::BelowResolution | Status::AboveRange => Loss::None,
+        Status::Failed => match row.reason.as_deref() {
+            Some(CORE_SHARED | CORE_SHARED_FORMERLY) => Loss::ToNoise,
+            Some(_) | None => Loss::Real,
+        },
+        Status::Skipped => match row.reason.as_deref() {
+            Some(INTERRUPTED) => Loss::Real,
+            Some(_) | None => Loss::ToNoise,
+        },
     };
-    let mut tried = new.without.iter().filter(|row| is_tried(row)).peekable();
-    is_lost(base, new) && tried.peek().is_some() && tried.all(by_noise)
+    let losses: Vec<Loss> = new.without.iter().map(of).collect();
+    match losses.contains(&Loss::Real) || losses.is_empty() && was_asked {
+        true => Loss::Real,
+        false => losses.first().copied().unwrap_or(Loss::None),
+    }
 }
 
 /// The 99th percentiles of both sides, the median over their runs; `None` if a run has none.
@@ -116,8 +140,20 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Why rows must not be compared although both have numbers; `None` if they may.
-pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
+/// Why rows must not be compared although both have numbers; `None` if they may. The flag says
+/// whether they are different things under one name.
+pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<(String, bool)> {
+    let another = another_meaning(base, new).map(|reason| (reason, true));
+    another.or_else(|| {
+        let mut all = base.numbers.iter().chain(&new.numbers);
+        let is_level = |row: &&Measurement| row.estimate.median.is_some_and(|one| one <= 0.0);
+        let reason = "a ratio of a level around zero says nothing";
+        all.any(is_level).then(|| (reason.to_owned(), false))
+    })
+}
+
+/// What the rows of both sides differ in that says what they mean.
+fn another_meaning(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     let all = || base.numbers.iter().chain(&new.numbers);
     let first = base.numbers.first()?;
     let differs = |what: fn(&Measurement) -> u32| all().any(|row| what(row) != what(first));
@@ -146,10 +182,6 @@ pub(super) fn refusal(base: &Rows<'_>, new: &Rows<'_>) -> Option<String> {
     if differs(|row| row.better as u32) {
         return Some("whether lower or higher is better changed".to_owned());
     }
-    let level = |row: &&Measurement| row.estimate.median.is_some_and(|median| median <= 0.0);
-    if all().any(level) {
-        return Some("a ratio of a level around zero says nothing".to_owned());
-    }
     None
 }
 
@@ -165,68 +197,111 @@ fn status(status: Status) -> &'static str {
 pub(super) struct Pooled<'a> {
     /// The first of the rows with a number.
     pub(super) first: Option<&'a Measurement>,
-    /// The samples by run and process; `None` if a run has none.
-    pub(super) samples: Option<Vec<Vec<Vec<f64>>>>,
-    /// The processes by run whose samples were undisturbed at any frequency.
-    pub(super) rounds: Vec<Vec<&'a RoundSamples>>,
+    /// The rows with a number, one for each run.
+    pub(super) rows: Vec<&'a Measurement>,
+    /// The processes that count, by run; `None` if a run has none.
+    pub(super) runs: Option<Vec<Vec<Process>>>,
     /// The estimate of each run.
     pub(super) estimates: Vec<&'a Estimate>,
     /// The number of runs without a number, and why they have none.
     pub(super) without: Option<(usize, String)>,
     /// Median of the core frequency at the samples, in GHz.
     pub(super) core_ghz: Option<f64>,
-    /// The same for each run.
-    pub(super) run_ghz: Vec<Option<f64>>,
-    /// Median of the runs' costs in core cycles; `None` if a run has none.
-    pub(super) core_cycles: Option<f64>,
     /// Whether any row had too few undisturbed samples.
     pub(super) is_disturbed: bool,
     /// Whether every run checked if the core was shared.
     pub(super) is_looked_at: bool,
 }
 
+/// The samples of one process that count.
+#[derive(Debug, Clone)]
+pub(super) struct Process {
+    /// Number of its round.
+    pub(super) round: u32,
+    /// Each sample, and the core's frequency at it in GHz, where that is known.
+    samples: Vec<(f64, Option<f64>)>,
+}
+
+impl Process {
+    fn of(round: &RoundSamples, choice: Choice) -> Self {
+        let ghz = |index: usize| match round.sample_ghz.is_empty() {
+            // Older documents have only the frequency of the whole process.
+            true => round.core_ghz,
+            false => round.sample_ghz.get(index).copied(),
+        };
+        let samples = choice.of(round);
+        Self {
+            round: round.round,
+            samples: samples
+                .map(|(index, value)| (value, ghz(index).filter(|ghz| *ghz > 0.0)))
+                .collect(),
+        }
+    }
+
+    /// The median of its samples.
+    pub(super) fn median(&self) -> Option<f64> {
+        let values = self.samples.iter().map(|(value, _)| *value);
+        order::median(&values.collect::<Vec<f64>>())
+    }
+
+    /// The median of the core's frequency at its samples, in GHz.
+    pub(super) fn ghz(&self) -> Option<f64> {
+        middle(self.samples.iter().filter_map(|(_, ghz)| *ghz))
+    }
+
+    /// Its samples of known frequency as if taken at this one, in GHz; `None` if there are too few.
+    pub(super) fn at_one(&self, ghz: f64, at: impl Fn((f64, f64)) -> f64) -> Option<Self> {
+        let known = self.samples.iter();
+        let known = known.filter_map(|(value, own)| Some((at((*value, (*own)?)), Some(ghz))));
+        let samples: Vec<(f64, Option<f64>)> = known.collect();
+        (samples.len() >= MIN_SAMPLES.min(self.samples.len())).then_some(Self {
+            round: self.round,
+            samples,
+        })
+    }
+}
+
 impl<'a> Pooled<'a> {
     pub(super) fn new(rows: &Rows<'a>) -> Self {
         let without = rows.runs.saturating_sub(rows.numbers.len());
         let numbers = || rows.numbers.iter();
-        let selections: Vec<Option<Selection<'_>>> = numbers()
-            .map(|row| Some(select(row.samples.as_ref()?, Conversion::of(row))))
-            .collect();
-        let of_runs = selections.iter().map(|selection| selection.as_ref());
-        let of_runs = of_runs.map(|selection| selection.map_or_else(Vec::new, frequencies));
-        let by_run: Vec<Vec<f64>> = of_runs.collect();
-        let cycles: Option<Vec<f64>> = numbers().map(|row| row.core_cycles).collect();
+        let runs: Option<Vec<Vec<Process>>> = numbers().map(|row| processes(row)).collect();
+        let known = runs.iter().flatten().flatten();
         Pooled {
             first: rows.numbers.first().copied(),
-            samples: selections
-                .into_iter()
-                .map(|selection| Some(selection?.processes).filter(|all| !all.is_empty()))
-                .collect(),
-            rounds: numbers().map(|row| undisturbed(row)).collect(),
+            rows: rows.numbers.clone(),
+            core_ghz: middle(known.filter_map(Process::ghz)),
+            runs,
             estimates: numbers().map(|row| &row.estimate).collect(),
             without: (without > 0).then(|| (without, rows.reason())),
-            core_ghz: order::median(&by_run.concat()),
-            run_ghz: by_run.iter().map(|ghz| order::median(ghz)).collect(),
-            core_cycles: cycles.and_then(|cycles| order::median(&cycles)),
             is_disturbed: numbers().any(|row| row.flags.contains(&Flag::Disturbed)),
             is_looked_at: numbers().all(|row| row.estimate.undisturbed_percent.is_some()),
         }
     }
 
-    /// This side without its runs.
-    pub(super) fn without_runs(&self) -> Self {
-        Pooled {
-            samples: Some(Vec::new()),
-            rounds: Vec::new(),
+    /// This side with each process mapped; processes that have no image are left out, and so are
+    /// runs without half of their processes.
+    pub(super) fn mapped(&self, map: impl Fn(&Process) -> Option<Process>) -> Self {
+        let mut found = Pooled {
+            rows: Vec::new(),
+            runs: Some(Vec::new()),
             estimates: Vec::new(),
-            run_ghz: Vec::new(),
             ..self.clone()
+        };
+        for (run, row) in self.runs.iter().flatten().zip(&self.rows) {
+            let mapped: Vec<Process> = run.iter().filter_map(&map).collect();
+            if 2 * mapped.len() > run.len() {
+                found.runs.get_or_insert_default().push(mapped);
+                found.rows.push(row);
+                found.estimates.push(&row.estimate);
+            }
         }
+        found
     }
 
     /// The number of processes that measured.
     pub(super) fn processes(&self) -> usize {
-        match &self.samples {
+        match &self.runs {
             Some(runs) => runs.iter().map(Vec::len).sum(),
             None => self
                 .estimates
@@ -238,62 +313,32 @@ impl<'a> Pooled<'a> {
 
     /// The medians of each run's processes; `None` without samples.
     pub(super) fn process_medians(&self) -> Option<Vec<Vec<f64>>> {
-        let runs = self.samples.as_ref()?.iter();
-        Some(
-            runs.map(|run| {
-                run.iter()
-                    .filter_map(|process| order::median(process))
-                    .collect()
-            })
-            .collect(),
-        )
-    }
-
-    /// The median of each run.
-    pub(super) fn run_medians(&self) -> Vec<f64> {
-        match self.process_medians() {
-            // Of the compared samples, which may be at another frequency than the estimate's.
-            Some(runs) => runs.iter().filter_map(|run| order::median(run)).collect(),
-            None => self
-                .estimates
-                .iter()
-                .filter_map(|estimate| estimate.median)
-                .collect(),
-        }
+        let runs = self.runs.as_ref()?.iter();
+        let medians = runs.map(|run| run.iter().filter_map(Process::median).collect());
+        Some(medians.collect())
     }
 
     /// The median of the process medians of all runs, or of the runs' medians without samples.
     pub(super) fn median(&self) -> Option<f64> {
-        match (self.process_medians(), &self.estimates[..]) {
+        match self.process_medians() {
             // From the same values as the interval, so that the two cannot contradict each other.
-            (Some(runs), _) => order::median(&runs.concat()),
-            (_, [only]) => only.median,
-            (None, _) => order::median(&self.run_medians()),
+            Some(runs) => order::median(&runs.concat()),
+            None => {
+                let medians = self.estimates.iter().filter_map(|one| one.median);
+                order::median(&medians.collect::<Vec<f64>>())
+            }
         }
     }
 }
 
-/// The processes of a row that have enough undisturbed samples, at any frequency.
-pub(super) fn undisturbed(row: &Measurement) -> Vec<&RoundSamples> {
-    let looked = |round: &&RoundSamples| round.alone_percent.is_some();
-    let rounds = row.samples.iter().flatten().filter(looked);
-    rounds
-        .filter(|round| Choice::Undisturbed.counts(round))
-        .collect()
-}
-
-/// The frequencies in GHz of the selected samples, by process: their own, or the usual one if they
-/// were converted to it.
-fn frequencies(selection: &Selection<'_>) -> Vec<f64> {
-    let own = |round: &RoundSamples| {
-        let samples = selection.choice.of(round);
-        let known = samples.filter_map(|(index, _)| round.sample_ghz.get(index).copied());
-        let known: Vec<f64> = known.filter(|ghz| *ghz > 0.0).collect();
-        order::median(&known).or(round.core_ghz)
-    };
-    let of = |round: &&RoundSamples| match selection.is_converted() {
-        true => round.usual_ghz,
-        false => own(round),
-    };
-    selection.rounds.iter().filter_map(of).collect()
+/// The processes of a row that its own numbers are from; `None` without any.
+fn processes(row: &Measurement) -> Option<Vec<Process>> {
+    let samples = row.samples.as_ref()?;
+    // As measured: both sides are converted to one frequency later.
+    let selection = select(samples, Conversion::new(row.unit, None));
+    let counting = selection.rounds.iter();
+    let found: Vec<Process> = counting
+        .map(|round| Process::of(round, selection.choice))
+        .collect();
+    (!found.is_empty()).then_some(found)
 }

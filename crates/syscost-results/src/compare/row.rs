@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Change;
+use crate::measurement::CoreShare;
 use crate::{Better, Unit};
 
 /// One compared row.
@@ -19,21 +20,30 @@ pub struct Row {
     pub better: Better,
     /// What was compared: the times, or the core cycles they took.
     pub compared_in: ComparedIn,
-    /// Median of the base's side, in `unit`. Where core cycles were compared of runs that were not
-    /// measured in turn, both medians are as if both cores had run at the base's frequency, so they
-    /// differ from those of the runs themselves; of runs measured in turn they are as measured.
+    /// How much of the row's cost at the base's frequency is core cycles, by which both sides were
+    /// converted to that frequency: as the documents say, or estimated from their processes. Null
+    /// where the row was compared otherwise.
+    pub core_share: Option<CoreShare>,
+    /// Median of the base's side, in `unit`. Except where times were compared as measured, both
+    /// medians are as if both cores had run at the base's frequency, so they may differ from those
+    /// of the runs themselves.
     pub base: f64,
     /// Median of the new side, in `unit`.
     pub new: f64,
     /// New by base: of two processes, one of each side, as the middle one of all pairs has it
-    /// (Hodges and Lehmann), or of the rounds of runs measured in turn; of the medians themselves
-    /// only where no samples were kept.
+    /// (Hodges and Lehmann), or of the rounds of runs measured in turn, where these move together;
+    /// of the medians themselves only where no samples were kept.
     pub ratio: f64,
     /// Lower end of the ratio's 95 % confidence interval; null with too few rounds on a side, or
     /// samples around zero.
     pub ci95_low: Option<f64>,
     /// Upper end of it.
     pub ci95_high: Option<f64>,
+    /// Standard error of the ratio's logarithm: by processes or by runs, whichever differ more, by the
+    /// core share and by the clock's steps; null where there is no interval.
+    pub error: Option<f64>,
+    /// Degrees of freedom of that error.
+    pub freedom: Option<u32>,
     /// A change lies beyond `1 / (1 + margin)` or `1 + margin`: the larger of 2 % (1 % where the runs were
     /// measured in turn) and the metric's own A/A spread, which is how far two such sides may be apart when
     /// nothing changed.
@@ -47,6 +57,9 @@ pub struct Row {
     pub p_value: Option<f64>,
     /// What follows.
     pub verdict: Change,
+    /// The smallest change, as a share, that this comparison would have called one in four of five
+    /// cases ([`POWER`](super::POWER)), had it been the only one; null where there is no interval.
+    pub detectable: Option<f64>,
     /// What a careful reader should know about this row, a sentence each.
     pub notes: Vec<String>,
     /// Whether too few samples of a side were undisturbed, so that all of them count: a change may
@@ -76,18 +89,17 @@ impl Pair {
     }
 }
 
-/// In which quantity two sides were compared: times or rates as they are, or what they would be at
-/// one frequency of the core.
+/// In which quantity two sides were compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ComparedIn {
-    /// As measured.
+    /// Times or rates as measured.
     Time,
-    /// In core cycles: the row is work of the core, whose frequency wanders.
+    /// Times or rates as they would be at one frequency of the core, by the row's core share.
+    OneFrequency,
+    /// Core cycles, because these were asked for.
     CoreCycles,
-    /// In both; the interval and the verdict hold either way.
-    Either,
 }
 
 impl Row {

@@ -1,9 +1,12 @@
 //! Comparisons of simulated runs with known answers.
 
+mod between;
 mod cycles;
 mod grain;
 mod groups;
+mod lost;
 mod margin;
+mod power;
 
 use super::*;
 use crate::fixture::{noisy, row, run};
@@ -111,21 +114,6 @@ fn exchanging_the_sides_inverts_the_comparison() {
     assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12);
     assert_eq!((there.margin, there.p_value), (back.margin, back.p_value));
     assert!((there.ci95_low.unwrap() * back.ci95_high.unwrap() - 1.0).abs() < 1e-3);
-}
-
-#[test]
-fn a_number_lost_to_a_failure_is_distinguished() {
-    let base = run("a", vec![row("x.y", vec![vec![1.0; 5]; 6])]);
-    let mut new = base.clone();
-    for (status, lost) in [
-        (Status::Failed, true),
-        (Status::Withheld, true),
-        (Status::Unsupported, false),
-    ] {
-        new.measurements[0].status = status;
-        assert_eq!(compare(&[&base], &[&new], &[]).missing[0].lost, lost);
-        assert!(!compare(&[&new], &[&base], &[]).missing[0].lost);
-    }
 }
 
 #[test]

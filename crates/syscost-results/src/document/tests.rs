@@ -327,3 +327,32 @@ fn a_number_is_read_to_its_last_digit() {
     let run = read(document.to_string().as_bytes()).expect("a run");
     assert_eq!(run.core_ghz, Some(18.127548163571777));
 }
+
+#[test]
+fn a_number_that_its_own_evidence_refutes_is_refused() {
+    let refuted = json!([{
+        "claim": "getppid system calls per operation", "expected": 1.0, "observed": 0.0,
+        "source": "seccomp audit", "verdict": "Refuted"
+    }]);
+    let mut document = document();
+    document["measurements"][0]["evidence"] = refuted;
+    for (status, is_read) in [
+        ("ok", false),
+        ("below_resolution", false),
+        ("withheld", true),
+    ] {
+        document["measurements"][0]["status"] = json!(status);
+        match read(document.to_string().as_bytes()) {
+            Ok(_) => assert!(is_read, "{status}"),
+            Err(error) => {
+                assert!(!is_read, "{status}: {error}");
+                let text = error.to_string();
+                assert!(text.contains("measurements[0].evidence[0]: "), "{text}");
+                assert!(
+                    text.contains("has a number that this evidence refutes"),
+                    "{text}"
+                );
+            }
+        }
+    }
+}

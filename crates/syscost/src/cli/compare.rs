@@ -48,10 +48,11 @@ pub struct CompareOutput {
     /// Write the comparison to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Exit with 3 if a row became worse, or lost its number (failed, withheld); with `worse:5%`,
-    /// if one became worse by 5 % or more even at the end of its interval nearer to 1. Rows lost to
-    /// noise, or measured beside a neighbour, do not fail the gate; if no other row is left, it
-    /// cannot judge: exit with 1
+    /// Exit with 3 if a row became worse, or was lost: it failed, was withheld, is unsupported,
+    /// became another thing (revision, unit), or is missing though the same was asked for; with
+    /// `worse:5%`, if one became worse by 5 % or more even at the end of its interval nearer to 1.
+    /// Rows lost to noise, or measured beside a neighbour, do not fail the gate; if no other row is
+    /// left, it cannot judge: exit with 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,
     /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the
@@ -65,6 +66,10 @@ pub struct CompareOutput {
     /// Show every row, not only those that changed
     #[arg(short, long)]
     pub verbose: bool,
+    /// Also list how large a change could have been found in each row: the smallest that is called
+    /// one in four of five comparisons like this, if no other row changed
+    #[arg(long)]
+    pub power: bool,
 }
 
 impl CompareOutput {

@@ -97,13 +97,13 @@ pub struct RunArguments {
     /// Seconds one row may take in one process before it is ended
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub time_limit: Duration,
-    /// Compare with this run: its document, `latest` or an id; prints the comparison after the
-    /// table (with --format json only the comparison: the run's document is kept, and written with
+    /// Compare with this run: its document, an id, or `latest`, which is the latest that has one of
+    /// the rows; prints the comparison after the table (with --format json only the comparison: the run's document is kept, and written with
     /// -o)
     #[arg(long, value_name = "BASE")]
     pub compare_with: Option<String>,
-    /// Exit with 3 if a row became worse; with `worse:5%`, if one became worse by 5 % or more even
-    /// at the end of its interval nearer to 1
+    /// Exit with 3 if a row became worse, or was lost for another reason than noise; with `worse:5%`,
+    /// if one became worse by 5 % or more even at the end of its interval nearer to 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on, requires = "compare_with")]
     pub fail_on: Option<FailOn>,
     /// Exit with 1 if fewer than this share of the rows come to a conclusion (better, worse or the

@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use syscost_report::compare::{markdown, table};
+use syscost_report::compare::{markdown, power, table};
 use syscost_report::table::TableOptions;
 use syscost_report::{html, sentence};
 use syscost_results::Run;
-use syscost_results::compare::{
-    Change, Comparison, Row, compare, compare_cycles, compare_pair, compare_pair_cycles,
-};
+use syscost_results::compare::{Change, Comparison, How, Row, compare_as};
 
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
@@ -20,10 +18,11 @@ use crate::{
 
 /// Compares two runs measured in turn, and returns the exit code: that of the gate if it `is_judged`.
 pub(super) fn pair(base: &Run, new: &Run, output: &CompareOutput, is_judged: bool) -> Result<u8> {
-    let comparison = match output.cycles {
-        true => compare_pair_cycles(base, new),
-        false => compare_pair(base, new),
+    let how = How {
+        in_cycles: output.cycles,
+        in_turn: true,
     };
+    let comparison = compare_as(how, &[base], &[new], &[]);
     if is_judged {
         return write_and_judge(&comparison, output);
     }
@@ -50,11 +49,12 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     let spread = side(&spread.iter().collect::<Vec<_>>())?;
     // A run counted twice makes a spread or a change smaller than it is.
     distinct(base.iter().chain(&new).chain(&spread))?;
-    let by = match output.cycles {
-        true => compare_cycles,
-        false => compare,
+    let how = How {
+        in_cycles: output.cycles,
+        in_turn: false,
     };
-    let comparison = by(
+    let comparison = compare_as(
+        how,
         &base.iter().collect::<Vec<_>>(),
         &new.iter().collect::<Vec<_>>(),
         &spread.iter().collect::<Vec<_>>(),
@@ -96,8 +96,16 @@ fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {
             text.push('\n');
             text
         }
-        CompareFormat::Markdown => markdown(comparison, output.verbose),
-        CompareFormat::Table => text(comparison, output.verbose, output.output.is_none()),
+        CompareFormat::Markdown => {
+            let power = output.power.then(|| power::markdown(comparison));
+            markdown(comparison, output.verbose) + &power.unwrap_or_default()
+        }
+        CompareFormat::Table => {
+            let power = output
+                .power
+                .then(|| power::table(comparison, terminal::width()));
+            text(comparison, output.verbose, output.output.is_none()) + &power.unwrap_or_default()
+        }
         CompareFormat::Html => html::comparison(comparison),
     };
     match &output.output {
@@ -134,9 +142,9 @@ pub(super) fn judge(
     let Some(fail_on) = fail_on else {
         return Ok(exit::DONE);
     };
-    let lost = comparison.missing.iter().find(|row| row.lost);
+    let lost: Vec<(&str, &str)> = comparison.lost().collect();
     let judged = Judged::of(comparison);
-    if judged.rows == 0 && lost.is_none() {
+    if judged.rows == 0 && lost.is_empty() {
         bail!(
             "--fail-on has nothing to judge: {}",
             judged.why_none(comparison)
@@ -150,12 +158,10 @@ pub(super) fn judge(
             judged.left_out()
         );
     }
-    if let Some(row) = lost {
-        say!(
-            "the gate failed: {} has no number on the new side, though it was tried ({})",
-            row.name,
-            row.reason
-        );
+    if let Some((name, reason)) = lost.first() {
+        let verb = if lost.len() == 1 { "is" } else { "are" };
+        let others = and_more(lost.len() - 1);
+        say!("the gate failed: {name}{others} {verb} lost on the new side ({reason})");
         return Ok(exit::GATE);
     }
     let is_too_much = |row: &&Row| {

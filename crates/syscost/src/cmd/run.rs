@@ -2,6 +2,7 @@
 
 pub(super) mod print;
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -43,13 +44,6 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         files::check_writable(output)?;
     }
     let store = Store::of_user();
-    // Found before anything is measured, so that a wrong name costs no time and `latest` is not the
-    // run itself.
-    let base = arguments
-        .compare_with
-        .as_ref()
-        .map(|name| kept::run(name))
-        .transpose()?;
     let prints_document =
         arguments.format == Format::Json || arguments.output.as_deref() == Some(Path::new("-"));
     if arguments.beside.is_some() && prints_document {
@@ -78,6 +72,10 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         Some(_) => Vec::new(),
         None => selection::planned(&arguments.selectors, arguments.profile.into())?,
     };
+    // Found before anything is measured, so that a wrong one costs no time and `latest` is not the
+    // run itself.
+    let base = arguments.compare_with.as_ref();
+    let base = base.map(|name| find_base(name, &rows)).transpose()?;
     let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
     let options = options(
         &arguments,
@@ -170,6 +168,29 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
 pub(super) fn admit(cpus: Option<&CpuList>) {
     if let Some(CpuList(cpus)) = cpus {
         let _ = cpu::admit(cpus);
+    }
+}
+
+/// Returns the run called `name`, to compare a run of these rows with. `latest` is the latest run
+/// that has one of them. Without rows, which a resumed run takes from its journal, any run will do.
+///
+/// # Errors
+/// When there is no such run, or none of the rows has a number there.
+fn find_base(name: &str, rows: &[Row]) -> Result<Run> {
+    let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
+    let is_common = |row: &Measurement| row.status == Status::Ok && names.contains(&row.name);
+    let lack = |run: &Run| {
+        let is_fit = names.is_empty() || run.measurements.iter().any(is_common);
+        (!is_fit).then(|| "has no number of any row that is to be measured".to_owned())
+    };
+    let base = kept::find(name, lack)?;
+    match lack(&base) {
+        None => Ok(base),
+        Some(lack) => Err(Failed::Usage(format!(
+            "run {}, given with --compare-with, {lack}: name rows that it has (syscost show {name}), or give another run",
+            base.id
+        ))
+        .into()),
     }
 }
 

@@ -16,8 +16,10 @@ use crate::columns::{columns, line};
 use crate::host::is_of_the_host;
 use crate::program::{Program, read_run};
 
-/// At most one row in this many may be called better or worse when nothing changed.
-const GOAL: usize = 200;
+/// At most this share of the rows may be called better or worse when nothing changed.
+const GOAL: f64 = 0.003;
+/// The gate that may not fail: a row that is worse by this share at least, or is lost.
+const GATE: f64 = 0.05;
 /// The injected slowdowns, as factors.
 const SLOWDOWNS: [f64; 4] = [1.02, 1.05, 1.10, 1.20];
 
@@ -87,14 +89,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     print!("{}", tally.table());
+    let rows = tally.all.rows as f64;
     ensure!(
-        tally.all.rows >= GOAL,
-        "{} rows were compared: too few to show that at most one in {GOAL} is called changed",
-        tally.all.rows
+        rows * GOAL >= 1.0,
+        "{rows} rows were compared: too few to show that at most {} % are called changed",
+        100.0 * GOAL
     );
     ensure!(
-        tally.changed.values().sum::<usize>() * GOAL <= tally.all.rows,
-        "more than one row in {GOAL} was called better or worse, though nothing changed"
+        tally.changed.values().sum::<usize>() as f64 <= rows * GOAL,
+        "more than {} % of the rows were called better or worse, though nothing changed",
+        100.0 * GOAL
+    );
+    ensure!(
+        pool < 2 || tally.gates_failed == 0,
+        "a gate failed with {pool} runs a side, though nothing changed"
     );
     Ok(())
 }
@@ -132,6 +140,8 @@ struct Tally {
     changed: BTreeMap<String, usize>,
     /// How often a row was not called worse although slowed by [`LISTED`], by name.
     missed: BTreeMap<String, usize>,
+    /// How many comparisons would have failed a gate although nothing changed.
+    gates_failed: usize,
     time: Duration,
 }
 
@@ -153,6 +163,7 @@ impl Tally {
         let comparison = compare(new);
         self.time += begin.elapsed();
         self.comparisons += 1;
+        self.gates_failed += usize::from(fails_gate(&comparison));
         for row in &comparison.rows {
             let is_changed = matches!(row.verdict, Change::Better | Change::Worse);
             if is_changed {
@@ -232,11 +243,20 @@ impl Tally {
         }
         let each = self.time.as_secs_f64() / self.comparisons.max(1) as f64;
         text.push_str(&format!(
-            "{} comparisons, {each:.3} s each\n",
-            self.comparisons
+            "{} comparisons, {each:.3} s each; {} would have failed a gate on {:.0} %\n",
+            self.comparisons,
+            self.gates_failed,
+            100.0 * GATE
         ));
         text
     }
+}
+
+/// Whether a gate on [`GATE`] would fail.
+fn fails_gate(comparison: &Comparison) -> bool {
+    let is_worse =
+        |row: &Row| row.is_for_gates() && row.worse_by_at_least().is_some_and(|by| by >= GATE);
+    comparison.lost().next().is_some() || comparison.rows.iter().any(is_worse)
 }
 
 /// The verdict on a row as if it were the only one that changed: its p-value is judged among those
@@ -296,6 +316,10 @@ mod tests {
             ci95_high: Some(1.11),
             margin: 0.02,
             same_within: 0.02,
+            core_share: None,
+            error: None,
+            freedom: None,
+            detectable: None,
             p_value: Some(p_value),
             verdict: Change::Inconclusive,
             notes: Vec::new(),
@@ -327,6 +351,7 @@ mod tests {
             paired: false,
             missing: Vec::new(),
             spread: Vec::new(),
+            power: None,
         };
         // With a hundred rows, a single one must be below 0.05 / 100.
         assert_eq!(alone(&row("x.r7", 0.0004), &unchanged), Change::Worse);
@@ -350,6 +375,7 @@ mod tests {
             own: counts(2),
             changed: Map::from([("x.y".to_owned(), 2)]),
             missed: Map::from([("x.z".to_owned(), 3)]),
+            gates_failed: 1,
             time: Duration::from_millis(500),
         };
         let text = tally.table();
@@ -361,7 +387,7 @@ mod tests {
             "50.00 %",
             "    2 x x.y",
             "not found though 5 % slower: 1 rows\n    3 x x.z",
-            "2 comparisons, 0.250 s each",
+            "2 comparisons, 0.250 s each; 1 would have failed a gate on 5 %",
         ] {
             assert!(text.contains(part), "{part} not in\n{text}");
         }

@@ -2,7 +2,7 @@
 
 use syscost_results::compare::{ComparedIn, Missing, Pair};
 
-use super::super::{markdown, table};
+use super::super::{markdown, power, table};
 use super::{comparison, fact};
 use crate::table::TableOptions;
 
@@ -19,8 +19,8 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
             Some(noisy),
         ),
     );
-    comparison.rows[0].compared_in = ComparedIn::CoreCycles;
-    comparison.rows[1].compared_in = ComparedIn::Either;
+    comparison.rows[0].compared_in = ComparedIn::OneFrequency;
+    comparison.rows[1].compared_in = ComparedIn::OneFrequency;
     for (row, new) in comparison.rows.iter_mut().zip([300.0, 110.0]) {
         row.p99 = Some(Pair { base: 100.0, new });
     }
@@ -40,8 +40,8 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
     for notice in [
         "noise: cores ours: 97.0 % -> 31.0 % (very different noise",
         "core frequency in GHz: 3.60 -> 3.00",
-        "frequency: 1 of 5 rows compared in core cycles (core-bound), 3 in time, 1 in both (unclear)",
-        "1 row was lost on the new side, where no core was its own",
+        "frequency: 2 of 5 rows compared as if both sides had run at base's, by how much of each row is core cycles",
+        "1 row was lost on the new side, where no core was its own or no time was left",
         "p99: 1.82x in the geometric mean over the 2 rows that have one on both sides, largest change 3.00x in syscall.null{call=getppid}",
     ] {
         assert!(before.contains(notice), "{notice}: {text}");
@@ -91,7 +91,7 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
     let text = table(&comparison, &options);
     assert!(
         text.lines()
-            .nth(2)
+            .nth(4)
             .is_some_and(|line| line.starts_with(caveat)),
         "{text}"
     );
@@ -101,7 +101,7 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
     let text = table(&comparison, &options);
     assert!(!text.contains(caveat), "{text}");
     assert!(
-        text.contains("the Hodges-Lehmann estimate over the ratios of the rounds"),
+        text.contains("where the rounds of both move together, each ratio is that of rounds"),
         "{text}"
     );
 }
@@ -124,4 +124,70 @@ fn cycles_are_shown_where_they_were_asked_for() {
         );
         assert!(text.contains("compared in core cycles, as asked"), "{text}");
     }
+}
+
+#[test]
+fn a_note_that_many_rows_share_is_said_once() {
+    let mut comparison = comparison();
+    let (common, own) = (
+        "no samples were kept: estimated from intervals",
+        "it drifts",
+    );
+    for row in &mut comparison.rows[..4] {
+        row.notes = vec![common.to_owned()];
+    }
+    comparison.rows[0].notes.push(own.to_owned());
+    let text = table(&comparison, &TableOptions::default());
+    assert_eq!(text.matches(common).count(), 1, "{text}");
+    assert!(text.contains(&format!("4 of 5 rows: {common}")), "{text}");
+    let (before, after) = text.split_once("groups").expect("groups");
+    assert!(before.contains(common) && after.contains(own), "{text}");
+    let text = markdown(&comparison, false);
+    assert_eq!(
+        (text.matches(common).count(), text.matches(own).count()),
+        (1, 1),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_verdict_comes_first_and_quiet_leaves_the_groups_out() {
+    let mut comparison = comparison();
+    comparison.new.hostname = String::new();
+    let text = table(&comparison, &TableOptions::default());
+    assert!(
+        text.starts_with("5 rows compared: 2 worse, 1 better"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "could have found changes of 1.2 % in half of the rows, 4.1 % in nine of ten"
+        )
+    );
+    assert!(text.contains(", unknown host at "), "{text}");
+    let quiet = TableOptions {
+        quiet: true,
+        ..TableOptions::default()
+    };
+    let text = table(&comparison, &quiet);
+    assert!(
+        !text.contains("groups") && !text.contains("could have found"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_power_of_each_row_is_listed_the_best_known_first() {
+    let text = power::table(&comparison(), 100);
+    let lines: Vec<&str> = text.lines().skip(2).collect();
+    assert_eq!(lines.len(), 5, "{text}");
+    assert!(
+        lines[0].ends_with("2.2 %") && lines[4].ends_with("none"),
+        "{text}"
+    );
+    let text = power::markdown(&comparison());
+    assert!(
+        text.contains("| `signal.catch` | 1.03 µs | none |"),
+        "{text}"
+    );
 }

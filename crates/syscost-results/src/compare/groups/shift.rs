@@ -59,10 +59,15 @@ fn of(rows: &[&Row], runs: &[&Run]) -> Vec<f64> {
 
 /// The logarithm of a row's cost in a run, in the quantity that it was compared in.
 fn cost(row: &Row, measured: &Measurement) -> Option<f64> {
-    let in_cycles = row.cycles.is_some() || row.compared_in == ComparedIn::CoreCycles;
-    let (number, sign) = match in_cycles.then_some(measured.core_cycles).flatten() {
-        Some(cycles) => (cycles, 1.0),
-        None => (measured.estimate.median?, sign(row)),
+    let median = measured.estimate.median.filter(|median| *median > 0.0)?;
+    let in_time = sign(row) * median.ln();
+    let core = match row.compared_in {
+        ComparedIn::Time => 0.0,
+        ComparedIn::OneFrequency => row.core_share.map_or(0.0, |core| core.share),
+        ComparedIn::CoreCycles => 1.0,
     };
-    (number > 0.0).then(|| sign * number.ln())
+    let cycles = measured.core_cycles.filter(|cycles| *cycles > 0.0);
+    Some(cycles.map_or(in_time, |cycles| {
+        core * cycles.ln() + (1.0 - core) * in_time
+    }))
 }

@@ -3,6 +3,23 @@
 use super::*;
 use crate::fixture::{row, run};
 
+const IN_CYCLES: How = How {
+    in_cycles: true,
+    in_turn: false,
+};
+
+fn compare_cycles(base: &[&Run], new: &[&Run], spread: &[&Run]) -> Comparison {
+    compare_as(IN_CYCLES, base, new, spread)
+}
+
+fn compare_pair_cycles(base: &Run, new: &Run) -> Comparison {
+    let how = How {
+        in_turn: true,
+        ..IN_CYCLES
+    };
+    compare_as(how, &[base], &[new], &[])
+}
+
 /// A run whose row took this many cycles at one frequency, with or without checks for sharing of
 /// the core.
 fn side(ghz: f64, cycles: f64, looked: bool) -> Run {

@@ -178,26 +178,6 @@ fn one_side_known_much_less_well_is_reported() {
 }
 
 #[test]
-fn a_row_lost_to_noise_is_not_lost_to_a_gate() {
-    let base = of("a", &[("x.y", 100.0)]);
-    let mut new = base.clone();
-    new.measurements[0].status = Status::Failed;
-    for (reason, lost, to_noise) in [
-        (CORE_SHARED, false, true),
-        ("its core worked for somebody else", false, true),
-        ("open: permission denied", true, false),
-    ] {
-        new.measurements[0].reason = Some(reason.to_owned());
-        let missing = &compare(&[&base], &[&new], &[]).missing[0];
-        assert_eq!(
-            (missing.lost, missing.to_noise),
-            (lost, to_noise),
-            "{reason}"
-        );
-    }
-}
-
-#[test]
 fn tails_are_compared_where_both_have_one() {
     let side = |p99| {
         let mut run = of("a", &[("x.y", 100.0)]);

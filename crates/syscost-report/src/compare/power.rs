@@ -1,0 +1,59 @@
+//! How large a change could have been found in each row of a comparison.
+
+use syscost_results::compare::{Comparison, Row};
+
+use super::words::percent;
+use super::{clean, medians, push_row};
+use crate::paint::{self, cut_case};
+
+/// What the list says.
+const TITLE: &str = "power: the smallest change that four of five comparisons like this find, had it been the only one";
+
+/// The rows, those in which the smallest change could have been found first, as text that ends in a
+/// newline.
+pub fn table(comparison: &Comparison, width: usize) -> String {
+    let mut table = paint::columns();
+    for row in sorted(comparison) {
+        let [base, _] = medians(row);
+        table.add_row([
+            cut_case(&clean(&row.name), &[], width.max(60) - 26),
+            base,
+            found(row),
+        ]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((2, 0));
+    }
+    let lines: Vec<String> = table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
+    format!("\n{TITLE}\n{}\n", lines.join("\n"))
+}
+
+/// The same as Markdown.
+pub fn markdown(comparison: &Comparison) -> String {
+    let mut out = format!("\n{TITLE}.\n\n| Row | Base | Could have found |\n|---|--:|--:|\n");
+    for row in sorted(comparison) {
+        let [base, _] = medians(row);
+        let name = format!("`{}`", row.name.replace('`', "'"));
+        push_row(&mut out, &[&name, &base, &found(row)]);
+    }
+    out
+}
+
+fn sorted(comparison: &Comparison) -> Vec<&Row> {
+    let mut rows: Vec<&Row> = comparison.rows.iter().collect();
+    let detectable = |row: &Row| row.detectable.unwrap_or(f64::INFINITY);
+    rows.sort_by(|a, b| detectable(a).total_cmp(&detectable(b)));
+    rows
+}
+
+/// The change that could have been found; a row measured beside a neighbour is judged by no gate.
+fn found(row: &Row) -> String {
+    match row.detectable {
+        Some(share) if row.is_for_gates() => percent(share),
+        Some(share) => format!("{}, beside a neighbour", percent(share)),
+        None => "none".to_owned(),
+    }
+}

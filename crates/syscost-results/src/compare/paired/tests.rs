@@ -1,0 +1,172 @@
+use super::super::{Change, MIN_PAIRED_MARGIN, compare, compare_pair};
+use crate::Run;
+use crate::fixture::{normal, row, run, run_of};
+use crate::measurement::{Cause, Disturbance};
+
+/// Six rounds that drift by 40 % from first to last; the new side is `factor` times as
+/// expensive.
+fn drifting(factor: f64) -> Vec<Vec<f64>> {
+    (0..6)
+        .map(|round| {
+            let level = 100.0 * (1.0 + 0.08 * f64::from(round)) * factor;
+            (0..5)
+                .map(|n| level * (1.0 + 0.001 * f64::from(n)))
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn a_drift_of_both_sides_cancels() {
+    let (base, new) = (run_of(&drifting(1.0)), run_of(&drifting(1.05)));
+    let paired = compare_pair(&base, &new);
+    let row = &paired.rows[0];
+    assert_eq!(row.verdict, Change::Worse, "{row:?}");
+    assert!((row.ratio - 1.05).abs() < 1e-9, "{row:?}");
+    assert_eq!(row.margin, MIN_PAIRED_MARGIN);
+    assert!(row.ci95_low > Some(1.049) && row.ci95_high < Some(1.051));
+    let apart = compare(&[&base], &[&new], &[]);
+    assert_eq!(apart.rows[0].verdict, Change::Inconclusive);
+}
+
+#[test]
+fn the_margin_grows_with_what_rounds_differ_by() {
+    // 0.9, 1.0, 1.1 in turn: the centre of six of them is uncertain by some percent.
+    let base: Vec<Vec<f64>> = vec![vec![100.0; 5]; 6];
+    let new: Vec<Vec<f64>> = (0..6)
+        .map(|round| vec![90.0 + 10.0 * f64::from(round % 3); 5])
+        .collect();
+    let row = &compare_pair(&run_of(&base), &run_of(&new)).rows[0];
+    assert!((0.05..0.08).contains(&row.margin), "{row:?}");
+    assert_eq!(row.verdict, Change::Inconclusive);
+}
+
+#[test]
+fn what_the_first_of_a_round_gains_cancels() {
+    // The side that runs first is 3 % more expensive: A in even rounds, B in odd ones, and A in
+    // one round more.
+    let side = |is_b: bool| -> Vec<Vec<f64>> {
+        (0..9)
+            .map(|round| {
+                let first = (round % 2 == 1) == is_b;
+                vec![100.0 * (1.0 + 0.03 * f64::from(u8::from(first))) + 0.01 * f64::from(round); 5]
+            })
+            .collect()
+    };
+    let row = &compare_pair(&run_of(&side(false)), &run_of(&side(true))).rows[0];
+    assert!((row.ratio - 1.0).abs() < 0.005, "{row:?}");
+    assert_ne!(row.verdict, Change::Worse);
+    assert_ne!(row.verdict, Change::Better);
+}
+
+/// Rounds of ten samples at this level; in those selected by `shared`, a neighbour makes all of
+/// them half as long again.
+fn beside_a_neighbour(level: f64, rounds: u32, shared: impl Fn(u32) -> bool) -> crate::Run {
+    let factor = |round| if shared(round) { 1.5 } else { 1.0 };
+    let values = (0..rounds).map(|round| vec![level * factor(round); 10]);
+    let mut run = run_of(&values.collect::<Vec<_>>());
+    let row = &mut run.measurements[0];
+    row.estimate.undisturbed_percent = Some(50.0);
+    for round in row.samples.iter_mut().flatten() {
+        round.alone_percent = Some(50.0);
+        if shared(round.round) {
+            round.disturbed = (0..10)
+                .map(|sample| Disturbance {
+                    sample,
+                    cause: Cause::SharedCore,
+                })
+                .collect();
+        }
+    }
+    run
+}
+
+#[test]
+fn rounds_that_are_undisturbed_on_both_sides_decide() {
+    let base = beside_a_neighbour(100.0, 12, |round| round % 4 == 0);
+    let new = beside_a_neighbour(105.0, 12, |round| round % 4 == 1);
+    let row = &compare_pair(&base, &new).rows[0];
+    assert!((row.ratio - 1.05).abs() < 1e-9, "{row:?}");
+    assert_eq!((row.verdict, row.notes.len()), (Change::Worse, 0));
+}
+
+#[test]
+fn rounds_that_are_undisturbed_on_one_side_only_count_as_well() {
+    let base = beside_a_neighbour(100.0, 12, |round| round % 2 == 0);
+    let new = |level| beside_a_neighbour(level, 12, |round| round % 2 == 1);
+    let row = &compare_pair(&base, &new(100.0)).rows[0];
+    assert_eq!((row.verdict, row.notes.len()), (Change::Same, 0), "{row:?}");
+    assert_eq!(
+        compare_pair(&base, &new(105.0)).rows[0].verdict,
+        Change::Worse
+    );
+}
+
+/// A run of 200 rows with six rounds each; `common` is by how much those of one number move
+/// together on both sides, `own` by how much each differs.
+fn in_turn(common: f64, own: f64, seed: u64) -> [Run; 2] {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let rows = (0..200).map(|index| {
+        let both = (0..6).map(|_| (common * normal(&mut rng)).exp());
+        let both: Vec<f64> = both.collect();
+        [0, 1].map(|_| {
+            let processes = both
+                .iter()
+                .map(|one| vec![100.0 * one * (own * normal(&mut rng)).exp(); 5]);
+            row(&format!("x.r{index:03}"), processes.collect())
+        })
+    });
+    let (base, new): (Vec<_>, Vec<_>) = rows.map(|[base, new]| (base, new)).unzip();
+    [run("a", base), run("b", new)]
+}
+
+#[test]
+fn runs_measured_in_turn_say_at_least_as_much_as_the_same_runs_apart() {
+    for (common, own) in [(0.0, 0.005), (0.0, 0.02), (0.01, 0.005), (0.05, 0.003)] {
+        let [base, new] = in_turn(common, own, 8);
+        let (paired, apart) = (compare_pair(&base, &new), compare(&[&base], &[&new], &[]));
+        let [of_paired, of_apart] = [&paired, &apart].map(|of| of.count(Change::Inconclusive));
+        println!("{common} {own}: {of_paired} inconclusive in turn, {of_apart} apart");
+        assert!(
+            of_paired <= of_apart,
+            "{common} {own}: {of_paired} {of_apart}"
+        );
+        let changed = paired.count(Change::Worse) + paired.count(Change::Better);
+        assert!(changed <= 1, "{common} {own}: {changed}");
+        let covered = paired.rows.iter();
+        let covered = covered.filter(|row| row.ci95_low <= Some(1.0) && Some(1.0) <= row.ci95_high);
+        assert!(covered.count() >= 184, "{common} {own}");
+        for row in &paired.rows {
+            // The ratio agrees with the medians beside it.
+            assert!((row.ratio / (row.new / row.base)).ln().abs() < 3.0 * own + 0.5 * common);
+        }
+    }
+}
+
+#[test]
+fn rounds_of_one_side_only_are_left_out() {
+    let base = run_of(&drifting(1.0));
+    let mut new = run_of(&drifting(1.0));
+    new.measurements[0]
+        .samples
+        .as_mut()
+        .expect("samples")
+        .remove(2);
+    let of = |new: &Run| compare_pair(&base, new).rows[0].clone();
+    let five = of(&new);
+    assert!(
+        five.ci95_low <= Some(1.0) && five.ci95_high >= Some(1.0),
+        "{five:?}"
+    );
+    new.measurements[0]
+        .samples
+        .as_mut()
+        .expect("samples")
+        .truncate(2);
+    let two = of(&new);
+    assert_eq!((two.ci95_low, two.verdict), (None, Change::Inconclusive));
+    assert_eq!(
+        two.notes,
+        ["too few rounds: 6 on the base side, 2 on the new side, at least 3 each are needed"]
+    );
+}
