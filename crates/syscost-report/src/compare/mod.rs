@@ -127,7 +127,8 @@ pub(crate) fn side(side: &Side) -> String {
     };
     format!(
         "{runs}, {} at {started} UTC, syscost {}",
-        side.hostname, side.version
+        sentence::host(&side.hostname),
+        side.version
     )
 }
 
