@@ -10,6 +10,7 @@ use crate::compare::{self, verdict};
 use crate::sentence::share;
 
 use super::table::{place, sortable};
+use super::words;
 
 /// Explains the ratio of a row.
 pub(super) const RATIO: &str = "B / A is not the quotient of the two medians beside it, but the middle one of the ratios of every process of B \
@@ -159,7 +160,7 @@ impl<'a> Changes<'a> {
                             tbody {
                                 @for row in changed {
                                     tr {
-                                        th scope="row" { a href={ "#" (place(&row.name)) } { (row.name) } }
+                                        th scope="row" { a href={ "#" (place(&row.name)) } { (words::name(&row.name)) } }
                                         td { span class={ "verdict " (class(row.verdict)) } { (verdict(row.verdict)) } }
                                         td { (compare::change(row)) }
                                         td class="num" { (format!("{:.1} %", 100.0 * row.bound())) }
