@@ -243,16 +243,17 @@ pub(super) fn groups(comparison: &Comparison, sides: [&str; 2]) -> Markup {
                             th scope="row" {
                                 @if group.name.is_empty() { "all" } @else { (group.name) }
                             }
-                            td class="num" data-v=[group.ratio.map(sortable)] { (compare::group_ratio(group)) }
-                            td class="num" { (compare::group_interval(group).unwrap_or_else(|| "none".to_owned())) }
-                            @for (count, kind) in [
-                                (group.worse, "bad"), (group.better, "good"), (group.inconclusive, "care"), (group.same, "quiet"),
+                            td class="num" data-head="cost" data-v=[group.ratio.map(sortable)] { (compare::group_ratio(group)) }
+                            td class="num" data-head="95 %" { (compare::group_interval(group).unwrap_or_else(|| "none".to_owned())) }
+                            @for (count, change) in [
+                                (group.worse, Change::Worse), (group.better, Change::Better),
+                                (group.inconclusive, Change::Inconclusive), (group.same, Change::Same),
                             ] {
-                                td class={ "num " (if count > 0 { kind } else { "quiet" }) } { (count) }
+                                td class={ "num " (if count > 0 { class(change) } else { "quiet" }) } data-head=(verdict(change)) { (count) }
                             }
-                            td class="num quiet" { (group.rows) }
-                            @if has_left_out { td class="num quiet" { (group.left_out) } }
-                            td class="num quiet" { (group.benchmarks) }
+                            td class="num quiet" data-head="rows" { (group.rows) }
+                            @if has_left_out { td class="num quiet" data-head="left out" { (group.left_out) } }
+                            td class="num quiet" data-head="benchmarks" { (group.benchmarks) }
                         }
                     }
                 }
