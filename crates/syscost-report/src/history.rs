@@ -5,12 +5,15 @@ mod list;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use jiff::{Timestamp, tz::TimeZone};
 use syscost_results::history::{ChangePoint, Series};
 use syscost_results::stats::order;
 use syscost_results::{Better, Unit};
 
-use crate::paint::{self, Paint, common_parameters, cut_case, cut_end, width};
+use crate::names::distinct;
+use crate::paint::{self, Paint, cut_end, width};
 use crate::units::quantity;
 
 pub use chart::chart;
@@ -77,14 +80,18 @@ pub fn sparklines(series: &[Series], options: &HistoryOptions) -> String {
     let over_time = OVER_TIME.into_iter().find(|text| width(text) <= room);
     let over_time = over_time.unwrap_or_default();
     let used = room.min(longest.max(width(over_time)));
-    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
+    let mut names = shortened(series, name_width).into_iter();
     let mut out = String::new();
     if !series.is_empty() {
         let heading = format!("{:name_width$}  {over_time:used$}  {:>10}", "", "latest");
         push(&mut out, &paint.text(paint::DIM, &heading));
     }
     for series in series {
-        let name = cut(&series.name, &names, name_width);
+        // A name that cannot be shortened stands above its line.
+        let name = names.next().flatten().unwrap_or_else(|| {
+            push(&mut out, &plain(&series.name));
+            String::new()
+        });
         let values: Vec<f64> = series.points.iter().map(|point| point.median).collect();
         let last = values.last().map_or_else(
             || "no number".to_owned(),
@@ -115,7 +122,13 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
             .cmp(&a.1.started)
             .then_with(|| a.0.name.cmp(&b.0.name))
     });
-    let names: Vec<&str> = series.iter().map(|series| series.name.as_str()).collect();
+    let room = options.width().saturating_sub(52).max(20);
+    let names = shortened(series, room);
+    let names: BTreeMap<&str, Option<String>> = series
+        .iter()
+        .map(|series| series.name.as_str())
+        .zip(names)
+        .collect();
     let mut out = String::new();
     for (series, change) in all {
         let (word, style) = verdict(series.better, change);
@@ -125,8 +138,8 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
             relative(change)
         );
         let levels = levels(series.unit, change);
-        let room = options.width().saturating_sub(52).max(20);
-        let name = cut(&series.name, &names, room);
+        let short = names.get(&*series.name).cloned().flatten();
+        let name = short.unwrap_or_else(|| plain(&series.name));
         let line = format!(
             "{front}{}  {levels:<20}  {name}",
             paint.text(style, &format!("{word:<7}"))
@@ -136,11 +149,11 @@ pub fn changes(series: &[Series], options: &HistoryOptions) -> String {
     out
 }
 
-/// A name shortened to `room` columns by leaving out whole parameters, first those that it shares
-/// with its neighbours.
-fn cut(name: &str, all: &[&str], room: usize) -> String {
-    let common = common_parameters(name, all);
-    cut_case(&plain(name), &common, room)
+/// The names of these series, each shortened to `room` columns; `None` for one that cannot be.
+fn shortened(series: &[Series], room: usize) -> Vec<Option<String>> {
+    let names: Vec<String> = series.iter().map(|series| plain(&series.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    distinct(&names, room)
 }
 
 /// `83.1 ns → 92.4 ns`.

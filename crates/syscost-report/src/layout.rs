@@ -8,9 +8,11 @@ use syscost_results::{Measurement, Status};
 use column::Column;
 
 use crate::{
+    chart::wrapped,
     curves::{self, Shown},
     footer,
-    paint::{self, Paint, cut_case, cut_end, width},
+    names::distinct,
+    paint::{self, Paint, cut_end, width},
     sentence::{self, Mark},
     units::Figures,
 };
@@ -167,11 +169,9 @@ impl Layout {
                 .map(|column| column.heading().to_owned()),
         );
         heading.push(String::new());
-        let mut cells: Vec<Vec<String>> = Vec::new();
-        for rows in rows.chunk_by(|a, b| a.measurement.id == b.measurement.id) {
-            let common = common(rows);
-            cells.extend(rows.iter().map(|row| self.cells(row, &common)));
-        }
+        let names = self.names(rows);
+        let named = rows.iter().zip(&names);
+        let cells: Vec<Vec<String>> = named.map(|(row, name)| self.cells(row, name)).collect();
         table.set_header(heading).add_rows(cells.clone());
         for (index, column) in table.column_iter_mut().enumerate() {
             let shown = index
@@ -208,16 +208,44 @@ impl Layout {
             let all = shown_flags(row);
             let flags = fit(&all, room);
             out.are_flags_left_out |= !flags.is_empty() && flags != all.join(", ");
-            out.rows
-                .push(self.line(row, &cells, laid_out, &flags, paint));
+            let mut line = self.line(row, &cells, laid_out, &flags, paint);
+            // A name that cannot be shortened stands above its line.
+            if cells[0].is_empty() {
+                let indent = " ".repeat(row.indent);
+                let above = wrapped_name(row.name, &indent, self.width);
+                line = format!("{}\n{line}", above.join("\n"));
+            }
+            out.rows.push(line);
         }
         out
     }
 
+    /// The names of the rows as they are shown: those below a benchmark's own line shortened among
+    /// themselves, the others among all of them; `None` for one that cannot be.
+    fn names(&self, rows: &[Row<'_>]) -> Vec<Option<String>> {
+        let mut shown = vec![None; rows.len()];
+        let mut of_one = |places: Vec<usize>| {
+            let Some(first) = places.first() else { return };
+            let room = self.name.saturating_sub(rows[*first].indent);
+            let names: Vec<&str> = places.iter().map(|place| rows[*place].name).collect();
+            for (place, name) in places.into_iter().zip(distinct(&names, room)) {
+                shown[place] = name;
+            }
+        };
+        let all = 0..rows.len();
+        let (nested, others): (Vec<usize>, Vec<usize>) =
+            all.partition(|place| rows[*place].is_nested());
+        of_one(others);
+        let id = |place: &usize| &rows[*place].measurement.id;
+        let benchmarks = nested.chunk_by(|a, b| id(a) == id(b));
+        benchmarks.for_each(|places| of_one(places.to_vec()));
+        shown
+    }
+
     /// The cells of a row: name, numbers, mark.
-    fn cells(&self, row: &Row<'_>, common: &[&str]) -> Vec<String> {
-        let name = cut_case(row.name, common, self.name.saturating_sub(row.indent));
-        let mut cells = vec![format!("{}{name}", " ".repeat(row.indent))];
+    fn cells(&self, row: &Row<'_>, name: &Option<String>) -> Vec<String> {
+        let indented = |name: &String| format!("{}{name}", " ".repeat(row.indent));
+        let mut cells = vec![name.as_ref().map(indented).unwrap_or_default()];
         match &row.figures {
             Some(_) => {
                 let text = |column: &Column| column.text(row).unwrap_or_default();
@@ -280,14 +308,11 @@ impl Layout {
     }
 }
 
-/// The parameters that all rows of a benchmark share, if it has several rows.
-fn common<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
-    let has = |row: &Row<'_>, wanted: &str| row.name.split(',').any(|one| one == wanted);
-    let first = rows.iter().filter(|_| rows.len() > 1).take(1);
-    first
-        .flat_map(|first| first.name.split(','))
-        .filter(|one| rows.iter().all(|row| has(row, one)))
-        .collect()
+/// A whole name in lines of at most `width` columns, broken after parameters.
+pub(crate) fn wrapped_name(name: &str, indent: &str, width: usize) -> Vec<String> {
+    let lines = wrapped(name, width.saturating_sub(indent.len()).max(1));
+    let lines = lines.into_iter();
+    lines.map(|line| format!("{indent}{line}")).collect()
 }
 
 /// Width of a column of numbers, including its heading.

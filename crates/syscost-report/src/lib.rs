@@ -22,6 +22,7 @@ mod hierarchy;
 pub mod history;
 pub mod html;
 mod layout;
+mod names;
 pub mod numbers;
 mod page;
 mod paint;

@@ -59,69 +59,6 @@ pub(crate) fn cut_middle(text: &str, max_width: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// A row's name or case, with whole parameters replaced by ellipses until it is no wider than
-/// `max_width`: first those that are `common` to its neighbours, then those in the middle; then the
-/// beginning of its id. If that does not suffice, the middle is cut.
-pub(crate) fn cut_case(name: &str, common: &[&str], max_width: usize) -> String {
-    let (id, case) = match name.split_once('{') {
-        Some((id, case)) => (Some(id), case.trim_end_matches('}')),
-        None => (None, name),
-    };
-    let mut parameters: Vec<Option<&str>> = case.split(',').map(Some).collect();
-    let shown = |parameters: &[Option<&str>]| {
-        let runs = parameters.chunk_by(|a, b| a.is_none() && b.is_none());
-        let shown: Vec<&str> = runs.map(|run| run[0].unwrap_or("…")).collect();
-        shown.join(",")
-    };
-    let text = |id: Option<&str>, case: &str| match id {
-        Some(id) => format!("{id}{{{case}}}"),
-        None => case.to_owned(),
-    };
-    let fits = |text: &String| width(text) <= max_width;
-    let mut found = name.to_owned();
-    while !fits(&found) {
-        let kept = |index: &usize| parameters[*index].is_some();
-        let left: Vec<usize> = (0..parameters.len()).filter(kept).collect();
-        if left.len() < 2 {
-            let ends = id.into_iter().flat_map(|id| id.match_indices('.'));
-            let case = shown(&parameters);
-            let mut shorter = ends.map(|(at, _)| text(id.map(|id| &id[at..]), &case));
-            let shorter = shorter.find_map(|text| Some(format!("…{text}")).filter(fits));
-            return shorter.unwrap_or_else(|| cut_middle(name, max_width));
-        }
-        let is_common =
-            |index: &&usize| parameters[**index].is_some_and(|one| common.contains(&one));
-        let next = left.iter().find(is_common).copied();
-        parameters[next.unwrap_or(left[(left.len() - 1) / 2])] = None;
-        found = text(id, &shown(&parameters));
-    }
-    found
-}
-
-/// The parameters that the case of a name shares with all these names of the same benchmark, if
-/// there are several.
-pub(crate) fn common_parameters<'a>(name: &'a str, all: &[&str]) -> Vec<&'a str> {
-    let Some((id, case)) = name.split_once('{') else {
-        return Vec::new();
-    };
-    let cases: Vec<&str> = all
-        .iter()
-        .filter_map(|other| other.split_once('{'))
-        .filter(|(other, _)| *other == id)
-        .map(|(_, case)| case.trim_end_matches('}'))
-        .collect();
-    let is_in_all = |one: &&str| {
-        cases
-            .iter()
-            .all(|case| case.split(',').any(|other| other == *one))
-    };
-    let parameters = case.trim_end_matches('}').split(',');
-    parameters
-        .filter(|_| cases.len() > 1)
-        .filter(is_in_all)
-        .collect()
-}
-
 /// A table whose columns are separated only by their padding, as wide as its cells.
 pub(crate) fn columns() -> Table {
     let mut table = Table::new();
@@ -141,39 +78,6 @@ mod tests {
         assert_eq!(cut_end("abc def", 5), "abc…");
         assert_eq!(cut_middle("poll{fds=500}", 9), "poll…500}");
         assert_eq!(cut_middle("µµµµµµ", 3), "µ…µ");
-    }
-
-    #[test]
-    fn whole_parameters_go_first_those_that_tell_nothing() {
-        let case = "op=read,simd=avx512,bytes=24K,threads=1";
-        assert_eq!(cut_case(case, &[], 39), case);
-        assert_eq!(cut_case(case, &[], 30), "op=read,…,bytes=24K,threads=1");
-        assert_eq!(cut_case(case, &[], 20), "op=read,…,threads=1");
-        let common = ["op=read", "threads=1"];
-        assert_eq!(cut_case(case, &common, 30), "…,simd=avx512,bytes=24K,…");
-        assert_eq!(cut_case(case, &[], 12), "…,threads=1");
-        assert_eq!(
-            cut_case("poll{kind=tcp,fds=100}", &[], 17),
-            "poll{…,fds=100}"
-        );
-        assert_eq!(cut_case("poll{fds=500}", &[], 9), "poll…500}");
-        assert_eq!(
-            cut_case("net.tcp.poll{fds=500}", &[], 20),
-            "….tcp.poll{fds=500}"
-        );
-        assert_eq!(
-            cut_case("net.tcp.poll{fds=500,a=b}", &["a=b"], 20),
-            "….poll{fds=500,…}"
-        );
-        assert_eq!(cut_case("a.b", &[], 20), "a.b");
-    }
-
-    #[test]
-    fn what_names_share_tells_nothing() {
-        let all = ["m{op=r,size=1K}", "m{op=r,size=2K}", "n{op=r}", "o"];
-        assert_eq!(common_parameters(all[0], &all), ["op=r"]);
-        assert_eq!(common_parameters(all[2], &all), [""; 0], "the only one");
-        assert_eq!(common_parameters(all[3], &all), [""; 0]);
     }
 
     #[test]

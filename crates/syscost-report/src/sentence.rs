@@ -5,6 +5,7 @@ mod settings;
 mod shared;
 mod summary;
 
+use serde::{Deserialize, Serialize};
 use syscost_results::{Evidence, Fact, Flag, Measurement, Run, Verdict};
 
 use crate::units::quantity;
@@ -15,8 +16,10 @@ pub(crate) use shared::without_column;
 pub use shared::{core_ours, samples, share, slower_while_shared, states, undisturbed};
 pub use summary::{summary, summary_of_part};
 
-/// The overall evidence of a measurement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The overall evidence of a measurement, or that of one claim; exports have it as a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Mark {
     /// Every claim was counted and confirmed.
     Confirmed,
@@ -154,6 +157,14 @@ pub fn count(number: usize, one: &str) -> String {
     match number {
         1 => format!("1 {one}"),
         _ => format!("{number} {one}s"),
+    }
+}
+
+/// A host's name, or that it is not known: an anonymous run has none.
+pub(crate) fn host(name: &str) -> &str {
+    match name {
+        "" => "unknown host",
+        name => name,
     }
 }
 

@@ -66,14 +66,15 @@ pub fn summary(run: &Run, reference: Option<Reference<'_>>, options: &TableOptio
     }
     let blocks = blocks(run, reference.map(|reference| reference.run));
     let widths = Widths::new(&blocks, page.columns);
+    let mut are_signs_left_out = false;
     for block in &blocks {
         page.line("");
         page.heading(block, &widths);
         for line in &block.lines {
-            page.row(block.aside, line, &widths);
+            are_signs_left_out |= page.row(block.aside, line, &widths);
         }
     }
-    page.closing(run, &blocks, options);
+    page.closing(run, &blocks, are_signs_left_out, options);
     page.out
 }
 
@@ -191,7 +192,8 @@ impl Page {
         self.line(&format!("{title}{pad}{rest}"));
     }
 
-    fn row(&mut self, aside: Aside, line: &Line<'_>, widths: &Widths) {
+    /// Adds a line, and returns whether it has more signs than it shows.
+    fn row(&mut self, aside: Aside, line: &Line<'_>, widths: &Widths) -> bool {
         let title = format!(
             "  {:<width$}",
             cut_end(&line.title, widths.title),
@@ -203,7 +205,7 @@ impl Page {
             let style = no_number_style(line.row.status);
             let words = self.paint.text(style, &words);
             self.line(&format!("{title}  {words}"));
-            return;
+            return false;
         };
         let mark = Mark::of(&line.row.evidence);
         let numbers = format!(
@@ -234,6 +236,7 @@ impl Page {
             let text = format!("{what:<0$}  {value:>1$}", columns[0], columns[1]);
             self.line(&text);
         }
+        behind != cells.signs.join(", ")
     }
 }
 

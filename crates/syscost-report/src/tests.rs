@@ -1,5 +1,7 @@
 //! The table of a hand-made run, in human-readable form.
 
+use std::collections::BTreeSet;
+
 use insta::assert_snapshot;
 use syscost_results::{Flag, Measurement, Run, Status};
 
@@ -205,6 +207,37 @@ fn many_rows_of_one_reason_are_counted() {
         verbose.contains("signal.mask{number=6}: io_uring_setup"),
         "{verbose}"
     );
+}
+
+#[test]
+fn no_two_rows_of_a_table_have_one_name() {
+    let mut run = fixture::run();
+    run.measurements.clear();
+    for via in ["unix_stream", "unix_datagram", "pipe"] {
+        for between in ["processes", "threads"] {
+            for size in ["64", "64K"] {
+                let name =
+                    format!("ipc.round_trip{{via={via},between={between},cpus=same,size={size}}}");
+                let mut row =
+                    fixture::measured(&name, [8990.0, 9080.0, 9130.0, 8900.0], None, Vec::new());
+                row.flags = vec![Flag::TooFewRounds, Flag::Noisy];
+                run.measurements.push(row);
+            }
+        }
+    }
+    for columns in 60..110 {
+        let text = draw(&run, columns);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= columns),
+            "{text}"
+        );
+        let words = text
+            .lines()
+            .filter_map(|line| line.split_whitespace().next());
+        let names: Vec<&str> = words.filter(|word| word.contains("via=")).collect();
+        let different: BTreeSet<&&str> = names.iter().collect();
+        assert_eq!((names.len(), different.len()), (12, 12), "{text}");
+    }
 }
 
 #[test]

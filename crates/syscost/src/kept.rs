@@ -1,9 +1,11 @@
 //! Finds the kept run that the user means.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
-use syscost_store::{Store, StoreError};
+use syscost_store::{LATEST, Store, StoreError};
 
 use crate::selection::{Choice, choose_of, names_of};
 use crate::terminal::note;
@@ -16,6 +18,58 @@ use crate::{Failed, references};
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = Store::of_user().find(name);
     Ok(found.map_err(|error| explain_missing(name, error))?.run)
+}
+
+/// Returns the runs of these names, each once.
+///
+/// # Errors
+/// As [`run`]; [`Failed::Usage`] when a run is named twice: its rows would be counted twice.
+pub(crate) fn each(names: &[String]) -> Result<Vec<Run>> {
+    let runs = names.iter().map(|name| run(name));
+    let runs = runs.collect::<Result<Vec<Run>>>()?;
+    distinct(&runs)?;
+    Ok(runs)
+}
+
+/// Refuses a run that is given twice.
+pub(crate) fn distinct<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Result<(), Failed> {
+    let mut seen = BTreeSet::new();
+    let twice = runs.into_iter().find(|run| !seen.insert(&run.id));
+    twice.map_or(Ok(()), |run| {
+        let what = format!("run {} is given twice; give each run once", run.id);
+        Err(Failed::Usage(what))
+    })
+}
+
+/// Returns the run and the rows that the arguments `[RUN] [SELECTOR|WORDS]...` of a command mean. If
+/// no run has the name given, and it names or finds rows, these rows of the latest run are meant:
+/// `show syscall`, `plot context switch`.
+///
+/// # Errors
+/// [`Failed::Usage`] when a run is named after the rows.
+pub(crate) fn meant(
+    command: &str,
+    run: &str,
+    rows: &[String],
+    are_rows: impl Fn(&[String]) -> bool,
+) -> Result<(String, Vec<String>), Failed> {
+    let store = Store::of_user();
+    if store.has(run) {
+        return Ok((run.to_owned(), rows.to_vec()));
+    }
+    let mut all = [&[run.to_owned()], rows].concat();
+    if are_rows(&all) {
+        return Ok((LATEST.to_owned(), all));
+    }
+    if let Some(place) = all.iter().position(|word| store.has(word)) {
+        let run = all.remove(place);
+        let others = all.join(" ");
+        if are_rows(&all) {
+            let order = format!("the run goes before its rows: syscost {command} {run} {others}");
+            return Err(Failed::Usage(order));
+        }
+    }
+    Ok((run.to_owned(), rows.to_vec()))
 }
 
 /// Explains that a shipped reference has no samples, so it cannot be compared or exported.

@@ -25,11 +25,10 @@ use std::env;
 use std::process::ExitCode;
 use std::thread;
 
-use clap::Parser;
 use syscost_harness::worker;
 use syscost_sys::process;
 
-use cli::{Cli, Command};
+use cli::Command;
 pub use error::Failed;
 use error::exit;
 use terminal::say;
@@ -99,7 +98,7 @@ fn dispatch() -> ExitCode {
     terminal::choose_color(cli::color_of(
         env::args_os().map(|word| word.to_string_lossy().into_owned()),
     ));
-    let cli = Cli::parse();
+    let cli = cli::parse();
     if cli.quiet {
         terminal::be_quiet();
     }

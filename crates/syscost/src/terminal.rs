@@ -23,7 +23,7 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 /// Ends a style: `{RED}text{RESET}`.
 pub(crate) const RESET: anstyle::Reset = anstyle::Reset;
 
-/// Width of output that is not a terminal, and maximum width of running text, in columns.
+/// Width of output where no terminal is near, and maximum width of running text, in columns.
 const COMMON_WIDTH: usize = 120;
 
 /// Minimum width of running text, in columns, as of tables.
@@ -78,15 +78,16 @@ pub(crate) fn choose_color(color: Color) {
     choice.write_global();
 }
 
-/// Width of standard output, in columns; where it is not a terminal, the value of `COLUMNS`.
+/// Width of standard output, in columns. Where it is not a terminal, the value of `COLUMNS`, or else
+/// the width of the terminal that shows standard error: what goes into a pipe is mostly read there.
 pub(crate) fn width() -> usize {
-    if !io::stdout().is_terminal() {
-        let columns = std::env::var("COLUMNS").ok();
-        return columns
-            .and_then(|columns| columns.parse().ok())
-            .unwrap_or(COMMON_WIDTH);
-    }
-    terminal_size::terminal_size().map_or(COMMON_WIDTH, |(width, _)| usize::from(width.0))
+    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let of = |(width, _): (terminal_size::Width, _)| usize::from(width.0);
+    let width = match io::stdout().is_terminal() {
+        true => terminal_size::terminal_size_of(io::stdout()).map(of),
+        false => columns().or_else(|| terminal_size::terminal_size_of(io::stderr()).map(of)),
+    };
+    width.unwrap_or(COMMON_WIDTH)
 }
 
 /// Height of the terminal, in lines.

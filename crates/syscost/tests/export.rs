@@ -384,7 +384,7 @@ fn what_cannot_be_exported_is_reported_in_a_line() {
         ),
         (
             vec![document, document, "--format", "csv"],
-            "was already named; name each run once",
+            "is given twice; give each run once",
         ),
         (
             vec![document, "--format", "parquet"],

@@ -94,6 +94,7 @@ pub(super) fn ecdf(distributions: &[Distribution], frame: &Frame<'_>) -> Markup 
     let scale = fit(&samples, plot);
     frame.horizontal_axis(&mut canvas, &scale, plot, (top + 6.0, top + height));
     let up = |share: f64| top + height - share * (height - 6.0);
+    frame.axis_title(&mut canvas, "share of the samples");
     for percent in [0, 25, 50, 75, 100] {
         let y = up(f64::from(percent) / 100.0);
         canvas.line((left, y), (plot.1, y), "grid");

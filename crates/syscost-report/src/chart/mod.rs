@@ -6,6 +6,7 @@
 
 mod bars;
 mod canvas;
+mod caption;
 mod curve;
 mod distribution;
 mod heatmap;
@@ -26,6 +27,7 @@ mod wrap;
 use maud::Markup;
 use syscost_results::Unit;
 
+pub use caption::caption;
 pub(crate) use text::histogram as text_histogram;
 pub use text::{TextOptions, text};
 pub use theme::Theme;
@@ -36,7 +38,7 @@ pub(crate) use distribution::Round;
 pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
-use wrap::wrapped;
+pub(crate) use wrap::wrapped;
 
 /// A named value.
 #[derive(Debug, Clone, PartialEq)]
@@ -357,6 +359,7 @@ impl Frame<'_> {
             .map(|(y, _)| ((left, *y), (right, *y)))
             .collect();
         canvas.lines(&lines, "grid");
+        self.axis_title(canvas, caption::axis_title(self.unit));
         for (y, label) in ticks {
             canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
         }

@@ -2,7 +2,7 @@
 
 /// The text in lines of at most `max_chars` characters, broken after a comma or space where
 /// possible; nothing is lost.
-pub(super) fn wrapped(label: &str, max_chars: usize) -> Vec<String> {
+pub(crate) fn wrapped(label: &str, max_chars: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for word in label.split_inclusive([',', ' ']) {

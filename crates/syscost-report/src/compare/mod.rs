@@ -128,11 +128,11 @@ pub(crate) fn side(side: &Side) -> String {
         [first, ..] => format!("{} runs from {first} on", side.runs.len()),
         [] => "no run".to_owned(),
     };
-    let host = match side.hostname.is_empty() {
-        true => "unknown host",
-        false => &side.hostname,
-    };
-    format!("{runs}, {host} at {started} UTC, syscost {}", side.version)
+    format!(
+        "{runs}, {} at {started} UTC, syscost {}",
+        sentence::host(&side.hostname),
+        side.version
+    )
 }
 
 /// The medians of both sides: in core cycles if these were requested, else in the row's unit.

@@ -9,7 +9,8 @@ use super::{
     is_noticed, margin, medians, notices, own_notes, power, side, spread, summary, tail, value,
     why_missing,
 };
-use crate::paint::{self, Paint, cut_case};
+use crate::names::cut_case;
+use crate::paint::{self, Paint};
 use crate::sentence;
 use crate::table::TableOptions;
 use crate::wrap::wrap;

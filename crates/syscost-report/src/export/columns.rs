@@ -5,7 +5,6 @@
 use serde::Serialize;
 
 use super::record::{Record, parameters};
-use crate::sentence::Mark;
 use Value::{Count, Double, Text, Time};
 
 /// How to get a column's value from a record, by the column's type.
@@ -52,7 +51,7 @@ pub(super) const COLUMNS: &[(&str, Value)] = &[
     ("rounds", Count(|record| record.estimate.rounds.into())),
     ("samples", Count(|record| record.estimate.samples)),
     ("core_cycles", Double(|record| record.core_cycles)),
-    ("evidence", Text(|record| Some(evidence(record).to_owned()))),
+    ("evidence", Text(|record| Some(word(&record.mark())))),
     ("flags", Text(|record| Some(flags(record)))),
     (
         "undisturbed_percent",
@@ -63,15 +62,6 @@ pub(super) const COLUMNS: &[(&str, Value)] = &[
         Double(|record| record.estimate.shared_median),
     ),
 ];
-
-/// The overall evidence, in a word.
-fn evidence(record: &Record) -> &'static str {
-    match Mark::of(&record.evidence) {
-        Mark::Confirmed => "confirmed",
-        Mark::Unverified => "unverified",
-        Mark::Refuted => "refuted",
-    }
-}
 
 /// The flags' names, separated by spaces.
 fn flags(record: &Record) -> String {

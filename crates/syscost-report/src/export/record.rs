@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use syscost_results::directory::{self, Directory};
 use syscost_results::{
-    Better, Estimate, Evidence, Flag, Measurement, Run, Status, Unit, measurement,
+    Better, Estimate, Evidence, Fact, Flag, Measurement, Run, Status, Unit, measurement,
 };
 
-use crate::sentence;
+use crate::sentence::{self, Mark};
 
 /// One row of one run: a line of the JSON lines export.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub struct Record {
     /// What a careful reader should know about the samples.
     pub flags: Vec<Flag>,
     /// What the benchmark claimed and what was counted.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<Claim>,
     /// Numbers beside the main one, each naming its unit; empty unless the status is `ok`
     /// or `above_range`.
     pub details: BTreeMap<String, f64>,
@@ -69,7 +69,45 @@ pub struct Record {
     pub storage: Option<String>,
 }
 
+/// One claim, and what was counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Claim {
+    /// What is claimed, e.g. `getppid system calls per operation`.
+    pub claim: String,
+    /// What the claim expects to be counted.
+    pub expected: Fact,
+    /// What was counted; null if nothing could be.
+    pub observed: Option<Fact>,
+    /// Who counted, e.g. `seccomp audit` or `getrusage`.
+    pub source: String,
+    /// What follows, in the words that every export has for it.
+    pub verdict: Mark,
+    /// Why it could not be verified, or how it was refuted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Claim {
+    fn new(evidence: &Evidence) -> Self {
+        Claim {
+            claim: evidence.claim.clone(),
+            expected: evidence.expected.clone(),
+            observed: evidence.observed.clone(),
+            source: evidence.source.clone(),
+            verdict: Mark::of(std::slice::from_ref(evidence)),
+            reason: evidence.reason.clone(),
+        }
+    }
+}
+
 impl Record {
+    /// The worst verdict of its claims; without any nothing is confirmed.
+    pub(super) fn mark(&self) -> Mark {
+        let verdicts = self.evidence.iter().map(|claim| claim.verdict);
+        verdicts.max().unwrap_or(Mark::Unverified)
+    }
+
     /// The record of a row of this run.
     pub fn new(run: &Run, row: &Measurement) -> Self {
         let (group, operation) = row.id.split_once('.').unwrap_or((&row.id, ""));
@@ -96,7 +134,7 @@ impl Record {
             estimate: allowed(row),
             core_cycles: row.core_cycles.filter(|_| is_ok),
             flags: row.flags.clone(),
-            evidence: row.evidence.clone(),
+            evidence: row.evidence.iter().map(Claim::new).collect(),
             details: match row.status {
                 Status::Ok | Status::AboveRange => row.details.clone(),
                 _ => BTreeMap::new(),

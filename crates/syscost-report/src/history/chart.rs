@@ -4,7 +4,8 @@ use syscost_results::history::Series;
 use syscost_results::stats::order;
 
 use super::{HistoryOptions, buckets, levels, plain, push, range, relative, verdict};
-use crate::paint::{self, cut_case};
+use crate::names::cut_case;
+use crate::paint;
 use crate::sentence;
 use crate::units::quantity;
 

@@ -3,13 +3,13 @@
 use maud::{Markup, html};
 use syscost_results::{Measurement, Run};
 
-use crate::chart::rows::{Chosen, Kind, choose, has_logarithmic_axis, value};
-use crate::chart::{Chart, Labels, Theme, draw};
+use crate::chart::rows::{Chosen, Kind, choose, value};
+use crate::chart::{Chart, Labels, Theme, caption, draw};
 
-use super::details::figure_of_last;
+use super::details::figure_of;
 use super::files;
 use super::rows::Row;
-use super::{PageOptions, words};
+use super::{MAX_COLUMNS, PageOptions, words};
 
 /// Maximum number of rows whose distributions are drawn in a card.
 const MAX_VIOLINS: usize = 12;
@@ -38,25 +38,12 @@ pub(super) fn cards(
 fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
     let id = rows[0].id();
     let explanation = options.explanations.get(id);
-    let measurements: Vec<&Measurement> = rows.iter().map(|row| row.latest).collect();
-    let chosen = chosen(&measurements, options.samples);
     html! {
         article class="card benchmark" id={ "about-" (id) } data-benchmark=(id)
             data-tags=[explanation.map(|explanation| explanation.tags.join("|"))] {
             h3 { (rows[0].latest.title) " " code { (id) } }
             @if let Some(explanation) = explanation { p { (words::code(&explanation.summary)) } }
-            @if let Some((picture, caption)) = files::picture(id, runs) {
-                (figure_of_last(&picture, &caption, runs.len(), false))
-            } @else if let Some(chosen) = &chosen {
-                @let (caption, spoken) = captions(chosen);
-                @let labels = Labels {
-                    title: chosen.title.clone(),
-                    description: spoken,
-                    source: String::new(),
-                };
-                @let picture = draw(&chosen.chart, chosen.unit, &labels, Theme::Page);
-                (figure_of_last(&picture, &caption, runs.len(), is_of_one_colour(&chosen.chart)))
-            }
+            @for figure in figures(rows, runs, options.samples) { (figure) }
             @if let Some(explanation) = explanation.filter(|explanation| !explanation.sections.is_empty()) {
                 details {
                     summary { "What it measures and how to read it" }
@@ -69,6 +56,34 @@ fn card(rows: &[&Row<'_>], runs: &[&Run], options: &PageOptions) -> Markup {
             }
         }
     }
+}
+
+/// A figure of each run that has numbers here; of more runs than stand side by side, of the last
+/// such run alone.
+fn figures(rows: &[&Row<'_>], runs: &[&Run], samples: bool) -> Vec<Markup> {
+    let of = |run| figure(rows, run, runs, samples);
+    match runs.len() <= MAX_COLUMNS {
+        true => (0..runs.len()).filter_map(of).collect(),
+        false => (0..runs.len()).rev().find_map(of).into_iter().collect(),
+    }
+}
+
+/// The figure of one run's own numbers; `None` if it has none of them.
+fn figure(rows: &[&Row<'_>], run: usize, runs: &[&Run], samples: bool) -> Option<Markup> {
+    if let Some((picture, caption)) = files::picture(rows[0].id(), runs[run]) {
+        return Some(figure_of(&picture, &caption, run, runs, false));
+    }
+    let own: Vec<&Measurement> = rows.iter().filter_map(|row| row.of_runs[run]).collect();
+    let chosen = chosen(&own, samples)?;
+    let (caption, spoken) = captions(&chosen);
+    let labels = Labels {
+        title: chosen.title.clone(),
+        description: spoken,
+        source: String::new(),
+    };
+    let picture = draw(&chosen.chart, chosen.unit, &labels, Theme::Page);
+    let is_of_one_colour = is_of_one_colour(&chosen.chart);
+    Some(figure_of(&picture, &caption, run, runs, is_of_one_colour))
 }
 
 /// A curve or heat map if the rows make one, else their medians, or with `samples` their
@@ -98,20 +113,7 @@ fn is_of_one_colour(chart: &Chart) -> bool {
 
 /// What the chart shows: the caption, and the text for a screen reader.
 fn captions(chosen: &Chosen) -> (String, String) {
-    let what = match &chosen.chart {
-        Chart::Bars(_) => "Medians with 95 % intervals",
-        Chart::Violin(_) => {
-            "Density of the samples, with median and 95 % interval; ▸ tells the share beyond the axis"
-        }
-        Chart::Ecdf(_) => "Cumulative distribution of the samples",
-        Chart::Curve { .. } => "Medians with 95 % intervals over the parameter",
-        Chart::Heatmap { .. } => "Medians; the stronger the colour, the more",
-        Chart::OverRuns { .. } => "Medians over runs",
-    };
-    let mut caption = what.to_owned();
-    if has_logarithmic_axis(&chosen.chart) {
-        caption.push_str("; logarithmic axis");
-    }
+    let mut caption = caption(&chosen.chart);
     match chosen.left_out.len() {
         0 => {}
         1 => caption.push_str("; one row without a number is left out"),

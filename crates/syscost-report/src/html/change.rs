@@ -10,6 +10,7 @@ use crate::compare::{self, verdict};
 use crate::sentence::share;
 
 use super::table::{place, sortable};
+use super::words;
 
 /// Explains the ratio of a row.
 pub(super) const RATIO: &str = "B / A is not the quotient of the two medians beside it, but the middle one of the ratios of every process of B \
@@ -152,7 +153,7 @@ impl<'a> Changes<'a> {
                             tbody {
                                 @for row in changed {
                                     tr {
-                                        th scope="row" { a href={ "#" (place(&row.name)) } { (row.name) } }
+                                        th scope="row" { a href={ "#" (place(&row.name)) } { (words::name(&row.name)) } }
                                         td { span class={ "verdict " (class(row.verdict)) } { (verdict(row.verdict)) } }
                                         td { (compare::change(row)) }
                                         td class="num" { (format!("{:.1} %", 100.0 * row.bound())) }
@@ -235,16 +236,17 @@ pub(super) fn groups(comparison: &Comparison, sides: [&str; 2]) -> Markup {
                             th scope="row" {
                                 @if group.name.is_empty() { "all" } @else { (group.name) }
                             }
-                            td class="num" data-v=[group.ratio.map(sortable)] { (compare::group_ratio(group)) }
-                            td class="num" { (compare::group_interval(group).unwrap_or_else(|| "none".to_owned())) }
-                            @for (count, kind) in [
-                                (group.worse, "bad"), (group.better, "good"), (group.inconclusive, "care"), (group.same, "quiet"),
+                            td class="num" data-head="cost" data-v=[group.ratio.map(sortable)] { (compare::group_ratio(group)) }
+                            td class="num" data-head="95 %" { (compare::group_interval(group).unwrap_or_else(|| "none".to_owned())) }
+                            @for (count, change) in [
+                                (group.worse, Change::Worse), (group.better, Change::Better),
+                                (group.inconclusive, Change::Inconclusive), (group.same, Change::Same),
                             ] {
-                                td class={ "num " (if count > 0 { kind } else { "quiet" }) } { (count) }
+                                td class={ "num " (if count > 0 { class(change) } else { "quiet" }) } data-head=(verdict(change)) { (count) }
                             }
-                            td class="num quiet" { (group.rows) }
-                            @if has_left_out { td class="num quiet" { (group.left_out) } }
-                            td class="num quiet" { (group.benchmarks) }
+                            td class="num quiet" data-head="rows" { (group.rows) }
+                            @if has_left_out { td class="num quiet" data-head="left out" { (group.left_out) } }
+                            td class="num quiet" data-head="benchmarks" { (group.benchmarks) }
                         }
                     }
                 }

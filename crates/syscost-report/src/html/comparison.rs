@@ -13,7 +13,7 @@ use super::change::{class, cost, groups};
 use super::headline::percent;
 use super::skeleton::Kinds;
 use super::table::{place, sortable};
-use super::{key, skeleton};
+use super::{key, quantities, skeleton, words};
 
 /// Ratios further from one than this are drawn at the edge: a single uncertain row would squeeze
 /// all others into a dot.
@@ -96,7 +96,7 @@ pub(super) fn differences(comparison: &Comparison, sides: [&str; 2]) -> Markup {
                     } }
                     tbody {
                         @for fact in others {
-                            tr { th scope="row" { (fact.fact) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
+                            tr { th scope="row" title=(fact.fact) { (quantities::named(&fact.fact)) } td { (shown(&fact.base)) } td { (shown(&fact.new)) } td { (fact.meaning.as_deref().unwrap_or_default()) } }
                         }
                     }
                 }
@@ -148,7 +148,7 @@ fn line(row: &Row, notes: Vec<&str>, scale: &Scale) -> Markup {
         tbody id=(place(&row.name)) data-change=(verdict(row.verdict)) {
             tr class="row" {
                 th scope="row" class="name" {
-                    (row.name)
+                    (words::name(&row.name))
                     @for note in notes.chain(tail(row)) { br; small class="quiet" { (note) } }
                 }
                 td data-v=(row.verdict as u8) { span class={ "verdict " (class(row.verdict)) } { (verdict(row.verdict)) } }
@@ -187,7 +187,7 @@ fn not_compared(comparison: &Comparison) -> Markup {
             @if list.is_empty() {
                 p { "Every row stands on both sides." }
             } @else {
-                ul class="plain" { @for (name, reason) in list { li { code { (name) } ": " (reason) } } }
+                ul class="plain" { @for (name, reason) in list { li { code { (words::name(name)) } ": " (reason) } } }
             }
         }
     }

@@ -8,6 +8,7 @@ use syscost_results::{Machine, Run, Unit};
 use crate::sentence;
 use crate::units::quantity;
 
+use super::whose::whose;
 use super::{MAX_COLUMNS, key};
 
 /// The strip below the title. For a few runs it shows each run's value where they differ.
@@ -15,15 +16,15 @@ pub(super) fn strip(runs: &[&Run]) -> Markup {
     if runs.is_empty() {
         return html! {};
     }
-    let shown = &runs[runs.len().saturating_sub(MAX_COLUMNS)..];
     // Of more runs than fit side by side, the last one's.
-    let shown = if runs.len() > MAX_COLUMNS {
-        &shown[MAX_COLUMNS - 1..]
-    } else {
-        shown
+    let are_many = runs.len() > MAX_COLUMNS;
+    let shown = match are_many {
+        true => &runs[runs.len() - 1..],
+        false => runs,
     };
     let all: Vec<Vec<(&str, String)>> = shown.iter().map(|run| of(run)).collect();
     html! {
+        @if are_many { p class="note" { "Of " (whose(runs.len() - 1, runs)) ":" } }
         dl class="conditions" aria-label="Conditions of measurement" {
             @for (index, (name, first)) in all[0].iter().enumerate() {
                 div {

@@ -14,7 +14,7 @@ use crate::units::{self, Figures};
 
 use super::change::Changes;
 use super::rows::{Row, Rows, cycles};
-use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, words};
+use super::{MAX_COLUMNS, PageOptions, details, letter, quantities, whose, words};
 
 /// The id of the data element in the page.
 const ID: &str = "data";
@@ -64,7 +64,7 @@ pub(super) fn script(
         .enumerate()
         .map(|(index, run)| {
             let key = (runs.len() <= MAX_COLUMNS).then(|| letter(index).to_string());
-            json!([key, words::time(&run.started)])
+            json!([key, whose::place(run, runs)])
         })
         .collect();
     let data = json!({

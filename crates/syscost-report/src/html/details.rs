@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use syscost_results::estimate::Tail;
 use syscost_results::estimate::selection::Selection;
-use syscost_results::{Measurement, RoundSamples, Run, Unit};
+use syscost_results::{RoundSamples, Run, Unit};
 
 use crate::chart::{
     self, Begin, Chart, Distribution, Labels, Round, Scale, Theme, formatted, rows::value,
@@ -11,7 +11,8 @@ use crate::chart::{
 use crate::units;
 
 use super::rows::Row;
-use super::{MAX_COLUMNS, key, words};
+use super::whose::whose;
+use super::{MAX_COLUMNS, words};
 
 /// Maximum number of rounds drawn.
 const ROUNDS: usize = 30;
@@ -20,12 +21,13 @@ const ROUNDS: usize = 30;
 pub(super) fn pictures(row: &Row<'_>, runs: &[&Run], samples: bool) -> Markup {
     html! {
         @if samples && runs.len() > MAX_COLUMNS { (over_runs(row, runs)) }
-        @if samples { (of_samples(row.latest)) }
+        @if samples { (of_samples(row, runs)) }
     }
 }
 
-/// The distribution of a row's samples: all together, and round by round.
-fn of_samples(row: &Measurement) -> Markup {
+/// The distribution of the samples of a row's newest measurement: all together, and round by round.
+fn of_samples(newest: &Row<'_>, runs: &[&Run]) -> Markup {
+    let row = newest.latest;
     let (Some(value), samples) = (value(row), chart::rows::samples(row)) else {
         return html! {};
     };
@@ -64,6 +66,8 @@ fn of_samples(row: &Measurement) -> Markup {
             Theme::Page,
         )
     };
+    let figure =
+        |picture: &Markup, caption: &str| figure_of(picture, caption, newest.run, runs, true);
     html! {
         @if !samples.is_empty() {
             (figure(&ecdf(), "Cumulative distribution of the samples that count; the axis ends at the 95th percentile"))
@@ -86,23 +90,20 @@ pub(super) fn figure(picture: &Markup, caption: &str) -> Markup {
     html! { figure { (picture) figcaption { (caption) } } }
 }
 
-/// A picture of the last of several runs: in the colour of that run, if it has one and the picture
-/// has a single colour.
-pub(super) fn figure_of_last(
+/// A picture of one of several runs, which the caption names: in the colour of that run, if it has
+/// one and the picture has a single colour.
+pub(super) fn figure_of(
     picture: &Markup,
     caption: &str,
-    runs: usize,
+    run: usize,
+    runs: &[&Run],
     is_of_one_colour: bool,
 ) -> Markup {
-    let last = (2..=MAX_COLUMNS).contains(&runs).then(|| runs - 1);
-    let colour = last.filter(|_| is_of_one_colour);
+    let is_column = (2..=MAX_COLUMNS).contains(&runs.len());
     html! {
-        figure class=[colour.map(|run| format!("of{run}"))] {
+        figure class=[(is_column && is_of_one_colour).then(|| format!("of{run}"))] {
             (picture)
-            figcaption {
-                (caption)
-                @if runs > 1 { "; " @if let Some(run) = last { (key(run)) ", " } "the last run" }
-            }
+            figcaption { (caption) @if runs.len() > 1 { "; " (whose(run, runs)) } }
         }
     }
 }

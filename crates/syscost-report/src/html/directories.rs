@@ -7,6 +7,7 @@ use crate::sentence;
 use crate::side_by_side::{Line, SideBySide};
 use crate::units::Figures;
 
+use super::whose::whose;
 use super::words;
 
 /// The table of the last run's directories for a group; empty if it has at most one directory.
@@ -23,7 +24,7 @@ pub(super) fn table(group: &str, runs: &[&Run]) -> Markup {
     html! {
         div class="box" id={ "directories-" (group) } tabindex="0" role="region" aria-label="Directories side by side" {
             table class="levels" {
-                caption { span { "Directories side by side" @if runs.len() > 1 { ", of the last run" } } }
+                caption { span { "Directories side by side" @if runs.len() > 1 { "; " (whose(runs.len() - 1, runs)) } } }
                 thead { tr {
                     th scope="col" { "operation" }
                     @for (column, label) in beside.labels.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! What was measured, where and how: subtitle, warnings, the machine's facts.
 
-use std::collections::BTreeMap;
+mod all;
 
 use maud::{Markup, html};
 use syscost_results::run::{Noise, Warning};
@@ -8,8 +8,11 @@ use syscost_results::{Run, Unit};
 
 use crate::{sentence, units::quantity};
 
+use all::{all, counted, differences};
+
 use super::change::Changes;
-use super::{MAX_COLUMNS, conditions, key, words};
+use super::whose::{machines, place};
+use super::{MAX_COLUMNS, conditions, key, quantities, words};
 
 /// Codes of warnings about the time just before a run.
 const BEFORE: [&str; 4] = ["load", "cpu_pressure", "noise", "shared_core"];
@@ -23,15 +26,43 @@ pub(super) fn subtitle(runs: &[&Run]) -> Markup {
                 p class="lead" { (lead(run)) }
                 @if let Some(peer) = sentence::peer(run) { p class="lead" { (peer) } }
                 @if let Some(nfs) = sentence::nfs(run) { p class="lead" { (nfs) } }
-                @for directory in &run.directories { p class="lead" { (sentence::directory(directory)) } }
-                p class="quiet" { (words::time(&run.started)) " · " (run.config.profile) " run · " (sentence::summary(run)) }
+                @for directory in &run.directories { p class="quiet" { (directory.label) ": " (directory.storage()) } }
+                p class="quiet" {
+                    @if !run.machine.hostname.is_empty() { (run.machine.hostname) " · " }
+                    (words::time(&run.started)) " · " (run.config.profile) " run · " (sentence::summary(run))
+                }
             }
-            [first, .., last] => {
-                p class="lead" { (first.machine.cpu_model) @if first.machine.cpu_model != last.machine.cpu_model { " and others" } }
-                p class="quiet" { (words::time(&first.started)) " to " (words::time(&last.started)) " · " (runs.len()) " runs" }
+            runs => {
+                @if machines(runs) == 1 { p class="lead" { (lead(runs[0])) } }
+                @if runs.len() <= MAX_COLUMNS {
+                    @for (index, run) in runs.iter().enumerate() {
+                        p class="quiet" { (key(index)) " " (place(run, runs)) " · " (run.config.profile) " run"
+                            @if machines(runs) > 1 { " · " (lead(run)) } }
+                    }
+                } @else {
+                    @if machines(runs) > 1 { p class="lead" { (models(runs)) } }
+                    p class="quiet" { (span(runs)) " · " (runs.len()) " runs" }
+                }
             }
         }
     }
+}
+
+/// The processors of many runs, the most common first, each with its number of runs.
+fn models(runs: &[&Run]) -> String {
+    let models = runs.iter().map(|run| run.machine.cpu_model.as_str());
+    let counts = counted(models).into_iter();
+    let models: Vec<String> = counts
+        .map(|(model, count)| format!("{model} ({})", sentence::count(count, "run")))
+        .collect();
+    models.join(", ")
+}
+
+/// From when to when runs began, in whatever order they are.
+fn span(runs: &[&Run]) -> String {
+    let began = || runs.iter().map(|run| run.started.as_str());
+    let [first, last] = [began().min(), began().max()].map(Option::unwrap_or_default);
+    format!("{} to {}", words::time(first), words::time(last))
 }
 
 /// The machine; the conditions of the measurement are shown below it.
@@ -130,107 +161,17 @@ pub(super) fn section(runs: &[&Run], changes: Option<&Changes<'_>>) -> Markup {
         section id="machine" aria-labelledby="title-machine" {
             h2 id="title-machine" { @if runs.len() == 1 { "Machine and run" } @else { "Machines and runs" } }
             @if let Some(changes) = changes { (changes.facts()) } @else if runs.len() > 1 { (differences(runs, &facts)) }
-            @if runs.len() > 1 { p class="note" { "The last run, " (words::time(&last.started)) ":" } }
+            @if runs.len() > 1 { p class="note" { "The last run, " (place(last, runs)) ":" } }
             dl class="card facts" {
                 @for (name, value) in main(last) { div { dt { (name) } dd { (value) } } }
             }
             details {
                 summary { "All facts" @if runs.len() > 1 { " of the last run" } }
                 dl class="facts all" {
-                    @for (name, value) in facts.last().into_iter().flatten() { div { dt { (name) } dd { (value) } } }
+                    @for (name, value) in facts.last().into_iter().flatten() { div { dt title=(name) { (quantities::named(name)) } dd { (value) } } }
                 }
             }
         }
-    }
-}
-
-/// Facts that differ between the runs.
-fn differences(runs: &[&Run], facts: &[Vec<(String, String)>]) -> Markup {
-    let mut names: Vec<&String> = Vec::new();
-    for (name, _) in facts.iter().flatten() {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let lookup: Vec<BTreeMap<&String, &String>> = facts
-        .iter()
-        .map(|facts| facts.iter().map(|(name, value)| (name, value)).collect())
-        .collect();
-    names.retain(|name| {
-        if differs_always(name) {
-            return false;
-        }
-        let first = lookup[0].get(name);
-        lookup.iter().any(|facts| facts.get(name) != first)
-    });
-    let columns = runs.len() <= MAX_COLUMNS;
-    html! {
-        div class="box" tabindex="0" role="region" aria-label="Facts that differ between the runs" {
-            table class="differences" {
-                caption { "What differs between the runs" }
-                thead { tr {
-                    th scope="col" { "fact" }
-                    @if columns {
-                        @for (index, run) in runs.iter().enumerate() {
-                            th scope="col" { (key(index)) " " (words::time(&run.started)) }
-                        }
-                    } @else { th scope="col" { "values, the number of runs in brackets" } }
-                } }
-                tbody {
-                    @for name in names {
-                        tr {
-                            th scope="row" { (name) }
-                            @if columns {
-                                @for facts in &lookup { td { (facts.get(name).map_or("", |value| value)) } }
-                            } @else { td { (values(&lookup, name)) } }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Facts that differ between any two runs and explain nothing; each run's full list has them.
-fn differs_always(name: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        "id",
-        "started",
-        "duration",
-        "config.seed",
-        "config.worker_start_ms",
-        "clock.",
-        "noise[",
-        "machine.load1",
-        "machine.cpu_pressure_avg10",
-    ];
-    if name.starts_with("directories[") && name.ends_with(".free_bytes") {
-        return true;
-    }
-    NAMES.iter().any(|one| match one.ends_with(['.', '[']) {
-        true => name.starts_with(one),
-        false => name == *one,
-    })
-}
-
-/// The values of a fact over many runs, the most common first.
-fn values(lookup: &[BTreeMap<&String, &String>], name: &String) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for facts in lookup {
-        *counts
-            .entry(facts.get(name).map_or("unknown", |value| value))
-            .or_default() += 1;
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let shown: Vec<String> = counts
-        .iter()
-        .take(4)
-        .map(|(value, count)| format!("{value} ({count})"))
-        .collect();
-    match counts.len().saturating_sub(4) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
@@ -297,67 +238,6 @@ fn shared_core(run: &Run) -> String {
         sentence::slower_while_shared(all),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
-}
-
-/// Every fact of the document's machine, clock and configuration, by its name in the document.
-fn all(run: &Run) -> Vec<(String, String)> {
-    let mut facts = vec![
-        ("id".to_owned(), run.id.clone()),
-        ("started".to_owned(), words::time(&run.started)),
-        (
-            "duration".to_owned(),
-            crate::units::duration(run.duration_s),
-        ),
-        ("tool.version".to_owned(), run.tool.version.clone()),
-    ];
-    if let Some(ghz) = run.core_ghz {
-        facts.push(("core_ghz".to_owned(), format!("{ghz:.2}")));
-    }
-    for (part, value) in [
-        ("machine", serde_json::to_value(&run.machine)),
-        ("peer", serde_json::to_value(&run.peer)),
-        ("nfs", serde_json::to_value(&run.nfs)),
-        ("directories", serde_json::to_value(&run.directories)),
-        ("clock", serde_json::to_value(&run.clock)),
-        ("config", serde_json::to_value(&run.config)),
-        ("noise", serde_json::to_value(&run.noise)),
-    ] {
-        // These types have no keys that JSON cannot represent.
-        flatten(part, &value.unwrap_or_default(), &mut facts);
-    }
-    facts
-}
-
-fn flatten(name: &str, value: &serde_json::Value, facts: &mut Vec<(String, String)>) {
-    use serde_json::Value;
-    let text = match value {
-        Value::Null => return,
-        Value::Object(fields) => {
-            for (field, value) in fields {
-                flatten(&format!("{name}.{field}"), value, facts);
-            }
-            return;
-        }
-        Value::Array(items) if items.iter().any(Value::is_object) => {
-            for (index, item) in items.iter().enumerate() {
-                flatten(&format!("{name}[{index}]"), item, facts);
-            }
-            return;
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(ToString::to_string).collect();
-            items.join(", ")
-        }
-        Value::String(text) => text.clone(),
-        Value::Number(number) => match number.as_f64() {
-            Some(value) if number.is_f64() => format!("{}", (value * 1e4).round() / 1e4),
-            _ => number.to_string(),
-        },
-        Value::Bool(flag) => flag.to_string(),
-    };
-    if !text.is_empty() {
-        facts.push((name.to_owned(), text));
-    }
 }
 
 fn bytes(bytes: u64) -> String {

@@ -15,10 +15,8 @@ const CACHE_SIZE: &str = "fs.cache_size";
 const CONTENTION: &str = "fs.contention";
 const LAW: &str = "fs.contention_law";
 
-/// The picture of a benchmark that has a special one, and its caption, for the last run. It has
-/// several colours.
-pub(super) fn picture(id: &str, runs: &[&Run]) -> Option<(Markup, String)> {
-    let run = runs.last()?;
+/// The picture of a benchmark that has a special one, and its caption. It has several colours.
+pub(super) fn picture(id: &str, run: &Run) -> Option<(Markup, String)> {
     let (parameter, unit, (lines, beside), caption) = match id {
         CACHE_SIZE => ("size", Unit::BytesPerSecond, cache(run), cache_caption(run)),
         CONTENTION => (
@@ -212,7 +210,7 @@ mod tests {
             .collect();
         assert_eq!(sizes, [16.0, 64.0, 256.0]);
         assert_eq!(beside[0].step, Some((200.0 * 1048576.0, 256.0 * 1048576.0)));
-        let (picture, caption) = picture(CACHE_SIZE, &[&run]).unwrap();
+        let (picture, caption) = picture(CACHE_SIZE, &run).unwrap();
         assert!(picture.into_string().contains("band s0") && caption.contains("gives way"));
         run.measurements = vec![cache_size(None)];
         assert_eq!(cache(&run).1[0].step, None);
@@ -220,7 +218,7 @@ mod tests {
     }
 
     fn picture_of(id: &str, run: &Run) -> (String, String) {
-        let (picture, caption) = picture(id, &[run]).expect("a picture");
+        let (picture, caption) = picture(id, run).expect("a picture");
         (picture.into_string(), caption)
     }
 
@@ -271,7 +269,7 @@ mod tests {
     #[test]
     fn other_benchmarks_have_no_picture_of_their_own() {
         let run = fixture::run();
-        assert!(picture("syscall.null", &[&run]).is_none());
-        assert!(picture(CONTENTION, &[&run]).is_none(), "no such rows");
+        assert!(picture("syscall.null", &run).is_none());
+        assert!(picture(CONTENTION, &run).is_none(), "no such rows");
     }
 }

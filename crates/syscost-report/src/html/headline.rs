@@ -7,6 +7,7 @@ use syscost_results::{Run, Unit};
 use crate::chart::{Begin, Scale, Value, formatted};
 use crate::numbers::{human, in_sentence};
 
+use super::whose::whose;
 use super::{MAX_COLUMNS, key, table};
 
 /// The list with bars; of more runs than fit side by side, the last one's.
@@ -41,7 +42,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
         section id="numbers" class="numbers" aria-labelledby="title-numbers" {
             h2 id="title-numbers" { "Numbers every programmer should know" }
             @if skipped > 0 {
-                p class="note" { "Of the last of " (runs.len()) " runs." }
+                p class="note" { "Of " (whose(runs.len() - 1, runs)) "; one of " (runs.len()) " runs." }
             }
             div class="box" tabindex="0" role="region" aria-labelledby="title-numbers" {
                 table class="headline" {
@@ -52,7 +53,7 @@ pub(super) fn section(headline: &[Numbers], runs: &[&Run]) -> Markup {
                         @for index in 0..lists.len() {
                             th scope="col" class="num" { @if several { (key(index)) " " } "time" }
                         }
-                        @if second.is_some() { th scope="col" class="num" { "feels like" } }
+                        @if second.is_some() { th scope="col" class="num" { @if several { (key(lists.len() - 1)) " " } "feels like" } }
                     } }
                     tbody {
                         @for line in &known_lines { (row(line, &scale, second.is_some())) }

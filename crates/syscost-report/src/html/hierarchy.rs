@@ -5,25 +5,28 @@ use syscost_results::Run;
 
 use crate::hierarchy::{HEADS, Level, columns, levels};
 
+use super::whose::whose;
+
 /// The id of the table in the page.
 pub(super) const ID: &str = "hierarchy";
 
-/// The levels of the last run that found any.
-pub(super) fn found(runs: &[&Run]) -> Option<Vec<Level>> {
-    let mut found = runs.iter().rev().map(|run| levels(run));
-    found.find(|levels| !levels.is_empty())
+/// The levels of the last run that found any, and that run's index.
+pub(super) fn found(runs: &[&Run]) -> Option<(usize, Vec<Level>)> {
+    let found = runs.iter().enumerate().rev();
+    let mut found = found.map(|(index, run)| (index, levels(run)));
+    found.find(|(_, levels)| !levels.is_empty())
 }
 
 /// The table of the last run that found any levels; empty if none did.
 pub(super) fn table(runs: &[&Run]) -> Markup {
-    let Some(levels) = found(runs) else {
+    let Some((run, levels)) = found(runs) else {
         return html! {};
     };
     let columns = columns(&levels);
     html! {
         div class="box" id=(ID) tabindex="0" role="region" aria-label="Memory hierarchy" {
             table class="levels" {
-                caption { span { "Memory hierarchy, inferred from latencies and bandwidths" @if runs.len() > 1 { " of the last run" } } }
+                caption { span { "Memory hierarchy, inferred from latencies and bandwidths" @if runs.len() > 1 { "; " (whose(run, runs)) } } }
                 thead { tr {
                     @for &column in &columns {
                         th scope="col" class=[(column > 0).then_some("num")] { (HEADS[column]) }

@@ -25,6 +25,7 @@ mod studies;
 mod table;
 #[cfg(test)]
 mod tests;
+mod whose;
 mod words;
 
 use std::collections::BTreeMap;
@@ -100,7 +101,7 @@ pub fn page(runs: &[&Run], options: &PageOptions) -> String {
             @if let Some(changes) = &changes { (changes.section()) }
             (contents::list(&rows, runs))
             (headline::section(&options.headline, runs))
-            (studies::section(&options.studies))
+            (studies::section(&options.studies, runs))
             (facts::section(runs, changes.as_ref()))
             @for (group, rows) in rows.groups() {
                 section class="group" aria-labelledby={ "title-" (group) } { details open[is_short] {
@@ -154,7 +155,10 @@ fn title(runs: &[&Run]) -> String {
         [] => "No run".to_owned(),
         [_] => "What this computer charges".to_owned(),
         runs if runs.len() <= MAX_COLUMNS => format!("{} runs side by side", runs.len()),
-        runs => format!("{} runs", runs.len()),
+        runs => match whose::machines(runs) {
+            1 => format!("{} runs", runs.len()),
+            machines => format!("{} runs of {machines} machines", runs.len()),
+        },
     }
 }
 

@@ -39,6 +39,48 @@ pub(super) fn detail(name: &str, value: f64) -> (String, String) {
     (words, shown)
 }
 
+/// A fact's path in its document in words, without the suffix that its value shows as a unit:
+/// `machine.caches[0].size_bytes` is `caches 1, size`.
+pub(super) fn named(path: &str) -> String {
+    let path = path.strip_prefix("machine.").unwrap_or(path);
+    let name = ENDINGS
+        .iter()
+        .find_map(|(ending, _, _)| path.strip_suffix(ending));
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => ["ms", "s"]
+            .iter()
+            .find_map(|unit| {
+                Some(format!(
+                    "{} in {unit}",
+                    path.strip_suffix(unit)?.strip_suffix('_')?
+                ))
+            })
+            .unwrap_or_else(|| path.to_owned()),
+    };
+    let parts = name.split('.').map(|part| {
+        let numbered = part.strip_suffix(']').and_then(|part| part.split_once('['));
+        let numbered =
+            numbered.and_then(|(list, index)| Some((list, index.parse::<usize>().ok()?)));
+        match numbered {
+            Some((list, index)) => format!("{list} {}", index + 1),
+            None => part.to_owned(),
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ").replace('_', " ")
+}
+
+/// A fact's number, with the unit that its name ends in; a whole number without one to its last
+/// digit.
+pub(super) fn fact(name: &str, number: &serde_json::Number) -> String {
+    let has_unit = ENDINGS.iter().any(|(ending, _, _)| name.ends_with(ending));
+    match number.as_f64() {
+        Some(value) if has_unit => detail(name, value).1,
+        Some(value) if number.is_f64() => format!("{}", (value * 1e4).round() / 1e4),
+        _ => number.to_string(),
+    }
+}
+
 /// An observed value, without insignificant digits.
 pub(super) fn observed(fact: &Fact) -> String {
     match fact {
@@ -77,6 +119,24 @@ mod tests {
             "median disturbed 9.10 GB/s"
         );
         assert_eq!(shown("pages_per_fault", 16.0), "pages per fault 16");
+    }
+
+    #[test]
+    fn a_fact_reads_as_words_with_its_unit() {
+        let shown = |name: &str, json: &str| {
+            let number = serde_json::from_str(json).expect("a number");
+            format!("{}: {}", named(name), fact(name, &number))
+        };
+        assert_eq!(
+            shown("machine.caches[0].size_bytes", "49152"),
+            "caches 1, size: 48.0 KiB"
+        );
+        assert_eq!(
+            shown("config.seed", "18446744073709551615"),
+            "config, seed: 18446744073709551615"
+        );
+        assert_eq!(shown("config.budget_s", "60.0"), "config, budget in s: 60");
+        assert_eq!(shown("clock.ghz", "2.4454041"), "clock, ghz: 2.4454");
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub(super) struct Row<'a> {
     pub(super) name: &'a str,
     /// The newest measurement, which provides title, unit and evidence.
     pub(super) latest: &'a Measurement,
+    /// The run of the newest measurement.
+    pub(super) run: usize,
     pub(super) of_runs: Vec<Option<&'a Measurement>>,
 }
 
@@ -61,12 +63,14 @@ impl<'a> Rows<'a> {
                     rows.push(Row {
                         name: &measurement.name,
                         latest: measurement,
+                        run: index,
                         of_runs: vec![None; runs.len()],
                     });
                     rows.len() - 1
                 });
                 rows[at].of_runs[index] = Some(measurement);
                 rows[at].latest = measurement;
+                rows[at].run = index;
             }
         }
         // Rows that only a later run has are placed in their own group and benchmark.

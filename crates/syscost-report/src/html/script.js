@@ -48,7 +48,8 @@
       const claimed = element("span", {}, claim, reason ? element("span", { class: "quiet" }, ": " + reason) : null);
       lines.push([verdict, claimed, expected, row.e[index + 1] ?? "–", by]);
     }
-    const caption = data.runs.length > 1 ? "Evidence of the last run" : "Evidence";
+    const run = lastRun(row);
+    const caption = run < 0 ? "Evidence" : "Evidence of " + nameOfRun(run);
     return table(caption, ["verdict", "claim", "expected", "observed", "counted by"], lines, 1);
   };
   const byRun = (row) => {
@@ -61,8 +62,10 @@
     });
     return element("div", { class: "by-run" }, table("In each run", wide ? heads : heads.slice(0, 3), lines, 0));
   };
-  // The last run that has the row, whose statistics the details tell; -1 if there is one run, or more than stand side by side.
-  const lastRun = (row) => row.b && data.runs[0][0] ? row.b.findLastIndex((cells) => cells !== null) : -1;
+  // The last run that has the row, whose statistics and evidence the details tell; -1 if there is one run.
+  const lastRun = (row) => row.b ? row.b.findLastIndex((cells) => cells !== null) : -1;
+  // The letter of a run, or its place where there are more than stand side by side.
+  const nameOfRun = (run) => data.runs[run][0] ?? data.runs[run][1];
   // What unfolds beneath a row, drawn when it is first wanted.
   const details = (body) => {
     const row = facts.get(body);
@@ -72,7 +75,8 @@
     const about = element("a", { href: "#about-" + id }, "what it measures and how to read it");
     const title = element("p", {}, element("strong", {}, data.texts[row.t]), " ", element("code", {}, name), " · ", about);
     const left = element("div", {}, title);
-    if (row.r !== undefined) left.append(element("p", { class: "reason" }, data.texts[row.r]));
+    const whose = last < 0 ? "" : nameOfRun(last) + ": ";
+    if (row.r !== undefined) left.append(element("p", { class: "reason" }, whose + data.texts[row.r]));
     if (row.c) left.append(element("ul", { class: "plain" }, ...row.c.map((text) => element("li", {}, data.texts[text]))));
     if (row.b) left.append(byRun(row));
     left.append(evidence(row));
@@ -85,9 +89,9 @@
       const statistics = [row.f[0]];
       if (interval) statistics.push(/\d/.test(interval) ? "95 % interval " + interval : interval);
       for (let index = 1; index < row.f.length; index += 2) statistics.push(data.texts[row.f[index]] + " " + row.f[index + 1]);
-      left.append(element("p", { class: "quiet" }, (last < 0 ? "" : data.runs[last][0] + ": ") + statistics.join(" · ")));
+      left.append(element("p", { class: "quiet" }, whose + statistics.join(" · ")));
     }
-    const right = element("div", { class: last < 0 ? "pictures" : "pictures of" + last });
+    const right = element("div", { class: "pictures" });
     if (row.p) right.innerHTML = row.p;
     else if (row.f && !data.samples) {
       right.append(element("p", { class: "note" }, "Its samples are drawn in a page made by ",
@@ -117,9 +121,11 @@
       cell.replaceChildren(element("button", attributes, ...cell.childNodes));
       for (const flag of all(".flag:not([title])", body)) flag.title = data.flags[flag.textContent] ?? "";
     });
+    // The whole row opens, as its look under the pointer says; a link in it leads where it says, and marking its text opens nothing.
     document.addEventListener("click", (event) => {
-      const button = event.target.closest("button.more");
-      if (button) unfold(button.closest("tbody"), button.getAttribute("aria-expanded") !== "true");
+      const button = event.target.closest("tr.row")?.querySelector("button.more");
+      if (!button || event.target.closest("a") || (getSelection()?.toString() && !event.target.closest("button"))) return;
+      unfold(button.closest("tbody"), button.getAttribute("aria-expanded") !== "true");
     });
   }
 

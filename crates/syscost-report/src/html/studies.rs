@@ -1,15 +1,27 @@
 //! Published experiments next to the run: a table for each, and its charts.
 
 use maud::{Markup, html};
-use syscost_results::Unit;
 use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen};
+use syscost_results::{Run, Unit};
 
 use crate::chart::{self, Labels, Theme};
 use crate::study::{self, Drawn, Picture};
 use crate::units;
 
-/// The section of all studies that the run has rows of; empty if there are none.
-pub(super) fn section(studies: &[JudgedStudy]) -> Markup {
+use super::whose::whose;
+
+/// The headings of a study's columns after that of the quantity; beside the figures where there is
+/// no room for columns.
+const HEADINGS: [&str; 5] = [
+    "published",
+    "as published, here",
+    "undisturbed",
+    "syscost's method",
+    "what follows",
+];
+
+/// The section of all studies that the last run has rows of; empty if there are none.
+pub(super) fn section(studies: &[JudgedStudy], runs: &[&Run]) -> Markup {
     if studies.is_empty() {
         return html! {};
     }
@@ -20,6 +32,7 @@ pub(super) fn section(studies: &[JudgedStudy]) -> Markup {
                 "What was published, what the same procedure prints on this machine, the same on undisturbed samples only, and \
                  syscost's method: what of a difference is method, what is machine, what is a neighbour."
             }
+            @if runs.len() > 1 { p class="note" { "Of " (whose(runs.len() - 1, runs)) "." } }
             @for judged in studies { (one(judged)) }
         }
     }
@@ -73,11 +86,7 @@ fn table(quantities: &[(&Quantity, &JudgedQuantity)]) -> Markup {
                 caption { (heading) }
                 thead { tr {
                     th scope="col" { "quantity" }
-                    th scope="col" { "published" }
-                    th scope="col" class="num" { "as published, here" }
-                    th scope="col" class="num" { "undisturbed" }
-                    th scope="col" class="num" { "syscost's method" }
-                    th scope="col" { "what follows" }
+                    @for heading in HEADINGS { th scope="col" { (heading) } }
                 } }
                 tbody {
                     @for (quantity, judged) in quantities { (line(quantity, judged)) }
@@ -97,7 +106,7 @@ fn line(quantity: &Quantity, judged: &JudgedQuantity) -> Markup {
     html! {
         tr {
             th scope="row" title=(quantity.procedure) { (quantity.title) }
-            td {
+            td data-head=(HEADINGS[0]) {
                 @for figure in &judged.published {
                     div {
                         (figure.machine) ": " (study::value(quantity.unit, figure)) " " (study::cycles(figure))
@@ -108,10 +117,10 @@ fn line(quantity: &Quantity, judged: &JudgedQuantity) -> Markup {
                     }
                 }
             }
-            @for (view, seen) in study::views(judged) {
-                td class="num" { (cell(quantity.unit, judged, view, seen)) }
+            @for ((view, seen), heading) in study::views(judged).into_iter().zip(&HEADINGS[1..]) {
+                td data-head=(heading) { (cell(quantity.unit, judged, view, seen)) }
             }
-            td { b { (word) } @if !judged.verdict.text.is_empty() { ": " (judged.verdict.text) } }
+            td data-head=(HEADINGS[4]) { b { (word) } @if !judged.verdict.text.is_empty() { ": " (judged.verdict.text) } }
         }
     }
 }
@@ -121,8 +130,8 @@ fn cell(unit: Unit, judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&
         None => html! {},
         Some(Seen::Missing { reason }) => html! { span class="note" { "none: " (reason) } },
         Some(Seen::Figure(figure)) => html! {
-            (units::quantity(unit, figure.value))
-            @if let Some(cycles) = figure.cycles { br; (units::cycles(cycles)) " cycles" }
+            span class="figure" { (units::quantity(unit, figure.value)) }
+            @if let Some(cycles) = figure.cycles { br; span class="figure" { (units::cycles(cycles)) " cycles" } }
             br; span class="note" { (study::note(unit, judged, view, figure)) }
         },
     }
@@ -158,7 +167,7 @@ mod tests {
         let mut run = run();
         run.measurements
             .retain(|row| !row.name.starts_with("syscall.null"));
-        let page = section(&[judge(&hand_made(), &run)]).into_string();
+        let page = section(&[judge(&hand_made(), &run)], &[&run]).into_string();
         for expected in [
             "<figcaption>Calls across the machines</figcaption>",
             "<figcaption>How long a call took</figcaption>",

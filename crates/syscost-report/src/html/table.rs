@@ -64,7 +64,7 @@ pub(super) fn table(
     let shape = Shape::of(runs.len());
     let measured = rows
         .iter()
-        .filter(|row| median(row.latest).is_some())
+        .filter(|row| row.medians().next().is_some())
         .count();
     html! {
         div class="box" tabindex="0" role="region" aria-label={ "Table of " (group) } {
@@ -265,12 +265,11 @@ fn many(row: &Row<'_>) -> Markup {
     let highest = medians.iter().copied().fold(first, f64::max);
     let spread = (last != 0.0).then(|| 100.0 * (highest - lowest) / last.abs());
     let unit = row.unit();
+    let newest = row.of_runs.last().copied().flatten();
     html! {
-        (match value(row.latest) {
+        (match newest.and_then(value) {
             Some(value) => cell(Some(last), &html! { strong { (formatted(unit, &value)) } }),
-            None => cell(None, &html! {
-                span class="quiet" title=(sentence::no_number(row.latest)) { (row.latest.status.words()) }
-            }),
+            None => cell(None, &short(newest)),
         })
         (quantity(unit, Some(first))) (quantity(unit, Some(lowest))) (quantity(unit, Some(highest)))
         (cell(spread, &html! { (spread.map(|spread| format!("{spread:.1} %")).unwrap_or_default()) }))

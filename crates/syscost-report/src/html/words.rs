@@ -68,6 +68,13 @@ pub(super) fn first_flag(row: &Measurement) -> Markup {
     }
 }
 
+/// A row's name, which may be broken between its parts but not within one.
+pub(super) fn name(name: &str) -> Markup {
+    html! {
+        @for part in name.split_inclusive(['.', '{', ',']) { (part) wbr; }
+    }
+}
+
 /// Text with paragraphs and lists, and code between backquotes.
 pub(super) fn paragraphs(text: &str) -> Markup {
     html! {
@@ -118,6 +125,14 @@ pub(super) fn time(started: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_broken_between_its_parts() {
+        assert_eq!(
+            name("ipc.pipe{cpus=same_cache,size=64}").into_string(),
+            "ipc.<wbr>pipe{<wbr>cpus=same_cache,<wbr>size=64}<wbr>"
+        );
+    }
 
     #[test]
     fn a_list_is_a_list() {

@@ -1,6 +1,6 @@
 //! A run in one line: the outcomes of its rows, and how long it took.
 
-use syscost_results::{Run, Status};
+use syscost_results::{Measurement, Run, Status};
 
 use crate::units::duration;
 
@@ -35,10 +35,13 @@ fn came_out(run: &Run) -> String {
             parts.push(format!("{count} {}", wanted.words()));
         }
     }
-    // Rows that were not measured at all are counted above.
-    let rounds = match run.complete {
-        true => "",
-        false => ", some with too few rounds,",
+    // Rows that were not measured at all are counted above. A run that is not complete may have
+    // enough rounds of these rows.
+    let fewest = run.config.min_rounds;
+    let is_short = |row: &Measurement| row.status.has_figures() && row.estimate.rounds < fewest;
+    let rounds = match !run.complete && run.measurements.iter().any(is_short) {
+        false => "",
+        true => ", some with too few rounds,",
     };
     format!("{}{rounds}", parts.join(", "))
 }
@@ -57,6 +60,8 @@ mod tests {
         );
         run.complete = false;
         run.measurements.truncate(1);
+        assert_eq!(summary(&run), "1 of 1 measured in 54 s", "of this row");
+        run.measurements[0].estimate.rounds = 5;
         assert_eq!(
             summary(&run),
             "1 of 1 measured, some with too few rounds, in 54 s"

@@ -3,8 +3,9 @@
 use super::cell::{Cell, Column, GAP, RATIO, left, padded_left, right};
 use super::{Line, SideBySide};
 use crate::footer;
-use crate::layout::INDENT;
-use crate::paint::{self, Paint, cut_case, cut_end, width};
+use crate::layout::{INDENT, wrapped_name};
+use crate::names::distinct;
+use crate::paint::{self, Paint, cut_end, width};
 use crate::wrap::hanging;
 
 /// Minimum width of a name with its indent.
@@ -131,9 +132,23 @@ impl<'t, 'a> Block<'t, 'a> {
         }
     }
 
+    /// The names of the lines as they are shown: shortened, where they have to be, among those of
+    /// one benchmark; `None` for one that cannot be.
+    fn names(&self) -> Vec<Option<String>> {
+        let lines = &self.table.lines;
+        let all: Vec<(usize, String)> = (0..lines.len()).map(|index| self.name(index)).collect();
+        let chunks = all.chunk_by(|a, b| a.0 == b.0);
+        let names = chunks.flat_map(|chunk| {
+            let names: Vec<&str> = chunk.iter().map(|(_, name)| name.as_str()).collect();
+            distinct(&names, self.name.saturating_sub(chunk[0].0))
+        });
+        names.collect()
+    }
+
     fn draw(&self, title: &str, out: &mut Vec<String>) {
         let paint = self.options.paint;
         out.push(self.heading(title));
+        let names = self.names();
         let mut above = "";
         for (index, (line, cells)) in self.table.lines.iter().zip(&self.cells).enumerate() {
             if self.is_nested(index) && line.id != above {
@@ -146,7 +161,12 @@ impl<'t, 'a> Block<'t, 'a> {
             }
             above = line.id;
             let (indent, name) = self.name(index);
-            let name = cut_case(&name, &[], self.name.saturating_sub(indent));
+            // A name that cannot be shortened stands above its line.
+            let name = names[index].clone().unwrap_or_else(|| {
+                let indent = " ".repeat(indent);
+                out.extend(wrapped_name(&name, &indent, self.options.width));
+                String::new()
+            });
             let mut drawn = left(&format!("{}{name}", " ".repeat(indent)), self.name);
             for (cell, column) in cells.iter().zip(&self.columns) {
                 drawn.push_str(&" ".repeat(GAP));

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use syscost_results::run::Warning;
 use syscost_results::summary::Block;
-use syscost_results::{Flag, Measurement, Run, Status};
+use syscost_results::{Estimate, Flag, Measurement, Run, Status};
 
-use super::SIGNS;
 use crate::page::Page;
 use crate::paint::{self, cut_end, width};
+use crate::sentence::Mark;
+use crate::units::is_upper;
 use crate::wrap::wrap;
 use crate::{TableOptions, footer, sentence};
 
@@ -21,17 +22,24 @@ const LEGEND: usize = 3;
 
 impl Page {
     /// Adds all of it, in as many lines as a summary has left.
-    pub(super) fn closing(&mut self, run: &Run, blocks: &[Block<'_>], options: &TableOptions) {
+    pub(super) fn closing(
+        &mut self,
+        run: &Run,
+        blocks: &[Block<'_>],
+        are_signs_left_out: bool,
+        options: &TableOptions,
+    ) {
         let rows: Vec<&Measurement> = blocks
             .iter()
             .flat_map(|block| &block.lines)
             .map(|line| line.row)
+            .filter(|row| row.status.has_figures())
             .collect();
         let [mut legend, mut ending] = [0; 2].map(|_| Page {
             out: String::new(),
             ..*self
         });
-        legend.legend(&rows);
+        legend.legend(&rows, are_signs_left_out);
         ending.ending(run, options);
         let taken = [&self.out, &legend.out, &ending.out].map(|text| text.lines().count());
         let room = MAX_LINES.saturating_sub(taken.iter().sum());
@@ -54,17 +62,34 @@ impl Page {
         self.out.push_str(&ending.out);
     }
 
-    /// What the signs mean, in one paragraph: of flags as many as there is room for.
-    fn legend(&mut self, rows: &[&Measurement]) {
-        const MARKS: &str =
-            "✓ confirmed by counts, ? unconfirmed (-v: why), ± larger side of 95 % interval";
+    /// What the signs of these rows mean, in one paragraph: of flags as many as there is room for.
+    fn legend(&mut self, rows: &[&Measurement], are_signs_left_out: bool) {
+        let are_marked = |mark| rows.iter().any(|row| Mark::of(&row.evidence) == mark);
+        let have = |has: fn(&Estimate) -> bool| rows.iter().any(|row| has(&row.estimate));
+        let marks = [
+            (are_marked(Mark::Confirmed), "✓ confirmed by counts"),
+            (are_marked(Mark::Unverified), "? unconfirmed (-v: why)"),
+            (
+                have(|estimate| estimate.ci95_low.is_some() && !is_upper(estimate)),
+                "± larger side of 95 % interval",
+            ),
+            (
+                have(is_upper),
+                "+N: its upper side, where longer than the median",
+            ),
+        ];
+        let marks: Vec<&str> = marks
+            .into_iter()
+            .filter_map(|(is_there, words)| is_there.then_some(words))
+            .collect();
+        let marks = (!marks.is_empty()).then(|| marks.join(", "));
         let flags: BTreeSet<&Flag> = rows.iter().flat_map(|row| &row.flags).collect();
         let text = |count: usize| {
             let parts = [
-                Some(MARKS.to_owned()),
+                marks.clone(),
                 footer::grades(rows.iter().map(|row| &row.estimate)),
                 footer::short_meanings(flags.iter().copied().take(count)),
-                has_more(rows).then(|| "+: more flags".to_owned()),
+                are_signs_left_out.then(|| "+1: one flag more".to_owned()),
             ];
             let parts: Vec<String> = parts.into_iter().flatten().collect();
             parts.join("; ")
@@ -141,13 +166,4 @@ impl Page {
             ));
         }
     }
-}
-
-/// Whether any row has more signs than fit the minimum width.
-fn has_more(rows: &[&Measurement]) -> bool {
-    let mut rows = rows.iter();
-    rows.any(|row| {
-        let signs = footer::signs(&row.estimate, &row.flags);
-        signs.len() > 1 || signs.iter().any(|sign| width(sign) > SIGNS)
-    })
 }

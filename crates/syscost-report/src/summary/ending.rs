@@ -4,6 +4,7 @@ use syscost_results::{Flag, Status};
 
 use super::tests::full;
 use super::*;
+use crate::fixture;
 
 #[test]
 fn signs_are_whole_and_explained_at_80_columns() {
@@ -110,4 +111,40 @@ fn what_is_not_kept_has_no_next_step_and_silence_leaves_the_result() {
         "{quiet}"
     );
     assert!(quiet.contains("25 of 25 measured"), "{quiet}");
+}
+
+#[test]
+fn the_legend_explains_what_is_there_and_nothing_else() {
+    let shown = |run: &Run| {
+        let options = TableOptions {
+            width: 120,
+            ..TableOptions::default()
+        };
+        summary(run, None, &options)
+    };
+    let plain = shown(&full());
+    for absent in ["✓ confirmed", "+N", "+1"] {
+        assert!(!plain.contains(absent), "{absent}: {plain}");
+    }
+    assert!(plain.contains("? unconfirmed") && plain.contains("± larger side"));
+    let mut run = full();
+    run.measurements[0].estimate.ci95_high = Some(9000.0);
+    run.measurements[1].evidence = fixture::run().measurements[0].evidence.clone();
+    let [upper, evidence] = ["+N: its upper side", "✓ confirmed by counts"];
+    let text = shown(&run);
+    assert!(text.contains(upper) && text.contains(evidence), "{text}");
+    assert!(text.contains("  +7"), "{text}");
+    // Flags that did not fit are explained where there are some.
+    run.measurements[0].flags = vec![
+        Flag::TooFewRounds,
+        Flag::TwoModes,
+        Flag::NotSteady,
+        Flag::Disturbed,
+        Flag::LowTrust,
+    ];
+    let options = TableOptions {
+        width: 80,
+        ..TableOptions::default()
+    };
+    assert!(summary(&run, None, &options).contains("+1: one flag more"));
 }

@@ -8,6 +8,7 @@ use crate::Failed;
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost compare [OPTIONS] [BASE] [NEW]...")]
 #[command(after_help = "\
 A row is called worse or better when the whole 95 % interval of its ratio lies outside the margin and the change survives \
 correction for the number of rows (5 % false discovery rate, to the extent the run's own processes reflect its noise). \
@@ -15,17 +16,17 @@ The margin is 2 %, or how far two such sides differ when nothing changed, if tha
 interval lies within 2 %, or within 1.65 times that difference but not over 10 %; everything else is inconclusive. One run \
 a side cannot show how far runs differ, and some costs differ from run to run: pool several, or give earlier ones as --spread.
 
-  syscost compare latest~1 latest                     the last two runs
+  syscost compare                                     the last two runs
   syscost compare before.json a.json b.json c.json    three new runs, pooled
   syscost compare before.json after.json --base before2.json --fail-on worse:5%
 
 Exit codes: 0 done, 3 the gate of --fail-on failed, 1 it could judge no row, or fewer came to a conclusion than --min-conclusive requires, or nothing could be compared.")]
 pub struct CompareArguments {
-    /// The run to compare with
-    #[arg(value_name = "BASE")]
+    /// The run to compare with; if none is given, the last two runs are compared
+    #[arg(value_name = "BASE", default_value = "latest~1")]
     pub base: String,
     /// The run to compare; several are pooled
-    #[arg(value_name = "NEW", required = true)]
+    #[arg(value_name = "NEW", default_value = "latest")]
     pub new: Vec<String>,
     /// Another run of the base's side, pooled with BASE
     #[arg(long = "base", value_name = "RUN")]

@@ -7,15 +7,15 @@ use clap::{Args, ValueEnum};
 use super::parameter;
 
 /// Arguments of `plot`.
-#[derive(Debug, Args)]
-#[command(override_usage = "syscost plot [OPTIONS] <RUN> [SELECTOR|WORDS]...")]
+#[derive(Debug, Clone, Args)]
+#[command(override_usage = "syscost plot [OPTIONS] [RUN] [SELECTOR|WORDS]...")]
 pub struct PlotArguments {
-    /// The run: a document, `latest`, an id or a tag
-    #[arg(value_name = "RUN")]
+    /// The run: a document, `latest`, an id or a tag; may be left out before rows: `syscost plot syscall`
+    #[arg(value_name = "RUN", default_value = "latest")]
     pub run: String,
     /// What to draw: groups, ids, rows or patterns, or what is found by these words:
     /// `context switch`; `numbers` for the numbers every programmer should know
-    #[arg(value_name = "SELECTOR|WORDS", required_unless_present = "cases")]
+    #[arg(value_name = "SELECTOR|WORDS")]
     pub names: Vec<String>,
     /// Only rows that have this parameter, e.g. `size=64K`; may be repeated: several values of one
     /// key mean any of them

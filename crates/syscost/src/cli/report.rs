@@ -6,9 +6,10 @@ use clap::Args;
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
+#[command(override_usage = "syscost report [OPTIONS] [RUN]...")]
 pub struct ReportArguments {
     /// The runs, side by side: documents, `latest`, ids or tags
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", default_value = "latest")]
     pub runs: Vec<String>,
     /// The page to write
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]

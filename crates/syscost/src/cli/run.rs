@@ -46,8 +46,8 @@ pub struct RunArguments {
     /// 5 min) or careful (up to 15 min)
     #[arg(long, value_enum, default_value_t = ProfileName::Standard)]
     pub profile: ProfileName,
-    /// Seconds the run may take, instead of the profile's own; ends it even before its minimum
-    /// number of rounds
+    /// Seconds the run may take, or a time such as `2m`, instead of the profile's own; ends it even
+    /// before its minimum number of rounds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
     /// CPU to measure on, as `3` or `2,3`: the first measures, the others are probed; by default,

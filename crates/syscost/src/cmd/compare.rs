@@ -1,7 +1,5 @@
 //! `syscost compare`: compares two sets of runs row by row.
 
-use std::collections::BTreeSet;
-
 use anyhow::{Result, bail};
 use syscost_report::compare::{markdown, power, table};
 use syscost_report::table::TableOptions;
@@ -12,7 +10,7 @@ use syscost_results::compare::{Change, Comparison, How, Row, compare_as};
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
 use crate::{
-    Failed, files, kept,
+    files, kept,
     terminal::{self, say},
 };
 
@@ -48,7 +46,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<u8> {
     let new = side(&new.iter().collect::<Vec<_>>())?;
     let spread = side(&spread.iter().collect::<Vec<_>>())?;
     // A run counted twice makes a spread or a change smaller than it is.
-    distinct(base.iter().chain(&new).chain(&spread))?;
+    kept::distinct(base.iter().chain(&new).chain(&spread))?;
     let how = How {
         in_cycles: output.cycles,
         in_turn: false,
@@ -73,20 +71,6 @@ fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8
 /// The runs of a side.
 fn side(names: &[&String]) -> Result<Vec<Run>> {
     names.iter().map(|name| kept::run(name)).collect()
-}
-
-/// Refuses a run that is given twice: pooled with itself it would look more precise than it is.
-fn distinct<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<(), Failed> {
-    let mut seen = BTreeSet::new();
-    for run in runs {
-        if !seen.insert(&run.id) {
-            return Err(Failed::Usage(format!(
-                "run {} is given twice; give each run once",
-                run.id
-            )));
-        }
-    }
-    Ok(())
 }
 
 fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {

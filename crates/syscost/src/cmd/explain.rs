@@ -10,14 +10,15 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Case, Expect};
+use syscost_harness::{Benchmark, Case, Expect, Group};
+use syscost_report::sentence::count;
 use syscost_report::wrap::beside;
 use syscost_results::row_name;
 
 use crate::cli::ExplainArguments;
 use crate::error::exit;
+use crate::selection;
 use crate::terminal::{BOLD, DIM, RESET, note, text_width, wrapped, wrapped_item};
-use crate::{Failed, selection};
 
 /// Maximum number of other matches that are named.
 const MAX_OTHERS: usize = 6;
@@ -27,9 +28,10 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
     let words = arguments.words.join(" ");
     // A row's full name explains its benchmark.
     let id = row_name::id(&words);
-    if CATALOGUE.visible_groups().any(|group| group.name == id) {
-        let what = format!("`{id}` is a group; `syscost list {id}` lists its benchmarks");
-        return Err(Failed::Usage(what).into());
+    let mut groups = CATALOGUE.visible_groups();
+    if let Some(group) = groups.find(|group| group.name == words) {
+        super::print(&about_group(group)?)?;
+        return Ok(exit::DONE);
     }
     if let Some(benchmark) = CATALOGUE.find(id) {
         selection::check(&words)?;
@@ -48,6 +50,35 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
         note!("{}", note_of_match(&words, best.id, &others));
     }
     Ok(exit::DONE)
+}
+
+/// A group: what it is about, and what each of its benchmarks measures.
+fn about_group(group: &Group) -> Result<String> {
+    let mut out = String::new();
+    let rows: usize = group
+        .benchmarks
+        .iter()
+        .map(|one| one.cases.list().len())
+        .sum();
+    let counts = [
+        count(group.benchmarks.len(), "benchmark"),
+        count(rows, "row"),
+    ];
+    let name = group.name;
+    writeln!(out, "{BOLD}{name}{RESET}  {}\n", group.title)?;
+    let about = format!(
+        "A group of {}: `syscost run {name}` measures them, `syscost list {name}` says which can run \
+         here, and `syscost explain ID` explains each.",
+        counts.join(" with ")
+    );
+    writeln!(out, "{}", paragraphs(&about))?;
+    for benchmark in group.benchmarks {
+        let summary = explanation(benchmark.source).summary.replace('\n', " ");
+        let heading = format!("{BOLD}{}{RESET}  {}", benchmark.id, benchmark.title);
+        writeln!(out, "\n{}", wrapped_item(&heading, "", "  "))?;
+        writeln!(out, "{}", wrapped(&summary, "  "))?;
+    }
+    Ok(out)
 }
 
 /// Returns the best match for the words: a benchmark with them as a tag, else one with them in its

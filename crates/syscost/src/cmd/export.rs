@@ -1,6 +1,5 @@
 //! `syscost export`: writes runs in formats for other tools.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -9,10 +8,12 @@ use syscost_report::export::{
     to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics, to_parquet,
 };
 use syscost_results::Run;
+use syscost_store::{LATEST, Store};
 
 use crate::cli::{ExportArguments, ExportFormat};
 use crate::error::exit;
 use crate::files::{check_writable, write};
+use crate::selection::{self, names_of, rows_of, with_parameters};
 use crate::terminal::note;
 use crate::{Failed, kept};
 
@@ -22,7 +23,7 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     if let Some(path) = output {
         check_writable(path)?;
     }
-    let runs = find(&arguments.runs)?;
+    let runs = find(arguments)?;
     let runs: Vec<&Run> = runs.iter().collect();
     let text = match arguments.format {
         ExportFormat::Csv => to_csv(&runs)?,
@@ -43,23 +44,41 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-/// Finds the runs of these names, and refuses one that is named twice: its rows would be counted
-/// twice.
-fn find(names: &[String]) -> Result<Vec<Run>> {
-    let mut ids = BTreeSet::new();
+/// Finds the runs, each with only the rows that are meant.
+fn find(arguments: &ExportArguments) -> Result<Vec<Run>> {
+    let (names, selectors) = meant(&arguments.words)?;
+    let narrowed = |run: &Run| with_parameters(&selectors, &arguments.cases, names_of(run));
     let mut runs = Vec::new();
-    for name in names {
-        let run = kept::run(name)?;
-        if !ids.insert(run.id.clone()) {
-            let twice = format!(
-                "`{name}` is run {}, which was already named; name each run once",
-                run.id
-            );
-            return Err(Failed::Usage(twice).into());
+    for name in &names {
+        let is_part = !selectors.is_empty() || !arguments.cases.is_empty();
+        let mut run = match is_part {
+            true => kept::find(name, |run| kept::lacks_rows(run, narrowed(run)))?,
+            false => kept::run(name)?,
+        };
+        if is_part {
+            let rows = rows_of(&run, name, &narrowed(&run)?)?;
+            run.measurements = rows.into_iter().cloned().collect();
         }
         runs.push(run);
     }
+    kept::distinct(&runs)?;
     Ok(runs)
+}
+
+/// Returns the names of the runs, which stand first, and of the rows.
+fn meant(words: &[String]) -> Result<(Vec<String>, Vec<String>), Failed> {
+    let are_rows = |words: &[String]| selection::rows(words).is_ok();
+    let store = Store::of_user();
+    let runs = words.iter().take_while(|word| store.has(word)).count();
+    let (runs, rows) = words.split_at(runs);
+    match (runs, rows) {
+        ([], []) => Ok((vec![LATEST.to_owned()], Vec::new())),
+        ([], [first, rest @ ..]) => {
+            let (run, rows) = kept::meant("export", first, rest, are_rows)?;
+            Ok((vec![run], rows))
+        }
+        (runs, rows) => Ok((runs.to_vec(), rows.to_vec())),
+    }
 }
 
 /// Returns the only run, for a format that holds just one.

@@ -221,10 +221,11 @@ fn lacking<'c>(choices: &'c [Choice], followed: &Followed) -> Option<&'c Choice>
 fn show(index: &Index, names: &[String], scope: &ScopeArguments, format: Format) -> Result<()> {
     let (choices, mut followed) = meant(index, names, scope)?;
     if followed.runs == 0 {
-        return Err(Failed::Usage(
-            "no kept run is that recent, or of that machine; see `syscost history`".to_owned(),
-        )
-        .into());
+        let why = match index.runs()?.is_empty() {
+            true => "no run is kept yet; measure first: syscost run",
+            false => "no kept run is that recent, or of that machine; see `syscost history`",
+        };
+        return Err(Failed::Usage(why.to_owned()).into());
     }
     // Words find procedures of published experiments, too.
     if choices.iter().all(Choice::is_words) {

@@ -3,13 +3,13 @@
 use anyhow::{Result, bail};
 use syscost_benches::CATALOGUE;
 use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
-use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, draw, text};
+use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, caption, draw, text};
 use syscost_results::numbers::numbers;
 use syscost_results::{Run, Unit};
 
 use crate::cli::{PlotArguments, PlotKind, PlotTheme};
 use crate::error::exit;
-use crate::selection::{names_of, rows_of, with_parameters};
+use crate::selection::{self, names_of, rows_of, with_parameters};
 use crate::{
     Failed, files, kept,
     terminal::{self, note},
@@ -20,6 +20,19 @@ const NUMBERS: &str = "numbers";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
+    let are_rows = |words: &[String]| words == [NUMBERS] || selection::rows(words).is_ok();
+    let (run, names) = kept::meant("plot", &arguments.run, &arguments.names, are_rows)?;
+    if names.is_empty() && arguments.cases.is_empty() {
+        // What is no run is said first.
+        kept::run(&run)?;
+        let words = "name what to draw: rows, as `syscost plot syscall.null` does, or `numbers`";
+        return Err(Failed::Usage(words.to_owned()).into());
+    }
+    let arguments = &PlotArguments {
+        run,
+        names,
+        ..arguments.clone()
+    };
     let Some(output) = &arguments.output else {
         let run = find(arguments)?;
         super::print(&characters(&run, arguments)?)?;
@@ -123,8 +136,11 @@ fn chosen(run: &Run, arguments: &PlotArguments) -> Result<(Chosen, Labels)> {
         .unwrap_or_else(|| chosen.title.clone());
     let labels = Labels {
         title,
-        description: description(&chosen.chart).to_owned(),
-        source: format!("{}{left_out}", source(run)),
+        description: caption(&chosen.chart),
+        source: format!(
+            "{}{left_out}",
+            source(run, &shown(&chosen.chart, arguments))
+        ),
     };
     Ok((chosen, labels))
 }
@@ -165,21 +181,18 @@ fn headline(run: &Run, kind: Option<PlotKind>) -> Result<Chosen> {
     })
 }
 
-fn description(chart: &Chart) -> &'static str {
-    match chart {
-        Chart::Bars(_) => "medians with 95 % confidence intervals; a hollow dot has none",
-        Chart::Ecdf(_) => "share of samples at or below each value",
-        Chart::Violin(_) => "density of samples, with medians and 95 % confidence intervals",
-        Chart::Curve { .. } => {
-            "medians with 95 % confidence intervals over a parameter; a hollow dot has none"
+/// What a chart shows; in characters without intervals.
+fn shown(chart: &Chart, arguments: &PlotArguments) -> String {
+    match (chart, &arguments.output) {
+        (Chart::Bars(_) | Chart::Curve { .. } | Chart::Heatmap { .. }, None) => {
+            "medians".to_owned()
         }
-        Chart::Heatmap { .. } => "medians by two parameters",
-        Chart::OverRuns { .. } => "medians over runs",
+        _ => caption(chart),
     }
 }
 
-/// The source line: machine, date and program.
-fn source(run: &Run) -> String {
+/// The source line: machine, date, what is shown and program.
+fn source(run: &Run, shown: &str) -> String {
     let machine = &run.machine;
     let day = run.started.get(..10).unwrap_or(&run.started);
     let mut parts = vec![
@@ -190,7 +203,7 @@ fn source(run: &Run) -> String {
     ];
     parts.retain(|part| !part.is_empty());
     format!(
-        "{} · medians · syscost {}",
+        "{} · {shown} · syscost {}",
         parts.join(", "),
         run.tool.version
     )

@@ -21,11 +21,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<u8> {
     files::check_writable(&arguments.output)?;
     files::check_ending(&arguments.output, &["html", "htm"], "a page")?;
     let store = Store::of_user();
-    let mut runs = arguments
-        .runs
-        .iter()
-        .map(|name| kept::run(name))
-        .collect::<Result<Vec<Run>>>()?;
+    let mut runs = kept::each(&arguments.runs)?;
     // Before runs are anonymised: afterwards the machine would be another one.
     let mut history = match (arguments.history, runs.last()) {
         (true, Some(last)) => history(&store, &runs, &last.machine)?,

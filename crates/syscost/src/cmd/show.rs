@@ -5,7 +5,6 @@ use syscost_report::export::to_csv;
 use syscost_report::table::{TableOptions, table};
 use syscost_results::summary::has_many;
 use syscost_results::{Measurement, Run};
-use syscost_store::{LATEST, Store};
 
 use super::run::print::summary_beside;
 use crate::cli::{ShowArguments, ShowFormat};
@@ -21,7 +20,8 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
     }
     let beside = arguments.beside.as_deref();
     let reference = beside.map(references::find).transpose()?;
-    let (name, selectors) = meant(arguments);
+    let are_rows = |words: &[String]| !arguments.summary && selection::rows(words).is_ok();
+    let (name, selectors) = kept::meant("show", &arguments.run, &arguments.selectors, are_rows)?;
     let narrowed = |run: &Run| with_parameters(&selectors, &arguments.cases, names_of(run));
     let lack = |run: &Run| match arguments.summary {
         true => (!has_many(run)).then(|| "has few of the summary's rows".to_owned()),
@@ -56,18 +56,4 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<u8> {
         }
     }
     Ok(exit::DONE)
-}
-
-/// Returns the run and the rows that are meant. If no run has the name given, and it names or finds
-/// rows, these rows of the latest run are meant: `show syscall`, `show context switch`.
-fn meant(arguments: &ShowArguments) -> (String, Vec<String>) {
-    let name = &arguments.run;
-    let rows = &arguments.selectors;
-    if !arguments.summary && !Store::of_user().has(name) {
-        let all = [std::slice::from_ref(name), rows].concat();
-        if selection::rows(&all).is_ok() {
-            return (LATEST.to_owned(), all);
-        }
-    }
-    (name.clone(), rows.clone())
 }

@@ -20,17 +20,33 @@ fn other_run(program: &Program, name: &str) -> String {
     file.to_str().expect("a path in UTF-8").to_owned()
 }
 
+/// Documents of this many runs, alike but for their ids and hosts.
+pub(super) fn copies(program: &Program, count: usize) -> Vec<String> {
+    let document = std::fs::read_to_string(RUN).expect("the fixture");
+    let copy = |index: usize| {
+        let mut run: serde_json::Value = serde_json::from_str(&document).expect("JSON");
+        run["id"] = format!("copy-{index}").into();
+        run["machine"]["hostname"] = format!("host-{index}").into();
+        let file = program.folder().join(format!("copy-{index}.json"));
+        std::fs::write(&file, run.to_string()).expect("written");
+        file.to_str().expect("a path in UTF-8").to_owned()
+    };
+    (0..count).map(copy).collect()
+}
+
 #[test]
 fn nothing_stands_beyond_the_screen() {
     let Some(mut browser) = browser() else {
         return;
     };
     let program = Program::new();
-    for runs in [&[RUN][..], &[RUN, RUN], &[RUN; 3]] {
+    let all = copies(&program, 4);
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    for runs in [&all[..1], &all[..2], &all] {
         let file = report(&program, runs);
         for width in [400, 1100, 1400] {
             browser.open(&file, width, "light");
-            let beyond = "[...document.querySelectorAll('.box:has(> .rows), figure')]\
+            let beyond = "[...document.querySelectorAll('.box:not(:has(> .levels)), figure')]\
                 .filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.textContent.slice(0, 60))";
             let beyond: Vec<String> =
                 serde_json::from_value(browser.evaluate(beyond)).expect("texts");
@@ -41,6 +57,34 @@ fn nothing_stands_beyond_the_screen() {
             );
         }
     }
+}
+
+#[test]
+fn the_whole_row_opens() {
+    let Some(mut browser) = browser() else {
+        return;
+    };
+    let program = Program::new();
+    browser.open(&report(&program, &[RUN]), 1400, "light");
+    let script = "(() => { document.querySelectorAll('.group > details').forEach(group => { group.open = true; });\
+        const row = document.querySelector('table.rows > tbody'); const states = [];\
+        for (const cell of [row.rows[0].cells[1], row.rows[0].cells[0], row.querySelector('.more')]) {\
+            cell.click(); states.push(row.querySelector('.more').ariaExpanded); }\
+        return states; })()";
+    let states: Vec<String> = serde_json::from_value(browser.evaluate(script)).expect("states");
+    assert_eq!(states, ["true", "false", "true"]);
+}
+
+#[test]
+fn a_run_is_shown_once() {
+    let program = Program::new();
+    let output = program.run(&["report", RUN, RUN, "-o", "x.html"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        text.contains("is given twice; give each run once"),
+        "{text}"
+    );
 }
 
 #[test]

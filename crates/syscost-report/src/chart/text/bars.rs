@@ -1,9 +1,11 @@
-//! Bars, or dots on a logarithmic axis, one line each.
+//! Bars, or dots on a logarithmic axis, one line each, above their axis.
 
 use syscost_results::Unit;
 
 use super::TextOptions;
+use super::lines::{axis, column_of};
 use crate::chart::{Bar, Begin, Scale, bars::ends};
+use crate::names::distinct;
 use crate::paint::{self, DIM};
 use crate::units::quantity;
 
@@ -28,18 +30,37 @@ pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
         Begin::Zero,
         (0.0, room as f64),
     );
+    let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
+    let labels = distinct(&labels, label_width).into_iter();
     let mut out = String::new();
-    for (bar, value) in bars.iter().zip(values) {
-        let label = paint::cut_middle(&bar.label, label_width);
+    for ((bar, label), value) in bars.iter().zip(labels).zip(values) {
+        // A name that cannot be shortened stands above its line.
+        let label = label.unwrap_or_else(|| {
+            out.push_str(&format!("{}\n", bar.label));
+            String::new()
+        });
         let pad = " ".repeat(label_width - paint::width(&label));
         let mark = if scale.is_logarithmic() {
-            let place = scale.place(bar.value.median) as usize;
-            let dots = "·".repeat(place.min(room - 1));
+            let place = column_of(scale.share(bar.value.median), room);
+            let dots = "·".repeat(place);
             format!("{}●", paint.text(DIM, &dots))
         } else {
             eighths(scale.place(bar.value.median))
         };
         out.push_str(&format!("{label}{pad}  {value:>wide$}  {mark}\n"));
+    }
+    let ticks = scale.ticks(unit, room / 10).into_iter();
+    let ticks: Vec<(f64, String)> = ticks
+        .map(|(value, label)| (scale.share(value), label))
+        .collect();
+    let margin = label_width + wide + 4;
+    let (line, beneath) = axis(&ticks, room);
+    out.push_str(&format!("{:margin$}{}\n", "", paint.text(DIM, &line)));
+    let beneath = paint.text(DIM, beneath.trim_end());
+    out.push_str(&format!("{:margin$}{beneath}\n", ""));
+    if scale.is_logarithmic() {
+        let what = paint.text(DIM, "logarithmic axis");
+        out.push_str(&format!("{:margin$}{what}\n", ""));
     }
     out.push('\n');
     out

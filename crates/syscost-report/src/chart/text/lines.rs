@@ -205,7 +205,7 @@ fn line_of(cells: &[Cell], paint: Paint) -> String {
 
 /// The axis with its marks, and the line of labels below it; every n-th label is shown if they
 /// would touch.
-fn axis(marks: &[(f64, String)], room: usize) -> (String, String) {
+pub(super) fn axis(marks: &[(f64, String)], room: usize) -> (String, String) {
     let mut axis = vec!['─'; room];
     let mut beneath = vec![' '; room];
     let spans: Vec<(f64, f64)> = marks
@@ -230,6 +230,6 @@ fn axis(marks: &[(f64, String)], room: usize) -> (String, String) {
 }
 
 /// The column at a share of the plot's width.
-fn column_of(share: f64, room: usize) -> usize {
+pub(super) fn column_of(share: f64, room: usize) -> usize {
     (share * room.saturating_sub(1) as f64).round() as usize
 }

@@ -217,6 +217,33 @@ fn a_formula_is_no_formula_any_more() {
 }
 
 #[test]
+fn csv_and_json_lines_say_verdicts_in_the_same_words() {
+    let run = run();
+    let csv = to_csv(&[&run]).expect("written");
+    let heads: Vec<&str> = csv.lines().next().expect("heads").split(',').collect();
+    let column = heads.iter().position(|head| *head == "evidence");
+    let column = column.expect("a column");
+    let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
+    let words: Vec<String> = reader
+        .records()
+        .map(|record| record.expect("a row")[column].to_owned())
+        .collect();
+    let lines = to_jsonl(&[&run]).expect("written");
+    let mut seen = 0;
+    for (line, word) in lines.lines().zip(&words) {
+        let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        let claims = record["evidence"].as_array().expect("claims");
+        let has = |verdict: &str| claims.iter().any(|claim| claim["verdict"] == verdict);
+        let worst = ["refuted", "unverified", "confirmed"]
+            .into_iter()
+            .find(|verdict| has(verdict));
+        assert_eq!(worst.unwrap_or("unverified"), word, "{line}");
+        seen += claims.len();
+    }
+    assert!(seen > 3, "{seen}");
+}
+
+#[test]
 fn a_group_fails_with_a_row_and_is_skipped_with_all() {
     let mut run = run();
     let tests = ktap_reader::read(&to_ktap(&[&run])).expect("KTAP");

@@ -1,6 +1,7 @@
 //! The page must not mislead about precision, about which run a number is from, or about when
 //! something was seen.
 
+use syscost_results::Measurement;
 use syscost_results::compare::{Change, compare};
 
 use super::*;
@@ -115,12 +116,135 @@ fn a_rate_is_distinguished_from_a_cost() {
     assert!(is_rate(&rate) && !is_rate(&cost));
 }
 
+/// The figures of a page: the class of each, and its markup.
+fn figures_of(page: &str) -> Vec<(&str, &str)> {
+    let figures = page.split("<figure").skip(1);
+    let parts = figures.filter_map(|rest| rest.split_once("</figure>")?.0.split_once('>'));
+    parts.collect()
+}
+
+/// A run with other numbers, which are found in no other run.
+fn scaled(run: &Run, id: &str, factor: f64) -> Run {
+    let mut run = run.clone();
+    run.id = id.to_owned();
+    for row in &mut run.measurements {
+        let estimate = &mut row.estimate;
+        for value in [
+            &mut estimate.median,
+            &mut estimate.ci95_low,
+            &mut estimate.ci95_high,
+        ] {
+            *value = value.map(|value| factor * value);
+        }
+    }
+    run
+}
+
 #[test]
-fn a_chart_of_the_last_run_is_in_its_colour() {
-    let run = fixture::run();
-    assert!(!draw(&[&run]).contains("<figure class="));
-    let page = draw(&[&run, &run, &run]);
-    assert!(page.contains("<figure class=\"of2\">") && page.contains("the last run</figcaption>"));
+fn every_chart_shows_the_numbers_of_the_run_it_names() {
+    let a = fixture::run();
+    let b = scaled(&a, "b", 1.7);
+    let mut c = scaled(&a, "c", 2.3);
+    // The last run lacks most rows, and so do others: each has some of its own.
+    c.measurements.retain(|row| row.name == NAME);
+    assert!(!draw(&[&a]).contains("<figure class="), "one run has none");
+    let runs = [&a, &b, &c];
+    let page = draw(&runs);
+    let shown = |row: &Measurement| {
+        let figures = crate::chart::rows::value(row)?;
+        Some(crate::chart::formatted(row.unit, &figures))
+    };
+    let mut seen = [0; 3];
+    for (class, figure) in figures_of(&page) {
+        let own: usize = (0..3)
+            .find(|run| class.contains(&format!("\"of{run}\"")))
+            .expect("a run's colour");
+        assert!(
+            figure.contains(&format!("class=\"key s{own}\"")),
+            "{figure}"
+        );
+        for (index, run) in runs.iter().enumerate() {
+            let numbers: Vec<String> = run.measurements.iter().filter_map(shown).collect();
+            let has = |number: &String| figure.contains(&format!(">{number}<"));
+            let found = numbers.iter().filter(|number| has(number)).count();
+            assert_eq!(found > 0, index == own, "of {index} in {own}: {figure}");
+        }
+        seen[own] += 1;
+    }
+    assert!(
+        seen[0] > 1 && seen[0] == seen[1] && seen[2] == 1,
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn a_chart_beside_many_runs_says_which_it_is_of() {
+    let whole = fixture::run();
+    let mut part = scaled(&whole, "part", 2.0);
+    part.started = "2026-11-25T08:00:00Z".to_owned();
+    part.measurements.retain(|row| row.name == NAME);
+    let page = draw(&[&whole, &whole, &whole, &whole, &part]);
+    let when = super::super::words::time(&whole.started);
+    let older = format!("not of the last run but of that of {when}");
+    let captions: Vec<&str> = figures_of(&page).into_iter().map(|(_, one)| one).collect();
+    let of_older = captions.iter().filter(|one| one.contains(&older)).count();
+    assert!(
+        of_older > 0 && of_older + 1 == captions.len(),
+        "{captions:?}"
+    );
+    assert!(
+        captions
+            .iter()
+            .any(|one| one.contains("the last run, 2026-11-25"))
+    );
+    // Nor is an older number in the column of the last run.
+    let absent = whole
+        .measurements
+        .iter()
+        .find(|row| row.name != NAME && row.status == Status::Ok);
+    let row = row_of(&page, &absent.expect("another row").name);
+    assert!(row.contains("not in this run"), "{row}");
+}
+
+#[test]
+fn the_machines_of_a_page_are_told_apart() {
+    let of = |host: &str, model: &str, started: &str| {
+        let mut run = fixture::run();
+        run.id = host.to_owned();
+        run.machine.hostname = host.to_owned();
+        run.machine.cpu_model = model.to_owned();
+        run.started = started.to_owned();
+        run
+    };
+    let late = of("node1", "AMD EPYC", "2026-11-26T09:35:00Z");
+    let early = of("node2", "Intel Xeon", "2026-11-21T12:04:00Z");
+    let page = draw(&[&late, &early, &early]);
+    let (header, _) = page.split_once("</header>").expect("a header");
+    for text in [
+        "node1, 2026-11-26 09:35 UTC",
+        "node2, 2026-11-21 12:04 UTC",
+        "AMD EPYC",
+        "Intel Xeon",
+    ] {
+        assert!(header.contains(text), "{text}: {header}");
+    }
+    let others: Vec<Run> = (3..8)
+        .map(|node| of(&format!("node{node}"), "Intel Xeon", &early.started))
+        .collect();
+    let runs: Vec<&Run> = [&late].into_iter().chain(&others).collect();
+    let page = draw(&runs);
+    let (header, _) = page.split_once("</header>").expect("a header");
+    for text in [
+        "6 runs of 6 machines",
+        "Intel Xeon (5 runs), AMD EPYC (1 run)",
+        "Of the last run, node7, 2026-11-21 12:04 UTC:",
+        "2026-11-21 12:04 UTC to 2026-11-26 09:35 UTC",
+    ] {
+        assert!(header.contains(text), "{text}: {header}");
+    }
+    assert!(page.contains("node5, 2026-11-21"), "each is named");
+    let anonymous = of("", "AMD EPYC", &late.started);
+    assert!(draw(&[&early, &anonymous]).contains("unknown host, 2026-11-26"));
 }
 
 #[test]

@@ -1,0 +1,36 @@
+//! Which of several runs something is of, and of which machine.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use syscost_results::Run;
+
+use crate::sentence;
+
+use super::{MAX_COLUMNS, key, words};
+
+/// How many machines the runs are of.
+pub(super) fn machines(runs: &[&Run]) -> usize {
+    let machines: BTreeSet<[&str; 5]> = runs.iter().map(|run| run.machine.identity()).collect();
+    machines.len()
+}
+
+/// When a run began, after its host where the runs are of several machines.
+pub(super) fn place(run: &Run, runs: &[&Run]) -> String {
+    let time = words::time(&run.started);
+    match machines(runs) {
+        0 | 1 => time,
+        _ => format!("{}, {time}", sentence::host(&run.machine.hostname)),
+    }
+}
+
+/// The run of this index: its letter while runs are columns, else its place.
+pub(super) fn whose(index: usize, runs: &[&Run]) -> Markup {
+    let is_last = index + 1 == runs.len();
+    html! {
+        @if runs.len() <= MAX_COLUMNS { (key(index)) } @else {
+            @if is_last { "the last run, " } @else { "not of the last run but of that of " }
+            (place(runs[index], runs))
+        }
+    }
+}

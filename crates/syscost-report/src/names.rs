@@ -1,0 +1,210 @@
+//! Names of rows, shortened to a width so that none can be taken for another.
+
+use crate::paint::{cut_middle, width};
+
+/// The names of a table's rows, each shortened to at most this width; `None` for one that cannot be
+/// told apart from the others when shortened, which has to stand somewhere as a whole.
+pub(crate) fn distinct(names: &[&str], max_width: usize) -> Vec<Option<String>> {
+    let short = names.iter().map(|name| {
+        let short = cut_case(name, names, max_width);
+        let is_other = |other: &&&str| **other != *name && may_mean(&short, other);
+        let is_distinct = short == **name || !names.iter().any(|other| is_other(&other));
+        is_distinct.then_some(short)
+    });
+    short.collect()
+}
+
+/// A row's name or case, with whole parameters replaced by ellipses until it is no wider than
+/// `max_width`: first those that distinguish it least from the `others`, of these the ones that all
+/// share, then those in the middle; then the beginning of its id. If that does not suffice, the
+/// middle is cut.
+pub(crate) fn cut_case(name: &str, others: &[&str], max_width: usize) -> String {
+    let fits = |text: &String| width(text) <= max_width;
+    let mut found = name.to_owned();
+    if fits(&found) {
+        return found;
+    }
+    let (id, case) = parts(name);
+    let mut parameters: Vec<Option<&str>> = case.split(',').map(Some).collect();
+    let same = others.iter().filter(|other| parts(other).0 == id);
+    let same: Vec<&str> = same.copied().collect();
+    let is_common = |one: &str| {
+        let has = |other: &&str| parts(other).1.split(',').any(|other| other == one);
+        same.len() > 1 && same.iter().all(has)
+    };
+    let common: Vec<bool> = case.split(',').map(is_common).collect();
+    let shown = |parameters: &[Option<&str>]| {
+        let runs = parameters.chunk_by(|a, b| a.is_none() && b.is_none());
+        let shown: Vec<&str> = runs.map(|run| run[0].unwrap_or("…")).collect();
+        shown.join(",")
+    };
+    let text = |id: Option<&str>, case: &str| match id {
+        Some(id) => format!("{id}{{{case}}}"),
+        None => case.to_owned(),
+    };
+    while !fits(&found) {
+        let kept = |index: &usize| parameters[*index].is_some();
+        let left: Vec<usize> = (0..parameters.len()).filter(kept).collect();
+        if left.len() < 2 {
+            let ends = id.into_iter().flat_map(|id| id.match_indices('.'));
+            let case = shown(&parameters);
+            let mut shorter = ends.map(|(at, _)| text(id.map(|id| &id[at..]), &case));
+            let shorter = shorter.find_map(|text| Some(format!("…{text}")).filter(fits));
+            return shorter.unwrap_or_else(|| cut_middle(name, max_width));
+        }
+        let without = |index: usize| {
+            let mut fewer = parameters.clone();
+            fewer[index] = None;
+            text(id, &shown(&fewer))
+        };
+        let mistaken = |text: &str| {
+            let meant = same.iter().filter(|other| may_mean(text, other));
+            meant.count()
+        };
+        let loss = |place: &usize| {
+            let index = left[*place];
+            let from_middle = place.abs_diff((left.len() - 1) / 2);
+            (mistaken(&without(index)), !common[index], from_middle)
+        };
+        // Two are left at least.
+        let next = (0..left.len()).min_by_key(loss).unwrap_or(0);
+        parameters[left[next]] = None;
+        found = text(id, &shown(&parameters));
+    }
+    found
+}
+
+/// The id, if the name has one before its case, and the parameters.
+fn parts(name: &str) -> (Option<&str>, &str) {
+    match name.split_once('{') {
+        Some((id, case)) => (Some(id), case.trim_end_matches('}')),
+        None => (None, name),
+    }
+}
+
+/// Whether a shortened name could stand for this one: each ellipsis for anything.
+fn may_mean(short: &str, name: &str) -> bool {
+    let mut pieces: Vec<&str> = short.split('…').collect();
+    let last = pieces.pop().unwrap_or_default();
+    let Some((first, middle)) = pieces.split_first() else {
+        return name == last;
+    };
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    for piece in middle {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn whole_parameters_go_first_those_that_tell_nothing() {
+        let case = "op=read,simd=avx512,bytes=24K,threads=1";
+        assert_eq!(cut_case(case, &[], 39), case);
+        assert_eq!(cut_case(case, &[], 30), "op=read,…,bytes=24K,threads=1");
+        assert_eq!(cut_case(case, &[], 20), "op=read,…,threads=1");
+        let others = [case, "op=read,simd=sse,bytes=48K,threads=1"];
+        assert_eq!(cut_case(case, &others, 30), "…,simd=avx512,bytes=24K,…");
+        assert_eq!(cut_case(case, &[], 12), "…,threads=1");
+        assert_eq!(
+            cut_case("poll{kind=tcp,fds=100}", &[], 17),
+            "poll{…,fds=100}"
+        );
+        assert_eq!(cut_case("poll{fds=500}", &[], 9), "poll…500}");
+        assert_eq!(
+            cut_case("net.tcp.poll{fds=500}", &[], 20),
+            "….tcp.poll{fds=500}"
+        );
+        let others = ["net.tcp.poll{fds=500,a=b}", "net.tcp.poll{fds=1,a=b}"];
+        assert_eq!(cut_case(others[0], &others, 20), "….poll{fds=500,…}");
+        assert_eq!(cut_case("a.b", &[], 20), "a.b");
+    }
+
+    #[test]
+    fn the_parameter_that_distinguishes_is_kept() {
+        // Of messages of one size on one CPU, between processes and between threads.
+        let pair = |size: &str| {
+            ["processes", "threads"]
+                .map(|between| format!("via=unix_stream,between={between},cpus=same,size={size}"))
+        };
+        let rows = pair("64");
+        let names: Vec<&str> = rows.iter().map(String::as_str).collect();
+        let labels = distinct(&names, 40);
+        for (label, between) in labels.iter().zip(["between=processes", "between=threads"]) {
+            let label = label.as_ref().expect("room for one parameter");
+            assert!(label.contains(between) && width(label) <= 40, "{label}");
+        }
+        // Where each parameter distinguishes it from some row, it is not shortened.
+        let all = [pair("64"), pair("64K")].concat();
+        let names: Vec<&str> = all.iter().map(String::as_str).collect();
+        assert_eq!(distinct(&names, 25), [None, None, None, None]);
+        assert_eq!(
+            distinct(&names, 60),
+            all.into_iter().map(Some).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn an_ellipsis_stands_for_anything() {
+        for (short, name) in [
+            ("a=1,…", "a=1,b=2"),
+            ("…,b=2,…", "a=1,b=2,c=3"),
+            ("….poll{…}", "net.poll{x}"),
+        ] {
+            assert!(may_mean(short, name), "{short} {name}");
+        }
+        for (short, name) in [
+            ("a=1,…", "a=2,b=1"),
+            ("a=1", "a=12"),
+            ("…,b=2", "a=1,b=21"),
+            ("a=1,…,a=1", "a=1"),
+        ] {
+            assert!(!may_mean(short, name), "{short} {name}");
+        }
+    }
+
+    /// The names of some rows, as a catalogue has them: most parameters are shared by many.
+    fn names() -> impl Strategy<Value = BTreeSet<String>> {
+        let case = ("[a-c]{3,9}", 0..3u32, 0..2u32, 0..3u32)
+            .prop_map(|(via, a, b, c)| format!("via={via},alpha={a},beta={b},gamma={c}"));
+        let id = prop::option::of("(x|long\\.name)\\.(poll|read)");
+        let name = (id, case).prop_map(|(id, case)| match id {
+            Some(id) => format!("{id}{{{case}}}"),
+            None => case,
+        });
+        prop::collection::btree_set(name, 1..30)
+    }
+
+    proptest! {
+        #[test]
+        fn shortened_names_of_one_table_are_unique(names in names(), max_width in 5usize..50) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let labels = distinct(&names, max_width);
+            let shown: Vec<&str> = labels
+                .iter()
+                .zip(&names)
+                .map(|(label, name)| label.as_deref().unwrap_or(name))
+                .collect();
+            let unique: BTreeSet<&&str> = shown.iter().collect();
+            prop_assert_eq!(unique.len(), names.len(), "{:?}", shown);
+            for (label, name) in labels.iter().zip(&names) {
+                let Some(label) = label else { continue };
+                prop_assert!(width(label) <= max_width, "{}", label);
+                let meant: Vec<_> = names.iter().filter(|other| may_mean(label, other)).collect();
+                prop_assert_eq!(meant, [name], "{}", label);
+            }
+        }
+    }
+}
