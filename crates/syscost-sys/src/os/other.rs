@@ -1,5 +1,6 @@
 //! Any system but Linux: the same functions, each returning that it is not written for this system.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -204,15 +205,55 @@ pub(crate) fn is_direct(_: &std::fs::File) -> io::Result<bool> {
     refused()
 }
 
-pub(crate) fn open_direct(_: &std::path::Path, _: bool) -> io::Result<std::fs::File> {
-    refused()
-}
-
 pub(crate) fn resident_pages(_: &std::fs::File) -> io::Result<u64> {
     refused()
 }
 
+pub(crate) fn root() -> io::Result<File> {
+    refused()
+}
+
+pub(crate) fn step_into(_: &File, _: &OsStr) -> io::Result<File> {
+    refused()
+}
+
+pub(crate) fn open_folder(_: &File, _: &OsStr) -> io::Result<File> {
+    refused()
+}
+
+pub(crate) fn make_folder(_: &File, _: &OsStr) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn create_at(_: &File, _: &OsStr) -> io::Result<File> {
+    refused()
+}
+
+pub(crate) fn open_at(_: &File, _: &OsStr, _: bool, _: i32) -> io::Result<File> {
+    refused()
+}
+
+pub(crate) fn rename_at(_: &File, _: &OsStr, _: &OsStr) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn remove_file_at(_: &File, _: &OsStr) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn remove_folder_at(_: &File, _: &OsStr) -> io::Result<()> {
+    refused()
+}
+
+pub(crate) fn names_in(_: &File) -> io::Result<Vec<OsString>> {
+    refused()
+}
+
 pub(crate) fn room(_: &std::path::Path) -> io::Result<(u64, u64)> {
+    refused()
+}
+
+pub(crate) fn room_at(_: &File) -> io::Result<(u64, u64)> {
     refused()
 }
 
@@ -247,6 +288,9 @@ pub(crate) fn remove_semaphores(_: i32) -> io::Result<()> {
 pub(crate) fn remove_posix_queue(_: &std::ffi::CStr) -> io::Result<()> {
     refused()
 }
+
+/// No such flag here.
+pub(crate) const DIRECT: i32 = 0;
 
 /// No such flags here.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = 0;

@@ -6,6 +6,7 @@
 //! created what; only what a process that no longer exists recorded there is ever removed.
 
 mod filled;
+mod folder;
 mod record;
 mod tree;
 
@@ -21,8 +22,9 @@ use record::{Record, Thing};
 use crate::{SystemError, os};
 
 pub use filled::filled;
+pub use folder::Folder;
 pub use record::sweep;
-pub use tree::{Tree, room_for, sweep_in, tree_in};
+pub use tree::{Tree, sweep_in, tree_in};
 
 /// Something that a process which no longer exists left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
