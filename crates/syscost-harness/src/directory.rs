@@ -127,8 +127,8 @@ impl Directory {
         if self.label != DEFAULT {
             return Ok(self.path.clone());
         }
-        let made = std::fs::create_dir_all(&self.path)
-            .and_then(|()| std::fs::canonicalize(&self.path));
+        let made =
+            std::fs::create_dir_all(&self.path).and_then(|()| std::fs::canonicalize(&self.path));
         made.map_err(|cause| Failure::of(&format!("make {}", self.path.display()), cause))
     }
 }

@@ -1,6 +1,7 @@
 //! Any system but Linux: the same functions, each returning that it is not written for this system.
 
-use std::ffi::{OsStr, OsString};
+mod folder;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -12,6 +13,11 @@ use crate::audit::{AuditError, SyscallCounts};
 use crate::counters::{Usage, Whose};
 use crate::process::Class;
 use crate::raw::Sysno;
+
+pub(crate) use folder::{
+    create_at, make_folder, names_in, open_at, open_folder, remove_file_at, remove_folder_at,
+    rename_at, room, room_at, root, step_into,
+};
 
 fn unsupported() -> Unsupported {
     Unsupported::new("not written for this operating system yet; Linux has it")
@@ -206,54 +212,6 @@ pub(crate) fn is_direct(_: &std::fs::File) -> io::Result<bool> {
 }
 
 pub(crate) fn resident_pages(_: &std::fs::File) -> io::Result<u64> {
-    refused()
-}
-
-pub(crate) fn root() -> io::Result<File> {
-    refused()
-}
-
-pub(crate) fn step_into(_: &File, _: &OsStr) -> io::Result<File> {
-    refused()
-}
-
-pub(crate) fn open_folder(_: &File, _: &OsStr) -> io::Result<File> {
-    refused()
-}
-
-pub(crate) fn make_folder(_: &File, _: &OsStr) -> io::Result<()> {
-    refused()
-}
-
-pub(crate) fn create_at(_: &File, _: &OsStr) -> io::Result<File> {
-    refused()
-}
-
-pub(crate) fn open_at(_: &File, _: &OsStr, _: bool, _: i32) -> io::Result<File> {
-    refused()
-}
-
-pub(crate) fn rename_at(_: &File, _: &OsStr, _: &OsStr) -> io::Result<()> {
-    refused()
-}
-
-pub(crate) fn remove_file_at(_: &File, _: &OsStr) -> io::Result<()> {
-    refused()
-}
-
-pub(crate) fn remove_folder_at(_: &File, _: &OsStr) -> io::Result<()> {
-    refused()
-}
-
-pub(crate) fn names_in(_: &File) -> io::Result<Vec<OsString>> {
-    refused()
-}
-
-pub(crate) fn room(_: &std::path::Path) -> io::Result<(u64, u64)> {
-    refused()
-}
-
-pub(crate) fn room_at(_: &File) -> io::Result<(u64, u64)> {
     refused()
 }
 

@@ -226,9 +226,8 @@ fn abandoned(
 fn is_made_name(name: &OsStr) -> bool {
     let mut parts = name.as_bytes().split(|byte| *byte == b'-');
     let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    let is_unique = |part: &[u8]| {
-        (9..=16).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit)
-    };
+    let is_unique =
+        |part: &[u8]| (9..=16).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
     parts.next() == Some(b"syscost")
         && parts.next().is_some_and(is_number)
         && parts.next().is_some_and(is_unique)

@@ -61,8 +61,12 @@ fn what_is_put_in_a_trees_place_is_neither_written_nor_removed() {
     fs::rename(&path, &aside).unwrap();
     symlink(&theirs, &path).unwrap();
     let folder = tree.folder();
-    folder.create("written_over").expect("it is free in the tree");
-    folder.open_to_write("written_over", 0).expect("it is there");
+    folder
+        .create("written_over")
+        .expect("it is free in the tree");
+    folder
+        .open_to_write("written_over", 0)
+        .expect("it is there");
     assert!(aside.join("written_over").is_file());
     drop(tree);
     assert_eq!(fs::read(&victim).unwrap(), b"theirs");
@@ -105,7 +109,11 @@ fn a_tree_without_its_marker_is_known_by_its_name_owner_and_record_or_age() {
     let open = left("syscost-78-0123456789abcdef");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&open, mode).unwrap();
-    assert_eq!(strays(parent.path(), true), [], "its maker may be about to mark it");
+    assert_eq!(
+        strays(parent.path(), true),
+        [],
+        "its maker may be about to mark it"
+    );
     let long_ago = SystemTime::now() - 2 * UNTOUCHED;
     for path in [&named, &other, &open] {
         File::open(path).unwrap().set_modified(long_ago).unwrap();
