@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::measurement::Estimate;
-use crate::run::{Run, SCHEMA_VERSION};
+use crate::run::{Noise, Run, SCHEMA_VERSION};
 
 mod cleaned;
 mod summary;
@@ -157,6 +157,7 @@ impl Content for Run {
     fn check(&self) -> Result<(), DocumentError> {
         let rows = self.measurements.iter();
         check_rows(rows.map(|row| (row.name.as_str(), row.id.as_str(), &row.estimate)))?;
+        check_noise(&self.noise)?;
         check_samples(self)
     }
 }
@@ -313,6 +314,27 @@ fn check_rows<'a>(
             return Err(wrong("name", problem));
         }
         check_estimate(estimate).map_err(|problem| wrong("estimate", problem))?;
+    }
+    Ok(())
+}
+
+/// Checks that shares of a whole are shares of a whole.
+fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
+    for (index, cpu) in noise.iter().enumerate() {
+        for (field, percent) in [
+            ("lost_percent", Some(cpu.lost_percent)),
+            ("alone_percent", cpu.alone_percent),
+            ("measured_alone_percent", cpu.measured_alone_percent),
+        ] {
+            if percent.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
+                let path = format!("noise[{index}].{field}");
+                return Err(DocumentError::new(
+                    Place::Field { path, at: None },
+                    "a share in percent is from 0 to 100",
+                    TAKE_ANOTHER_COPY,
+                ));
+            }
+        }
     }
     Ok(())
 }

@@ -8,7 +8,8 @@
 
 mod follow;
 mod index;
-pub mod load;
+pub mod latest;
+mod load;
 mod store;
 mod sync;
 mod tags;
