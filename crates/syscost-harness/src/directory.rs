@@ -34,7 +34,8 @@ pub const NOTHING_REMOTE: &str = "remote";
 pub struct Directory {
     /// What rows call it: `fs.read{dir=LABEL,…}`.
     pub label: String,
-    /// Its absolute path, without links unless it is the default directory. Benchmarks write only into folders that they create in it.
+    /// Its absolute path, without links unless it is the default directory. Benchmarks write only into
+    /// folders that they create in it.
     pub path: PathBuf,
 }
 

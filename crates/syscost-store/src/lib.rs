@@ -8,8 +8,8 @@
 
 mod follow;
 mod index;
-pub mod latest;
-mod load;
+mod latest;
+pub mod load;
 mod store;
 mod sync;
 mod tags;

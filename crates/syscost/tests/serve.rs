@@ -96,7 +96,7 @@ fn a_token_that_can_be_read_once_reaches_the_workers() {
     let fifo = fifo.display().to_string();
     let output = program.run(&[
         "run",
-        "net.tcp.round_trip{path=remote*",
+        "net.tcp.round_trip{path=remote}",
         "--profile",
         "quick",
         "--budget",
