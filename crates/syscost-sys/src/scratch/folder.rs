@@ -156,6 +156,8 @@ impl Folder {
             Ok(true) => or_gone(os::remove_folder_at(&self.held, name)),
             // What was renamed away is empty, and its new name unknown.
             Ok(false) => Ok(()),
+            // A link in its place.
+            Err(cause) if cause.kind() == io::ErrorKind::NotADirectory => Ok(()),
             Err(cause) => or_gone(Err(cause)),
         }
     }

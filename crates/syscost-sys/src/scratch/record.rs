@@ -159,6 +159,12 @@ impl Record {
         }
     }
 
+    /// The file that it is in.
+    #[cfg(test)]
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether this process, and not one that it is a forked copy of, created the object.
     pub(super) fn is_of_this_process(&self) -> bool {
         self.maker == std::process::id()

@@ -188,13 +188,15 @@ fn abandoned(
     is_on_record: bool,
 ) -> io::Result<(Folder, Option<File>)> {
     let foreign = || io::Error::other("it is not a folder of ours");
+    // What stands in its place is another's: the tree itself is gone, and its new name unknown.
+    let gone = || io::Error::from(io::ErrorKind::NotFound);
     let folder = parent.folder(name).map_err(|cause| match cause.kind() {
-        io::ErrorKind::NotADirectory => foreign(),
+        io::ErrorKind::NotADirectory => gone(),
         _ => cause,
     })?;
     let facts = folder.facts()?;
     if !is_own_folder(&facts) {
-        return Err(foreign());
+        return Err(gone());
     }
     let marker = os::open_at(
         folder.file(),

@@ -68,7 +68,14 @@ fn what_is_put_in_a_trees_place_is_neither_written_nor_removed() {
         .open_to_write("written_over", 0)
         .expect("it is there");
     assert!(aside.join("written_over").is_file());
+    let record = tree.record.path().to_owned();
     drop(tree);
+    assert!(
+        !record.exists(),
+        "there is nothing left to remove by its name"
+    );
+    let gone = remove(&path).unwrap_err();
+    assert_eq!(gone.kind(), io::ErrorKind::NotFound);
     assert_eq!(fs::read(&victim).unwrap(), b"theirs");
     let there: Vec<_> = fs::read_dir(&theirs).unwrap().flatten().collect();
     assert!(there.len() == 1 && there[0].file_type().unwrap().is_symlink());
