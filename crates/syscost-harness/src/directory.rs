@@ -5,7 +5,7 @@
 
 mod facts;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,8 @@ pub const NOTHING_REMOTE: &str = "remote";
 pub struct Directory {
     /// What rows call it: `fs.read{dir=LABEL,…}`.
     pub label: String,
-    /// Its absolute path. Benchmarks write only into folders that they create in it.
+    /// Its absolute path, without links unless it is the default directory. Benchmarks write only into
+    /// folders that they create in it.
     pub path: PathBuf,
 }
 
@@ -119,16 +120,17 @@ impl Directory {
             })
     }
 
-    /// Its path, after creating it if it is the default directory and does not exist yet.
+    /// Its path without links, after creating it if it is the default directory and does not exist yet.
     ///
     /// # Errors
     /// When it cannot be created.
-    pub fn made(&self) -> Result<&Path, Failure> {
-        if self.label == DEFAULT {
-            let tried = format!("make {}", self.path.display());
-            std::fs::create_dir_all(&self.path).map_err(|cause| Failure::of(&tried, cause))?;
+    pub fn made(&self) -> Result<PathBuf, Failure> {
+        if self.label != DEFAULT {
+            return Ok(self.path.clone());
         }
-        Ok(&self.path)
+        let made =
+            std::fs::create_dir_all(&self.path).and_then(|()| std::fs::canonicalize(&self.path));
+        made.map_err(|cause| Failure::of(&format!("make {}", self.path.display()), cause))
     }
 }
 

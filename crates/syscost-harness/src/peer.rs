@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{PoisonError, RwLock};
 
 use syscost_net::Token;
 use syscost_sys::Unsupported;
@@ -27,12 +27,13 @@ pub struct Given {
 }
 
 /// The coordinator's own values: its environment is the user's shell's, not a worker's.
-static OWN: OnceLock<[String; 2]> = OnceLock::new();
+static OWN: RwLock<Option<[String; 2]>> = RwLock::new(None);
 
-/// Gives this process a far end, by the values of [`ADDRESS`] and [`TOKEN_FILE`]; later calls have
-/// no effect. The coordinator lists rows by it.
+/// Gives this process a far end, by the values of [`ADDRESS`] and [`TOKEN_FILE`]. The coordinator
+/// lists rows by it.
 pub fn give(address: &str, token_file: &str) {
-    OWN.get_or_init(|| [address, token_file].map(str::to_owned));
+    let mut own = OWN.write().unwrap_or_else(PoisonError::into_inner);
+    *own = Some([address, token_file].map(str::to_owned));
 }
 
 /// The far end that this process was given.
@@ -41,9 +42,8 @@ pub fn give(address: &str, token_file: &str) {
 /// When there is none (the error says how to give one), or its token cannot be read.
 pub fn given() -> Result<Given, Unsupported> {
     let set = |variable| std::env::var(variable).ok();
-    let own = OWN
-        .get()
-        .map(|[address, path]| (address.clone(), path.clone()));
+    let own = OWN.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let own = own.map(|[address, path]| (address, path));
     let Some((address, path)) = own.or_else(|| set(ADDRESS).zip(set(TOKEN_FILE))) else {
         return Err(Unsupported::new(
             "no far end was given: `syscost serve` on another machine, and here `--peer HOST --token-file FILE`",

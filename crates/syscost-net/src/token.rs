@@ -10,8 +10,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use hmac::{Hmac, KeyInit, Mac};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::Sha256;
 
@@ -19,10 +22,17 @@ use sha2::Sha256;
 const BYTES: usize = 32;
 
 /// Maximum size of a token file, in bytes.
-const MAX_FILE_BYTES: u64 = 4096;
+const MAX_FILE_BYTES: usize = 4096;
 
-/// Mode bits that let users other than its owner read a file.
+/// Mode bits that let users other than its owner read and change a file.
 const READABLE_BY_OTHERS: u32 = 0o044;
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// How long a pipe may take to deliver the token.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time between two looks at a FIFO that nobody has opened for writing yet.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A secret of 32 random bytes, written as 64 hexadecimal digits.
 ///
@@ -66,20 +76,21 @@ impl Token {
         random().map(Token)
     }
 
-    /// Reads a token from a file: its digits, with or without white space around them.
+    /// Reads a token from a file or a pipe: its digits, with or without white space around them.
     ///
     /// # Errors
-    /// When the file cannot be read or holds something else.
+    /// When the file cannot be read or holds something else, or nothing is written into the pipe in
+    /// time.
     pub fn read(path: &Path) -> Result<Token, TokenError> {
         let failed = io_error("reading", path);
-        let mut text = String::new();
-        let file = File::open(path).map_err(&failed)?;
-        file.take(MAX_FILE_BYTES)
-            .read_to_string(&mut text)
-            .map_err(|cause| match cause.kind() {
-                io::ErrorKind::InvalidData => malformed(path),
-                _ => failed(cause),
-            })?;
+        let mut options = OpenOptions::new();
+        // Opening a FIFO would wait for whoever writes into it.
+        let options = options
+            .read(true)
+            .custom_flags(OFlags::NONBLOCK.bits() as i32);
+        let file = options.open(path).map_err(&failed)?;
+        let text = content(file).map_err(&failed)?;
+        let text = String::from_utf8(text).map_err(|_| malformed(path))?;
         unhex(text.trim()).map(Token).ok_or_else(|| malformed(path))
     }
 
@@ -135,16 +146,44 @@ impl FromStr for Token {
     }
 }
 
-/// Returns a warning if users other than its owner can read this token file.
+/// Reads what a token's file may hold, until its end.
+fn content(mut file: File) -> io::Result<Vec<u8>> {
+    let (mut text, begun) = (Vec::new(), Instant::now());
+    let mut part = [0; MAX_FILE_BYTES];
+    while text.len() < MAX_FILE_BYTES {
+        match file.read(&mut part) {
+            // Also the end of a FIFO that nobody has opened for writing yet.
+            Ok(0) if !text.is_empty() || file.metadata()?.is_file() => break,
+            Ok(0) => thread::sleep(PAUSE),
+            Ok(count) => text.extend_from_slice(&part[..count]),
+            Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+        if begun.elapsed() >= PATIENCE {
+            let what = format!("it has not come to an end within {} s", PATIENCE.as_secs());
+            return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+        }
+    }
+    Ok(text)
+}
+
+/// Returns a warning if users other than its owner can read or change this token file.
 pub fn exposure(path: &Path) -> Option<String> {
     let mode = std::fs::metadata(path).ok()?.mode();
-    (mode & READABLE_BY_OTHERS != 0).then(|| {
-        let path = path.display();
-        format!(
-            "others can read the token file {path} (mode {:o}); chmod 600 {path}",
-            mode & 0o777
-        )
-    })
+    let can = match (
+        mode & READABLE_BY_OTHERS != 0,
+        mode & WRITABLE_BY_OTHERS != 0,
+    ) {
+        (false, false) => return None,
+        (true, false) => "read",
+        (false, true) => "change",
+        (true, true) => "read and change",
+    };
+    let (path, mode) = (path.display(), mode & 0o777);
+    Some(format!(
+        "others can {can} the token file {path} (mode {mode:o}); chmod 600 {path}"
+    ))
 }
 
 /// Which end a proof is of.
@@ -257,98 +296,4 @@ fn io_error<'p>(action: &'static str, path: &'p Path) -> impl Fn(io::Error) -> T
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nonces() -> Nonces {
-        Nonces {
-            client: Nonce::generate().unwrap(),
-            server: Nonce::generate().unwrap(),
-        }
-    }
-
-    #[test]
-    fn only_an_end_with_the_token_can_prove_it_and_only_for_its_role() {
-        let (token, other) = (Token::generate().unwrap(), Token::generate().unwrap());
-        let nonces = nonces();
-        let proof = token.prove(Role::Client, &nonces);
-        assert!(token.verify(Role::Client, &nonces, &proof));
-        assert!(!token.verify(Role::Server, &nonces, &proof), "sent back");
-        assert!(!other.verify(Role::Client, &nonces, &proof));
-        let replayed = Nonces {
-            server: Nonce::generate().unwrap(),
-            ..nonces
-        };
-        assert!(!token.verify(Role::Client, &replayed, &proof));
-    }
-
-    #[test]
-    fn a_proof_is_the_hmac_of_rfc_2104() {
-        let token = Token([0x0b; BYTES]);
-        let nonces = Nonces {
-            client: Nonce([1; BYTES]),
-            server: Nonce([2; BYTES]),
-        };
-        // By hand: H((key ^ opad) || H((key ^ ipad) || message)), RFC 2104.
-        use sha2::Digest;
-        let pad = |with: u8| {
-            let mut block = [with; 64];
-            block[..BYTES].iter_mut().for_each(|byte| *byte ^= 0x0b);
-            block
-        };
-        let inner = Sha256::new()
-            .chain_update(pad(0x36))
-            .chain_update(b"syscost client")
-            .chain_update([1; BYTES])
-            .chain_update([2; BYTES]);
-        let outer = Sha256::new()
-            .chain_update(pad(0x5c))
-            .chain_update(inner.finalize());
-        let expected: [u8; BYTES] = outer.finalize().into();
-        assert_eq!(token.prove(Role::Client, &nonces).0.0, expected);
-    }
-
-    #[test]
-    fn a_token_is_only_printed_on_request() {
-        let token = Token::generate().unwrap();
-        assert_eq!(format!("{token:?}"), "Token(..)");
-        let digits = token.reveal();
-        assert_eq!(digits.len(), 64);
-        assert_eq!(digits.parse::<Token>().unwrap().0, token.0);
-    }
-
-    #[test]
-    fn a_token_file_is_private_and_holds_a_token_or_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("token");
-        let token = Token::generate().unwrap();
-        token.write_new(&path).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        assert_eq!(exposure(&path), None);
-        assert_eq!(Token::read(&path).unwrap().0, token.0);
-        let error = token.write_new(&path).unwrap_err().to_string();
-        assert!(error.contains("File exists"), "{error}");
-        for nothing in [
-            "",
-            "secret",
-            &"0".repeat(63),
-            &"0".repeat(5000),
-            &"é".repeat(32),
-        ] {
-            std::fs::write(&path, nothing).unwrap();
-            let error = Token::read(&path).unwrap_err().to_string();
-            assert!(error.contains("holds no token"), "{error}");
-        }
-        std::fs::write(&path, [0xff; 64]).unwrap();
-        assert!(matches!(
-            Token::read(&path),
-            Err(TokenError::Malformed { .. })
-        ));
-        let readable = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        std::fs::set_permissions(&path, readable).unwrap();
-        let warning = exposure(&path).expect("it is readable");
-        assert!(warning.contains("mode 644"), "{warning}");
-        let error = Token::read(&folder.path().join("none")).unwrap_err();
-        assert!(matches!(error, TokenError::Io { .. }), "{error}");
-    }
-}
+mod tests;

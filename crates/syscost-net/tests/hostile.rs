@@ -298,6 +298,23 @@ fn services_reject_clients_without_the_ticket() {
     stream.read_exact(&mut [0; 4]).unwrap();
     assert_eq!(session.finish(None).unwrap().messages, 1);
 
+    // Those of the client's own address that stay silent keep nobody waiting: read one after the other,
+    // they would take longer than the service may.
+    let brief = Running::new(Limits {
+        service: Duration::from_secs(10),
+        ..Limits::default()
+    });
+    let mut patient = brief.session();
+    let opened = patient.open(&service).unwrap();
+    let silent: Vec<TcpStream> = (0..30)
+        .map(|_| TcpStream::connect(opened.address()).unwrap())
+        .collect();
+    let mut stream = opened.stream(&Tcp::nodelay()).unwrap();
+    stream.write_all(b"ping").unwrap();
+    stream.read_exact(&mut [0; 4]).unwrap();
+    assert_eq!(patient.finish(None).unwrap().messages, 1);
+    drop(silent);
+
     let service = Service::DatagramEcho {
         size: 4,
         wait: Wait::Block,

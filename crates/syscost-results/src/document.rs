@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::measurement::{Estimate, Verdict};
-use crate::run::{Run, SCHEMA_VERSION};
+use crate::run::{Noise, Run, SCHEMA_VERSION};
 
 mod cleaned;
 mod summary;
@@ -159,6 +159,7 @@ impl Content for Run {
         let rows = self.measurements.iter();
         check_rows(rows.map(|row| (row.name.as_str(), row.id.as_str(), &row.estimate)))?;
         check_evidence(self)?;
+        check_noise(&self.noise)?;
         check_samples(self)
     }
 }
@@ -337,6 +338,27 @@ fn check_evidence(run: &Run) -> Result<(), DocumentError> {
                 format!("`{}` has a number that this evidence refutes", row.name),
                 TAKE_ANOTHER_COPY,
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that shares of a whole are shares of a whole.
+fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
+    for (index, cpu) in noise.iter().enumerate() {
+        for (field, percent) in [
+            ("lost_percent", Some(cpu.lost_percent)),
+            ("alone_percent", cpu.alone_percent),
+            ("measured_alone_percent", cpu.measured_alone_percent),
+        ] {
+            if percent.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
+                let path = format!("noise[{index}].{field}");
+                return Err(DocumentError::new(
+                    Place::Field { path, at: None },
+                    "a share in percent is from 0 to 100",
+                    TAKE_ANOTHER_COPY,
+                ));
+            }
         }
     }
     Ok(())

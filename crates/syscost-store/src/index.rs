@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use serde::Serialize;
@@ -191,21 +192,38 @@ pub struct Index {
     pub not_kept: Option<IndexError>,
 }
 
+/// Renames a damaged index, and removes what SQLite would apply to a new one of its name.
+fn set_aside(path: &Path) -> io::Result<()> {
+    fs::rename(path, path.with_extension("sqlite.damaged"))?;
+    match fs::remove_file(path.with_extension("sqlite-journal")) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        _ => Ok(()),
+    }
+}
+
 impl Index {
     /// Opens the index of a store and brings it up to date by reading each new or changed document
     /// once. `progress` is called with the number of documents read and their total.
     ///
     /// # Errors
-    /// If the index is of a newer version, foreign or damaged, in which case it is not changed. An
-    /// unwritable directory is not an error: the index is then built in memory.
+    /// If the index is of a newer version or foreign, in which case it is not changed. A damaged one is
+    /// set aside as `index.sqlite.damaged` and built anew. An unwritable directory is not an error: the
+    /// index is then built in memory.
     pub fn open(store: &Store, progress: &mut dyn FnMut(usize, usize)) -> Result<Self, StoreError> {
         let path = store.folder().join("index.sqlite");
         if !store.runs().exists() && !path.exists() {
             // Nothing has been stored yet: merely looking must not create a directory.
             return Ok(Self::prepared(store, Connection::open_in_memory(), &path)?);
         }
-        let on_disk = Self::prepared(store, Connection::open(&path), &path)
-            .and_then(|mut index| index.sync(progress).map(|()| index));
+        let mut open = || {
+            Self::prepared(store, Connection::open(&path), &path)
+                .and_then(|mut index| index.sync(progress).map(|()| index))
+        };
+        let on_disk = match open() {
+            // It is derived: it is built anew from the runs beside it.
+            Err(IndexError::Damaged { .. }) if set_aside(&path).is_ok() => open(),
+            other => other,
+        };
         match on_disk {
             Err(cause) if cause.is_unwritable() => {
                 let mut index = Self::prepared(store, Connection::open_in_memory(), &path)?;

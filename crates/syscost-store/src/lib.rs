@@ -8,6 +8,7 @@
 
 mod follow;
 mod index;
+mod latest;
 pub mod load;
 mod store;
 mod sync;

@@ -37,6 +37,16 @@ pub enum LoadError {
         /// The file.
         path: PathBuf,
     },
+    /// The file is in the directory of runs, but not called as its run.
+    #[error(
+        "{path}: its run is called {id}; rename the file to that and .json, or keep it elsewhere"
+    )]
+    Misnamed {
+        /// The file.
+        path: PathBuf,
+        /// The run's id, cut to a printable length.
+        id: String,
+    },
     /// The file contains no run that this version can read.
     #[error("{path}{cause}")]
     Document {
@@ -45,6 +55,16 @@ pub enum LoadError {
         /// What is wrong, where, and what to do; begins with the place.
         cause: DocumentError,
     },
+}
+
+impl LoadError {
+    /// The error for a file that is not called as its run.
+    pub(crate) fn misnamed(path: &Path, id: &str) -> Self {
+        LoadError::Misnamed {
+            path: path.to_owned(),
+            id: id.escape_default().take(100).collect(),
+        }
+    }
 }
 
 /// Reads the run document in a file.

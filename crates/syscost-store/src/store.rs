@@ -8,8 +8,9 @@ use etcetera::{BaseStrategy, choose_base_strategy};
 use syscost_results::Run;
 
 use crate::index::IndexError;
+use crate::latest::steps_back;
 use crate::load::{LoadError, load};
-use crate::write::write_atomically;
+use crate::write::{abandoned, write_atomically};
 
 /// The directory in which runs are stored: `$XDG_DATA_HOME/syscost`, by default `~/.local/share/syscost`.
 #[derive(Debug, Clone)]
@@ -20,16 +21,15 @@ pub struct Store {
 /// The name of the run that was stored last.
 pub const LATEST: &str = "latest";
 
-/// Maximum number of runs searched for one that has what is wanted.
-const LOOKED_THROUGH: usize = 30;
-
 /// A run and the file it came from.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Loaded {
     /// The run.
     pub run: Run,
     /// Its file.
     pub path: PathBuf,
+    /// Why later files in the directory of runs were passed over: they contain no stored run.
+    pub skipped: Vec<LoadError>,
 }
 
 /// Why a run could not be found or stored.
@@ -127,7 +127,11 @@ impl StoreError {
             | Self::Ambiguous { .. }
             | Self::Empty { .. }
             | Self::NotKept { .. } => true,
-            Self::Load(LoadError::TooLarge { .. } | LoadError::Document { .. })
+            Self::Load(
+                LoadError::TooLarge { .. }
+                | LoadError::Misnamed { .. }
+                | LoadError::Document { .. },
+            )
             | Self::TagTaken { .. }
             | Self::NoTag { .. }
             | Self::Machine { .. }
@@ -202,9 +206,24 @@ impl Store {
             }
         };
         fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
+        for left in self.abandoned() {
+            // Where it cannot be removed, `syscost clean` says why.
+            let _ = fs::remove_file(left);
+        }
         let path = folder.join(format!("{}.json", run.id));
         write_atomically(&path, document).map_err(failed("write", &path))?;
         Ok(path)
+    }
+
+    /// The files that killed runs left half written here: documents, and what is known of cores.
+    pub fn abandoned(&self) -> Vec<PathBuf> {
+        let of_cores = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("cores.") && name.ends_with(".tmp")
+        };
+        let beside = list(&self.folder).unwrap_or_default().into_iter();
+        let beside = beside.map(|entry| entry.path()).filter(of_cores);
+        beside.chain(abandoned(&self.runs())).collect()
     }
 
     /// The run that `name` refers to: a file; `latest`, or `latest~1` for the one before; a stored
@@ -213,44 +232,16 @@ impl Store {
     /// # Errors
     /// If there is no such run, more than one, or its document cannot be read.
     pub fn find(&self, name: &str) -> Result<Loaded, StoreError> {
+        if let Some(back) = steps_back(name).filter(|_| !Path::new(name).exists()) {
+            return self.latest(back);
+        }
         let path = self.path_of(name)?;
         let run = load(&path)?;
-        Ok(Loaded { run, path })
-    }
-
-    /// Like [`Store::find`], but `latest` is the latest run of the same machine that `has` what is
-    /// wanted, so that a run of three rows, or an interrupted one, does not hide others. It is the
-    /// very latest if none of the last thirty has it. The number counts the later runs of this
-    /// machine that lack it. `has` is called for the latest run first, then for earlier ones.
-    ///
-    /// # Errors
-    /// As [`Store::find`].
-    pub fn find_having(
-        &self,
-        name: &str,
-        mut has: impl FnMut(&Run) -> bool,
-    ) -> Result<(Loaded, usize), StoreError> {
-        let newest = self.find(name)?;
-        if name != LATEST || Path::new(name).exists() || has(&newest.run) {
-            return Ok((newest, 0));
-        }
-        let machine = &newest.run.machine;
-        let earlier = self.kept()?.into_iter().rev();
-        let earlier = earlier.filter(|(_, path)| *path != newest.path);
-        let mut passed = 1;
-        for (_, path) in earlier.take(LOOKED_THROUGH) {
-            // An unreadable run must not prevent showing another one; a run of another machine does
-            // not answer the question.
-            let Ok(run) = load(&path) else { continue };
-            let is_same = (&run.machine.hostname, &run.machine.cpu_model)
-                == (&machine.hostname, &machine.cpu_model);
-            match is_same {
-                true if has(&run) => return Ok((Loaded { run, path }, passed)),
-                true => passed += 1,
-                false => {}
-            }
-        }
-        Ok((newest, 0))
+        Ok(Loaded {
+            run,
+            path,
+            skipped: Vec::new(),
+        })
     }
 
     /// Whether a run has this name, even if its document cannot be read.
@@ -264,29 +255,10 @@ impl Store {
         if file.exists() || name.contains('/') || name.ends_with(".json") {
             return Ok(file.to_owned());
         }
-        let kept = self.kept()?;
-        if let Some(back) = name.strip_prefix(LATEST) {
-            let back = match back.strip_prefix('~') {
-                Some(number) => number.parse::<usize>().ok(),
-                None if back.is_empty() => Some(0),
-                None => None,
-            };
-            if let Some(back) = back {
-                if kept.is_empty() {
-                    return Err(StoreError::Empty {
-                        folder: self.runs(),
-                    });
-                }
-                return kept
-                    .into_iter()
-                    .rev()
-                    .nth(back)
-                    .map(|(_, path)| path)
-                    .ok_or_else(|| StoreError::Unknown {
-                        name: name.to_owned(),
-                    });
-            }
+        if let Some(back) = steps_back(name) {
+            return Ok(self.latest(back)?.path);
         }
+        let kept = self.kept()?;
         let mut candidates: Vec<&(String, PathBuf)> =
             kept.iter().filter(|(id, _)| id == name).collect();
         if candidates.is_empty() {
@@ -365,7 +337,7 @@ impl Store {
     }
 
     /// Ids and documents of the stored runs, oldest first: ids begin with the time.
-    fn kept(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
+    pub(crate) fn kept(&self) -> Result<Vec<(String, PathBuf)>, StoreError> {
         let folder = self.runs();
         let entries = list(&folder).map_err(|cause| StoreError::Io {
             action: "read",
@@ -377,16 +349,11 @@ impl Store {
             .into_iter()
             .filter_map(|entry| {
                 let path = entry.path();
-                // Pipes, on which reading would block, and files with other names are not stored runs.
-                if !path.is_file() {
-                    return None;
-                }
-                let id = path
-                    .file_name()?
-                    .to_str()?
-                    .strip_suffix(".json")?
-                    .to_owned();
-                Some((id, path))
+                // Pipes, on which reading would block, and files with other names are not stored runs;
+                // hidden ones are being written.
+                let id = path.file_name()?.to_str()?.strip_suffix(".json")?;
+                let is_one = path.is_file() && !id.starts_with('.');
+                is_one.then(|| (id.to_owned(), path.clone()))
             })
             .collect();
         kept.sort();

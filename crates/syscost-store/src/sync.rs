@@ -185,10 +185,7 @@ fn summary(path: &Path, file: &str) -> Result<Summary, String> {
     let summary = load_summary(path).map_err(|error: LoadError| error.to_string())?;
     // Otherwise a copy would count twice, and the id in a list would not be found.
     if summary.id != stem {
-        let id: String = summary.id.escape_default().take(100).collect();
-        return foreign(&format!(
-            "its run is called {id}; rename the file to that and .json, or keep it elsewhere"
-        ));
+        return Err(LoadError::misnamed(path, &summary.id).to_string());
     }
     if summary.started.parse::<Timestamp>().is_err() {
         return foreign("field started: this is no time; take another copy of the file");

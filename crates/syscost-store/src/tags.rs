@@ -46,6 +46,14 @@ impl Store {
     /// If it is not a valid tag, another run has it, or its file cannot be created.
     pub fn tag(&self, run: &str, tag: &str) -> Result<(), StoreError> {
         check(tag)?;
+        // Where a run is named, the beginning of its id is enough.
+        let mut kept = self.kept()?.into_iter();
+        if kept.any(|(id, _)| id.starts_with(tag)) {
+            return Err(StoreError::NoTag {
+                tag: tag.to_owned(),
+                problem: "is the beginning of a run's id",
+            });
+        }
         // The tags of a run that was removed by hand remain, but reserve nothing.
         let is_kept = |run: &str| self.runs().join(format!("{run}.json")).is_file();
         let has = |tags: &Vec<String>| tags.iter().any(|known| known == tag);

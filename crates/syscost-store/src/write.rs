@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::NamedTempFile;
 
 /// Writes a file atomically, through a temporary file next to it that is renamed. Links are
 /// followed; anything but a regular file (a device, a pipe) is written to, never replaced.
@@ -18,15 +21,62 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
             .open(&target)?
             .write_all(bytes);
     }
-    // A temporary file is readable by its owner only; this one becomes an ordinary file, readable
-    // by others as the umask allows.
-    let mut file = tempfile::Builder::new()
-        .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder_of(&target))?;
+    let mut file = fresh(folder_of(&target))?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(&target)?;
     Ok(())
+}
+
+/// How the names of files begin that are being written.
+const PREFIX: &str = ".syscost-";
+
+/// How they end.
+const SUFFIX: &str = ".tmp";
+
+/// How they were called by versions that did not lock them, and by the library.
+const UNLOCKED_PREFIX: &str = ".tmp";
+
+/// How long one of those must have been left alone to be called abandoned.
+const UNTOUCHED: Duration = Duration::from_secs(60);
+
+/// A temporary file, locked while its writer lives.
+fn fresh(folder: &Path) -> io::Result<NamedTempFile> {
+    loop {
+        // A temporary file is readable by its owner only; this one becomes an ordinary file, readable
+        // by others as the umask allows.
+        let file = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .suffix(SUFFIX)
+            .permissions(fs::Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
+        // Where there are no locks, none is abandoned either.
+        let _ = file.as_file().try_lock();
+        if file.as_file().metadata()?.nlink() > 0 {
+            return Ok(file);
+        }
+    }
+}
+
+/// The files in a folder that writers left that were killed.
+pub(crate) fn abandoned(folder: &Path) -> Vec<PathBuf> {
+    let is_abandoned = |entry: &fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_locking = name.starts_with(PREFIX) && name.ends_with(SUFFIX);
+        let is_old = || {
+            let modified = entry.metadata().and_then(|facts| facts.modified()).ok();
+            let age = modified.and_then(|modified| modified.elapsed().ok());
+            name.starts_with(UNLOCKED_PREFIX) && age.is_some_and(|age| age > UNTOUCHED)
+        };
+        // Opening anything else, e.g. a FIFO, might wait.
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        let is_free = || fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        is_file && (is_locking || is_old()) && is_free()
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let abandoned = entries.filter(is_abandoned);
+    abandoned.map(|entry| entry.path()).collect()
 }
 
 /// The directory that contains a file, `.` for a bare name.
@@ -53,6 +103,29 @@ mod tests {
         assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
         write_atomically(Path::new("/dev/null"), b"new").expect("written to the device");
         assert!(!fs::metadata("/dev/null").expect("there").is_file());
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_told_from_what_is_being_written() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let written = fresh(folder.path()).expect("made");
+        let left = [".syscost-abcdef.tmp", ".tmpAbCdEf"].map(|name| folder.path().join(name));
+        for path in &left {
+            fs::write(path, "half").expect("written");
+        }
+        fs::write(folder.path().join("run.json"), "{}").expect("written");
+        let long_ago = std::time::SystemTime::now() - 2 * UNTOUCHED;
+        let old = fs::File::open(&left[1]).expect("there");
+        assert_eq!(
+            abandoned(folder.path()),
+            [left[0].clone()],
+            "the other is fresh"
+        );
+        old.set_modified(long_ago).expect("ours");
+        let mut found = abandoned(folder.path());
+        found.sort();
+        assert_eq!(found, left);
+        assert!(written.path().exists());
     }
 
     #[test]

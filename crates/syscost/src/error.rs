@@ -32,12 +32,19 @@ pub enum Failed {
     /// The command line is wrong.
     #[error("{0}")]
     Usage(String),
+    /// Ctrl-C came before there was anything to keep.
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// Returns the exit code of an error. An unknown name of a run, row, CPU, journal or program is
 /// bad usage.
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
-    let is_usage = error.is::<Failed>()
+    let failed = error.downcast_ref::<Failed>();
+    if matches!(failed, Some(Failed::Interrupted)) {
+        return exit::INTERRUPTED;
+    }
+    let is_usage = failed.is_some()
         || error
             .downcast_ref::<StoreError>()
             .is_some_and(StoreError::is_no_run)

@@ -68,8 +68,9 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failed> {
     } else if !folder.is_dir() {
         format!("there is no folder {}; make it first", folder.display())
     } else {
-        match tempfile::tempfile_in(folder) {
-            Ok(_) => return Ok(()),
+        match tempfile::tempfile_in(folder).map(|_| is_fixed(path)) {
+            Ok(false) => return Ok(()),
+            Ok(true) => "it is there and may not be changed (chattr); give another name".to_owned(),
             Err(cause) => format!("{cause}; give another folder"),
         }
     };
@@ -77,9 +78,43 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Failed> {
     Err(Failed::Usage(format!("{path} cannot be written: {why}")))
 }
 
+/// Whether there is a file that nobody may replace: one that is immutable, or may only grow. That a
+/// file's mode forbids writing does not matter.
+fn is_fixed(path: &Path) -> bool {
+    let fixed = Some(rustix::io::Errno::PERM.raw_os_error());
+    let opened = fs::OpenOptions::new().write(true).open(path);
+    opened.is_err_and(|cause| cause.raw_os_error() == fixed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[expect(clippy::print_stdout, reason = "a test says why it skips")]
+    fn a_file_that_may_not_be_replaced_is_reported_beforehand() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("run.json");
+        std::fs::write(&path, "theirs").expect("written");
+        let mut options = std::fs::metadata(&path).expect("there").permissions();
+        options.set_readonly(true);
+        std::fs::set_permissions(&path, options).expect("ours");
+        assert!(check_writable(&path).is_ok(), "its folder decides");
+        let fix = |flag: &str| {
+            let chattr = std::process::Command::new("chattr")
+                .arg(flag)
+                .arg(&path)
+                .output();
+            chattr.is_ok_and(|output| output.status.success())
+        };
+        if !fix("+i") {
+            return println!("skipped: no file can be made immutable here");
+        }
+        let checked = check_writable(&path);
+        assert!(fix("-i"));
+        let error = checked.expect_err("it is immutable").to_string();
+        assert!(error.contains("may not be changed"), "{error}");
+    }
 
     #[test]
     fn a_missing_folder_is_reported_beforehand() {

@@ -8,15 +8,18 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::error::exit;
 
-/// Returns a flag that SIGINT, SIGTERM and SIGHUP set. A second signal ends the program at once;
-/// its workers die with it.
+/// Returns a flag that SIGINT, SIGTERM and SIGHUP set. A second SIGINT or SIGTERM ends the program at
+/// once; its workers die with it. A second SIGHUP does not: a terminal that is closed sends one, and its
+/// shell another.
 pub(crate) fn catch() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let code = i32::from(exit::INTERRUPTED);
+    let code = i32::from(exit::INTERRUPTED);
+    for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
             .context("catching Ctrl-C")?;
+    }
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&flag)).context("catching Ctrl-C")?;
     }
     Ok(flag)
 }

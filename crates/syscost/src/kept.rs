@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use syscost_harness::session::INTERRUPTED;
 use syscost_results::{Measurement, Run, Status};
-use syscost_store::{LATEST, Store, StoreError};
+use syscost_store::{LATEST, Loaded, Store, StoreError};
 
 use crate::selection::{Choice, choose_of, names_of};
-use crate::terminal::note;
+use crate::terminal::{note, warn};
 use crate::{Failed, references};
 
 /// Returns the run called `name`.
@@ -17,7 +17,23 @@ use crate::{Failed, references};
 /// When there is no such run, or its document cannot be read.
 pub(crate) fn run(name: &str) -> Result<Run> {
     let found = Store::of_user().find(name);
-    Ok(found.map_err(|error| explain_missing(name, error))?.run)
+    let found = found.map_err(|error| explain_missing(name, error))?;
+    warn_of_skipped(&found);
+    Ok(found.run)
+}
+
+/// Warns of the files in the directory of runs that are later than the run, but contain none.
+pub(crate) fn warn_of_skipped(loaded: &Loaded) {
+    /// Maximum number of files that are named.
+    const NAMED: usize = 3;
+    for problem in loaded.skipped.iter().take(NAMED) {
+        warn(&format!("skipped: {problem}"));
+    }
+    if let more @ 1.. = loaded.skipped.len().saturating_sub(NAMED) {
+        warn(&format!(
+            "skipped: {more} more files; `syscost history` names all"
+        ));
+    }
 }
 
 /// Returns the runs of these names, each once.
@@ -100,6 +116,7 @@ pub(crate) fn find(name: &str, lack: impl Fn(&Run) -> Option<String>) -> Result<
     };
     let found = Store::of_user().find_having(name, has);
     let (loaded, passed) = found.map_err(|error| explain_missing(name, error))?;
+    warn_of_skipped(&loaded);
     if let Some((id, lack)) = first.filter(|_| passed > 0) {
         let others = match passed - 1 {
             0 => String::new(),

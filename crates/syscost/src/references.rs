@@ -6,7 +6,7 @@ use syscost_report::summary;
 use syscost_results::{Machine, Run, document};
 use syscost_store::{Store, StoreError};
 
-use crate::Failed;
+use crate::{Failed, kept};
 
 /// The shipped references: a name, and a run document without samples (written by `cargo xtask
 /// reference` from a run document).
@@ -93,6 +93,7 @@ pub(crate) fn find(name: &str) -> Result<Reference> {
         }
         other => other.into(),
     })?;
+    kept::warn_of_skipped(&loaded);
     Ok(Reference {
         name: name.to_owned(),
         run: loaded.run,

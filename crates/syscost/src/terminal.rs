@@ -49,6 +49,11 @@ macro_rules! note {
 }
 pub(crate) use note;
 
+/// Prints a warning as [`note!`] does.
+pub(crate) fn warn(text: &str) {
+    note!("{YELLOW}warning:{RESET} {text}");
+}
+
 /// Whether `--quiet` was given.
 static QUIET: AtomicBool = AtomicBool::new(false);
 

@@ -57,6 +57,66 @@ fn the_latest_run_that_has_a_row_is_shown_where_a_later_one_lacks_it() {
     assert!(message.contains("no row is called `g.h`"), "{message}");
 }
 
+#[test]
+fn files_that_are_no_stored_run_do_not_hide_the_latest() {
+    let program = with_runs(3);
+    let (newest, document) = stamped(2, 7.0);
+    let write = |name: &str, content: &str| {
+        fs::write(runs(&program).join(name), content).expect("written");
+    };
+    let whole = document.to_string();
+    let page = program.folder().join("page.html").display().to_string();
+    write(
+        "fio-result.json",
+        r#"{"fio version": "fio-3.36", "jobs": []}"#,
+    );
+    write("20990101T000000Z-0.json", &whole[..whole.len() / 2]);
+    write(&format!("{newest}-conflicted-copy.json"), &whole);
+    for arguments in [
+        &["show"][..],
+        &["show", "latest"],
+        &["numbers"],
+        &["compare", "latest~1", "latest"],
+        &["report", "latest", "-o", &page],
+    ] {
+        let output = program.run(arguments);
+        let messages = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {messages}");
+        for file in ["fio-result", "20990101T", "conflicted-copy"] {
+            assert!(messages.contains(file), "{arguments:?}: {messages}");
+        }
+        assert!(messages.contains("skipped"), "{arguments:?}: {messages}");
+    }
+    let tagged = program.run(&["history", "tag", "latest", "mine"]);
+    assert!(tagged.status.success(), "{}", text(&tagged.stderr));
+    let list: Value = serde_json::from_slice(&program.run(&["history", "--format", "json"]).stdout)
+        .expect("a list");
+    assert_eq!(ids(&list)[0], newest);
+    assert_eq!(list["runs"][0]["tags"], serde_json::json!(["mine"]));
+    // Where none can be read, the reason is the newest one's.
+    let only = Program::new();
+    fs::create_dir_all(runs(&only)).expect("made");
+    fs::write(runs(&only).join("1.json"), "{").expect("written");
+    let output = only.run(&["show"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("1.json"));
+}
+
+#[test]
+fn a_tag_that_begins_a_runs_id_is_refused() {
+    let program = with_runs(2);
+    let (first, _) = stamped(0, 1.0);
+    let (second, _) = stamped(1, 1.0);
+    let output = program.run(&["history", "tag", &first, &second[..8]]);
+    let messages = text(&output.stderr);
+    assert!(!output.status.success(), "{messages}");
+    let sentence: Vec<&str> = messages.split_whitespace().collect();
+    assert!(
+        sentence.join(" ").contains("beginning of a run's id"),
+        "{messages}"
+    );
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -218,6 +278,21 @@ fn a_tagged_run_is_found_and_not_pruned() {
     ];
     assert_eq!(program.json(&old)["removed"], true);
     assert_eq!(files(&program), 0);
+}
+
+#[test]
+fn a_damaged_index_is_built_anew() {
+    let program = with_runs(2);
+    assert!(program.run(&["history"]).status.success());
+    let index = program.folder().join("syscost/index.sqlite");
+    let mut bytes = fs::read(&index).expect("it is there");
+    bytes[..4096].fill(0x5a);
+    fs::write(&index, bytes).expect("written");
+    let output = program.run(&["history", "--format", "json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let list: Value = serde_json::from_slice(&output.stdout).expect("a list");
+    assert_eq!(ids(&list).len(), 2);
+    assert!(index.with_extension("sqlite.damaged").exists());
 }
 
 #[test]

@@ -145,6 +145,22 @@ fn ctrl_c_ends_the_neighbour_meter_with_its_summary() {
 }
 
 #[test]
+fn a_closed_terminal_sends_more_than_one_signal_and_the_run_is_kept() {
+    let program = Program::new();
+    let (mut child, _) = start(&program, 10);
+    // Nothing can be printed any more.
+    drop(child.stdout.take());
+    for _ in 0..2 {
+        kill_process(pid(&child), Signal::HUP).expect("it is there");
+        sleep(Duration::from_millis(1));
+    }
+    let status = child.wait().expect("it can be waited for");
+    assert_eq!(status.code(), Some(130));
+    let kept = fs::read_dir(program.folder().join("syscost/runs")).expect("it is there");
+    assert_eq!(kept.count(), 1);
+}
+
+#[test]
 fn a_killed_run_is_resumed_without_loss_and_leaves_no_process() {
     let program = Program::new();
     let (mut child, journal) = start(&program, 40);

@@ -72,6 +72,25 @@ fn is_running(pid: u32) -> bool {
 }
 
 #[test]
+fn clean_removes_what_was_left_half_written() {
+    let program = Program::new();
+    let data = program.folder().join("syscost");
+    fs::create_dir_all(data.join("runs")).expect("made");
+    let left = ["runs/.syscost-AbCdEf.tmp", "cores.12853.tmp"].map(|name| data.join(name));
+    for path in &left {
+        fs::write(path, "half").expect("written");
+    }
+    let dry = program.run(&["clean", "--dry-run"]);
+    let said = String::from_utf8_lossy(&dry.stdout).into_owned();
+    for path in &left {
+        let line = format!("would remove file {}", path.display());
+        assert!(said.contains(&line) && path.exists(), "{said}");
+    }
+    assert!(program.run(&["clean"]).status.success());
+    assert!(left.iter().all(|path| !path.exists()));
+}
+
+#[test]
 fn a_killed_runs_partners_end_with_it_and_its_objects_with_the_next_run() {
     if existing().is_none() {
         println!("skipped: /proc/sysvipc/sem cannot be read");

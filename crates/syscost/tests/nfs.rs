@@ -5,6 +5,7 @@ mod common;
 #[path = "common/nfs.rs"]
 mod nfs;
 
+use std::io::Write;
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use common::{Program, row, rows};
 use nfs::NfsServer;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
 /// Time after which a hang is detected: no test waits as long otherwise.
@@ -139,6 +140,59 @@ fn servers_that_are_no_use_are_reported_before_anything_is_measured() {
         assert!(messages.contains(words), "{export}: {messages}");
         assert!(output.stdout.is_empty(), "{export}");
     }
+}
+
+/// A server that announces a large answer to the first call and sends a byte of it at a time.
+fn dripping() -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.expect("a client");
+            thread::spawn(move || {
+                let mut written = client.write_all(&[0x80, 0x10, 0, 0]);
+                while written.is_ok() {
+                    thread::sleep(Duration::from_millis(300));
+                    written = client.write_all(&[0]);
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_server_that_drips_neither_holds_a_run_nor_hides_an_interrupt() {
+    let program = Program::new();
+    let export = format!("nfs://{}/", dripping());
+    let begin = || {
+        let mut command = command(&program, "fs.nfs{op=null}", &export, "3");
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the binary starts")
+    };
+    let output = ended(begin());
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{messages}");
+    assert!(messages.contains("answer"), "{messages}");
+
+    let child = begin();
+    let process = Pid::from_raw(child.id() as i32).expect("a process");
+    // Until the signal is caught it ends the program, which is not what is tried here.
+    let mask = format!("/proc/{}/status", child.id());
+    let begun = Instant::now();
+    let catches = |status: &String| {
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = u64::from_str_radix(caught.unwrap_or("0").trim(), 16).unwrap_or(0);
+        caught & (1 << (Signal::INT.as_raw() - 1)) != 0
+    };
+    while !std::fs::read_to_string(&mask).is_ok_and(|status| catches(&status)) {
+        assert!(begun.elapsed() < LONG, "it never catches the signal");
+        thread::sleep(Duration::from_millis(1));
+    }
+    kill_process(process, Signal::INT).expect("it is there");
+    let output = ended(child);
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{messages}");
 }
 
 #[test]

@@ -4,7 +4,8 @@ mod common;
 
 use common::{Program, row, rows};
 use serde_json::Value;
-use syscost_results::RoundSamples;
+use syscost_results::Measurement;
+use syscost_results::estimate::selection::Conversion;
 use syscost_results::stats::order;
 
 /// A schema of the document, generated from the types.
@@ -210,14 +211,15 @@ fn a_crash_and_a_hang_cost_one_row_each() {
     assert_eq!(row(&run, "syscall.null{call=getppid}")["status"], "ok");
 }
 
-/// A row's rounds: the number of each, its median (of undisturbed samples if there are enough), and
-/// whether there are.
+/// A row's rounds: the number of each, its median (of undisturbed samples if there are enough, at
+/// the frequency at which the row's cost is given), and whether there are.
 fn rounds_of(row: &Value) -> Vec<(u64, f64, bool)> {
-    let rounds = row["samples"].as_array().expect("samples").iter();
+    let row: Measurement = serde_json::from_value(row.clone()).expect("a row");
+    let conversion = Conversion::of(&row);
+    let rounds = row.samples.expect("samples").into_iter();
     rounds
         .map(|round| {
-            let round: RoundSamples = serde_json::from_value(round.clone()).expect("a round");
-            let median = order::median(&round.best()).expect("a median");
+            let median = order::median(&round.best(conversion)).expect("a median");
             (u64::from(round.round), median, round.is_undisturbed())
         })
         .collect()

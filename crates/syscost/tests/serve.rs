@@ -10,9 +10,11 @@ use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
+use std::thread;
 use std::time::Duration;
 
 use common::Program;
+use rustix::fs::{CWD, Mode, mkfifoat};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use server::{PATIENCE, Server, said};
@@ -80,6 +82,61 @@ fn a_run_names_its_far_end() {
         log.contains("session 1 of 127.0.0.1:") && !log.contains(&token),
         "{log}"
     );
+}
+
+#[test]
+fn a_token_that_can_be_read_once_reaches_the_workers() {
+    let program = Program::new();
+    let server = Server::start(&program, &[]);
+    let fifo = program.folder().join("fifo");
+    mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).expect("made");
+    let (digits, path) = (server.token().reveal(), fifo.clone());
+    let writer = thread::spawn(move || fs::write(path, digits).expect("written"));
+    let peer = server.address.to_string();
+    let fifo = fifo.display().to_string();
+    let output = program.run(&[
+        "run",
+        "net.tcp.round_trip{path=remote}",
+        "--profile",
+        "quick",
+        "--budget",
+        "3",
+        "--no-save",
+        "--peer",
+        &peer,
+        "--token-file",
+        &fifo,
+        "--format",
+        "json",
+    ]);
+    writer.join().expect("it wrote");
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(is_a_run(&output), "{messages}");
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let rows = document["measurements"].as_array().expect("rows");
+    assert!(!rows.is_empty(), "{messages}");
+    for row in rows {
+        let reason = row["reason"].as_str().unwrap_or_default();
+        assert!(
+            !reason.contains("token") && !reason.contains("far end"),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_name_costs_the_far_end_no_session() {
+    let program = Program::new();
+    let server = Server::start(&program, &["--once"]);
+    let peer = server.address.to_string();
+    let file = server.token_file.display().to_string();
+    let wrong = program.run(&["run", "net.nosuch", "--peer", &peer, "--token-file", &file]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let output = run(&program, &peer, &file, &[]);
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(is_a_run(&output), "it still serves: {messages}");
+    let (code, log) = server.end();
+    assert_eq!(code, Some(0), "{log}");
 }
 
 #[test]

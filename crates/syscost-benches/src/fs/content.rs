@@ -1,8 +1,6 @@
 //! Shared: a file's content on its device.
 
-use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Buffer};
@@ -17,15 +15,15 @@ pub(super) struct Content {
 
 /// Reads a file, whose length is a multiple of 4096 bytes, from its device: directly where the file
 /// system can, otherwise after its pages have left the cache. A file in memory is read from memory.
-pub(super) fn read_back(space: &Space, path: &Path) -> Result<Content, Failure> {
+pub(super) fn read_back(space: &Space, name: &str) -> Result<Content, Failure> {
     let failed = |cause| Failure::of("read back what was written", cause);
-    let mut file = File::open(path).map_err(failed)?;
+    let mut file = space.folder().open(name)?;
     let mut source = "read from memory";
     if !space.filesystem().is_in_memory() {
         files::drop_cache(&file)?;
         source = "read after the page cache was emptied";
         if let Ok(Some(_)) = files::direct_alignment(&file) {
-            file = files::open_direct(path, false)?;
+            file = space.folder().open_direct(name)?;
             source = "read with O_DIRECT";
         }
     }

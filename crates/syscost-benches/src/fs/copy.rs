@@ -61,6 +61,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// file system's own blocks are counted, too.
 const MIN_ALL: f64 = 0.95;
 
+/// Name of the file that is copied to.
+const TARGET: &str = "target";
+
 fn cases() -> Vec<Case> {
     let of = |by: By| Case::new([(By::KEY, by.name()), (SIZE, "4M")]);
     in_each_directory(&By::ALL.map(of))
@@ -77,8 +80,8 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     let seed = b.random().u64(..);
     let source = space.file("source", bytes, seed)?;
     space.room_for(bytes)?;
-    let target = space.path().join("target");
-    let mut copier = Copier::new(by, source.path(), &target, bytes)?;
+    let target = space.folder().create(TARGET)?;
+    let mut copier = Copier::new(by, source.open()?, target, bytes)?;
     copier.probe(&space.filesystem().kind)?;
     let cached = source.open()?;
     Cache::of(space, &cached)?.fill(b, || read_through(&source, &cached))?;
@@ -119,7 +122,7 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     if b.is_timed() {
         return Ok(());
     }
-    let content = read_back(space, &target)?;
+    let content = read_back(space, TARGET)?;
     let is_right =
         content.bytes.len() as u64 == bytes && stamp::check(&content.bytes, 0, seed).is_ok();
     let what = "content of the target";

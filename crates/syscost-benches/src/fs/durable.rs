@@ -1,6 +1,5 @@
 //! Shared: whether each operation waits until its change is on the device.
 
-use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::fsync;
@@ -112,12 +111,8 @@ pub(super) fn claim_delivered(b: &mut Bencher, waits: &Waits) {
 }
 
 /// Starts watching the device of a space.
-pub(super) fn watch(space: &Space) -> Result<Waits, Failure> {
-    let folder = File::open(space.path());
-    let tried = format!("open {}", space.path().display());
-    Ok(Waits::begin(
-        &folder.map_err(|cause| Failure::of(&tried, cause))?,
-    ))
+pub(super) fn watch(space: &Space) -> Waits {
+    Waits::begin(space.folder().file())
 }
 
 /// Syncs a directory, so that its preparation is not part of the measurement. Not every

@@ -181,8 +181,7 @@ fn measure(
     mut perform: impl FnMut(&File) -> Result<(), Errno>,
 ) -> Result<(), Failure> {
     space.room_for(MAX_FREED * bytes)?;
-    let path = space.path().join("blocks");
-    let file = File::create_new(&path).map_err(|cause| Failure::of("make a file", cause))?;
+    let file = space.folder().create("blocks")?;
     op.expect(b, bytes);
     op.undo(&file, bytes)
         .and_then(|()| op.perform(&file, bytes))

@@ -204,7 +204,7 @@ mod tests {
     ) -> Option<u64> {
         let space = on_disk()?;
         doubt(space.filesystem())?;
-        let parent = entries::open_directory(space.path()).unwrap();
+        let parent = entries::open_directory(space.folder()).unwrap();
         let aside = Aside::within(&parent).unwrap()?;
         let directory = make_apart(&parent, "pool").unwrap();
         let names: Vec<CString> = (0..32).map(entries::name).collect();

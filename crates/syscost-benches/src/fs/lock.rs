@@ -13,6 +13,8 @@
 //! ## Source
 //! lmbench `lat_fcntl`.
 
+use std::os::fd::OwnedFd;
+
 use syscost_harness::prelude::*;
 
 use super::space::Space;
@@ -43,5 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let via = Via::of(b.case())?;
     let space = Space::of(b.case())?;
     durable::expect_answers(b, space.filesystem());
-    sync::measure_free_lock(b, via, &sync::open_twice(&space.path().join("lock"))?)
+    let folder = space.folder();
+    let files = [folder.create("lock")?, folder.open_to_write("lock", 0)?];
+    sync::measure_free_lock(b, via, &files.map(OwnedFd::from))
 }

@@ -131,7 +131,7 @@ mod tests {
             return println!("skipped: the build lies in memory");
         };
         let adding = Adding::new(&space, Made::File, Sync::None).unwrap();
-        let directory = crate::fs::entries::open_directory(space.path()).unwrap();
+        let directory = crate::fs::entries::open_directory(space.folder()).unwrap();
         let limited = move || -> Result<(), Failure> {
             let next = File::open("/").map_err(|cause| Failure::of("open /", cause))?;
             let limit = Rlimit {

@@ -1,8 +1,7 @@
 //! Shared: blocks of a file that are overwritten one after another, with content that says where
 //! it belongs and how often its block has been written.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::File;
 
 use rustix::fs::OFlags;
 use rustix::io::pwrite;
@@ -87,12 +86,8 @@ impl Overwriter {
     ) -> Result<Self, Failure> {
         let seed = b.random().u64(..);
         let stamped = space.file("written_over", blocks.file, seed)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(flags.bits() as i32)
-            .open(stamped.path())
-            .map_err(|cause| Failure::of(&format!("open with {flags:?}"), cause))?;
+        let folder = space.folder();
+        let file = folder.open_to_write(stamped.name(), flags.bits() as i32)?;
         let mut writer = Self {
             file,
             buffer: Buffer::new(blocks.block as usize, ALIGNMENT),
@@ -163,7 +158,7 @@ impl Overwriter {
         if b.is_timed() {
             return Ok(());
         }
-        let content = read_back(space, self.stamped.path())?;
+        let content = read_back(space, self.stamped.name())?;
         let right = (0..self.blocks())
             .filter(|index| self.is_right(*index, &content.bytes))
             .count();

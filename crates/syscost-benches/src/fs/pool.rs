@@ -107,7 +107,7 @@ struct Found {
 impl<O: Operation> Pool<O> {
     /// A pool of `count` names in a new directory of this space, with its entries ready.
     pub(super) fn new(space: &Space, operation: O, count: usize) -> Result<Self, Failure> {
-        let parent = entries::open_directory(space.path())?;
+        let parent = entries::open_directory(space.folder())?;
         let aside = match operation.makes_inodes() {
             true => Aside::within(&parent)?,
             false => None,
@@ -253,7 +253,7 @@ pub(super) fn measure<O: Operation>(
         }
         Sync::Fsync => {
             settle(pool.directory())?;
-            let (waits, made) = (durable::watch(space)?, Cell::new(0));
+            let (waits, made) = (durable::watch(space), Cell::new(0));
             b.single(
                 || {
                     waits.after(made.get());

@@ -200,7 +200,7 @@ impl Filled {
 
     fn new(space: &Space, count: usize, each: Each) -> Result<Self, Failure> {
         space.room_for((count * BYTES_OF_AN_INODE) as u64)?;
-        let parent = entries::open_directory(space.path())?;
+        let parent = entries::open_directory(space.folder())?;
         let directory = entries::make_directory(&parent, Self::NAME)?;
         // A server may be asked for names and attributes together (READDIRPLUS).
         let is_of_one_file = each == Each::None && !space.filesystem().is_remote();
@@ -282,7 +282,8 @@ mod tests {
             return println!("skipped: the build lies in memory");
         };
         let filled = Filled::new(&space, 3, Each::Stat).unwrap();
-        std::fs::remove_file(space.path().join("filled/entry00001")).unwrap();
+        let entry = "filled/entry00001";
+        rustix::fs::unlinkat(space.folder().file(), entry, rustix::fs::AtFlags::empty()).unwrap();
         let mut buffer = entries::buffer();
         assert!(filled.read(&mut buffer, |_, _| Ok(())).is_err());
         assert_eq!(filled.look().unwrap().once, 2);

@@ -312,7 +312,7 @@ mod tests {
         let Some(space) = on_disk() else {
             return println!("skipped: the build lies in memory");
         };
-        let path = space.path().to_owned();
+        let folder = space.folder().clone();
         let limited = move || -> Result<(), Failure> {
             process::survive_file_size_limit();
             let limit = Some(4 << 10);
@@ -321,7 +321,7 @@ mod tests {
                 maximum: limit,
             };
             setrlimit(Resource::Fsize, limit).map_err(|cause| Failure::of("setrlimit", cause))?;
-            let directory = super::super::entries::open_directory(&path)?;
+            let directory = super::super::entries::open_directory(&folder)?;
             let files = files(10 << 10, Op::Create, Sync::None);
             let made = files.perform(&directory, c"long");
             match made.map_err(|bad| files.refused(bad)) {
@@ -332,9 +332,7 @@ mod tests {
         let cpus = syscost_sys::cpu::allowed().expect("some");
         let partner = Partner::start(Between::Processes, &cpus, limited).unwrap();
         partner.join().unwrap();
-        assert_eq!(
-            std::fs::metadata(space.path().join("long")).unwrap().len(),
-            4 << 10
-        );
+        let made = space.folder().open("long").unwrap();
+        assert_eq!(made.metadata().unwrap().len(), 4 << 10);
     }
 }

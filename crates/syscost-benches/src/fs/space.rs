@@ -11,13 +11,13 @@ mod storage;
 
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use syscost_harness::directory::Directory;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Filesystem, stamp};
 use syscost_sys::platform;
-use syscost_sys::scratch::{self, Tree};
+use syscost_sys::scratch::{self, Folder, Tree};
 
 pub(super) use cache::Cache;
 pub(super) use direct::{Direct, allowed_direct};
@@ -39,7 +39,8 @@ pub(super) struct Space {
 /// A file of a [`Space`] whose content shows where it belongs.
 #[derive(Debug, Clone)]
 pub(super) struct Stamped {
-    path: PathBuf,
+    folder: Folder,
+    name: String,
     bytes: u64,
     seed: u64,
 }
@@ -47,19 +48,19 @@ pub(super) struct Stamped {
 impl Space {
     /// A new folder for this case.
     pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        Self::within(Directory::of(case)?.made()?)
+        Self::within(&Directory::of(case)?.made()?)
     }
 
     /// A new folder within this one.
     fn within(folder: &Path) -> Result<Self, Failure> {
         let tree = scratch::tree_in(folder)?;
-        let filesystem = files::filesystem(tree.path())?;
+        let filesystem = files::filesystem_of(tree.folder().file())?;
         Ok(Self { tree, filesystem })
     }
 
-    /// Path of the folder.
-    pub(super) fn path(&self) -> &Path {
-        self.tree.path()
+    /// The folder.
+    pub(super) fn folder(&self) -> &Folder {
+        self.tree.folder()
     }
 
     /// The file system that it is on.
@@ -89,9 +90,8 @@ impl Space {
     /// Creates a file of this many bytes, already written back to its device.
     pub(super) fn file(&self, name: &str, bytes: u64, seed: u64) -> Result<Stamped, Failure> {
         self.room_for(bytes)?;
-        let path = self.path().join(name);
-        let failed = |cause| Failure::of(&format!("write {}", path.display()), cause);
-        let mut file = File::create_new(&path).map_err(failed)?;
+        let failed = |cause| Failure::of(&format!("write {name}"), cause);
+        let mut file = self.folder().create(name)?;
         let mut part = vec![0; PART];
         let mut offset = 0;
         while offset < bytes {
@@ -101,14 +101,19 @@ impl Space {
             offset += length as u64;
         }
         file.sync_all().map_err(failed)?;
-        Ok(Stamped { path, bytes, seed })
+        Ok(Stamped {
+            folder: self.folder().clone(),
+            name: name.to_owned(),
+            bytes,
+            seed,
+        })
     }
 }
 
 impl Stamped {
-    /// Path of the file.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// Name of the file in its space.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Length of the file, in bytes.
@@ -118,15 +123,14 @@ impl Stamped {
 
     /// Opens it for reading through the page cache.
     pub(super) fn open(&self) -> Result<File, Failure> {
-        File::open(&self.path)
-            .map_err(|cause| Failure::of(&format!("open {}", self.path.display()), cause))
+        Ok(self.folder.open(&self.name)?)
     }
 
     /// Opens it for reading with direct I/O. Some file systems accept that and read through the page cache
     /// nevertheless: [`Stamped::claim_direct`] detects it.
     pub(super) fn open_direct(&self) -> Result<File, Failure> {
-        files::open_direct(&self.path, false)
-            .map_err(|error| Failure::Unsupported(error.to_string()))
+        let opened = self.folder.open_direct(&self.name);
+        opened.map_err(|error| Failure::Unsupported(error.to_string()))
     }
 
     /// Claims that a descriptor of this file was open for direct I/O, and that its reads left nothing in

@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 
 use crate::sides::Padded;
 
-pub(crate) use file_lock::locks::{Via, open_twice};
+pub(crate) use file_lock::locks::Via;
 pub(crate) use file_lock::measure_free as measure_free_lock;
 
 pub(crate) const GROUP: Group = Group {

@@ -46,7 +46,6 @@ pub(super) const COUNTED_PER_TASK: u64 = 32;
 /// Minimum number of audited operations.
 const MIN_AUDITED: u64 = 4;
 
-
 /// Minimum number of switches per operation for it to be one that sleeps.
 const MIN_SLEEPS: f64 = 0.5;
 
@@ -131,9 +130,7 @@ impl Bencher<'_> {
                 &mut |what| {
                     uncounted(|| body.before(audited));
                     match what {
-                        Audited::Operations => {
-                            body.run(audited).and_then(|()| body.after(audited))
-                        }
+                        Audited::Operations => body.run(audited).and_then(|()| body.after(audited)),
                         Audited::Nothing => body.idle(),
                     }
                 },

@@ -1,6 +1,5 @@
 //! The storage under a directory, for the document.
 
-use std::fs::File;
 use std::path::Path;
 
 use syscost_results::directory::{self, DirectIo, NfsMount};
@@ -30,9 +29,9 @@ pub(crate) fn of_rows(rows: &[Row]) -> Vec<directory::Directory> {
 /// When nothing can be written there.
 pub fn facts_of(directory: &Directory) -> Result<directory::Directory, Failure> {
     let path = directory.made()?;
-    scratch::sweep_in(path);
-    let direct = try_file(path)?;
-    let found = files::filesystem(path)?;
+    scratch::sweep_in(&path);
+    let direct = try_file(&path)?;
+    let found = files::filesystem(&path)?;
     Ok(directory::Directory {
         filesystem: found.kind.clone(),
         source: found.source.clone(),
@@ -63,9 +62,7 @@ fn nameplate(directory: &Directory) -> directory::Directory {
 /// the kernel does not say.
 fn try_file(folder: &Path) -> Result<Option<DirectIo>, SystemError> {
     let tree = scratch::tree_in(folder)?;
-    let path = tree.path().join("file");
-    let failed = |cause| SystemError::new("create", path.display().to_string(), cause);
-    let file = File::create_new(&path).map_err(failed)?;
+    let file = tree.folder().create("file")?;
     let alignment = files::direct_alignment(&file).unwrap_or_default();
     Ok(alignment.map(|alignment| DirectIo {
         memory_bytes: alignment.memory as u32,

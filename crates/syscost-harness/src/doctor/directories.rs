@@ -1,14 +1,14 @@
 //! Whether file systems can be measured where they would be.
 
 use std::fs;
+use std::io::Write;
 
 use syscost_results::Directory;
 use syscost_results::run::Warning;
-use syscost_sys::files;
-use syscost_sys::{SystemError, scratch};
+use syscost_sys::{files, scratch};
 
 use super::{Finding, Level, warning};
-use crate::directory::{default, facts_of};
+use crate::directory::{self, default, facts_of};
 use crate::failure::Failure;
 
 /// Bytes of the file that is used for the check.
@@ -50,7 +50,7 @@ pub fn directory_finding() -> Finding {
     let was_there = default.path.exists();
     let facts = facts_of(&default);
     let finding = match &facts {
-        Ok(facts) => finding(facts, try_cold(&default.path)),
+        Ok(facts) => finding(facts, try_cold(&default)),
         Err(reason) => unusable(&default.path.display().to_string(), reason),
     };
     if !was_there {
@@ -69,7 +69,7 @@ fn unusable(path: &str, reason: &Failure) -> Finding {
     }
 }
 
-fn finding(facts: &Directory, cold: Result<(), SystemError>) -> Finding {
+fn finding(facts: &Directory, cold: Result<(), Failure>) -> Finding {
     let gib = |bytes: Option<u64>| bytes.unwrap_or(0) as f64 / f64::from(1 << 30);
     let place = format!(
         "{} on {}, {:.1} of {:.1} GiB free",
@@ -112,20 +112,17 @@ fn finding(facts: &Directory, cold: Result<(), SystemError>) -> Finding {
     }
 }
 
-/// Evicts a new file in a folder from the page cache.
-fn try_cold(folder: &std::path::Path) -> Result<(), SystemError> {
-    let tree = scratch::tree_in(folder)?;
-    let path = tree.path().join("file");
-    let failed = |cause| SystemError::new("write", path.display().to_string(), cause);
-    fs::write(&path, vec![7; BYTES]).map_err(failed)?;
-    let file = fs::File::open(&path).map_err(failed)?;
-    files::drop_cache(&file)
+/// Evicts a new file in a directory from the page cache.
+fn try_cold(directory: &directory::Directory) -> Result<(), Failure> {
+    let tree = scratch::tree_in(&directory.made()?)?;
+    let mut file = tree.folder().create("file")?;
+    let written = file.write_all(&[7; BYTES]);
+    written.map_err(|cause| Failure::of("write a file", cause))?;
+    Ok(files::drop_cache(&file)?)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use syscost_results::directory::DirectIo;
 
     use super::*;
@@ -165,13 +162,7 @@ mod tests {
 
     #[test]
     fn what_can_be_had_decides_the_level() {
-        let stays = || {
-            Err(SystemError::new(
-                "posix_fadvise",
-                "the file",
-                io::Error::other("stays"),
-            ))
-        };
+        let stays = || Err(Failure::Failed("its pages stayed".to_owned()));
         let good = finding(&directory(false), Ok(()));
         assert_eq!((good.level, good.advice), (Level::Good, ""));
         assert!(

@@ -154,7 +154,9 @@ mod tests {
         );
         write("sys/module/haltpoll/parameters/guest_halt_poll_ns", "0\n");
         assert_eq!(
-            capture_tree(root.path()).idle().as_deref(),
+            capture_tree(root.path(), &Topology::default(), &[])
+                .idle()
+                .as_deref(),
             Some("driver haltpoll, governor haltpoll, no polling by the guest")
         );
     }

@@ -62,7 +62,7 @@ impl KeptFile {
     pub(super) fn open(
         path: Option<&Path>,
         machine: &Machine,
-        environment: &BTreeMap<String, String>,
+        environment: &BTreeMap<String, Option<String>>,
     ) -> Self {
         let machines = path.map(read::<Machines>).unwrap_or_default();
         Self {
@@ -144,7 +144,11 @@ impl Kept {
 
 /// A machine, measured by builds of one kind.
 fn machine_key(machine: &Machine) -> String {
-    format!("{}, {}", machine.identity().join(", "), machine.build.profile)
+    format!(
+        "{}, {}",
+        machine.identity().join(", "),
+        machine.build.profile
+    )
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nfs3_client::io::{AsyncRead, AsyncWrite};
 use rustix::io::retry_on_intr;
@@ -111,6 +111,8 @@ pub(super) struct Wire {
     traffic: Arc<Mutex<Traffic>>,
     /// Whether the next bytes are a record mark.
     at_mark: bool,
+    /// When the answer to the last call was first seen to come in pieces.
+    dripping: Option<Instant>,
 }
 
 /// What a client keeps of its wire, which nfs3_client owns.
@@ -147,11 +149,15 @@ impl Wire {
             socket: Arc::clone(&watch.socket),
             traffic: Arc::clone(&watch.traffic),
             at_mark: true,
+            dripping: None,
         };
         Ok((wire, watch))
     }
 
-    fn receive(&self, bytes: &mut [u8]) -> io::Result<()> {
+    /// Receives all of these bytes. The socket's time limit is for one call, which ends with what
+    /// has arrived until then; how long an answer may take in all is only looked at once that has
+    /// happened, so that usual answers cost no reading of a clock.
+    fn receive(&mut self, bytes: &mut [u8]) -> io::Result<()> {
         let mut done = 0;
         while done < bytes.len() {
             let rest = &mut bytes[done..];
@@ -161,6 +167,12 @@ impl Wire {
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
             }
             done += count;
+            if done < bytes.len() {
+                let since = self.dripping.get_or_insert_with(Instant::now);
+                if since.elapsed() >= PATIENCE {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+            }
         }
         Ok(())
     }
@@ -190,6 +202,7 @@ impl Wire {
     fn send(&mut self, record: &[u8]) -> io::Result<()> {
         locked(&self.traffic).call(record)?;
         self.at_mark = true;
+        self.dripping = None;
         let mut done = 0;
         while done < record.len() {
             let rest = &record[done..];
@@ -298,6 +311,30 @@ mod tests {
             let is_bad = |error: &io::Error| error.kind() == io::ErrorKind::InvalidData;
             assert!(matches!(&result, Err(RpcError::Io(error)) if is_bad(error)));
         }
+    }
+
+    #[test]
+    fn an_answer_that_comes_byte_by_byte_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        let server = thread::spawn(move || {
+            // 1 MiB, a byte at a time; until the other end has given up.
+            let mut written = far.write_all(&[0x80, 0x10, 0, 0]);
+            while written.is_ok() {
+                thread::sleep(Duration::from_millis(200));
+                written = far.write_all(&[0]);
+            }
+        });
+        let (wire, watch) = Wire::over(near).unwrap();
+        let result = at_once(Nfs3Client::new(wire).null());
+        let is_late = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
+        assert!(
+            matches!(&result, Err(RpcError::Io(error)) if is_late(error)),
+            "{result:?}"
+        );
+        drop(watch);
+        server.join().unwrap();
     }
 
     #[test]

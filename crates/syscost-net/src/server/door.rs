@@ -84,9 +84,9 @@ impl<'s> Door<'s> {
             };
             match fate {
                 Fate::Stays(one) if now < one.deadline => self.waiting.push(one),
-                Fate::Stays(_) => self.turned_away.note(address, "no proof in time"),
+                Fate::Stays(_) => self.turned_away.reject(address, "no proof in time"),
                 Fate::ComesIn(guest) => guests.push(guest),
-                Fate::Goes(why) => self.turned_away.note(address, &why),
+                Fate::Goes(why) => self.turned_away.reject(address, &why),
             }
         }
         guests
@@ -116,7 +116,7 @@ impl<'s> Door<'s> {
                     ErrorKind::WouldBlock => return,
                     ErrorKind::ConnectionAborted | ErrorKind::Interrupted => {}
                     _ => {
-                        (self.log)(&format!("cannot accept: {cause}"));
+                        self.turned_away.note(&format!("cannot accept: {cause}"));
                         std::thread::sleep(PAUSE);
                         return;
                     }
@@ -141,7 +141,7 @@ impl<'s> Door<'s> {
         if let Some(oldest) = oldest {
             let gone = self.waiting.remove(oldest);
             self.turned_away
-                .note(gone.address, "too many unauthenticated connections");
+                .reject(gone.address, "too many unauthenticated connections");
         }
     }
 }
@@ -182,12 +182,12 @@ struct TurnedAway {
 }
 
 impl TurnedAway {
-    fn note(&mut self, address: SocketAddr, why: &str) {
-        if self
-            .latest
-            .replace(format!("{address} rejected: {why}"))
-            .is_some()
-        {
+    fn reject(&mut self, address: SocketAddr, why: &str) {
+        self.note(&format!("{address} rejected: {why}"));
+    }
+
+    fn note(&mut self, what: &str) {
+        if self.latest.replace(what.to_owned()).is_some() {
             self.others += 1;
         }
     }

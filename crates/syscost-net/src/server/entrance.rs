@@ -9,8 +9,9 @@ use std::thread;
 
 use syscost_sys::SystemError;
 
+use super::STACK_BYTES;
 use super::task::{Lane, Work};
-use super::{STACK_BYTES, tickets};
+use super::tickets::{self, Admission};
 use crate::service::{
     Account, IsOver, ServiceError, TcpSide, connections, datagram, http, listen_overflows, stream,
 };
@@ -225,12 +226,13 @@ fn each_stream(
     serve: impl Fn(TcpStream, &Lane) -> Result<Account, String> + Sync,
 ) -> Result<Account, String> {
     let listener = listener.try_clone().map(TcpListener::from);
-    let listener = listener.map_err(|cause| cause.to_string())?;
+    let admission = listener.and_then(|listener| Admission::new(listener, peer, ticket));
+    let mut admission = admission.map_err(|cause| cause.to_string())?;
     let serve = &serve;
     thread::scope(|scope| {
         let mut lanes = Vec::new();
         for lane in &work.lanes {
-            let stream = tickets::stream(&listener, peer, ticket, work);
+            let stream = admission.next(work);
             let Some(stream) = stream.map_err(|cause| format!("accept: {cause}"))? else {
                 break;
             };
@@ -241,7 +243,7 @@ fn each_stream(
             lanes.push(served.map_err(|cause| format!("no thread for a stream: {cause}"))?);
         }
         // No further connections are accepted.
-        drop(listener);
+        drop(admission);
         let mut sum = Account::default();
         for lane in lanes {
             let account = lane.join().map_err(|_| "it panicked".to_owned())??;

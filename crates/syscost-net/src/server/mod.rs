@@ -194,6 +194,7 @@ impl Server {
             }
         };
         let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
+        let again = guest.again();
         let spawned = thread::Builder::new()
             .name(format!("session {number}"))
             .stack_size(STACK_BYTES)
@@ -205,9 +206,11 @@ impl Server {
                 }
             });
         if let Err(cause) = spawned {
-            log(&format!(
-                "{address} has no session: no thread for it: {cause}"
-            ));
+            let why = format!("no thread for it: {cause}");
+            log(&format!("{address} has no session: {why}"));
+            if let Ok(guest) = again {
+                guest.refuse(&why);
+            }
         }
     }
 

@@ -67,6 +67,14 @@ impl Guest {
         self.address
     }
 
+    /// The same client once more, to be refused if its session cannot begin.
+    pub(super) fn again(&self) -> io::Result<Self> {
+        Ok(Self {
+            stream: self.stream.try_clone()?,
+            ..*self
+        })
+    }
+
     /// Refuses the client a session.
     pub(super) fn refuse(mut self, why: &str) {
         // The send buffer has room for it, unless the client does not read.

@@ -3,56 +3,157 @@
 use std::io::{self, ErrorKind, Read};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::OwnedFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rustix::event::PollFlags;
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::PULSE;
 use super::task::Work;
-use crate::socket::ready_within;
+use crate::socket::poll_for;
 use crate::wire::Ticket;
 
 /// Time limit for a connection to show its ticket.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Accepts the next stream with the ticket; `None` if the service is over before.
-pub(super) fn stream(
-    listener: &TcpListener,
+/// Maximum number of connections of a service that have not shown their ticket; a new one replaces the
+/// oldest.
+const MAX_WAITING: usize = 64;
+
+/// Admits the streams of a service.
+pub(super) struct Admission {
+    listener: TcpListener,
     peer: IpAddr,
     ticket: Ticket,
-    work: &Work,
-) -> io::Result<Option<TcpStream>> {
-    // A connection that disappears between poll and accept must not block the others.
-    listener.set_nonblocking(true)?;
-    while !work.is_over() {
-        if !ready_within(listener, PollFlags::IN, PULSE)? {
-            continue;
-        }
-        match listener.accept() {
-            Ok((mut stream, from)) if from.ip().to_canonical() == peer => {
-                if shows(&mut stream, ticket).is_ok_and(|shown| shown) {
-                    return Ok(Some(stream));
-                }
+    /// Oldest first.
+    waiting: Vec<Waiting>,
+}
+
+/// A connection that has not shown its ticket yet. All are heard together: a silent one must not keep
+/// the right one waiting.
+struct Waiting {
+    stream: TcpStream,
+    shown: [u8; Ticket::BYTES],
+    count: usize,
+    deadline: Instant,
+}
+
+/// What a connection has shown so far.
+enum Shown {
+    Ticket,
+    /// Nothing, or the beginning of something.
+    Part,
+    Other,
+}
+
+impl Admission {
+    pub(super) fn new(listener: TcpListener, peer: IpAddr, ticket: Ticket) -> io::Result<Self> {
+        // A connection that disappears between poll and accept must not block the others.
+        listener.set_nonblocking(true)?;
+        Ok(Self {
+            listener,
+            peer,
+            ticket,
+            waiting: Vec::new(),
+        })
+    }
+
+    /// Accepts the next stream with the ticket; `None` if the service is over before.
+    pub(super) fn next(&mut self, work: &Work) -> io::Result<Option<TcpStream>> {
+        while !work.is_over() {
+            let streams = self
+                .waiting
+                .iter()
+                .map(|one| PollFd::new(&one.stream, PollFlags::IN));
+            let mut polled = vec![PollFd::new(&self.listener, PollFlags::IN)];
+            polled.extend(streams);
+            let is_any = match poll_for(&mut polled, PULSE) {
+                Ok(count) => count > 0,
+                Err(Errno::INTR) => false,
+                Err(cause) => return Err(cause.into()),
+            };
+            let is_ready = |one: &PollFd<'_>| is_any && !one.revents().is_empty();
+            let ready: Vec<bool> = polled.iter().map(is_ready).collect();
+            if let Some(stream) = self.hear(&ready[1..])? {
+                return Ok(Some(stream));
             }
-            Ok(_) => {}
+            if ready[0] && !self.accept()? {
+                return Ok(None);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads from those that have sent something, until one has shown the ticket.
+    fn hear(&mut self, ready: &[bool]) -> io::Result<Option<TcpStream>> {
+        let (now, mut ready) = (Instant::now(), ready.iter());
+        let mut admitted = None;
+        let mut waiting = Vec::new();
+        for mut one in self.waiting.drain(..) {
+            let is_ready = ready.next().is_some_and(|ready| *ready) && admitted.is_none();
+            match if is_ready {
+                one.hear(self.ticket)
+            } else {
+                Shown::Part
+            } {
+                Shown::Ticket => admitted = Some(one.stream),
+                Shown::Part if now < one.deadline => waiting.push(one),
+                Shown::Part | Shown::Other => {}
+            }
+        }
+        self.waiting = waiting;
+        if let Some(stream) = &admitted {
+            stream.set_nonblocking(false)?;
+        }
+        Ok(admitted)
+    }
+
+    /// Accepts a connection; returns whether there may be more.
+    fn accept(&mut self) -> io::Result<bool> {
+        match self.listener.accept() {
+            Ok((stream, from)) if from.ip().to_canonical() == self.peer => {
+                stream.set_nonblocking(true)?;
+                if self.waiting.len() >= MAX_WAITING {
+                    self.waiting.remove(0);
+                }
+                self.waiting.push(Waiting {
+                    stream,
+                    shown: [0; Ticket::BYTES],
+                    count: 0,
+                    deadline: Instant::now() + PATIENCE,
+                });
+                Ok(true)
+            }
+            Ok(_) => Ok(true),
             Err(cause) => match cause.kind() {
-                ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
+                ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {
+                    Ok(true)
+                }
                 // Released.
-                ErrorKind::InvalidInput => return Ok(None),
-                _ => return Err(cause),
+                ErrorKind::InvalidInput => Ok(false),
+                _ => Err(cause),
             },
         }
     }
-    Ok(None)
 }
 
-fn shows(stream: &mut TcpStream, ticket: Ticket) -> io::Result<bool> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let mut shown = Ticket([0; Ticket::BYTES]);
-    stream.read_exact(&mut shown.0)?;
-    stream.set_read_timeout(None)?;
-    Ok(shown == ticket)
+impl Waiting {
+    fn hear(&mut self, ticket: Ticket) -> Shown {
+        match self.stream.read(&mut self.shown[self.count..]) {
+            Ok(0) => Shown::Other,
+            Ok(count) => {
+                self.count += count;
+                match self.count == Ticket::BYTES {
+                    false => Shown::Part,
+                    true if Ticket(self.shown) == ticket => Shown::Ticket,
+                    true => Shown::Other,
+                }
+            }
+            Err(cause) if is_pause(&cause) => Shown::Part,
+            Err(_) => Shown::Other,
+        }
+    }
 }
 
 /// Sends the ticket back to a stream's client: it is admitted.

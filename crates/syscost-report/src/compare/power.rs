@@ -4,7 +4,8 @@ use syscost_results::compare::{Comparison, Row};
 
 use super::words::percent;
 use super::{clean, medians, push_row};
-use crate::paint::{self, cut_case};
+use crate::names::cut_case;
+use crate::paint;
 
 /// What the list says.
 const TITLE: &str = "power: the smallest change that four of five comparisons like this find, had it been the only one";
@@ -13,10 +14,12 @@ const TITLE: &str = "power: the smallest change that four of five comparisons li
 /// newline.
 pub fn table(comparison: &Comparison, width: usize) -> String {
     let mut table = paint::columns();
+    let names: Vec<String> = comparison.rows.iter().map(|row| clean(&row.name)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     for row in sorted(comparison) {
         let [base, _] = medians(row);
         table.add_row([
-            cut_case(&clean(&row.name), &[], width.max(60) - 26),
+            cut_case(&clean(&row.name), &names, width.max(60) - 26),
             base,
             found(row),
         ]);

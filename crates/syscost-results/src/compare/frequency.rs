@@ -45,7 +45,10 @@ pub(super) struct AtOne<'a> {
 /// The frequency in GHz at which a side's own numbers are given; `None` where they are as measured.
 fn usual(side: &Pooled<'_>) -> Option<f64> {
     let row = side.first.filter(|row| row.core_share.is_some())?;
-    row.samples.iter().flatten().find_map(|round| round.usual_ghz)
+    row.samples
+        .iter()
+        .flatten()
+        .find_map(|round| round.usual_ghz)
 }
 
 /// The sides converted to the base's frequency. `None` if they are to be compared as measured:

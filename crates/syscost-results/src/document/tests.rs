@@ -40,6 +40,30 @@ fn row(name: &str, median: f64) -> Value {
     })
 }
 
+#[test]
+fn a_share_is_no_more_than_the_whole() {
+    for (field, percent, is_sound) in [
+        ("measured_alone_percent", 100.0, true),
+        ("measured_alone_percent", 1e308, false),
+        ("alone_percent", -1.0, false),
+        ("lost_percent", 100.5, false),
+    ] {
+        let mut document = document();
+        document["noise"] = json!([{
+            "cpu": 0, "probe_s": 0.2, "lost_percent": 0.1, "longest_gap_us": 9.0, "gaps_over_5us": 3,
+            "used": true, "alone_percent": 50.0
+        }]);
+        document["noise"][0][field] = json!(percent);
+        let read = read(&text_of(&document));
+        assert_eq!(
+            read.is_ok(),
+            is_sound,
+            "{field} {percent}: {:?}",
+            read.err()
+        );
+    }
+}
+
 /// The error of both readers, as it follows a file's name; checked to be one line.
 fn refused(bytes: &[u8]) -> String {
     let error = read(bytes).expect_err("this is no run");

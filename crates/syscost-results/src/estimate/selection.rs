@@ -187,11 +187,6 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether the samples were converted to the frequency at which the row's cost is given.
-    pub(crate) fn is_converted(&self) -> bool {
-        self.conversion.share.is_some()
-    }
-
     /// The samples of a round that count, converted, with their indices; none if the round does not
     /// count.
     pub fn counted(&self, round: &RoundSamples) -> Vec<(usize, f64)> {

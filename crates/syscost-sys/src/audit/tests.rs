@@ -57,7 +57,9 @@ fn parts_that_are_not_counted_count_for_nobody() {
     let seen = counts(|| {
         getppid();
         uncounted(|| {
-            (0..5).for_each(|_| drop(getppid()));
+            (0..5).for_each(|_| {
+                getppid();
+            });
             uncounted(getppid);
             getppid();
         });
@@ -71,7 +73,9 @@ fn parts_that_are_not_counted_count_for_nobody() {
         let child = uncounted(|| {
             let child = os::fork(&mut || {
                 // While the operation's own task waits for it and does not count.
-                (0..5).for_each(|_| drop(getppid()));
+                (0..5).for_each(|_| {
+                    getppid();
+                });
                 into.write_all(b"+").unwrap();
                 0
             });
@@ -79,7 +83,11 @@ fn parts_that_are_not_counted_count_for_nobody() {
             child.unwrap()
         });
         let other = os::fork(&mut || {
-            uncounted(|| (0..5).for_each(|_| drop(getppid())));
+            uncounted(|| {
+                (0..5).for_each(|_| {
+                    getppid();
+                })
+            });
             getppid();
             0
         });

@@ -88,13 +88,35 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
     };
     let path = fs::canonicalize(path).map_err(failed("open", path))?;
     let mounts = fs::read(MOUNTS).map_err(failed("read", Path::new(MOUNTS)))?;
-    let missing = || std::io::Error::other("it is on none of the mounts listed there");
-    let mut found = of_mounts(&mounts, &path)
-        .ok_or_else(missing)
+    let found = of_mounts(&mounts, &path)
+        .ok_or_else(on_no_mount)
         .map_err(failed("look up", &path))?;
-    let (total, free) = os::room(&path).map_err(failed("statvfs", &path))?;
-    (found.total_bytes, found.free_bytes) = (total, free);
+    let room = os::room(&path).map_err(failed("statvfs", &path))?;
     let own = fs::metadata(&path).ok().map(|facts| facts.dev());
+    Ok(described(found, room, own))
+}
+
+/// The file system that an open file or folder is on, whatever its name leads to by now.
+///
+/// # Errors
+/// When the system does not list its mounts.
+pub fn filesystem_of(file: &File) -> Result<Filesystem, SystemError> {
+    let failed = |call| move |cause| SystemError::new(call, "an open file", cause);
+    let found = mount_of(file)
+        .ok_or_else(on_no_mount)
+        .map_err(failed("look up"))?;
+    let room = os::room_at(file).map_err(failed("fstatvfs"))?;
+    let own = file.metadata().ok().map(|facts| facts.dev());
+    Ok(described(found, room, own))
+}
+
+fn on_no_mount() -> std::io::Error {
+    std::io::Error::other("it is on none of the mounts listed there")
+}
+
+/// Adds to what is known of a mount how much room it has, in bytes (all, free), and what is below it.
+fn described(mut found: Filesystem, room: (u64, u64), own: Option<u64>) -> Filesystem {
+    (found.total_bytes, found.free_bytes) = room;
     let number = own.and_then(|own| device_number(own, || Some(found.clone())));
     if let Some(name) = number.and_then(name_of) {
         describe(&mut found, &name);
@@ -108,7 +130,7 @@ pub fn filesystem(path: &Path) -> Result<Filesystem, SystemError> {
         };
         found.layers.insert(0, layer);
     }
-    Ok(found)
+    found
 }
 
 /// The number of the one block device below files that have this device number. btrfs gives each

@@ -10,7 +10,6 @@ pub mod stamp;
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use crate::{SystemError, Unsupported, os};
 
 pub use buffer::Buffer;
 pub use device::{Device, Moved};
-pub use filesystem::{Filesystem, filesystem, mount_option};
+pub use filesystem::{Filesystem, filesystem, filesystem_of, mount_option};
 pub use mountstats::{NfsMount, Operation};
 
 /// What the page cache holds of a file, in pages: cachestat(2).
@@ -144,15 +143,6 @@ pub fn direct_alignment(file: &File) -> Result<Option<Alignment>, Unsupported> {
         .map_err(|cause| Unsupported::new(format!("statx of STATX_DIOALIGN: {cause}")))
 }
 
-/// Opens an existing file with O_DIRECT for reading, and for writing too if `write` is set.
-///
-/// # Errors
-/// When the file system refuses.
-pub fn open_direct(path: &Path, write: bool) -> Result<File, SystemError> {
-    os::open_direct(path, write)
-        .map_err(|cause| SystemError::new("open with O_DIRECT", path.display().to_string(), cause))
-}
-
 /// Whether a file is open with O_DIRECT, by F_GETFL.
 ///
 /// # Errors
@@ -164,6 +154,7 @@ pub fn is_direct(file: &File) -> Result<bool, SystemError> {
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
+    use std::os::unix::fs::OpenOptionsExt;
 
     use super::*;
 
@@ -224,7 +215,9 @@ mod tests {
             return println!("skipped: no direct I/O here");
         };
         drop_cache(&file).unwrap();
-        let mut direct = open_direct(&path, false).unwrap();
+        let mut options = File::options();
+        options.read(true).custom_flags(os::DIRECT);
+        let mut direct = options.open(&path).unwrap();
         assert!(is_direct(&direct).unwrap());
         let mut buffer = Buffer::new(4096, alignment.memory);
         direct.read_exact(&mut buffer).unwrap();

@@ -1,5 +1,7 @@
 //! Any system but Linux: the same functions, each returning that it is not written for this system.
 
+mod folder;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -11,6 +13,11 @@ use crate::audit::{AuditError, SyscallCounts};
 use crate::counters::{Usage, Whose};
 use crate::process::Class;
 use crate::raw::Sysno;
+
+pub(crate) use folder::{
+    create_at, make_folder, names_in, open_at, open_folder, remove_file_at, remove_folder_at,
+    rename_at, room, room_at, root, step_into,
+};
 
 fn unsupported() -> Unsupported {
     Unsupported::new("not written for this operating system yet; Linux has it")
@@ -228,15 +235,7 @@ pub(crate) fn is_direct(_: &std::fs::File) -> io::Result<bool> {
     refused()
 }
 
-pub(crate) fn open_direct(_: &std::path::Path, _: bool) -> io::Result<std::fs::File> {
-    refused()
-}
-
 pub(crate) fn resident_pages(_: &std::fs::File) -> io::Result<u64> {
-    refused()
-}
-
-pub(crate) fn room(_: &std::path::Path) -> io::Result<(u64, u64)> {
     refused()
 }
 
@@ -271,6 +270,9 @@ pub(crate) fn remove_semaphores(_: i32) -> io::Result<()> {
 pub(crate) fn remove_posix_queue(_: &std::ffi::CStr) -> io::Result<()> {
     refused()
 }
+
+/// No such flag here.
+pub(crate) const DIRECT: i32 = 0;
 
 /// No such flags here.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = 0;

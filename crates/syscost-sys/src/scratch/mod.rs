@@ -6,23 +6,26 @@
 //! created what; only what a process that no longer exists recorded there is ever removed.
 
 mod filled;
+mod folder;
+mod place;
 mod record;
 mod tree;
 
 use std::ffi::CString;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use place::{MAX_TRIES, folder, folder_path, is_ours, is_own_folder};
 use record::{Record, Thing};
 
 use crate::{SystemError, os};
 
 pub use filled::filled;
+pub use folder::Folder;
 pub use record::sweep;
-pub use tree::{Tree, room_for, sweep_in, tree_in};
+pub use tree::{Tree, sweep_in, tree_in};
 
 /// Something that a process which no longer exists left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,80 +224,4 @@ fn random() -> u64 {
     // Processes forked from one share its random state; their numbers must differ all the same.
     random.write_u32(std::process::id());
     random.finish()
-}
-
-/// How often a folder is created again after a sweep of another run has removed it: each such sweep
-/// ends a worker, so two in a row are rare.
-const MAX_TRIES: u32 = 100;
-
-/// This user's folder, created if necessary.
-fn folder() -> Result<PathBuf, SystemError> {
-    folder_at(folder_path())
-}
-
-fn folder_at(path: PathBuf) -> Result<PathBuf, SystemError> {
-    let failed = |cause| SystemError::new("mkdir", path.display().to_string(), cause);
-    for _ in 0..MAX_TRIES {
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
-            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(failed(cause)),
-        }
-        match fs::symlink_metadata(&path) {
-            Ok(facts) if is_own_folder(&facts) => return Ok(path),
-            // In a folder that all users may write to, another one may have created it first.
-            Ok(_) => {
-                let why = "it is another user's; remove it, or set TMPDIR";
-                return Err(failed(io::Error::other(why)));
-            }
-            // A sweep has removed it in between.
-            Err(cause) if cause.kind() == ErrorKind::NotFound => {}
-            Err(cause) => return Err(failed(cause)),
-        }
-    }
-    Err(failed(io::Error::other("it is removed again and again")))
-}
-
-fn folder_path() -> PathBuf {
-    std::env::temp_dir().join(format!("syscost-{}", os::user_id()))
-}
-
-/// Whether this is a real directory of this user's that no other user may write to.
-fn is_ours(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|facts| is_own_folder(&facts))
-}
-
-fn is_own_folder(facts: &fs::Metadata) -> bool {
-    facts.is_dir() && facts.uid() == os::user_id() && facts.mode() & 0o022 == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_that_make_and_remove_one_folder_do_not_harm_each_other() {
-        let parent = tempfile::tempdir().unwrap();
-        let path = parent.path().join("shared");
-        std::thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    for _ in 0..2_000 {
-                        folder_at(path.clone()).expect("it is nobody else's");
-                        let _ = fs::remove_dir(&path);
-                    }
-                });
-            }
-        });
-    }
-
-    #[test]
-    fn what_stands_in_the_folders_place_is_left_alone() {
-        let parent = tempfile::tempdir().unwrap();
-        let path = parent.path().join("taken");
-        fs::write(&path, "theirs").unwrap();
-        let error = folder_at(path.clone()).unwrap_err();
-        assert!(error.to_string().contains("another user's"), "{error}");
-        assert_eq!(fs::read(&path).unwrap(), b"theirs");
-    }
 }

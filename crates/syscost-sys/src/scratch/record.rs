@@ -151,7 +151,7 @@ impl Record {
     /// Removes the object and its record, if this process created it: a copy in a forked process
     /// removes nothing.
     pub(super) fn release(&self) {
-        if self.maker == std::process::id() {
+        if self.is_of_this_process() {
             // What cannot be removed now stays on record for the next sweep.
             if self.thing.remove().is_ok() {
                 self.forget();
@@ -159,7 +159,18 @@ impl Record {
         }
     }
 
-    /// Removes the record of an object that was not created.
+    /// The file that it is in.
+    #[cfg(test)]
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether this process, and not one that it is a forked copy of, created the object.
+    pub(super) fn is_of_this_process(&self) -> bool {
+        self.maker == std::process::id()
+    }
+
+    /// Removes the record of an object that was not created, or is gone.
     pub(super) fn forget(&self) {
         // If it stays, the next sweep finds nothing to remove but the record.
         let _ = fs::remove_file(&self.path);

@@ -1,16 +1,20 @@
 //! Folders with everything in them.
 
-use std::fs::{self, DirBuilder, File};
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
 
+use super::folder::Folder;
 use super::record::{Record, Thing};
-use super::{Leftover, is_ours};
+use super::{Leftover, is_own_folder};
 use crate::{SystemError, os};
 
 /// The file that marks a folder as ours: locked while the folder's creator or a forked copy of it lives.
+/// It is removed last, so that what a killed clean-up left is still marked.
 const MARKER: &str = ".syscost-scratch";
 
 /// The marker's name before it is locked, so that an unlocked marker always belongs to a process
@@ -20,125 +24,128 @@ const UNLOCKED_MARKER: &str = ".syscost-scratch-unlocked";
 /// Maximum number of bytes that must stay free on a file system, if a twentieth of it is more.
 const MAX_RESERVE: u64 = 1 << 30;
 
+/// How long a folder without a marker and a record must have been left alone to be called
+/// abandoned: its creator marks it at once.
+const UNTOUCHED: Duration = Duration::from_secs(3600);
+
 /// A folder that belongs to this user alone, removed with everything in it when this is dropped, or
-/// by the next sweep.
+/// by the next sweep. It is held open: nobody can put something else in its place.
 #[derive(Debug)]
 pub struct Tree {
     record: Record,
-    path: PathBuf,
-    _marker: File,
+    parent: Folder,
+    name: OsString,
+    folder: Folder,
+    marker: Option<File>,
 }
 
-/// A new folder inside `parent`, which no other user may enter.
+/// A new folder inside `parent`, an absolute path without links, which no other user may enter.
 ///
 /// # Errors
-/// When it cannot be recorded or created.
+/// When it cannot be recorded or created, or somebody puts another one in its place meanwhile.
 pub fn tree_in(parent: &Path) -> Result<Tree, SystemError> {
     let failed = |call: &'static str, on: &Path| {
         let on = on.display().to_string();
         move |cause| SystemError::new(call, on, cause)
     };
-    // Recorded by a name that is valid from any working directory.
-    let parent = fs::canonicalize(parent).map_err(failed("open", parent))?;
+    let held = Folder::at(parent).map_err(failed("open", parent))?;
     let (record, path) = Record::named(|name| {
         let path = parent.join(format!("syscost-{name}"));
         Ok((Thing::Tree(path.clone()), path))
     })?;
-    let made = DirBuilder::new().mode(0o700).create(&path);
-    if let Err(cause) = made {
+    let name = path.file_name().expect("it was just given one");
+    let folder = held.make(name).map_err(|cause| {
         record.forget();
-        return Err(failed("mkdir", &path)(cause));
-    }
-    match mark(&path) {
-        Ok(marker) => Ok(Tree {
-            record,
-            path,
-            _marker: marker,
-        }),
-        Err(cause) => {
-            record.release();
-            Err(failed("create a file in", &path)(cause))
-        }
-    }
+        failed("mkdir", &path)(cause)
+    })?;
+    let mut tree = Tree {
+        record,
+        parent: held,
+        name: name.to_owned(),
+        folder,
+        marker: None,
+    };
+    let marker = mark(&tree.folder).map_err(failed("create a file in", &path))?;
+    tree.marker = Some(marker);
+    Ok(tree)
 }
 
 /// Marks a new folder as ours.
-fn mark(folder: &Path) -> io::Result<File> {
-    let unlocked = folder.join(UNLOCKED_MARKER);
-    let marker = File::create_new(&unlocked)?;
+fn mark(folder: &Folder) -> io::Result<File> {
+    let marker = os::create_at(folder.file(), UNLOCKED_MARKER.as_ref())?;
     // Where locks are not supported, only the record shows that the creator no longer exists.
     let _ = marker.try_lock();
-    fs::rename(&unlocked, folder.join(MARKER))?;
+    os::rename_at(folder.file(), UNLOCKED_MARKER.as_ref(), MARKER.as_ref())?;
     Ok(marker)
 }
 
 impl Tree {
-    /// Path of the folder.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// The folder.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
     }
 
-    /// Makes sure that this many bytes may be written into it, and the reserve is still left.
+    /// Makes sure that this many bytes may be written into it, and the reserve is still left: a
+    /// twentieth of the file system, or 1 GiB if that is less.
     ///
     /// # Errors
     /// When there is less room; the error says how much.
     pub fn room_for(&self, bytes: u64) -> Result<(), SystemError> {
-        room_for(&self.path, bytes)
+        let failed = |cause| self.folder.failed_at("write into", cause);
+        let (total, free) = os::room_at(self.folder.file()).map_err(failed)?;
+        let reserve = MAX_RESERVE.min(total / 20);
+        match free.checked_sub(reserve) {
+            Some(room) if room >= bytes => Ok(()),
+            _ => {
+                let [free, wanted, reserve] =
+                    [free, bytes, reserve].map(|bytes| bytes.div_ceil(1 << 20));
+                let needed = match wanted {
+                    0 => String::new(),
+                    wanted => format!("{wanted} MiB are needed, and "),
+                };
+                Err(failed(io::Error::other(format!(
+                    "{free} MiB are free there; {needed}{reserve} MiB must stay free"
+                ))))
+            }
+        }
     }
 }
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        self.record.release();
-    }
-}
-
-/// Makes sure that this many bytes may be written into a folder, and the reserve is still left: a
-/// twentieth of the file system, or 1 GiB if that is less.
-///
-/// # Errors
-/// When there is less room; the error says how much.
-pub fn room_for(folder: &Path, bytes: u64) -> Result<(), SystemError> {
-    // Every scratch folder has another name: naming its parent instead keeps messages alike.
-    let place = match is_ours(folder) {
-        true => folder.parent().unwrap_or(folder),
-        false => folder,
-    };
-    let failed = |cause| SystemError::new("write into", place.display().to_string(), cause);
-    let (total, free) = os::room(folder).map_err(failed)?;
-    let reserve = MAX_RESERVE.min(total / 20);
-    match free.checked_sub(reserve) {
-        Some(room) if room >= bytes => Ok(()),
-        _ => {
-            let [free, wanted, reserve] =
-                [free, bytes, reserve].map(|bytes| bytes.div_ceil(1 << 20));
-            let needed = match wanted {
-                0 => String::new(),
-                wanted => format!("{wanted} MiB are needed, and "),
-            };
-            let reason = format!("{free} MiB are free there; {needed}{reserve} MiB must stay free");
-            Err(failed(io::Error::other(reason)))
+        if self.record.is_of_this_process() {
+            let marker = self.marker.take();
+            // What cannot be removed now stays on record for the next sweep.
+            if take_down(&self.parent, &self.name, &self.folder, marker).is_ok() {
+                self.record.forget();
+            }
         }
     }
 }
 
-/// Removes a folder and its content, if it is one of ours: it has the marker, or is still empty.
-/// Links in it are removed, not followed.
+/// Removes a folder with everything in it.
+fn take_down(
+    parent: &Folder,
+    name: &OsStr,
+    folder: &Folder,
+    marker: Option<File>,
+) -> io::Result<()> {
+    folder.clear(&[MARKER, UNLOCKED_MARKER])?;
+    folder.remove_file(UNLOCKED_MARKER)?;
+    folder.remove_file(MARKER)?;
+    // A file on an NFS server that is removed while it is open stays there until it is closed.
+    drop(marker);
+    parent.remove_folder(name, folder)
+}
+
+/// Removes a folder on record, and its content, if it is one of ours.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    if !is_ours(path) {
-        return match fs::symlink_metadata(path) {
-            Ok(_) => Err(io::Error::other("it is not a folder of ours")),
-            Err(cause) => Err(cause),
-        };
-    }
-    match fs::symlink_metadata(path.join(MARKER)) {
-        Ok(_) => fs::remove_dir_all(path),
-        Err(_) => {
-            // The creator may have ended before the marker was locked.
-            let _ = fs::remove_file(path.join(UNLOCKED_MARKER));
-            fs::remove_dir(path)
-        }
-    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let parent = Folder::at(parent)?;
+    let (folder, marker) = abandoned(&parent, name, true)?;
+    take_down(&parent, name, &folder, marker)
 }
 
 /// Removes the trees in a folder whose creators no longer exist, on record or not: records lie in the
@@ -147,114 +154,87 @@ pub fn sweep_in(folder: &Path) -> Vec<Leftover> {
     strays(folder, true)
 }
 
-/// The trees in a folder whose creators no longer exist, found by their markers. Removes them if
-/// `remove` is set.
+/// The trees in a folder whose creators no longer exist, found by their markers or their names.
+/// Removes them if `remove` is set.
 pub(super) fn strays(folder: &Path, remove: bool) -> Vec<Leftover> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries
-        .filter(|entry| entry.file_name().as_bytes().starts_with(b"syscost-"))
-        .map(|entry| entry.path())
-        .filter(|path| is_ours(path))
-        .collect();
-    paths.sort();
-    let found = paths.into_iter().filter_map(|path| {
-        // Held until the tree is gone, so that no other process removes it meanwhile.
-        let _marker = abandoned(&path)?;
-        let result = if remove { self::remove(&path) } else { Ok(()) };
+    let Ok(parent) = Folder::at(folder) else {
+        return Vec::new();
+    };
+    let mut names = parent.names().unwrap_or_default();
+    names.retain(|name| name.as_bytes().starts_with(b"syscost-"));
+    names.sort();
+    let found = names.iter().filter_map(|name| {
+        // Its marker is locked until it is gone, so that no other process removes it meanwhile.
+        let (tree, marker) = abandoned(&parent, name, false).ok()?;
+        let result = match remove {
+            true => take_down(&parent, name, &tree, marker),
+            false => Ok(()),
+        };
         Some(Leftover {
-            what: format!("tree {}", path.display()),
+            what: format!("tree {}", folder.join(name).display()),
             trouble: result.err().map(|cause| cause.to_string()),
         })
     });
     found.collect()
 }
 
-/// The marker of a tree, locked, if no process holds it.
-fn abandoned(tree: &Path) -> Option<File> {
-    let mut options = File::options();
-    options.read(true).custom_flags(os::NEITHER_WAIT_NOR_FOLLOW);
-    let marker = options.open(tree.join(MARKER)).ok()?;
-    let is_file = marker.metadata().ok()?.is_file();
-    (is_file && marker.try_lock().is_ok()).then_some(marker)
+/// A tree whose creator no longer exists, according to its record if it is on one, and its marker,
+/// locked. One whose creator was killed before it was marked, or by an earlier version midway in its
+/// removal, has no marker: it is ours by its name, its owner and its mode, if it is on record or has
+/// been left alone for long.
+fn abandoned(
+    parent: &Folder,
+    name: &OsStr,
+    is_on_record: bool,
+) -> io::Result<(Folder, Option<File>)> {
+    let foreign = || io::Error::other("it is not a folder of ours");
+    // What stands in its place is another's: the tree itself is gone, and its new name unknown.
+    let gone = || io::Error::from(io::ErrorKind::NotFound);
+    let folder = parent.folder(name).map_err(|cause| match cause.kind() {
+        io::ErrorKind::NotADirectory => gone(),
+        _ => cause,
+    })?;
+    let facts = folder.facts()?;
+    if !is_own_folder(&facts) {
+        return Err(gone());
+    }
+    let marker = os::open_at(
+        folder.file(),
+        MARKER.as_ref(),
+        false,
+        os::NEITHER_WAIT_NOR_FOLLOW,
+    );
+    match marker {
+        Ok(marker) => match marker.try_lock() {
+            _ if !marker.metadata()?.is_file() => Err(foreign()),
+            Err(TryLockError::WouldBlock) => Err(io::Error::other("a process uses it")),
+            Err(TryLockError::Error(cause)) if !is_on_record => Err(cause),
+            Ok(()) | Err(TryLockError::Error(_)) => Ok((folder, Some(marker))),
+        },
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
+        Err(_) => {
+            let age = facts.modified()?.elapsed().unwrap_or_default();
+            let is_ours = is_made_name(name) && facts.mode() & 0o777 == 0o700;
+            match is_ours && (is_on_record || age > UNTOUCHED) {
+                true => Ok((folder, None)),
+                false => Err(foreign()),
+            }
+        }
+    }
+}
+
+/// Whether this is a name that [`tree_in`] gives: a process, and a number that is practically certain to
+/// be unique.
+fn is_made_name(name: &OsStr) -> bool {
+    let mut parts = name.as_bytes().split(|byte| *byte == b'-');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let is_unique =
+        |part: &[u8]| (9..=16).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
+    parts.next() == Some(b"syscost")
+        && parts.next().is_some_and(is_number)
+        && parts.next().is_some_and(is_unique)
+        && parts.next().is_none()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tree_goes_with_all_that_is_in_it_and_nothing_else() {
-        let parent = tempfile::tempdir().unwrap();
-        let kept = parent.path().join("kept");
-        fs::create_dir(&kept).unwrap();
-        fs::write(kept.join("file"), "theirs").unwrap();
-        let tree = match tree_in(parent.path()) {
-            Ok(tree) => tree,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
-        let path = tree.path().to_owned();
-        assert!(is_ours(&path) && path.join(MARKER).exists());
-        fs::create_dir_all(path.join("a/b")).unwrap();
-        fs::write(path.join("a/b/c"), "ours").unwrap();
-        std::os::unix::fs::symlink(&kept, path.join("a/link")).unwrap();
-        drop(tree);
-        assert!(!path.exists());
-        assert_eq!(fs::read(kept.join("file")).unwrap(), b"theirs");
-    }
-
-    #[test]
-    fn a_folder_without_the_marker_is_left_alone() {
-        let parent = tempfile::tempdir().unwrap();
-        let path = parent.path().join("syscost-theirs");
-        DirBuilder::new().mode(0o700).create(&path).unwrap();
-        fs::write(path.join("file"), "theirs").unwrap();
-        assert!(remove(&path).is_err());
-        assert_eq!(fs::read(path.join("file")).unwrap(), b"theirs");
-    }
-
-    #[test]
-    fn a_tree_whose_maker_is_no_more_goes_without_a_record() {
-        let parent = tempfile::tempdir().unwrap();
-        let alive = match tree_in(parent.path()) {
-            Ok(tree) => tree,
-            Err(reason) => return println!("skipped: {reason}"),
-        };
-        let folder = |name: &str| {
-            let path = parent.path().join(name);
-            DirBuilder::new().mode(0o700).create(&path).unwrap();
-            path
-        };
-        let left = folder("syscost-1-a");
-        mark(&left).unwrap();
-        fs::write(left.join("file"), "ours").unwrap();
-        let unmarked = folder("syscost-1-b");
-        let kept = folder("kept");
-        mark(&kept).unwrap();
-        let link = parent.path().join("syscost-1-c");
-        std::os::unix::fs::symlink(&kept, &link).unwrap();
-        let found = [Leftover {
-            what: format!("tree {}", left.display()),
-            trouble: None,
-        }];
-        assert_eq!(strays(parent.path(), false), found);
-        assert!(left.exists(), "it was only looked for");
-        assert_eq!(sweep_in(parent.path()), found);
-        assert!(!left.exists());
-        for other in [alive.path(), &unmarked, &kept, &link] {
-            assert!(other.exists(), "{}", other.display());
-        }
-    }
-
-    #[test]
-    fn more_than_there_is_room_for_is_refused() {
-        let parent = tempfile::tempdir().unwrap();
-        let reason = room_for(parent.path(), u64::MAX / 2)
-            .unwrap_err()
-            .to_string();
-        println!("{reason}");
-        assert!(
-            reason.contains("must stay free") || reason.contains("Linux"),
-            "{reason}"
-        );
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! `syscost clean`: removes what killed runs left behind.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
     }
     let default = directory::default().path;
     let mut folders = arguments.paths.clone();
-    folders.extend(of_journals(&Store::of_user()));
+    let store = Store::of_user();
+    folders.extend(of_journals(&store));
     folders.push(default.clone());
     // A folder with two names would be searched twice.
     let mut folders: Vec<PathBuf> = folders
@@ -43,7 +44,9 @@ pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
         .collect();
     folders.sort();
     folders.dedup();
-    let found = leftovers(&folders, !arguments.dry_run);
+    let mut found = leftovers(&folders, !arguments.dry_run);
+    let half_written = store.abandoned().into_iter();
+    found.extend(half_written.map(|path| half_written_one(&path, arguments.dry_run)));
     if !arguments.dry_run {
         // The next run that needs it creates it again. It stays if it is not empty.
         let _ = fs::remove_dir(default);
@@ -58,6 +61,18 @@ pub(crate) fn run(arguments: &CleanArguments) -> Result<u8> {
         Format::Table => super::print(&text(&entries, arguments.dry_run))?,
     }
     Ok(if is_failed { exit::FAILURE } else { exit::DONE })
+}
+
+/// A file that was left half written, removed unless nothing is to be.
+fn half_written_one(path: &Path, is_dry: bool) -> Leftover {
+    let trouble = match is_dry {
+        true => None,
+        false => fs::remove_file(path).err(),
+    };
+    Leftover {
+        what: format!("file {}", path.display()),
+        trouble: trouble.map(|cause| cause.to_string()),
+    }
 }
 
 /// The directories of interrupted runs.

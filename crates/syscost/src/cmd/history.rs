@@ -17,7 +17,7 @@ use syscost_store::{Followed, Index, KeptRun, Scope, Store};
 use crate::cli::{Format, HistoryArguments, HistoryCommand, ScopeArguments};
 use crate::error::{Failed, exit};
 use crate::selection::{Choice, Kept, absent, choose_of, own_or_all};
-use crate::terminal::{self, note};
+use crate::terminal::{self, note, warn};
 
 /// From this many documents on, indexing them takes long enough to show progress.
 const MANY: usize = 50;
@@ -94,10 +94,6 @@ pub(super) fn open(store: &Store) -> Result<Index> {
         ));
     }
     Ok(index)
-}
-
-fn warn(text: &str) {
-    note!("{}warning:{} {text}", terminal::YELLOW, terminal::RESET);
 }
 
 fn drawing() -> HistoryOptions {

@@ -22,7 +22,7 @@ use syscost_sys::{cpu, files::caches};
 use crate::cli::{CpuList, Format, RunArguments};
 use crate::error::{exit, unless_broken_pipe};
 use crate::nfs::NfsEnd;
-use crate::peer::FarEnd;
+use crate::peer::{FarEnd, Named};
 use crate::progress::Progress;
 use crate::{
     Failed, directories, files, interrupt, kept, references, selection,
@@ -51,20 +51,18 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         return Err(Failed::Usage(words.to_owned()).into());
     }
     arguments.beside = references::settled(arguments.beside.as_deref())?;
-    let interrupted = interrupt::catch()?;
     admit(arguments.cpus.as_ref());
-    let named = arguments
-        .far
-        .peer
-        .as_ref()
-        .zip(arguments.far.token_file.as_ref());
-    let mut far_end = named
-        .map(|(endpoint, token_file)| FarEnd::find(endpoint, token_file))
-        .transpose()?;
-    if let Some(far_end) = &far_end {
-        far_end.give()?;
+    let far = &arguments.far;
+    let named = far.peer.as_ref().zip(far.token_file.as_ref());
+    let named = named.map(|(endpoint, token_file)| Named::find(endpoint, token_file));
+    let named = named.transpose()?;
+    if let Some(named) = &named {
+        named.give()?;
     }
-    let mut nfs = arguments.far.nfs.as_ref().map(NfsEnd::find).transpose()?;
+    let interrupted = interrupt::catch()?;
+    let nfs = arguments.far.nfs.as_ref();
+    let found = nfs.map(|export| NfsEnd::find(export, &interrupted));
+    let mut nfs = found.transpose()?;
     directories::give(&arguments.dir)?;
     // Now that it is known which rows the directories and the far end have.
     arguments.selectors = selection::to_measure(&arguments.selectors, &arguments.cases)?;
@@ -76,6 +74,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     // run itself.
     let base = arguments.compare_with.as_ref();
     let base = base.map(|name| find_base(name, &rows)).transpose()?;
+    let mut far_end = named.map(Named::connect).transpose()?;
     let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
     let options = options(
         &arguments,
@@ -103,7 +102,9 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
             let session =
                 Session::resume(journal, CATALOGUE, &options, &mut progress, &interrupted)?;
             far_end = far_end_of(&session)?;
-            nfs = session.nfs().map(NfsEnd::find_again).transpose()?;
+            let then = session.nfs();
+            let found = then.map(|then| NfsEnd::find_again(then, &interrupted));
+            nfs = found.transpose()?;
             session
         }
         None => Session::new(rows, &options, &mut progress, &interrupted)?,
@@ -155,7 +156,10 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         }
         Some(_) | None => exit::DONE,
     };
-    unless_broken_pipe(printed)?;
+    // Where the terminal was closed, nothing can be printed.
+    if !was_interrupted {
+        unless_broken_pipe(printed)?;
+    }
     Ok(match (was_interrupted, regression) {
         (true, _) => exit::INTERRUPTED,
         (false, exit::DONE) => code,

@@ -210,9 +210,7 @@ mod tests {
             said("memory.tlb_reach", Some(Profile::Quick)),
             "no row is called `memory.tlb_reach` in run x; quick runs leave it out; `syscost run memory.tlb_reach` measures it"
         );
-        assert!(
-            said("net.model", Some(Profile::Standard)).contains("standard runs leave it out")
-        );
+        assert!(said("net.model", Some(Profile::Standard)).contains("standard runs leave it out"));
         assert_eq!(
             said("TLB reach", None),
             "no row of what `TLB reach` finds is in run x (memory.tlb_reach); `syscost run TLB reach` measures it"

@@ -75,8 +75,12 @@ fn a_link_of_100_megabits_passes_95_to_100_of_payload() {
     };
     println!("{megabits:.2?} Mbit/s");
     // A busy machine may delay its tasks: the best window shows the link's rate.
+    let mean = megabits.iter().sum::<f64>() / megabits.len() as f64;
     let best = megabits.into_iter().fold(0.0, f64::max);
-    assert!((95.0..=100.0).contains(&best), "{best} Mbit/s");
+    // What the queue held while the receiver was delayed comes on top in that window; the link's mean
+    // is no faster than the link.
+    assert!((95.0..=101.0).contains(&best), "{best} Mbit/s");
+    assert!(mean <= 100.0, "{mean} Mbit/s");
     // The bytes came over this link.
     let received = link.received_bytes(Side::Far) - before;
     assert!(received as f64 > best * 1e6 / 8.0, "{received} B");

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use std::time::Instant;
 
 use syscost_harness::prelude::*;
@@ -63,10 +62,12 @@ impl Reread {
     }
 }
 
+/// Name of the file.
+const NAME: &str = "grown";
+
 /// A file that grows.
 pub(super) struct Grown<'s> {
     space: &'s Space,
-    path: PathBuf,
     file: File,
     seed: u64,
     bytes: u64,
@@ -82,14 +83,7 @@ pub(super) struct Grown<'s> {
 impl<'s> Grown<'s> {
     /// An empty file. What is read is compared with what was written if `is_checked`.
     pub(super) fn new(space: &'s Space, seed: u64, is_checked: bool) -> Result<Self, Failure> {
-        let path = space.path().join("grown");
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path);
-        let file =
-            file.map_err(|cause| Failure::of(&format!("create {}", path.display()), cause))?;
+        let file = space.folder().create(NAME)?;
         Ok(Self {
             // A device whose counters do not change says nothing.
             device: Device::of(&file).and_then(|device| {
@@ -98,7 +92,6 @@ impl<'s> Grown<'s> {
             }),
             io: IoReader::of_thread()?,
             space,
-            path,
             file,
             seed,
             bytes: 0,
@@ -189,7 +182,7 @@ impl<'s> Grown<'s> {
         self.space
             .room_for(bytes - self.bytes)
             .map_err(|failure| Halt::Room(failure.to_string()))?;
-        let tried = format!("write {}", self.path.display());
+        let tried = format!("write {NAME}");
         let failed = |cause| Failure::of(&tried, cause);
         let (begun, from) = (Instant::now(), self.bytes);
         while self.bytes < bytes {

@@ -1,9 +1,8 @@
 //! The methods of filling a file with another's content.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use rustix::fs::{SeekFrom, copy_file_range, ftruncate, ioctl_ficlone, seek, sendfile};
 use rustix::io::{Errno, read, write};
@@ -92,11 +91,7 @@ pub(super) struct Copier {
 
 impl Copier {
     /// A copier from a file of this many bytes to a new one.
-    pub(super) fn new(by: By, source: &Path, target: &Path, bytes: u64) -> Result<Self, Failure> {
-        let open = |path: &Path, options: &mut OpenOptions| {
-            let failed = |cause| Failure::of(&format!("open {}", path.display()), cause);
-            options.read(true).open(path).map_err(failed)
-        };
+    pub(super) fn new(by: By, source: File, target: File, bytes: u64) -> Result<Self, Failure> {
         let pipe = pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("pipe", cause))?;
         if by == By::Splice {
             fcntl_setpipe_size(&pipe.1, PIPE)
@@ -104,8 +99,8 @@ impl Copier {
         }
         Ok(Self {
             by,
-            source: open(source, &mut OpenOptions::new())?,
-            target: open(target, OpenOptions::new().write(true).create_new(true))?,
+            source,
+            target,
             bytes,
             part: vec![1; PART],
             pipe,
@@ -257,9 +252,8 @@ fn is_refused(cause: Errno) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
+    use crate::fs::content::read_back;
     use crate::fs::space::tests::on_disk;
 
     #[test]
@@ -269,10 +263,10 @@ mod tests {
         };
         let bytes = (1 << 20) + 4096;
         let source = space.file("source", bytes, 5).unwrap();
-        let content = fs::read(source.path()).unwrap();
+        let content = read_back(&space, source.name()).unwrap().bytes;
         for by in By::ALL {
-            let target = space.path().join(by.name());
-            let mut copier = Copier::new(by, source.path(), &target, bytes).unwrap();
+            let target = space.folder().create(by.name()).unwrap();
+            let mut copier = Copier::new(by, source.open().unwrap(), target, bytes).unwrap();
             match copier.probe("it") {
                 Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
                 probed => {
@@ -280,7 +274,8 @@ mod tests {
                     copier.begin_anew().unwrap();
                     assert_eq!(copier.target_length(), Ok(0));
                     copier.copy().unwrap();
-                    assert!(fs::read(&target).unwrap() == content, "{}", by.name());
+                    let copy = read_back(&space, by.name()).unwrap().bytes;
+                    assert!(copy[..] == content[..], "{}", by.name());
                 }
             }
         }

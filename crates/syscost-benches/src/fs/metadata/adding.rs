@@ -49,7 +49,7 @@ pub(super) struct Adding {
 
 impl Adding {
     pub(super) fn new(space: &Space, made: Made, sync: Sync) -> Result<Self, Failure> {
-        let parent = open_directory(space.path())?;
+        let parent = open_directory(space.folder())?;
         create(&parent, TARGET).map_err(|bad| Failure::of("create", bad))?;
         Ok(Self { made, sync, parent })
     }

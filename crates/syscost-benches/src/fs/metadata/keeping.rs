@@ -26,7 +26,7 @@ struct Object {
 
 impl Object {
     fn new(space: &Space) -> Result<Self, Failure> {
-        let parent = entries::open_directory(space.path())?;
+        let parent = entries::open_directory(space.folder())?;
         let directory = entries::make_directory(&parent, c"object")?;
         let names = [0, 1].map(entries::name);
         let inode = openat(&directory, &*names[0], CREATE, PRIVATE)
@@ -121,7 +121,7 @@ fn in_turn(
 fn rename_and_sync(b: &mut Bencher, space: &Space, object: &Object) -> Result<(), Failure> {
     Sync::Fsync.expect_synced(b, &object.directory);
     settle(&object.directory)?;
-    let (waits, done) = (durable::watch(space)?, Cell::new(0_usize));
+    let (waits, done) = (durable::watch(space), Cell::new(0_usize));
     b.single(
         || {
             waits.after(done.get() as u64);

@@ -153,7 +153,7 @@ impl<'s> Caller<'s> {
         let mut caller = Self {
             op,
             // NFS does not report an alignment (statx), and requires none.
-            file: files::open_direct(written.path(), false)?,
+            file: written.open_direct()?,
             written,
             buffer: Buffer::new(op.bytes(), ALIGNMENT),
             is_whole,

@@ -128,7 +128,7 @@ fn an_fsync_of_something_else_or_of_nothing_is_refuted() {
         let Some(space) = on_disk() else {
             return println!("skipped: the build lies in memory");
         };
-        let other = entries::open_directory(space.path()).unwrap();
+        let other = entries::open_directory(space.folder()).unwrap();
         let synced = is_synced.then_some(other);
         let found = findings(Pass::Evidence, &[], |b| {
             measure(b, &space, Syncs { synced }, Sync::Fsync)

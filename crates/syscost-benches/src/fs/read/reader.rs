@@ -158,7 +158,7 @@ pub(in crate::fs) fn read_through(written: &Stamped, file: &File) -> Result<(), 
 
 #[cold]
 fn refused(written: &Stamped, cause: Errno) -> Failure {
-    Failure::of(&format!("pread of {}", written.path().display()), cause)
+    Failure::of(&format!("pread of {}", written.name()), cause)
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ impl Locks {
 }
 
 /// A new file, opened twice.
-pub(crate) fn open_twice(path: &Path) -> Result<[OwnedFd; 2], Failure> {
+fn open_twice(path: &Path) -> Result<[OwnedFd; 2], Failure> {
     let failed = |error| Failure::of(&format!("make {}", path.display()), error);
     let mut options = OpenOptions::new();
     options.read(true).write(true);

@@ -1,6 +1,7 @@
 //! A journal is untrusted input: any program may have written it, or a disk may have changed it.
 //! Its content is used only if this program could have written it.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
@@ -43,16 +44,17 @@ pub(super) fn header(header: &Header) -> Result<(), String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
     let is_name = (1..=MAX_ID).contains(&id.len()) && id.chars().all(is_plain);
     ensure(is_name && !id.starts_with('.'), || {
-        format!("its id {id:?} is no name")
+        format!("its id {:?} is no name", cut(id))
     })?;
     ensure(header.started.parse::<jiff::Timestamp>().is_ok(), || {
-        format!("it began at {:?}, which is no time", header.started)
+        format!("it began at {:?}, which is no time", cut(&header.started))
     })?;
     let limit = header.time_limit_s;
     ensure(SECONDS.contains(&limit), || {
-        format!("its time limit is {limit} s")
+        format!("its time limit is {limit:e} s")
     })?;
     self::config(config)?;
+    rows(&header.rows)?;
     self::peer(header)?;
     directories(header)?;
     let mut cpus = config.cpus.iter().chain(&header.candidates);
@@ -62,12 +64,27 @@ pub(super) fn header(header: &Header) -> Result<(), String> {
     })
 }
 
+/// A run measures something, and everything once.
+fn rows(rows: &[String]) -> Result<(), String> {
+    ensure(!rows.is_empty(), || "it has no rows".to_owned())?;
+    let mut seen = BTreeSet::new();
+    match rows.iter().find(|row| !seen.insert(*row)) {
+        Some(row) => Err(format!("it names the row {:?} twice", cut(row))),
+        None => Ok(()),
+    }
+}
+
+/// As much of a text as a message needs.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_ID)]
+}
+
 fn config(config: &Config) -> Result<(), String> {
     ensure(Profile::from_name(&config.profile).is_some(), || {
-        format!("there is no profile {:?}", config.profile)
+        format!("there is no profile {:?}", cut(&config.profile))
     })?;
     ensure(SECONDS.contains(&config.budget_s), || {
-        format!("its budget is {} s", config.budget_s)
+        format!("its budget is {:e} s", config.budget_s)
     })?;
     let rounds = [config.min_rounds, config.max_rounds, config.resumed];
     let are_few = rounds.iter().all(|count| ROUNDS.contains(count));
@@ -87,7 +104,7 @@ fn config(config: &Config) -> Result<(), String> {
     for (name, value) in &config.environment {
         let is_known = value.as_ref().is_some_and(|value| is_variable(name, value));
         ensure(is_known, || {
-            format!("it sets the environment variable {name:?}")
+            format!("it sets the environment variable {:?}", cut(name))
         })?;
     }
     Ok(())
@@ -215,6 +232,17 @@ mod tests {
             refused(|header| header.time_limit_s = seconds, "time limit");
             refused(|header| header.config.budget_s = seconds, "budget");
         }
+        let long = header(&Header {
+            id: "/".repeat(5_000),
+            ..tests::header()
+        });
+        let long = long.expect_err("it is too long");
+        assert!(long.len() < 200, "{long}");
+        let mut endless = tests::header();
+        endless.config.budget_s = 1e300;
+        assert!(header(&endless).expect_err("it is endless").len() < 40);
+        refused(|header| header.rows.clear(), "no rows");
+        refused(|header| header.rows.push(header.rows[0].clone()), "twice");
         refused(|header| header.config.cpus.clear(), "CPUs");
         refused(|header| header.candidates.push(u32::MAX), "CPUs");
         refused(|header| header.config.min_rounds = 0, "rounds");

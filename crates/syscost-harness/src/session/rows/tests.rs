@@ -193,7 +193,7 @@ fn what_others_may_have_broken_is_counted_again_and_withheld_only_if_most_say_so
             row.take(Pass::Evidence, round, 0, None, counted(*verdict));
             take(&mut row, round, process(true));
         }
-        let measured = row.measurement(true, "", None);
+        let measured = row.measurement(true, "", &Frequencies::default(), None);
         (row.is_doubtful(), measured.status)
     };
     assert_eq!(after(&[Confirmed]), (false, Status::Ok));

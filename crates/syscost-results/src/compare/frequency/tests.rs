@@ -2,7 +2,6 @@ use super::super::{Change, ComparedIn, Row, compare, compare_pair};
 use super::*;
 use crate::Run;
 use crate::fixture::run_of;
-use crate::measurement::RoundSamples;
 
 /// Eight processes at this frequency, each taking this many cycles.
 fn run(ghz: f64, cycles: f64) -> Run {

@@ -4,11 +4,9 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::ptr;
 
-use rustix::fs::{Advice, AtFlags, OFlags, StatxFlags, fadvise, fcntl_getfl, statvfs, statx};
+use rustix::fs::{Advice, AtFlags, OFlags, StatxFlags, fadvise, fcntl_getfl, statx};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
@@ -96,23 +94,8 @@ pub(crate) fn direct_alignment(file: &File) -> io::Result<Option<Alignment>> {
     )
 }
 
-pub(crate) fn open_direct(path: &Path, write: bool) -> io::Result<File> {
-    std::fs::OpenOptions::new()
-        .read(true)
-        .write(write)
-        .custom_flags(OFlags::DIRECT.bits() as i32)
-        .open(path)
-}
-
 pub(crate) fn is_direct(file: &File) -> io::Result<bool> {
     Ok(fcntl_getfl(file)?.contains(OFlags::DIRECT))
-}
-
-/// Size of the file system in bytes, and how many of them this user may still write.
-pub(crate) fn room(folder: &Path) -> io::Result<(u64, u64)> {
-    let facts = statvfs(folder)?;
-    let bytes = |blocks: u64| blocks.saturating_mul(facts.f_frsize);
-    Ok((bytes(facts.f_blocks), bytes(facts.f_bavail)))
 }
 
 /// The major and minor number of a device.

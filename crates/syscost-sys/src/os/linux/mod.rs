@@ -6,6 +6,7 @@ mod clock;
 mod ethtool;
 mod extents;
 mod files;
+mod folder;
 mod fork;
 mod memfd;
 mod memory;
@@ -26,8 +27,12 @@ pub(crate) use clock::monotonic_raw_ns;
 pub(crate) use ethtool::{interface_index, offloads};
 pub(crate) use extents::extents;
 pub(crate) use files::{
-    cachestat, device_numbers, direct_alignment, forget_cached, is_absent, is_direct, open_direct,
-    resident_pages, room,
+    cachestat, device_numbers, direct_alignment, forget_cached, is_absent, is_direct,
+    resident_pages,
+};
+pub(crate) use folder::{
+    create_at, make_folder, names_in, open_at, open_folder, remove_file_at, remove_folder_at,
+    rename_at, room, room_at, root, step_into,
 };
 pub(crate) use fork::{fork, is_readable, share, thread_id, unshare, wait_for, wait_for_nothing};
 pub(crate) use memfd::{execute, private_pages_at, program_in_memory};
@@ -52,6 +57,8 @@ pub(crate) use sysv::{
 pub(crate) use tcp::{Epoll, congestion, set_congestion, tcp_info};
 /// Flags for opening a file whose name may belong to anything, e.g. a FIFO or a link.
 pub(crate) const NEITHER_WAIT_NOR_FOLLOW: i32 = libc::O_NONBLOCK | libc::O_NOFOLLOW;
+/// The flag of direct I/O.
+pub(crate) const DIRECT: i32 = libc::O_DIRECT;
 /// The error number of a call for which the kernel has no buffers at the moment.
 pub(crate) const NO_BUFFERS: i32 = libc::ENOBUFS;
 pub(crate) use usage::{clock_ticks_per_second, read_at_start, usage};

@@ -5,6 +5,7 @@
 //! machine; only processes that this chore started are killed.
 
 mod damage;
+mod hostile;
 mod kills;
 mod refused;
 mod restricted;
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
 /// A way to maltreat the program, tried once; the tally counts the tries and notes what went wrong.
 type Campaign = fn(&Sandbox, &mut Rng, &mut Tally) -> Result<()>;
 
-const CAMPAIGNS: [(&str, Campaign); 8] = [
+const CAMPAIGNS: [(&str, Campaign); 13] = [
     (
         "coordinator killed, then resumed",
         kills::of_the_coordinator,
@@ -58,6 +59,11 @@ const CAMPAIGNS: [(&str, Campaign); 8] = [
     ("damaged documents", damage::of_documents),
     ("damaged journals", damage::of_journals),
     ("eight runs at once", together::eight),
+    ("inherited signals", hostile::signals),
+    ("trees swapped by a directory's owner", hostile::swaps),
+    ("what is late or never comes", hostile::late),
+    ("foreign files", hostile::foreign_files),
+    ("killed clean-ups", hostile::killed_clean_ups),
 ];
 
 /// The results of a campaign.

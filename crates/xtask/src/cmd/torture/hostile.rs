@@ -1,0 +1,290 @@
+//! Surroundings that others prepare: signals inherited from a parent, a directory whose owner swaps
+//! what is made in it, servers and pipes that deliver late or never, foreign files among the runs.
+
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use fastrand::Rng;
+use rustix::fs::{CWD, Mode, mkfifoat};
+use rustix::process::geteuid;
+use syscost_results::Status;
+
+use super::Tally;
+use super::sandbox::{Ending, Sandbox};
+use super::together::rows;
+
+/// The user that attacks: nobody.
+const NOBODY: u32 = 65_534;
+
+/// Rows that write files in the directory that they are given, for some seconds.
+const FILES: [&str; 12] = [
+    "run",
+    "fs.write",
+    "fs.read",
+    "fs.copy",
+    "fs.sync",
+    "fs.metadata",
+    "--profile",
+    "quick",
+    "--budget",
+    "4",
+    "--format",
+    "json",
+];
+
+/// A short run of rows that wait for signals and children.
+const SIGNALS: [&str; 10] = [
+    "run",
+    "signal.catch",
+    "signal.mask",
+    "task.fork",
+    "syscall.umask",
+    "--profile",
+    "quick",
+    "--no-save",
+    "--format",
+    "json",
+];
+
+/// A run begun by a parent that ignores the end of its children, or blocks all signals.
+pub(super) fn signals(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
+    for script in [
+        "exec env --ignore-signal=CHLD \"$0\" \"$@\"",
+        "exec env --block-signal \"$0\" \"$@\"",
+        "exec env --ignore-signal=PIPE --block-signal=ALRM,SEGV,CHLD \"$0\" \"$@\"",
+    ] {
+        let Some(command) = sandbox.behind(script, &SIGNALS)? else {
+            tally.not_tried.push(script);
+            continue;
+        };
+        let ending = sandbox.run(command)?;
+        let mut complaints = ending.complaints_of_run();
+        complaints.extend(without_figures(&ending));
+        tally.note(script, complaints);
+    }
+    Ok(())
+}
+
+/// Rows that failed or whose numbers were withheld, one sentence each.
+fn without_figures(ending: &Ending) -> impl Iterator<Item = String> {
+    let rows = rows(ending, &[Status::Failed, Status::Withheld]).into_iter();
+    rows.map(|(name, reason)| format!("{name} has no number: {reason}"))
+}
+
+/// A process that is ended when dropped.
+struct Attacker(Child);
+
+impl Drop for Attacker {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Root measures in a directory whose owner renames what is made in it, and puts a link to a
+/// directory of his own in its place.
+pub(super) fn swaps(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
+    const SWAP: &str = "n=0; while :; do for tree in syscost-*; do n=$((n+1)); \
+        [ -d \"$tree\" ] && [ ! -L \"$tree\" ] && mv -T \"$tree\" aside$n && \
+        ln -s bait \"$tree\"; done; done";
+    if !geteuid().is_root() {
+        tally.not_tried.push("be root, whom others attack");
+        return Ok(());
+    }
+    let folder = tempfile::tempdir().context("making a folder")?;
+    let open = Permissions::from_mode(0o755);
+    fs::set_permissions(folder.path(), open).context("opening a folder")?;
+    let own = folder.path().join("theirs");
+    let bait = own.join("bait");
+    fs::create_dir_all(&bait).context("making a folder")?;
+    let victim = sandbox.file("victim");
+    fs::write(&victim, "nobody else's").context("writing a file")?;
+    let names = [
+        "written_over",
+        "content",
+        "source",
+        "target",
+        "file",
+        "entry00001",
+    ];
+    for name in names {
+        symlink(&victim, bait.join(name)).context("laying a bait")?;
+    }
+    for path in [&own, &bait] {
+        chown(path, Some(NOBODY), Some(NOBODY)).context("giving a folder away")?;
+    }
+    let id = NOBODY.to_string();
+    let attacker = Command::new("setpriv")
+        .args([
+            "--reuid",
+            &id,
+            "--regid",
+            &id,
+            "--clear-groups",
+            "sh",
+            "-c",
+            SWAP,
+        ])
+        .current_dir(&own)
+        .spawn();
+    let Ok(attacker) = attacker.map(Attacker) else {
+        tally.not_tried.push("start another user's process");
+        return Ok(());
+    };
+    let directory = own.display().to_string();
+    let arguments = [&FILES[..], &["--no-save", "--dir", &directory]].concat();
+    // Every row may fail, and the directory may be refused.
+    let ending = sandbox.run(sandbox.command(&arguments))?;
+    drop(attacker);
+    let mut complaints = ending.complaints();
+    if fs::read(&victim).context("reading a file")? != b"nobody else's" {
+        complaints.push("a file outside the directory was written over".to_owned());
+    }
+    let in_bait = fs::read_dir(&bait).context("reading a folder")?.count();
+    if in_bait != names.len() {
+        let more = in_bait.abs_diff(names.len());
+        complaints.push(format!(
+            "{more} files were made or removed where a link leads"
+        ));
+    }
+    // What is his to rename is his to lose: the next sweep finds no name for it.
+    tally.note("a directory of somebody who swaps trees", complaints);
+    Ok(())
+}
+
+/// A server that announces a long answer and sends it byte by byte, until its client has gone.
+fn dripping() -> Result<SocketAddr> {
+    let listener = TcpListener::bind("127.0.0.1:0").context("listening")?;
+    let address = listener.local_addr().context("listening")?;
+    thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut sent = client.write_all(&[0x80, 0x10, 0, 0]);
+                while sent.is_ok() {
+                    sleep(Duration::from_millis(500));
+                    sent = client.write_all(&[0]);
+                }
+            });
+        }
+    });
+    Ok(address)
+}
+
+/// Servers and token files that deliver late or never: the program ends by itself.
+pub(super) fn late(sandbox: &Sandbox, _: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let export = format!("nfs://{}/e", dripping()?);
+    let fifo = sandbox.file("fifo");
+    if !fifo.exists() {
+        mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).context("making a FIFO")?;
+    }
+    let fifo = fifo.display().to_string();
+    let run = ["run", "--no-save", "--budget", "2", "syscall.null"];
+    let with = |more: &[&str]| sandbox.command(&[&run[..], more].concat());
+    let token = ["--peer", "127.0.0.1:9", "--token-file", &fifo];
+    for (what, command) in [
+        ("a dripping NFS server", with(&["fs.nfs", "--nfs", &export])),
+        ("a token in a FIFO without a writer", with(&token)),
+        (
+            "a server's token in a FIFO without a writer",
+            sandbox.command(&["serve", "--listen", "127.0.0.1:0", "--token-file", &fifo]),
+        ),
+    ] {
+        let ending = sandbox.run(command)?;
+        let mut complaints = ending.complaints();
+        if ending.err.trim().is_empty() {
+            complaints.push("it ended without a word".to_owned());
+        }
+        tally.note(what, complaints);
+    }
+    Ok(())
+}
+
+/// Files among the runs that no run is in: the latest run is found all the same.
+pub(super) fn foreign_files(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let runs = sandbox.file("syscost/runs");
+    let run = ["run", "--profile", "quick", "--budget", "1", "syscall.null"];
+    let mut complaints = sandbox.run(sandbox.command(&run))?.complaints();
+    let document = fs::read_dir(&runs).into_iter().flatten().flatten().next();
+    let whole = document.map(|document| fs::read(document.path()).unwrap_or_default());
+    let whole = whole.unwrap_or_default();
+    let cut = rng.usize(..whole.len().max(1));
+    let foreign: [(&str, &[u8]); 4] = [
+        (
+            "zzz-fio.json",
+            br#"{"fio version": "fio-3.36", "jobs": []}"#,
+        ),
+        ("99990101T000000Z-1.json", &whole[..cut]),
+        ("latest (conflicted copy).json", &whole),
+        ("zzzz.json", &[0xff; 100]),
+    ];
+    for (name, content) in foreign {
+        fs::write(runs.join(name), content).context("writing a file")?;
+    }
+    for arguments in [
+        &["show"][..],
+        &["numbers"],
+        &["history"],
+        &["compare", "latest", "latest"],
+    ] {
+        let ending = sandbox.run(sandbox.command(arguments))?;
+        complaints.extend(ending.complaints());
+        if ending.code() != Some(0) {
+            complaints.push(format!(
+                "{arguments:?}: exit code {:?}: {}",
+                ending.code(),
+                ending.err
+            ));
+        }
+    }
+    for (name, _) in foreign {
+        let _ = fs::remove_file(runs.join(name));
+    }
+    tally.note("foreign files among the runs", complaints);
+    Ok(())
+}
+
+/// Kills a run that writes files, at any time, also while it removes them: `clean` removes the rest.
+pub(super) fn killed_clean_ups(sandbox: &Sandbox, rng: &mut Rng, tally: &mut Tally) -> Result<()> {
+    let directory = sandbox.file("measured");
+    fs::create_dir_all(&directory).context("making a folder")?;
+    let path = directory.display().to_string();
+    let arguments = [
+        "run",
+        "fs.metadata",
+        "--profile",
+        "quick",
+        "--budget",
+        "3",
+        "--no-save",
+    ];
+    let mut run = sandbox.start(sandbox.command(&[&arguments[..], &["--dir", &path]].concat()))?;
+    sleep(Duration::from_millis(rng.u64(..3_500)));
+    run.kill()?;
+    let mut complaints = sandbox.processes_left();
+    for journal in sandbox.journals() {
+        let _ = fs::remove_file(&journal);
+    }
+    let ending = sandbox.run(sandbox.command(&["clean", &path]))?;
+    complaints.extend(ending.complaints());
+    if ending.code() != Some(0) {
+        complaints.push(String::from_utf8_lossy(&ending.out).into_owned());
+    }
+    complaints.extend(left_in(&directory));
+    complaints.extend(sandbox.leftovers());
+    tally.note("killed while it wrote or removed files", complaints);
+    Ok(())
+}
+
+/// What is left in a directory, one sentence each.
+fn left_in(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let left = entries.map(|entry| format!("{} is left", entry.path().display()));
+    left.collect()
+}
