@@ -210,8 +210,6 @@ pub const OPERATION_FLOOR_CYCLES: f64 = 0.2;
 pub enum Manner {
     /// Batches of operations: time must grow with their number.
     Batches,
-    /// Batches with a fixed cost, which the slope cancels.
-    Slopes,
     /// Batches of operations that several tasks do together: their switches are counted, too.
     Together,
     /// Copies of one operation running simultaneously on several CPUs, each of which is counted separately.

@@ -2,6 +2,7 @@
 
 mod common;
 mod readers;
+mod recipe;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,6 +11,7 @@ use std::process::Command;
 
 use common::{Program, rows};
 use readers::{fed, missing, python, starts};
+use recipe::{assert_recipe, recipe};
 use serde_json::{Value, json};
 
 /// A real run as a document, with a row of every status, and texts that every format has to escape.
@@ -141,40 +143,6 @@ fn duckdb_reads_the_parquet_tables() {
     );
     assert_rows(run, &read["measurements"]);
     assert_samples(run, &read["samples"]);
-}
-
-/// The query of docs/export.md for the medians of a run, of all rows in this folder.
-fn recipe(folder: &str) -> String {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/export.md");
-    let guide = fs::read_to_string(guide).expect("the guide");
-    let (_, query) = guide.split_once("```sql\n").expect("a query");
-    let (query, _) = query.split_once("```").expect("its end");
-    let every = query.replace("WHERE name LIKE 'syscall.null%'", "");
-    assert_ne!(every, query);
-    every.replace("tables/", &format!("{folder}/"))
-}
-
-/// Asserts that the query gives every published median to its last digit.
-fn assert_recipe(run: &Value, found: &Value) {
-    let by_name: BTreeMap<&str, &Value> = rows(run)
-        .iter()
-        .map(|row| (row["name"].as_str().expect("text"), row))
-        .collect();
-    let mut checked = 0;
-    for row in found.as_array().expect("rows") {
-        let name = row[1].as_str().expect("text");
-        let row_of_run = by_name[name];
-        if row_of_run["status"] == "ok" {
-            let estimate = &row_of_run["estimate"];
-            assert_eq!(
-                (&row[2], &row[3]),
-                (&estimate["median"], &estimate["rounds"]),
-                "{name}"
-            );
-            checked += 1;
-        }
-    }
-    assert!(checked >= 5, "only {checked} rows");
 }
 
 /// Asserts that every row is there, with the numbers its status allows.

@@ -2,7 +2,7 @@
 //!
 //! A benchmark calls exactly one of [`Bencher::iter`], [`Bencher::try_iter`], [`Bencher::kernel`],
 //! [`Bencher::kernel_difference`], [`Bencher::batches`], [`Bencher::prepared_batches`],
-//! [`Bencher::slope`], [`Bencher::single`], [`Bencher::together`],
+//! [`Bencher::single`], [`Bencher::together`],
 //! [`Bencher::together_difference`], [`Bencher::single_together`], [`Bencher::served`],
 //! [`Bencher::copies`] or [`Bencher::observe`], once. The same call serves two passes in two
 //! different processes: the timed one takes samples, the evidence one counts, so that no counter
@@ -278,20 +278,6 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken("can do no work twice".into()));
         }
         self.measure(per_turn, PreparedBody::new(max_turns, prepare, body))
-    }
-
-    /// Like [`Bencher::batches`], for a body whose fixed cost per batch cannot be made small: times `n` and `2n` turns in
-    /// turn, and takes the difference, in which the fixed cost cancels (the two-point slope).
-    pub fn slope(
-        &mut self,
-        per_turn: u64,
-        mut body: impl FnMut(u64) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        self.begin_times(Manner::Slopes, "slope")?;
-        match self.pass {
-            Pass::Timed => self.time_slope(per_turn, body),
-            Pass::Evidence => self.count_batches(per_turn, &mut body),
-        }
     }
 
     /// Measures how much more `kernel` costs than `baseline`, a kernel of the same instructions with friendlier data, for each

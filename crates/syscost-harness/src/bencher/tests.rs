@@ -110,27 +110,6 @@ fn few_turns_are_led_in_by_eight_and_one_that_is_long_by_none() {
 }
 
 #[test]
-fn a_slope_cancels_the_fixed_cost_of_a_batch() {
-    let findings = timed(|b| {
-        b.slope(1, |n| {
-            mock::advance_ns(5_000 + 30 * n);
-            Ok(())
-        })
-    })
-    .expect("measured");
-    assert!(
-        findings.values.iter().all(|ns| (ns - 30.0).abs() < 1e-9),
-        "{:?}",
-        findings.values
-    );
-    assert!(
-        findings.raw.iter().all(|ns| *ns > 30.0),
-        "the raw value keeps it: {:?}",
-        findings.raw
-    );
-}
-
-#[test]
 fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
     let Ok(kernel) = syscost_sys::kernel::dependent_adds(10) else {
         println!("skipped: no kernel for this processor");
@@ -330,10 +309,6 @@ fn the_rate_of_a_kernel_is_of_the_bytes_it_moves() {
 fn a_rate_that_would_not_be_one_is_a_defect() {
     let nothing = || Ok(());
     for refused in [
-        timed(|b| {
-            b.rate(8);
-            b.slope(1, |_| Ok(()))
-        }),
         timed(|b| {
             b.rate(8);
             b.kernel(&Moving(4))

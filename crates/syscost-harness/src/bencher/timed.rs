@@ -143,31 +143,6 @@ impl Bencher<'_> {
         )))
     }
 
-    pub(super) fn time_slope(&mut self, per_turn: u64, mut body: impl Body) -> Result<(), Failure> {
-        let batch = self.prepare_batches(per_turn, &mut body)?;
-        let (turns, lead_in) = (batch.turns, batch.lead_in(&body));
-        let iterations = turns * per_turn;
-        let mut long_first = false;
-        self.sample(iterations, |bencher| {
-            bencher.gate();
-            body.lead_in(lead_in)?;
-            long_first = !long_first;
-            let (first, second) = if long_first { (2, 1) } else { (1, 2) };
-            let first_ns = bencher.time_turns(&mut body, first * turns)?;
-            let second_ns = bencher.time_turns(&mut body, second * turns)?;
-            bencher.operations += (lead_in + 3 * turns) * per_turn;
-            let (long, short) = if long_first {
-                (first_ns, second_ns)
-            } else {
-                (second_ns, first_ns)
-            };
-            let n = iterations as f64;
-            Ok(((long - short) / n, Some(long / (2.0 * n))))
-        })?;
-        self.findings.grain *= 2.0;
-        Ok(())
-    }
-
     pub(super) fn time_difference(
         &mut self,
         per_turn: u64,

@@ -15,10 +15,11 @@ mod peer;
 mod plan;
 mod profile;
 mod request;
+mod resume;
 mod rows;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
 use crate::bencher::Pass;
-use crate::catalogue::{Catalogue, Row};
+use crate::catalogue::Row;
 use crate::clock::RunClock;
 use crate::cores::Cores;
 use crate::failure::Failure;
@@ -172,70 +173,6 @@ impl<'a> Session<'a> {
                 .ok()
         });
         let mut session = Self::assemble(header, journal, rows, options, clock, begun, interrupted);
-        session.cores = cores;
-        Ok(session)
-    }
-
-    /// Resumes a run that was interrupted.
-    ///
-    /// # Errors
-    /// When the journal cannot be used, or was made on another machine or by another version.
-    pub fn resume(
-        path: &Path,
-        catalogue: Catalogue,
-        options: &Options,
-        observer: &mut dyn Observer,
-        interrupted: &'a AtomicBool,
-    ) -> Result<Self, SessionError> {
-        let begun = Instant::now();
-        observer.event(Event::Preparing("reading the journal"));
-        let (journal, mut header, records) = Journal::open(path)?;
-        peer::give_of(&header.config);
-        directory::give_of(&header.config);
-        let foreign = |cause: String| SessionError::Foreign {
-            path: path.to_owned(),
-            cause,
-        };
-        if let Some(difference) = foreign::difference(&header, options.version) {
-            return Err(foreign(difference));
-        }
-        let all = Catalogue::rows(catalogue.groups().iter().flat_map(|group| group.benchmarks));
-        let rows = header
-            .rows
-            .iter()
-            .map(|name| {
-                all.iter()
-                    .find(|row| row.name() == *name)
-                    .cloned()
-                    .ok_or_else(|| foreign(format!("its row {name} is not in the catalogue")))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        header.config.resumed += 1;
-        // The rest is measured in the same environment.
-        let mut options = options.clone();
-        let environment = header.config.environment.clone();
-        options.program.environment = environment.into_iter().collect();
-        observer.event(Event::Preparing("checking the clock"));
-        let mut probed = probed_cpus(Some(&header.config.cpus))?;
-        let others = probed_cpus(None)?.into_iter();
-        probed.extend(others.filter(|cpu| !header.config.cpus.contains(cpu)));
-        let mut clock = RunClock::choose(&probed);
-        let rough = clock.calibrate();
-        observer.event(Event::Preparing("listening for noise"));
-        let (cores, _) = listen(&probed, &rough, &options, &machine::capture());
-        let mut session = Self::assemble(
-            header,
-            Some(journal),
-            rows,
-            &options,
-            clock,
-            begun,
-            interrupted,
-        );
-        session.earlier = records.last().map_or(Duration::ZERO, |record| {
-            Duration::from_secs_f64(record.elapsed_s)
-        });
-        session.replay = records;
         session.cores = cores;
         Ok(session)
     }

@@ -1,6 +1,7 @@
 //! The state of one row during the run, and its entry in the document.
 
 mod claims;
+mod combine;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use syscost_results::stats::order;
 use syscost_results::{Estimate, Flag, Measurement, RoundSamples, Status, Verdict};
 
 use self::claims::Claims;
+use self::combine::{merge_histogram, over_processes, wider};
 use super::budget::Takes;
 use super::frequencies::Frequencies;
 use crate::bencher::{Findings, Follows, Pass};
@@ -381,40 +383,6 @@ impl RowState {
                 Vec::new()
             },
             samples: (keep_samples && is_shown).then_some(rounds),
-        }
-    }
-}
-
-/// The range that contains both of these.
-fn wider(a: Option<(f64, f64)>, b: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-        (a, b) => a.or(b),
-    }
-}
-
-/// Combines the numbers of all processes as the name says: the longest of all, the smallest of all,
-/// the sum of counts, the mean of shares of places; else the median.
-fn over_processes(name: &str, values: &[f64]) -> Option<f64> {
-    let has = |wanted: &[&str]| name.split('_').any(|word| wanted.contains(&word));
-    if has(&["longest", "most", "largest"]) {
-        values.iter().copied().reduce(f64::max)
-    } else if has(&["shortest", "least", "smallest"]) {
-        values.iter().copied().reduce(f64::min)
-    } else if name.starts_with("singles_") {
-        Some(values.iter().sum())
-    } else if name.starts_with("placed_") {
-        Some(values.iter().sum::<f64>() / values.len() as f64)
-    } else {
-        order::median(values)
-    }
-}
-
-fn merge_histogram(into: &mut Vec<(f64, u64)>, other: &[(f64, u64)]) {
-    for &(bound, count) in other {
-        match into.binary_search_by(|(known, _)| known.total_cmp(&bound)) {
-            Ok(index) => into[index].1 += count,
-            Err(index) => into.insert(index, (bound, count)),
         }
     }
 }

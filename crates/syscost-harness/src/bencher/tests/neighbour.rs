@@ -117,13 +117,7 @@ fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
 #[test]
 fn every_way_to_measure_looks_at_the_core() {
     type Way = fn(&mut Bencher) -> Result<(), Failure>;
-    let ways: [(&str, Way); 4] = [
-        ("slope", |b| {
-            b.slope(1, |n| {
-                mock::advance_ns(5_000 + 30 * n);
-                Ok(())
-            })
-        }),
+    let ways: [(&str, Way); 3] = [
         ("single", |b| {
             b.single(
                 || Ok(()),

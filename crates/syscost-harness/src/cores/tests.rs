@@ -1,0 +1,115 @@
+use super::*;
+
+fn heard(cpu: u32, ratio: f64, shared: usize) -> Heard {
+    let look = |ratio: f64| Look {
+        throughput: (1000.0 * ratio) as u32,
+        chain: 1000,
+    };
+    let looks = (0..1000).map(|n| look(if n % 10 < shared { 1.5 } else { ratio }));
+    Heard {
+        noise: Noise {
+            cpu,
+            ..Noise::default()
+        },
+        looks: looks.collect(),
+        probe: None,
+        chain_overhead: Overhead {
+            ticks: 20.0,
+            of_ticks: 1000.0,
+        },
+    }
+}
+
+/// A mode that an earlier run kept.
+fn mode(ratio: f64) -> Alone {
+    Alone {
+        ratio,
+        limit: ratio + 0.02,
+    }
+}
+
+#[test]
+fn how_often_a_core_was_ours_is_recorded() {
+    let mut all = [heard(0, 0.84, 3), heard(1, 0.84, 0)];
+    let cores = Cores::find(&mut all, false, None);
+    assert_eq!(all[0].noise.alone_percent, Some(70.0));
+    assert_eq!(all[1].noise.alone_percent, Some(100.0));
+    let slowdown = all[0]
+        .noise
+        .shared_slowdown_percent
+        .expect("some were shared");
+    assert!((slowdown - 78.6).abs() < 0.5, "{slowdown}");
+    assert_eq!(all[1].noise.shared_slowdown_percent, None);
+    assert!(cores.alone(0).is_some() && cores.alone(7).is_none());
+    assert_eq!(UNKNOWN.alone_or_alike(0), None);
+}
+
+#[test]
+fn a_core_that_was_never_ours_is_recognised_by_another_of_its_kind() {
+    let mut all = [heard(0, 0.84, 3), heard(1, 1.2, 0)];
+    let cores = Cores::find(&mut all, false, None);
+    assert_eq!(all[1].noise.alone_percent, Some(0.0));
+    assert_eq!(
+        cores.alone(0).map(|a| a.ratio),
+        cores.alone(1).map(|a| a.ratio)
+    );
+}
+
+#[test]
+fn what_is_seen_later_refutes_what_a_shared_core_showed() {
+    let mut all = [heard(0, 1.2, 0), heard(1, 1.2, 0)];
+    let mut cores = Cores::find(&mut all, false, None);
+    assert_eq!(
+        all[0].noise.alone_percent,
+        Some(100.0),
+        "as far as it knows"
+    );
+    assert!(!cores.learn(&mut [heard(0, 1.2, 1)]));
+    let mut rare = heard(0, 1.2, 0);
+    rare.looks.truncate(960);
+    rare.looks
+        .extend(heard(0, 0.84, 0).looks.into_iter().take(40));
+    assert!(!cores.learn(&mut [rare]), "too few to believe");
+    assert!(cores.learn(&mut [heard(1, 0.84, 5)]));
+    for cpu in [0, 1] {
+        let alone = cores.alone(cpu).expect("known");
+        assert!((alone.ratio - 0.84).abs() < 0.01, "{alone:?}");
+        assert!(cores.refutes(1.2, cpu) && !cores.refutes(0.85, cpu));
+    }
+    assert!(!cores.learn(&mut [heard(1, 0.84, 5)]), "nothing new");
+}
+
+#[test]
+fn a_rare_state_that_an_earlier_run_kept_is_overruled_by_the_usual_one() {
+    let known = mode(0.79);
+    let mut all = [heard(0, 0.84, 3), heard(1, 1.2, 0)];
+    let cores = Cores::find(&mut all, false, Some(known));
+    assert_eq!(all[0].noise.alone_percent, Some(70.0));
+    assert_eq!(cores.alone(1).map(|alone| alone.ratio), Some(0.84));
+    // A much lower one is believed: both cores were shared.
+    let much_lower = mode(0.7);
+    let cores = Cores::find(&mut all, false, Some(much_lower));
+    assert_eq!(cores.alone(0), Some(much_lower));
+}
+
+#[test]
+fn cores_that_were_never_ours_are_known_by_an_earlier_run() {
+    let known = mode(0.84);
+    let mut all = [heard(0, 1.2, 0), heard(1, 1.21, 0)];
+    let cores = Cores::find(&mut all, false, Some(known));
+    assert_eq!(all[0].noise.alone_percent, Some(0.0));
+    assert_eq!(cores.alone(1), Some(known));
+    let mut all = [heard(0, 0.84, 3)];
+    let cores = Cores::find(
+        &mut all,
+        false,
+        Some(Alone {
+            ratio: 1.1,
+            limit: 1.13,
+        }),
+    );
+    assert!(
+        cores.alone(0).is_some_and(|alone| alone.ratio < 0.85),
+        "seen anew, and less"
+    );
+}
