@@ -194,7 +194,11 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     if !below_resolution {
         let moved = core_share.map(|core| {
             let apart = core_share::distance(&selected.rounds, rules.unit);
-            core.share * (apart.exp() - 1.0)
+            let time = core.share * apart.exp() + 1.0 - core.share;
+            match rules.unit {
+                Unit::Nanoseconds => time - 1.0,
+                _ => 1.0 / time - 1.0,
+            }
         });
         let details = [
             ("core_share_percent", core_share.map(|core| core.share)),
@@ -218,7 +222,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
         ci95_high: out.estimate.ci95_high.map(|_| own.1),
         ..out.estimate
     });
-    out.core_cycles = core_cycles(&selected, rules.unit, median)
+    out.core_cycles = core_cycles(&selected, rules.unit)
         .filter(|_| !below_resolution)
         .filter(legal);
     let processes = selected.processes.iter();
@@ -300,7 +304,7 @@ const CYCLES_AGREE: f64 = 0.05;
 /// Median over processes of the median of each sample's time times its own frequency; `None` unless
 /// the unit is a time and at least half of the processes know their frequency, or if these are not
 /// the processes that the median is from.
-fn core_cycles(selected: &Selection<'_>, unit: Unit, median: f64) -> Option<f64> {
+fn core_cycles(selected: &Selection<'_>, unit: Unit) -> Option<f64> {
     let known: Vec<Vec<(f64, f64)>> = selected
         .rounds
         .iter()
@@ -330,7 +334,13 @@ fn core_cycles(selected: &Selection<'_>, unit: Unit, median: f64) -> Option<f64>
         };
         order::median(&medians.filter_map(of_process).collect::<Vec<_>>())
     };
-    let by_median = median * over(|sample| sample.1)?;
+    // The median itself is at the frequency at which the cost is given.
+    let measured = selected.rounds.iter().filter_map(|round| {
+        let samples = selected.choice.of(round).map(|(_, value)| value);
+        order::median(&samples.collect::<Vec<_>>())
+    });
+    let measured = order::median(&measured.collect::<Vec<_>>())?;
+    let by_median = measured * over(|sample| sample.1)?;
     let are_same = known.len() == selected.rounds.len();
     over(|sample| sample.0)
         .filter(|cycles| are_same || (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)

@@ -75,8 +75,7 @@ pub fn note_syscalls(
 
 /// Runs a part of an audited operation that is none of what is to be counted: its set-up, its
 /// preparation, its end. Called by the operation's own task, no task's calls count until `part` has
-/// returned; called by another, its own do not. Outside an audit it costs two calls that no kernel
-/// has.
+/// returned; called by another, its own do not. Outside an audit it costs two calls.
 pub fn uncounted<T>(part: impl FnOnce() -> T) -> T {
     os::count_calls(false);
     let result = part();

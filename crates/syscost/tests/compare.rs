@@ -219,9 +219,10 @@ fn what_cannot_be_done_says_what_to_do() {
     let (code, _, error) = compare(&program, &["base.json", "base.json", "--fail-on", "better"]);
     assert_eq!(code, Some(2));
     assert!(error.contains("worse:5%"), "{error}");
+    // One run alone is compared with the latest.
     let (code, _, error) = compare(&program, &["base.json"]);
     assert_eq!(code, Some(2));
-    assert!(error.contains("NEW"), "{error}");
+    assert!(error.contains("no run is kept"), "{error}");
 }
 
 #[test]

@@ -317,7 +317,8 @@ impl RowState {
             ..
         } = self.estimated(&rounds, kept);
         let mut evidence = self.claims.evidence();
-        evidence.extend(self.judge_floor(&estimate, core_cycles));
+        let usual_ghz = rounds.iter().find_map(|round| round.usual_ghz);
+        evidence.extend(self.judge_floor(&estimate, core_cycles, usual_ghz));
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
         let is_shown = status.has_figures();
         if status == Status::AboveRange {

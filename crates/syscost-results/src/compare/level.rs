@@ -154,8 +154,12 @@ impl BetweenRuns {
         let kept = kept
             .filter_map(|row| row.between_runs)
             .max_by_key(|kept| kept.runs);
+        // Kept runs differ by that in addition to what their processes explain.
+        let of_run = |side: &Level| side.by_processes.0.powi(2) * side.runs.len() as f64;
+        let within = mean(&levels.each_ref().map(of_run)).sqrt();
         let kept = kept.map_or((0.0, 0.0), |kept| {
-            (kept.deviation, f64::from(kept.runs.saturating_sub(1)))
+            let freedom = f64::from(kept.runs.saturating_sub(1));
+            (kept.deviation.hypot(within), freedom)
         });
         let parts = [
             (deviation(&base), free(&base)),

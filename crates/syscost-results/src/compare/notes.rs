@@ -49,16 +49,20 @@ pub(super) fn of_frequency(base: &Pooled<'_>, new: &Pooled<'_>, change: f64) -> 
         .then(|| format!("the core ran at {after:.2} GHz instead of {before:.2} GHz"))
 }
 
-/// The note on two sides that were converted to the base's frequency by this share, if they ran at
+/// The note on two sides that were converted to this frequency in GHz by this share, if they ran at
 /// different ones.
-pub(super) fn of_share(base: &Pooled<'_>, new: &Pooled<'_>, share: CoreShare) -> Option<String> {
+pub(super) fn of_share(
+    [base, new]: [&Pooled<'_>; 2],
+    ghz: f64,
+    share: CoreShare,
+) -> Option<String> {
     let [before, after] = [base, new].map(|side| side.core_ghz.map(|ghz| format!("{ghz:.2}")));
     let (before, after) = before
         .zip(after)
         .filter(|(before, after)| before != after)?;
     let [share, low, high] = [share.share, share.low, share.high].map(|share| 100.0 * share);
     Some(format!(
-        "the core ran at {after} GHz instead of {before} GHz: compared at {before} GHz, where {share:.0} % of the cost are \
+        "the core ran at {after} GHz instead of {before} GHz: compared at {ghz:.2} GHz, where {share:.0} % of the cost are \
          core cycles (95 %: {low:.0} to {high:.0} %)"
     ))
 }

@@ -56,7 +56,7 @@ fn at_one(one: &AtOne<'_>, how: How, compared_in: ComparedIn) -> Option<Row> {
     if compared_in == ComparedIn::OneFrequency {
         row.core_share = Some(one.share);
         row.notes
-            .extend(of_share(&one.sides[0], &one.sides[1], one.share));
+            .extend(of_share([&one.sides[0], &one.sides[1]], one.ghz, one.share));
     }
     Some(Row { compared_in, ..row })
 }

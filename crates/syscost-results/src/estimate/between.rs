@@ -59,7 +59,18 @@ impl Level {
                 .collect();
         }
         let level = median(&levels).filter(|_| levels.len() >= MIN_VALUES)?;
-        let error = ROOT_HALF_PI * deviation(&levels) / (levels.len() as f64).sqrt();
+        // What the frequency adds to the spread of processes is taken off when they are converted:
+        // the true error lies between that of times and that of cycles.
+        let cycles: Vec<f64> = levels
+            .iter()
+            .zip(&ghz)
+            .map(|(level, ghz)| level + ghz.ln())
+            .collect();
+        let spread = match cycles.len() == levels.len() {
+            true => deviation(&levels).min(deviation(&cycles)),
+            false => deviation(&levels),
+        };
+        let error = ROOT_HALF_PI * spread / (levels.len() as f64).sqrt();
         Some(Self {
             ghz: median(&ghz),
             level,
@@ -117,12 +128,14 @@ fn unexplained(runs: &[Level], usual: Option<f64>, share: f64) -> Option<(f64, u
     let levels: Vec<f64> = runs.iter().map(|run| run.at(usual, share)).collect();
     let middle = median(&levels)?;
     let reach = FAR * deviation(&levels);
-    let near = |level: &f64| (level - middle).abs() <= reach;
-    let kept: Vec<f64> = levels.iter().copied().filter(near).collect();
+    let near = |(level, _): &(f64, f64)| (level - middle).abs() <= reach;
+    let squares = runs.iter().map(|run| run.error.powi(2));
+    let kept = levels.iter().copied().zip(squares).filter(near);
+    let (kept, within): (Vec<f64>, Vec<f64>) = kept.unzip();
     if kept.len() < MIN_RUNS {
         return None;
     }
-    let within = runs.iter().map(|run| run.error.powi(2)).sum::<f64>() / runs.len() as f64;
+    let within = student::mean(&within);
     let variance = student::deviation(&kept).powi(2) - within;
     Some((variance.max(0.0), kept.len() as u32))
 }
@@ -201,10 +214,37 @@ mod tests {
         }
         runs.push(Level {
             level: 9.0,
+            error: 1.0,
             ..runs[0]
         });
         let (variance, count) = unexplained(&runs, Some(3.0), 1.0).expect("enough");
-        assert!(count == 6 && variance < 1e-4, "{variance} of {count}");
+        assert!(
+            count == 6 && variance > 1e-6 && variance < 1e-4,
+            "{variance} of {count}"
+        );
+    }
+
+    #[test]
+    fn a_frequency_that_wanders_within_runs_hides_nothing_between_them() {
+        let mut rng = fastrand::Rng::with_seed(11);
+        let mut run = || {
+            let level = 300.0 * (1.0 + 0.01 * normal(&mut rng));
+            let process = |round| {
+                let ghz = 3.0 * (1.0 + 0.03 * normal(&mut rng));
+                RoundSamples {
+                    round,
+                    values: vec![level / ghz; 5],
+                    sample_ghz: vec![ghz; 5],
+                    ..RoundSamples::default()
+                }
+            };
+            let rounds: Vec<RoundSamples> = (0..6).map(process).collect();
+            Level::of(&rounds, Unit::Nanoseconds).expect("a level")
+        };
+        let runs: Vec<Level> = (0..12).map(|_| run()).collect();
+        let (variance, _) = unexplained(&runs, Some(3.0), 1.0).expect("enough");
+        let deviation = variance.sqrt();
+        assert!(deviation > 0.005 && deviation < 0.02, "{deviation}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-use super::is_own_folder;
+use super::{OTHERS_WRITE, is_own_folder};
 use crate::{SystemError, os};
 
 /// A directory that is held open. What is in it is made and opened by single names, relative to the
@@ -56,13 +56,28 @@ impl Folder {
     fn make_despite(&self, name: &OsStr, swap: impl FnOnce()) -> io::Result<Self> {
         os::make_folder(&self.held, name)?;
         swap();
+        let made = self.just_made(name);
+        if made.is_err() {
+            // Whatever it is, only an empty one is removed.
+            let _ = os::remove_folder_at(&self.held, name);
+        }
+        made
+    }
+
+    /// The directory that was just made, unless it is another one, or others may write in it.
+    fn just_made(&self, name: &OsStr) -> io::Result<Self> {
         let made = self.folder(name)?;
         let facts = made.held.metadata()?;
-        if !is_own_folder(&facts) || facts.mode() & 0o077 != 0 || !made.names()?.is_empty() {
-            let why = "another directory was put in its place";
-            return Err(io::Error::other(why));
-        }
-        Ok(made)
+        let why = if !is_own_folder(&facts) {
+            "another directory was put in its place, or the file system gives what root makes to another user"
+        } else if facts.mode() & OTHERS_WRITE != 0 {
+            "others may write in it: the file system keeps no modes"
+        } else if !made.names()?.is_empty() {
+            "another directory was put in its place"
+        } else {
+            return Ok(made);
+        };
+        Err(io::Error::other(why))
     }
 
     /// A directory in it.

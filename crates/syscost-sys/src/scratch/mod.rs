@@ -17,7 +17,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use place::{MAX_TRIES, folder, folder_path, is_ours, is_own_folder};
+use place::{MAX_TRIES, OTHERS_WRITE, folder, folder_path, is_ours, is_own_folder};
 use record::{Record, Thing};
 
 use crate::{SystemError, os};

@@ -61,6 +61,9 @@ pub(super) fn is_ours(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| is_own_folder(&facts))
 }
 
+/// The bits of a mode by which other users may write.
+pub(super) const OTHERS_WRITE: u32 = 0o022;
+
 pub(super) fn is_own_folder(facts: &fs::Metadata) -> bool {
     facts.is_dir() && facts.uid() == os::user_id() && facts.mode() & 0o022 == 0
 }

@@ -20,6 +20,7 @@ impl RowState {
         &self,
         estimate: &Estimate,
         core_cycles: Option<f64>,
+        usual_ghz: Option<f64>,
     ) -> Option<Evidence> {
         let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
         // The time of an operation within each copy.
@@ -40,6 +41,8 @@ impl RowState {
             .rounds
             .iter()
             .filter_map(|round| round.core_ghz)
+            // The median is at that one.
+            .chain(usual_ghz)
             .reduce(f64::min);
         if let Some(ghz) = slowest.filter(|ghz| floor.bound.holds(median * ghz)) {
             return Some(floor.judge(median * ghz, "slowest core frequency seen"));

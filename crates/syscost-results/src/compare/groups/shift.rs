@@ -63,6 +63,8 @@ fn cost(row: &Row, measured: &Measurement) -> Option<f64> {
     let in_time = sign(row) * median.ln();
     let core = match row.compared_in {
         ComparedIn::Time => 0.0,
+        // A document that knows its share gives the median at one frequency already.
+        ComparedIn::OneFrequency if measured.core_share.is_some() => 0.0,
         ComparedIn::OneFrequency => row.core_share.map_or(0.0, |core| core.share),
         ComparedIn::CoreCycles => 1.0,
     };

@@ -10,7 +10,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::child::{self, Control};
-use super::filter::{self, NATIVE_ARCH};
+use super::filter::{Mark, NATIVE_ARCH};
 use crate::Unsupported;
 use crate::audit::{AuditError, SyscallCounts};
 
@@ -144,16 +144,13 @@ struct Roomy<T> {
 struct Paused(BTreeMap<u32, u32>);
 
 impl Paused {
-    /// Whether this is a task's mark and no call; takes note of it.
-    fn is_mark(&mut self, task: u32, number: i32) -> bool {
-        let depth = self.0.get(&task).copied().unwrap_or(0);
-        let depth = match libc::c_long::from(number) {
-            filter::UNCOUNTED => depth + 1,
-            filter::COUNTED => depth.saturating_sub(1),
-            _ => return false,
+    /// Takes note of a task's mark.
+    fn mark(&mut self, task: u32, mark: Mark) {
+        let depth = self.0.entry(task).or_default();
+        *depth = match mark {
+            Mark::Uncounted => *depth + 1,
+            Mark::Counted => depth.saturating_sub(1),
         };
-        self.0.insert(task, depth);
-        true
     }
 
     /// Whether a task's calls count: not while it has paused, or the operation's own task has.
@@ -186,11 +183,9 @@ fn count_one(
     }
     let (task, data) = (report.value.pid, report.value.data);
     let is_native = data.arch == NATIVE_ARCH;
-    let is_mark = is_native && paused.is_mark(task, data.nr);
+    let mark = Mark::of(data.nr.into(), data.args).filter(|_| is_native);
     answer.value.id = report.value.id;
-    if !is_mark {
-        answer.value.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
-    }
+    answer.value.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
     // SAFETY: `answer` is at least the kernel's structure.
     if unsafe {
         libc::ioctl(
@@ -204,7 +199,11 @@ fn count_one(
     }
     // Counted only now: a report withdrawn before the answer is repeated when the call is
     // restarted.
-    if is_mark || !paused.counts(task, counts.own_task()) {
+    if let Some(mark) = mark {
+        paused.mark(task, mark);
+        return Ok(());
+    }
+    if !paused.counts(task, counts.own_task()) {
         return Ok(());
     }
     if is_native {
