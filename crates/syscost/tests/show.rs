@@ -115,7 +115,7 @@ fn the_summary_of_a_kept_run_is_printed_again() {
     let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/references/epyc-guest.json");
     let runs = program.folder().join("syscost/runs");
     fs::create_dir_all(&runs).expect("a folder");
-    fs::copy(reference, runs.join("20260101T000000Z-1.json")).expect("copied");
+    fs::copy(reference, runs.join("20261125T154047.581Z-dc0949.json")).expect("copied");
     let show = |arguments: &[&str]| program.run(&[&["show", "--summary"], arguments].concat());
     let output = show(&[]);
     let text = String::from_utf8(output.stdout).expect("text");

@@ -71,7 +71,7 @@ const ANOTHERS_CPUS: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
 #[test]
 fn a_cpu_that_the_list_of_those_online_lacks_is_still_ones_own() {
     let script = format!("{ANOTHERS_CPUS} $run");
-    let Some(run) = run(&script, "syscall.umask ipc.round_trip{via=pipe,size=1}") else {
+    let Some(run) = run(&script, "syscall.umask 'ipc.round_trip{via=pipe,size=1}'") else {
         return;
     };
     all_have_numbers(&run);

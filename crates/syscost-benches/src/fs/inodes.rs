@@ -211,13 +211,16 @@ mod tests {
         for name in &names {
             entries::create(&directory, name).unwrap();
         }
+        // Those that others removed there in the last minutes.
+        let before = passed_over(&directory, &names, None).unwrap();
         for name in &names {
             take_back(&aside, &directory, name).unwrap();
         }
         // In the second in which it was removed an inode is still used again.
         std::thread::sleep(Duration::from_millis(1100));
         entries::create(&directory, &names[0]).unwrap();
-        Some(passed_over(&directory, &names[..1], Some(&aside)).unwrap())
+        let after = passed_over(&directory, &names[..1], Some(&aside)).unwrap();
+        Some(after.saturating_sub(before))
     }
 
     #[test]
@@ -227,7 +230,7 @@ mod tests {
         let (Some(removed), Some(set_aside)) = (removed, set_aside) else {
             return println!("skipped: not on ext4 without a journal");
         };
-        assert!(removed >= set_aside + 32, "{removed} and {set_aside}");
+        assert!(removed >= 32 && set_aside < 32, "{removed} and {set_aside}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::words;
 
 /// Explains the ratio of a row.
 pub(super) const RATIO: &str = "B / A is not the quotient of the two medians beside it, but the middle one of the ratios of every process of B \
-     to every one of A (Hodges and Lehmann); where it says “one frequency”, as if both had run at A's";
+     to every one of A (Hodges and Lehmann); where it says “one clock”, as if both had run at A's";
 /// Sign beside the ratio of a rate, of which more is better.
 pub(super) const RATE: &str = "↑";
 
@@ -64,7 +64,7 @@ impl<'a> Changes<'a> {
         };
         let way = match row.compared_in {
             ComparedIn::Time => None,
-            ComparedIn::OneFrequency => Some("one frequency"),
+            ComparedIn::OneFrequency => Some("one clock"),
             ComparedIn::CoreCycles => Some("cycles"),
         };
         html! {

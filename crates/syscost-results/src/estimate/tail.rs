@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(
             with(&[(45e3, 120), (60e3, 10), (85e3, 110)]),
             "fast_state_ns 45000, longest_ns 85000, median_single_ns 45000, singles_count 240, \
-             slow_state_ns 85000, slow_state_percent 45.83333333333333"
+             slow_state_ns 85000, slow_state_percent 50"
         );
     }
 

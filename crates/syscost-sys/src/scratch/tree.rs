@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::folder::Folder;
 use super::record::{Record, Thing};
-use super::{Leftover, OTHERS_WRITE, is_own_folder};
+use super::{Leftover, is_own_folder};
 use crate::{SystemError, os};
 
 /// The file that marks a folder as ours: locked while the folder's creator or a forked copy of it lives.
@@ -214,7 +214,7 @@ fn abandoned(
         Err(cause) if cause.kind() != io::ErrorKind::NotFound => Err(cause),
         Err(_) => {
             let age = facts.modified()?.elapsed().unwrap_or_default();
-            let is_ours = is_made_name(name) && facts.mode() & OTHERS_WRITE == 0;
+            let is_ours = is_made_name(name) && facts.mode() & 0o777 == 0o700;
             match is_ours && (is_on_record || age > UNTOUCHED) {
                 true => Ok((folder, None)),
                 false => Err(foreign()),

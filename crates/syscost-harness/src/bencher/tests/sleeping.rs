@@ -46,10 +46,8 @@ fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
     // Only the looks at its own core, of some readings each. A wait would last a millisecond.
     assert!(longest_pause(&asleep) < 1_000, "{asleep:?}");
     let before = asleep.len() - operations(|b, sleep| b.observe(|| sleep().map(|()| 1.0))).len();
-    assert_eq!(
-        before, 40,
-        "2 ms, with the one that tells how many that are"
-    );
+    // 2 ms of 50 us each; the samples that follow may be a few more or fewer.
+    assert!((30..=50).contains(&before), "{before}");
 }
 
 /// The findings of round trips with a partner on another CPU of which at least this many switches

@@ -110,15 +110,15 @@ pub(super) enum Mark {
     Counted,
 }
 
-/// The first argument of a mark: a getppid, which takes none. A container's own filter lets that
-/// pass; to a number that no kernel has it would give the answer itself, before the listener hears
-/// of it.
-const MARK: u64 = 0x2d70_55f1_c057_a0d1;
+/// The operation of a mark: a prctl that no kernel has, and answers with an error. A container's own
+/// filter lets that pass; to the number of a call that no kernel has it would give the answer
+/// itself, before the listener hears of it.
+const MARK: u64 = 0x2d70_55f1;
 
 impl Mark {
     /// The mark that this call is; `None` for any other call.
     pub(super) fn of(number: libc::c_long, arguments: [u64; 6]) -> Option<Self> {
-        if number != libc::SYS_getppid || arguments[0] != MARK {
+        if number != libc::SYS_prctl || arguments[0] != MARK {
             return None;
         }
         Some(match arguments[1] {
@@ -130,9 +130,9 @@ impl Mark {
 
 /// Tells the listener, if there is one, whether what follows counts.
 pub(crate) fn count_calls(is_counted: bool) {
-    // SAFETY: getppid looks at no argument.
+    // SAFETY: the kernel has no such operation, and looks at no further argument.
     unsafe {
-        libc::syscall(libc::SYS_getppid, MARK, u64::from(is_counted));
+        libc::syscall(libc::SYS_prctl, MARK, u64::from(is_counted));
     }
 }
 
