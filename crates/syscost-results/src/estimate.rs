@@ -194,7 +194,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     if !below_resolution {
         let moved = core_share.map(|core| {
             let apart = core_share::distance(&selected.rounds, rules.unit);
-            let time = core.share * apart.exp() + 1.0 - core.share;
+            let time = core_share::factor(core.share, 1.0, apart.exp());
             match rules.unit {
                 Unit::Nanoseconds => time - 1.0,
                 _ => 1.0 / time - 1.0,

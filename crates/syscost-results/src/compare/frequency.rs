@@ -6,6 +6,7 @@
 //! both sides are converted to one frequency.
 
 use super::pool::{Pooled, Process};
+use crate::estimate::core_share::factor;
 use crate::measurement::CoreShare;
 use crate::stats::{interval, order, student};
 use crate::{Measurement, Unit};
@@ -115,20 +116,10 @@ pub(super) fn converted<'a>(
     })
 }
 
-/// How many times as much an operation costs at the frequency `own` as at `ghz`, if this share of
-/// its cost at `ghz` is core cycles.
-fn factor(share: f64, own: f64, ghz: f64) -> f64 {
-    share * ghz / own + 1.0 - share
-}
-
 /// Whether the unit is a rate, which is converted inversely; `None` if it is neither a time nor a
 /// rate.
 fn is_rate(unit: Unit) -> Option<bool> {
-    match unit {
-        Unit::Nanoseconds => Some(false),
-        Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => Some(true),
-        Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => None,
-    }
+    unit.is_timed().then_some(unit != Unit::Nanoseconds)
 }
 
 /// The core share at this frequency in GHz according to the documents: the mean of what they say,

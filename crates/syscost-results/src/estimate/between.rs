@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::core_share::medians;
+use super::core_share::{factor, medians};
 use super::selection::{Choice, Selection};
 use crate::measurement::{BetweenRuns, RoundSamples, Unit};
 use crate::stats::interval::MIN_VALUES;
@@ -81,7 +81,7 @@ impl Level {
     /// The level at this frequency, if this share of it is work of the core.
     fn at(&self, usual: Option<f64>, share: f64) -> f64 {
         let time = usual.zip(self.ghz);
-        let time = time.map_or(1.0, |(usual, ghz)| share * usual / ghz + 1.0 - share);
+        let time = time.map_or(1.0, |(usual, ghz)| factor(share, ghz, usual));
         self.level - time.ln()
     }
 }

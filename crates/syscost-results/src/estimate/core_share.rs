@@ -144,6 +144,12 @@ pub(super) fn medians(round: &RoundSamples, unit: Unit) -> Option<(f64, f64)> {
     median(&ghz).zip(median(&values))
 }
 
+/// How many times as long an operation takes at the frequency `own` as at `ghz`, if this share of
+/// its time at `ghz` is work of the core.
+pub(crate) fn factor(share: f64, own: f64, ghz: f64) -> f64 {
+    share * ghz / own + 1.0 - share
+}
+
 impl CoreShare {
     /// The share that the processes of runs show, each run by itself (`within`), and the levels of
     /// runs of this machine at different frequencies (none, or at least four).

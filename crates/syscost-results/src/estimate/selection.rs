@@ -1,6 +1,7 @@
 //! Selects the samples for an estimate, by cause and never by value, and converts them to the
 //! frequency at which the row's cost is given.
 
+use super::core_share::factor;
 use crate::Measurement;
 use crate::measurement::{Cause, RoundSamples, Unit};
 use crate::stats::order;
@@ -45,7 +46,7 @@ impl Conversion {
             return Some(1.0);
         };
         let ghz = round.sample_ghz.get(sample).filter(|ghz| **ghz > 0.0)?;
-        let time = share * usual / ghz + 1.0 - share;
+        let time = factor(share, *ghz, usual);
         Some(match self.unit {
             Unit::Nanoseconds => 1.0 / time,
             _ => time,
