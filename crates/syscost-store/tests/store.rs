@@ -262,7 +262,7 @@ fn damaged_and_foreign_files_are_reported_once_and_left_alone() {
 }
 
 #[test]
-fn an_index_of_a_newer_version_a_foreign_and_a_damaged_one_are_refused_and_not_touched() {
+fn an_index_of_a_newer_version_or_a_foreign_one_is_refused_and_a_damaged_one_is_set_aside() {
     let (_folder, store) = store();
     put(&store, &document(0, "here", 100.0));
     drop(open(&store));
@@ -292,11 +292,20 @@ fn an_index_of_a_newer_version_a_foreign_and_a_damaged_one_are_refused_and_not_t
         refused(&path),
         StoreError::Index(IndexError::Foreign { .. })
     ));
-    fs::write(&path, "this is no database, but long enough to be one").expect("written");
-    let damaged = refused(&path);
+    // A damaged one is set aside as it is, and the index is built anew from the runs.
+    let damaged = "this is no database, but long enough to be one";
+    let aside = path.with_extension("sqlite.damaged");
+    fs::write(&path, damaged).expect("written");
+    assert_eq!(open(&store).runs().expect("runs").len(), 1);
+    assert_eq!(fs::read_to_string(&aside).expect("set aside"), damaged);
+    // Where it cannot be set aside it is refused.
+    fs::remove_file(&aside).expect("removed");
+    fs::create_dir(&aside).expect("made");
+    fs::write(&path, damaged).expect("written");
+    let kept = refused(&path);
     assert!(
-        matches!(damaged, StoreError::Index(IndexError::Damaged { .. })),
-        "{damaged}"
+        matches!(kept, StoreError::Index(IndexError::Damaged { .. })),
+        "{kept}"
     );
     fs::remove_file(&path).expect("removed");
     assert_eq!(open(&store).runs().expect("runs").len(), 1);
