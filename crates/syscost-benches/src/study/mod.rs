@@ -6,10 +6,9 @@
 //! name claims is in `study.toml`, and is compared with what was counted.
 
 mod call_and_switch;
-mod callee;
 mod clock_read_switch;
-mod cpu_time;
 mod procedure;
+mod program;
 mod switch_costs;
 mod three_costs;
 mod unoptimised;
@@ -21,26 +20,26 @@ pub(crate) const GROUP: Group = Group {
     name: "study",
     title: "published experiments, as published",
     benchmarks: &[
-        call_and_switch::function_call::BENCHMARK,
-        call_and_switch::system_call::BENCHMARK,
-        call_and_switch::thread_switch::BENCHMARK,
-        three_costs::clock_read::BENCHMARK,
-        three_costs::system_call::BENCHMARK,
-        three_costs::procedure_call::BENCHMARK,
-        three_costs::task_create::BENCHMARK,
-        three_costs::switch::BENCHMARK,
-        switch_costs::r#loop::BENCHMARK,
-        switch_costs::function_call::BENCHMARK,
-        switch_costs::system_call::BENCHMARK,
-        switch_costs::pipe_write_read::BENCHMARK,
-        switch_costs::process_switch::BENCHMARK,
-        switch_costs::thread_switch::BENCHMARK,
-        switch_costs::yield_alone::BENCHMARK,
-        clock_read_switch::clock_read::BENCHMARK,
-        clock_read_switch::long_steps::BENCHMARK,
-        clock_read_switch::largest_step::BENCHMARK,
-        clock_read_switch::read_zero_bytes::BENCHMARK,
-        clock_read_switch::process_switch::BENCHMARK,
+        call_and_switch::FUNCTION_CALL,
+        call_and_switch::SYSTEM_CALL,
+        call_and_switch::THREAD_SWITCH,
+        three_costs::CLOCK_READ,
+        three_costs::SYSTEM_CALL,
+        three_costs::PROCEDURE_CALL,
+        three_costs::TASK_CREATE,
+        three_costs::SWITCH,
+        switch_costs::LOOP,
+        switch_costs::FUNCTION_CALL,
+        switch_costs::SYSTEM_CALL,
+        switch_costs::PIPE_WRITE_READ,
+        switch_costs::PROCESS_SWITCH,
+        switch_costs::THREAD_SWITCH,
+        switch_costs::YIELD_ALONE,
+        clock_read_switch::CLOCK_READ,
+        clock_read_switch::LONG_STEPS,
+        clock_read_switch::LARGEST_STEP,
+        clock_read_switch::READ_ZERO_BYTES,
+        clock_read_switch::PROCESS_SWITCH,
         whole_system::timing_overhead::BENCHMARK,
         whole_system::procedure_call::BENCHMARK,
         whole_system::system_call::BENCHMARK,

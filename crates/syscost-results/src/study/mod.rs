@@ -41,6 +41,9 @@ pub struct Study {
     /// Which cycles it counts.
     #[serde(default)]
     pub cycles: Cycles,
+    /// The compiler's flags for its programs, as published.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub flags: String,
     /// The machines of the published figures.
     #[serde(default, rename = "machine")]
     pub machines: Vec<StudyMachine>,

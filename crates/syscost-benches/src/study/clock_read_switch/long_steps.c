@@ -13,21 +13,15 @@
 //! `timing.clock_step{source=gettimeofday}` has the same share as a detail.
 //! ## Source
 //! The clock-read-switch experiment, part 1 (docs/studies/clock-read-switch.md).
+#include "readings.h"
 
-use syscost_harness::prelude::*;
+int main(void)
+{
+    int steps = 0, i;
 
-use super::readings::{Series, measure};
-
-pub(crate) const BENCHMARK: Benchmark = Benchmark {
-    id: "study.clock_read_switch.long_steps",
-    title: "Clock steps over 1 µs: gettimeofday, as published",
-    tags: &["clock granularity", "jitter"],
-    unit: Unit::Percent,
-    quantity: Quantity::Level,
-    // It measures what other tasks take of the CPU.
-    disregards_neighbours: |_| true,
-    expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
-    run: |b| measure(b, |series| Some(Series::long_percent(series))),
-    source: include_str!("long_steps.rs"),
-    ..Benchmark::DEFAULT
-};
+    take_readings();
+    for (i = 1; i < READINGS; i++)
+        steps += readings[i] - readings[i - 1] > 1;
+    result(100.0 * steps / READINGS, "%");
+    return 0;
+}

@@ -1,0 +1,308 @@
+//! The programs of the studies: started as processes of their own, and read.
+
+use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+
+use syscost_harness::prelude::*;
+use syscost_results::stats::order::median;
+use syscost_results::study::Study;
+use syscost_sys::audit::uncounted;
+use syscost_sys::counters::Usage;
+use syscost_sys::cpu;
+use syscost_sys::tiny::TinyProgram;
+
+use crate::timing::clock_read::counter_ticks_per_ns;
+
+/// All programs in one static executable; empty where none could be made.
+static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
+
+/// The compiler that made them, and its version.
+const COMPILER: &str = env!("SYSCOST_PROGRAMS_COMPILER");
+
+/// Why there are none, where there are none.
+const MISSING: &str = env!("SYSCOST_PROGRAMS_MISSING");
+
+/// The status with which a program ends that this machine has not what it needs for.
+const UNSUPPORTED: i32 = 77;
+
+/// A program of a study, with its arguments.
+pub(super) struct Program {
+    name: &'static str,
+    arguments: Vec<String>,
+    operations: u64,
+    counted: Option<(Vec<String>, u64)>,
+    is_pinned: bool,
+    unit: Unit,
+}
+
+/// The program of this name, `study/procedure`, each run of which makes this many operations.
+pub(super) fn program(name: &'static str, operations: u64) -> Program {
+    Program {
+        name,
+        arguments: Vec::new(),
+        operations,
+        counted: None,
+        is_pinned: true,
+        unit: Unit::Nanoseconds,
+    }
+}
+
+/// Whether the programs could be made when syscost was built.
+pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
+    match EXECUTABLE {
+        [] => Err(Unsupported::new(MISSING)),
+        _ => Ok(()),
+    }
+}
+
+/// The flags with which the program of this name is compiled.
+fn flags(name: &str) -> String {
+    let folder = name.split('/').next().unwrap_or(name).replace('_', "-");
+    let studies = super::STUDIES
+        .iter()
+        .filter_map(|text| Study::parse(text).ok());
+    let mut of_it = studies.filter(|study| study.id == folder);
+    of_it.next().map(|study| study.flags).unwrap_or_default()
+}
+
+impl Program {
+    /// Adds an argument.
+    pub(super) fn argument(mut self, argument: impl ToString) -> Self {
+        self.arguments.push(argument.to_string());
+        self
+    }
+
+    /// Adds an argument, and another one in its place where calls are counted, with which a run makes
+    /// this many operations.
+    pub(super) fn counted(mut self, usual: impl ToString, counted: u64, operations: u64) -> Self {
+        let mut arguments = self.arguments.clone();
+        arguments.push(counted.to_string());
+        self.counted = Some((arguments, operations));
+        self.argument(usual)
+    }
+
+    /// Lets the scheduler place it on any CPU of the run.
+    pub(super) fn unpinned(mut self) -> Self {
+        self.is_pinned = false;
+        self
+    }
+
+    /// Sets the unit of its results, where they are not times.
+    pub(super) fn in_unit(mut self, unit: Unit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Measures: each sample is what one run of it prints.
+    pub(super) fn measure(self, b: &mut Bencher) -> Result<(), Failure> {
+        let executable = TinyProgram::holding(EXECUTABLE)?;
+        let ticks_per_ns = counter_ticks_per_ns(b.clock());
+        let (arguments, operations) = match &self.counted {
+            Some(counted) if !b.is_timed() => counted.clone(),
+            _ => (self.arguments.clone(), self.operations),
+        };
+        let unpinned = match self.is_pinned {
+            true => None,
+            false => Some(Unpinned::new(b)?),
+        };
+        let mut seen = Seen::default();
+        b.as_published(operations, || {
+            let ran = uncounted(|| {
+                let path = executable.path().to_str().unwrap_or_default();
+                let mut command = Command::new(path);
+                command
+                    .arg0("syscost-study")
+                    .arg(self.name)
+                    .args(&arguments);
+                command.env_clear().stdin(Stdio::null()).output()
+            });
+            let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
+            seen.read(&ran, ticks_per_ns, self.unit)
+        })?;
+        drop(unpinned);
+        seen.tell(b)?;
+        let compiled = format!("{COMPILER}, {} -static", flags(self.name));
+        b.note("program compiled by", compiled, "build");
+        Ok(())
+    }
+}
+
+/// The task and those it starts may run on all CPUs of the run until this is dropped, as if they were
+/// never pinned.
+struct Unpinned {
+    home: u32,
+}
+
+impl Unpinned {
+    fn new(b: &Bencher) -> Result<Self, Failure> {
+        cpu::pin_to(b.allowed()).map_err(|cause| Failure::Failed(cause.to_string()))?;
+        Ok(Self { home: b.cpu() })
+    }
+}
+
+impl Drop for Unpinned {
+    fn drop(&mut self) {
+        // If that fails, the following samples report that they have moved.
+        let _ = cpu::pin(self.home);
+    }
+}
+
+/// What the runs of a program printed.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    facts: BTreeMap<String, Vec<f64>>,
+    claims: BTreeMap<String, Vec<(f64, f64)>>,
+    singles_ns: Vec<f64>,
+}
+
+impl Seen {
+    /// The result of one run, in the row's unit; keeps the rest.
+    fn read(&mut self, ran: &Output, ticks_per_ns: f64, unit: Unit) -> Result<f64, Failure> {
+        let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
+        match ran.status.code() {
+            Some(0) => {}
+            Some(UNSUPPORTED) => return Err(Failure::Unsupported(said)),
+            _ => {
+                let status = ran.status;
+                return Err(Failure::Failed(format!(
+                    "its program ended by {status}: {said}"
+                )));
+            }
+        }
+        let printed = String::from_utf8_lossy(&ran.stdout);
+        let mut result = None;
+        for line in printed.lines() {
+            let broken = || Failure::Broken(format!("its program prints `{line}`"));
+            let (kind, rest) = line.split_once(' ').ok_or_else(broken)?;
+            let number = |text: &str| text.parse::<f64>().map_err(|_| broken());
+            let (first, rest) = rest.split_once(' ').ok_or_else(broken)?;
+            let first = number(first)?;
+            match kind {
+                "result" => {
+                    let (value, symbol) = converted(first, rest, ticks_per_ns);
+                    if symbol != unit.symbol() {
+                        return Err(broken());
+                    }
+                    result = Some(value);
+                }
+                "single" => self.singles_ns.push(converted(first, rest, ticks_per_ns).0),
+                "fact" => {
+                    let (symbol, name) = rest.split_once(' ').ok_or_else(broken)?;
+                    let (value, symbol) = converted(first, symbol, ticks_per_ns);
+                    let end = match symbol {
+                        "%" => "percent",
+                        "B" => "bytes",
+                        other => other,
+                    };
+                    self.facts
+                        .entry(format!("{name}_{end}"))
+                        .or_default()
+                        .push(value);
+                }
+                "claim" => {
+                    let (counted, what) = rest.split_once(' ').ok_or_else(broken)?;
+                    let pair = (first, number(counted)?);
+                    self.claims.entry(what.to_owned()).or_default().push(pair);
+                }
+                _ => return Err(broken()),
+            }
+        }
+        result.ok_or_else(|| Failure::Broken("its program prints no result".to_owned()))
+    }
+
+    /// Adds what the runs counted to the row: of times the median, of counts and shares the mean.
+    fn tell(&self, b: &mut Bencher) -> Result<(), Failure> {
+        for (name, values) in &self.facts {
+            let value = match name.ends_with("_ns") {
+                true => median(values).unwrap_or(f64::NAN),
+                false => values.iter().sum::<f64>() / values.len() as f64,
+            };
+            b.detail(name, value);
+        }
+        for (what, pairs) in &self.claims {
+            // The first that does not hold, if one does not.
+            let odd = pairs.iter().find(|(expected, counted)| expected != counted);
+            if let Some((expected, counted)) = odd.or(pairs.first()) {
+                b.claim_equal(what, *expected, *counted, "program");
+            }
+        }
+        self.singles_ns.iter().for_each(|ns| b.record_single(*ns));
+        let resident = Usage::children()?.max_rss_kib * 1024;
+        b.detail("program_resident_bytes", resident as f64);
+        Ok(())
+    }
+}
+
+/// A value in the unit of this symbol, times in ns, and the symbol of what it now is.
+fn converted(value: f64, symbol: &str, ticks_per_ns: f64) -> (f64, &str) {
+    match symbol {
+        "ticks" => (value / ticks_per_ns, "ns"),
+        "us" => (value * 1e3, "ns"),
+        "ms" => (value * 1e6, "ns"),
+        "s" => (value * 1e9, "ns"),
+        "bytes" => (value, "B"),
+        other => (value, other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    fn ran(status: i32, printed: &str, said: &str) -> Output {
+        Output {
+            status: ExitStatus::from_raw(status << 8),
+            stdout: printed.into(),
+            stderr: said.into(),
+        }
+    }
+
+    #[test]
+    fn what_a_program_prints_is_read_in_ns() {
+        let mut seen = Seen::default();
+        let printed = "result 40 ticks\nfact 8 ticks first_operation\nfact 1.5 % zero_or_less\n\
+                       claim 1 0.5 answers per round trip\nsingle 2 us\n";
+        let result = seen.read(&ran(0, printed, ""), 2.0, Unit::Nanoseconds);
+        assert_eq!(result.ok(), Some(20.0));
+        let facts: Vec<_> = seen
+            .facts
+            .iter()
+            .map(|(name, all)| (name.as_str(), all[0]))
+            .collect();
+        assert_eq!(
+            facts,
+            [("first_operation_ns", 4.0), ("zero_or_less_percent", 1.5)]
+        );
+        assert_eq!(seen.claims["answers per round trip"], [(1.0, 0.5)]);
+        assert_eq!(seen.singles_ns, [2000.0]);
+    }
+
+    #[test]
+    fn a_program_that_fails_or_says_nothing_is_no_result() {
+        let read = |status, printed, said| {
+            let ran = ran(status, printed, said);
+            Seen::default()
+                .read(&ran, 1.0, Unit::Nanoseconds)
+                .expect_err("no result")
+        };
+        assert_eq!(
+            read(77, "", "no counter\n"),
+            Failure::Unsupported("no counter".to_owned())
+        );
+        assert!(
+            read(1, "", "fork: refused")
+                .to_string()
+                .contains("fork: refused")
+        );
+        for printed in ["", "result ns", "result 1 B", "hello 1 2", "fact 1 ns"] {
+            assert!(
+                matches!(read(0, printed, ""), Failure::Broken(_)),
+                "{printed}"
+            );
+        }
+    }
+}
