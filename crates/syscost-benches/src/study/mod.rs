@@ -7,6 +7,7 @@
 
 mod call_and_switch;
 mod clock_read_switch;
+pub mod own;
 mod procedure;
 mod program;
 mod switch_costs;
@@ -48,6 +49,7 @@ pub(crate) const GROUP: Group = Group {
         whole_system::memory_access::BENCHMARK,
         whole_system::memory_bandwidth::BENCHMARK,
         whole_system::page_fault::BENCHMARK,
+        own::BENCHMARK,
     ],
     hidden: true,
 };

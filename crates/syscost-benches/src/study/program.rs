@@ -1,6 +1,7 @@
 //! The programs of the studies: started as processes of their own, and read.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
@@ -97,7 +98,6 @@ impl Program {
     /// Measures: each sample is what one run of it prints.
     pub(super) fn measure(self, b: &mut Bencher) -> Result<(), Failure> {
         let executable = TinyProgram::holding(EXECUTABLE)?;
-        let ticks_per_ns = counter_ticks_per_ns(b.clock());
         let (arguments, operations) = match &self.counted {
             Some(counted) if !b.is_timed() => counted.clone(),
             _ => (self.arguments.clone(), self.operations),
@@ -106,26 +106,40 @@ impl Program {
             true => None,
             false => Some(Unpinned::new(b)?),
         };
-        let mut seen = Seen::default();
-        b.as_published(operations, || {
-            let ran = uncounted(|| {
-                let path = executable.path().to_str().unwrap_or_default();
-                let mut command = Command::new(path);
-                command
-                    .arg0("syscost-study")
-                    .arg(self.name)
-                    .args(&arguments);
-                command.env_clear().stdin(Stdio::null()).output()
-            });
-            let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
-            seen.read(&ran, ticks_per_ns, self.unit)
-        })?;
+        let start = || {
+            let path = executable.path().to_str().unwrap_or_default();
+            let mut command = Command::new(path);
+            command
+                .arg0("syscost-study")
+                .arg(self.name)
+                .args(&arguments);
+            command.env_clear().stdin(Stdio::null()).output()
+        };
+        results_of(b, operations, self.unit, None, start)?;
         drop(unpinned);
-        seen.tell(b)?;
         let compiled = format!("{COMPILER}, {} -static", flags(self.name));
         b.note("program compiled by", compiled, "build");
         Ok(())
     }
+}
+
+/// Measures a program that `start` starts and waits for: each sample is what one run of it prints.
+/// `number_in` is the unit of a number that it may print alone.
+pub(super) fn results_of(
+    b: &mut Bencher,
+    operations: u64,
+    unit: Unit,
+    number_in: Option<&str>,
+    mut start: impl FnMut() -> io::Result<Output>,
+) -> Result<(), Failure> {
+    let ticks_per_ns = counter_ticks_per_ns(b.clock());
+    let mut seen = Seen::default();
+    b.as_published(operations, || {
+        let ran = uncounted(&mut start);
+        let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
+        seen.read(&ran, ticks_per_ns, unit, number_in)
+    })?;
+    seen.tell(b)
 }
 
 /// The task and those it starts may run on all CPUs of the run until this is dropped, as if they were
@@ -158,7 +172,13 @@ struct Seen {
 
 impl Seen {
     /// The result of one run, in the row's unit; keeps the rest.
-    fn read(&mut self, ran: &Output, ticks_per_ns: f64, unit: Unit) -> Result<f64, Failure> {
+    fn read(
+        &mut self,
+        ran: &Output,
+        ticks_per_ns: f64,
+        unit: Unit,
+        number_in: Option<&str>,
+    ) -> Result<f64, Failure> {
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
         match ran.status.code() {
             Some(0) => {}
@@ -171,6 +191,9 @@ impl Seen {
             }
         }
         let printed = String::from_utf8_lossy(&ran.stdout);
+        if let (Some(symbol), Ok(number)) = (number_in, printed.trim().parse::<f64>()) {
+            return Ok(converted(number, symbol, ticks_per_ns).0);
+        }
         let mut result = None;
         for line in printed.lines() {
             let broken = || Failure::Broken(format!("its program prints `{line}`"));
@@ -266,7 +289,7 @@ mod tests {
         let mut seen = Seen::default();
         let printed = "result 40 ticks\nfact 8 ticks first_operation\nfact 1.5 % zero_or_less\n\
                        claim 1 0.5 answers per round trip\nsingle 2 us\n";
-        let result = seen.read(&ran(0, printed, ""), 2.0, Unit::Nanoseconds);
+        let result = seen.read(&ran(0, printed, ""), 2.0, Unit::Nanoseconds, None);
         assert_eq!(result.ok(), Some(20.0));
         let facts: Vec<_> = seen
             .facts
@@ -282,11 +305,21 @@ mod tests {
     }
 
     #[test]
+    fn a_number_alone_is_in_the_unit_of_its_study() {
+        let read = |printed, unit| {
+            Seen::default().read(&ran(0, printed, ""), 2.0, Unit::Nanoseconds, unit)
+        };
+        assert_eq!(read(" 1.5\n", Some("us")).ok(), Some(1500.0));
+        assert_eq!(read("result 3 ms", Some("us")).ok(), Some(3e6));
+        assert!(read("1.5", None).is_err());
+    }
+
+    #[test]
     fn a_program_that_fails_or_says_nothing_is_no_result() {
         let read = |status, printed, said| {
             let ran = ran(status, printed, said);
             Seen::default()
-                .read(&ran, 1.0, Unit::Nanoseconds)
+                .read(&ran, 1.0, Unit::Nanoseconds, None)
                 .expect_err("no result")
         };
         assert_eq!(

@@ -104,6 +104,13 @@ pub struct Quantity {
     /// run determines has the value `*`: the directory, or the address family of a far end (see
     /// [`means`]).
     pub as_published: Option<String>,
+    /// A C file that repeats the procedure, by its path from the study's file: compiled when the study is
+    /// run, with the study's `flags`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// A command that repeats the procedure and prints its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
     /// The row that measures the same by syscost's method, named in the same way; absent if there
     /// is none.
     pub ours: Option<String>,
