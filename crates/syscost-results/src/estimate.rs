@@ -146,6 +146,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let (low, high) = rules
         .limits
         .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
+    let (low, high) = rules.unit.possible((low, high));
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
     let samples = || selected.processes.iter().flatten().copied();

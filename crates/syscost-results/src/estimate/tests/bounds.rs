@@ -32,6 +32,23 @@ fn an_interval_is_no_narrower_than_the_grain_of_its_method() {
 }
 
 #[test]
+fn an_interval_holds_only_possible_values() {
+    for medians in [
+        vec![2.0, 40.0, 60.0],
+        vec![1.0, 2.0, 30.0, 90.0, 95.0, 99.0],
+    ] {
+        let share = estimate(&levels(&medians), &Rules::new(Unit::Percent)).estimate;
+        assert!(share.ci95_high <= Some(100.0), "{share:?}");
+        assert!(share.median < share.ci95_high, "{share:?}");
+        // Nothing bounds a time.
+        let time = estimate(&levels(&medians), &Rules::new(Unit::Nanoseconds)).estimate;
+        assert_eq!(time.ci95_low, share.ci95_low);
+    }
+    let time = estimate(&levels(&[2.0, 40.0, 60.0]), &Rules::new(Unit::Nanoseconds)).estimate;
+    assert!(time.ci95_high > Some(100.0), "{time:?}");
+}
+
+#[test]
 fn a_size_out_of_a_few_is_one_of_them() {
     let rules = Rules {
         discrete: true,
