@@ -213,14 +213,24 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
         warnings.push(warning(
             "noise",
             format!(
-                "CPU {} lost {:.1} % of its time to others, longest gap {:.0} µs",
-                probe.cpu, probe.lost_percent, probe.longest_gap_us
+                "CPU {} lost {:.1} % of its time to others, longest gap {}",
+                probe.cpu,
+                probe.lost_percent,
+                gap(probe.longest_gap_us)
             ),
             "end other programs, or measure at a quieter time",
         ));
     }
     warnings.extend(cores::warnings(noise));
     warnings
+}
+
+/// A time in µs, in ms from one on.
+fn gap(us: f64) -> String {
+    match us < 1000.0 {
+        true => format!("{us:.0} µs"),
+        false => format!("{:.1} ms", us / 1000.0),
+    }
 }
 
 /// The warning that the far end is not another machine, judged by host name, processor, kernel and build.

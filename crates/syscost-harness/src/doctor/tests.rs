@@ -134,3 +134,11 @@ fn what_the_system_does_not_report_is_not_called_good() {
         assert!(of(code).seen.contains("unknown"), "{:?}", of(code));
     }
 }
+
+#[test]
+fn a_long_gap_is_given_in_milliseconds() {
+    assert_eq!(
+        [85.0, 999.0, 12_350.4].map(gap),
+        ["85 µs", "999 µs", "12.4 ms"]
+    );
+}

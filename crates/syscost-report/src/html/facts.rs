@@ -188,8 +188,10 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
     );
     let noise = run.noise.iter().find(|noise| noise.used).map(|noise| {
         format!(
-            "{:.1} % of CPU {} lost, longest gap {:.0} µs",
-            noise.lost_percent, noise.cpu, noise.longest_gap_us
+            "{:.1} % of CPU {} lost, longest gap {}",
+            noise.lost_percent,
+            noise.cpu,
+            quantity(Unit::Nanoseconds, 1e3 * noise.longest_gap_us)
         )
     });
     let mut facts = vec![
