@@ -206,21 +206,47 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
             "samples are timed by clock_gettime, whose readings cost more; batches are longer to make up for it",
         ));
     }
-    for probe in noise
-        .iter()
-        .filter(|probe| probe.used && probe.lost_percent > MAX_LOST_PERCENT)
-    {
-        warnings.push(warning(
+    add_noise(&mut warnings, noise);
+    warnings
+}
+
+/// What the CPUs that measure lost before the run, and how rarely their cores were ours.
+fn of_noise(noise: &[Noise]) -> Vec<Warning> {
+    let used = noise.iter().filter(|probe| probe.used);
+    let lost = used.filter(|probe| probe.lost_percent > MAX_LOST_PERCENT);
+    let lost = lost.map(|probe| {
+        warning(
             "noise",
             format!(
-                "CPU {} lost {:.1} % of its time to others, longest gap {:.0} µs",
-                probe.cpu, probe.lost_percent, probe.longest_gap_us
+                "CPU {} lost {:.1} % of its time to others, longest gap {}",
+                probe.cpu,
+                probe.lost_percent,
+                gap(probe.longest_gap_us)
             ),
             "end other programs, or measure at a quieter time",
-        ));
+        )
+    });
+    lost.chain(cores::warnings(noise)).collect()
+}
+
+/// Adds the warnings of noise on the CPUs that measure; others may have come to it during the run.
+pub(crate) fn add_noise(warnings: &mut Vec<Warning>, noise: &[Noise]) {
+    for warning in of_noise(noise) {
+        if !warnings
+            .iter()
+            .any(|known| known.message == warning.message)
+        {
+            warnings.push(warning);
+        }
     }
-    warnings.extend(cores::warnings(noise));
-    warnings
+}
+
+/// A time in µs, in ms from one on.
+fn gap(us: f64) -> String {
+    match us < 1000.0 {
+        true => format!("{us:.0} µs"),
+        false => format!("{:.1} ms", us / 1000.0),
+    }
 }
 
 /// The warning that the far end is not another machine, judged by host name, processor, kernel and build.

@@ -146,6 +146,7 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let (low, high) = rules
         .limits
         .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
+    let (low, high) = rules.unit.possible((low, high));
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
     let samples = || selected.processes.iter().flatten().copied();
@@ -298,24 +299,25 @@ fn medians_of(processes: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// Maximum relative difference between the cycles and the median times the frequency; beyond it
-/// they are from different rounds.
+/// they are from different samples.
 const CYCLES_AGREE: f64 = 0.05;
 
 /// Median over processes of the median of each sample's time times its own frequency; `None` unless
-/// the unit is a time and at least half of the processes know their frequency, or if these are not
-/// the processes that the median is from.
+/// the unit is a time and at least half of the processes know their frequency, or if their
+/// samples that do are not like those that the median is from.
 fn core_cycles(selected: &Selection<'_>, unit: Unit) -> Option<f64> {
     let known: Vec<Vec<(f64, f64)>> = selected
         .rounds
         .iter()
         .map(|round| {
-            let ghz = |index: usize| {
-                round
+            // The round's frequency is that of its samples, so it stands for none of them.
+            let ghz = |index: usize| match round.sample_ghz.is_empty() {
+                true => round.core_ghz,
+                false => round
                     .sample_ghz
                     .get(index)
                     .copied()
-                    .filter(|ghz| *ghz > 0.0)
-                    .or(round.core_ghz)
+                    .filter(|ghz| *ghz > 0.0),
             };
             let samples = selected.choice.of(round);
             samples
@@ -341,7 +343,11 @@ fn core_cycles(selected: &Selection<'_>, unit: Unit) -> Option<f64> {
     });
     let measured = order::median(&measured.collect::<Vec<_>>())?;
     let by_median = measured * over(|sample| sample.1)?;
-    let are_same = known.len() == selected.rounds.len();
+    let chosen = selected
+        .rounds
+        .iter()
+        .map(|round| selected.choice.of(round).count());
+    let are_same = known.iter().map(Vec::len).sum::<usize>() == chosen.sum::<usize>();
     over(|sample| sample.0)
         .filter(|cycles| are_same || (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)
 }

@@ -89,6 +89,8 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
 
 #[test]
 fn a_bad_study_is_refused_with_its_line_and_field() {
+    let missing = Program::new().run(&["study", "run", "/no/such.toml"]);
+    assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
     for (right, wrong, at) in [
         ("clock_ghz", "clock_mhz", ".toml:10: "),
         ("machine = \"old\"", "machine = \"new\"", ".toml:19: "),

@@ -134,3 +134,29 @@ fn what_the_system_does_not_report_is_not_called_good() {
         assert!(of(code).seen.contains("unknown"), "{:?}", of(code));
     }
 }
+
+#[test]
+fn a_long_gap_is_given_in_milliseconds() {
+    assert_eq!(
+        [85.0, 999.0, 12_350.4].map(gap),
+        ["85 µs", "999 µs", "12.4 ms"]
+    );
+}
+
+#[test]
+fn a_cpu_that_comes_to_measure_later_has_its_warning_too() {
+    let probe = |cpu, used| Noise {
+        cpu,
+        used,
+        lost_percent: 40.0 + f64::from(cpu),
+        ..Noise::default()
+    };
+    let mut warnings = Vec::new();
+    add_noise(&mut warnings, &[probe(0, false), probe(1, true)]);
+    add_noise(
+        &mut warnings,
+        &[probe(0, true), probe(1, true), probe(2, false)],
+    );
+    let messages: Vec<&str> = warnings.iter().map(|one| &one.message[..17]).collect();
+    assert_eq!(messages, ["CPU 1 lost 41.0 %", "CPU 0 lost 40.0 %"]);
+}

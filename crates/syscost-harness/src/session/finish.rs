@@ -78,6 +78,7 @@ impl Session<'_> {
             noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
         }
         let mut warnings = std::mem::take(&mut self.header.warnings);
+        doctor::add_noise(&mut warnings, &self.header.noise);
         warnings.extend(doctor::warnings_after(&clock, steal));
         doctor::worst_first(&mut warnings);
         let run = Run {

@@ -19,6 +19,8 @@ const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mea
 const IN_TURN: &str = ", with the 95 % interval of Student's t of their logarithms";
 const OF_RUNS: &str =
     ", with a 95 % interval (Student's t) from how far benchmarks, and whole runs, differ";
+/// Why no group has an interval, where others would.
+const OF_FEW: &str = ". There are too few benchmarks for an interval";
 /// Why the groups have no intervals.
 const OF_SINGLE_RUNS: &str =
     ". With one run per side there is no interval: run-to-run variation is unknown";
@@ -30,17 +32,24 @@ const OF_FREQUENCY: &str = "the core ran at ";
 /// Ratio of tails from which a row is named.
 const TAIL: f64 = 1.25;
 
-/// What the groups' lines mean, as sentences without the last full stop.
-pub(crate) fn groups_note(comparison: &Comparison) -> String {
-    groups_note_of(comparison, ["base", "new"])
+/// What a comparison's two sides are called.
+pub(crate) fn sides(comparison: &Comparison) -> [&'static str; 2] {
+    match comparison.paired {
+        true => ["A", "B"],
+        false => ["base", "new"],
+    }
 }
 
-/// As [`groups_note`], with these names for base and new.
-pub(crate) fn groups_note_of(comparison: &Comparison, [base, new]: [&str; 2]) -> String {
+/// What the groups' lines mean, as sentences without the last full stop; with these names for base
+/// and new.
+pub(crate) fn groups_note(comparison: &Comparison, [base, new]: [&str; 2]) -> String {
+    let mut groups = comparison.groups.iter();
+    let has_interval = groups.any(|group| group.ci95_low.is_some());
     let interval = match (comparison.paired, comparison.knows_how_runs_differ()) {
+        (false, false) => OF_SINGLE_RUNS,
+        (true, _) | (false, true) if !has_interval => OF_FEW,
         (true, _) => IN_TURN,
         (false, true) => OF_RUNS,
-        (false, false) => OF_SINGLE_RUNS,
     };
     match are_rows_left_out(&comparison.groups) {
         true => format!("Cost of {new} relative to {base}: {GROUPS}{interval}. {LEFT_OUT}"),
@@ -135,8 +144,9 @@ fn ways(comparison: &Comparison) -> Option<String> {
     let converted = converted.count();
     (converted > 0).then(|| {
         format!(
-            "frequency: {converted} of {} compared as if both sides had run at base's, by how much of each row is core cycles",
-            sentence::count(comparison.rows.len(), "row")
+            "frequency: {converted} of {} compared as if both sides had run at {}'s, by how much of each row is core cycles",
+            sentence::count(comparison.rows.len(), "row"),
+            sides(comparison)[0]
         )
     })
 }

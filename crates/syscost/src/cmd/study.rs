@@ -6,7 +6,7 @@ mod counts;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use syscost_benches::{CATALOGUE, STUDIES};
 use syscost_harness::{Catalogue, Row};
 use syscost_report::table::TableOptions;
@@ -62,8 +62,8 @@ fn find(name: &str, wanted: Wanted) -> Result<Study> {
     let known = published();
     let ids: Vec<String> = known.iter().map(|study| study.id.clone()).collect();
     if is_file(name) {
-        let text =
-            std::fs::read_to_string(name).with_context(|| format!("reading the study {name}"))?;
+        let text = std::fs::read_to_string(name)
+            .map_err(|error| Failed::Usage(format!("reading the study {name}: {error}")))?;
         return read(&text, &ids, wanted)
             .map_err(|error| Failed::Usage(format!("{name}{error}")).into());
     }

@@ -84,6 +84,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         "a neighbour may be part",
         "p99 100 ns -&gt; 150 ns (1.50x)",
         "measured in turn",
+        ">B / A</button>",
         "1 further run shows how far runs differ",
     ] {
         assert!(page.contains(text), "not found: {text}");
