@@ -67,6 +67,8 @@ pub struct ProcessState {
     pub foreign_proc: bool,
     /// Its scheduling class and nice value, which its workers inherit.
     pub scheduling: Option<Scheduling>,
+    /// Its own mitigations and its own refusal of huge pages, in words.
+    pub settings: Vec<&'static str>,
     /// Variables of the environment that change what is measured, as `NAME=value`.
     pub environment: Vec<String>,
 }
@@ -80,6 +82,7 @@ impl ProcessState {
             aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
             foreign_proc: !process::sees_itself(),
             scheduling: process::scheduling().ok(),
+            settings: process::set_for_this_process(),
             environment: environment::variables(),
         }
     }
@@ -176,6 +179,18 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
                 _ if state.aslr_disabled => "address randomisation is off for this process".into(),
                 Some(mode) => format!("kernel.randomize_va_space = {mode}"),
                 None => "unknown".into(),
+            },
+        ),
+        finding(
+            "process_settings",
+            (!state.settings.is_empty()).then_some((
+                Level::Warning,
+                "whoever started it asked for this (prctl), and other programs may not have it; start it elsewhere, or \
+                 compare only with runs that have it too",
+            )),
+            match state.settings.as_slice() {
+                [] => "none of its own".into(),
+                settings => settings.join("; "),
             },
         ),
         finding(

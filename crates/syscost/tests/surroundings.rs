@@ -60,6 +60,24 @@ fn a_niced_run_says_so() {
     );
 }
 
+#[test]
+fn a_parents_timer_slack_is_not_that_of_programs() {
+    let script = "echo 20000000 2>/dev/null >/proc/$$/timerslack_ns ||
+            { echo skip: no timerslack_ns >&2; exit; }
+        exec $run";
+    let row_name = "timing.sleep{via=clock_nanosleep,delay=50us,slack=default}";
+    let Some(run) = run(script, &format!("'{row_name}'")) else {
+        return;
+    };
+    let row = row(&run, row_name);
+    assert_eq!(row["details"]["timer_slack_ns"], 50_000.0, "{row}");
+    let claims = row["evidence"].as_array().expect("evidence");
+    let slack = claims
+        .iter()
+        .find(|one| one["claim"] == "timer slack in ns");
+    assert_eq!(slack.expect("it is claimed")["verdict"], "Confirmed");
+}
+
 /// Shows another list of CPUs than the ones that may be used, as lxcfs does.
 const ANOTHERS_CPUS: &str = "last=$(taskset -cp $$ | sed 's/.*[-,: ]//')
     [ \"$last\" != 0 ] && echo 0 >online && unshare --mount true 2>/dev/null ||

@@ -37,12 +37,14 @@ fn each_trouble_is_found_once_and_advised() {
     };
     let state = ProcessState {
         traced: true,
+        settings: vec!["speculative store bypass is disabled for this process"],
         ..usual()
     };
     assert_eq!(
         codes(&machine, &state),
         [
             ("tracer", Level::Bad),
+            ("process_settings", Level::Warning),
             ("clocksource", Level::Warning),
             ("governor", Level::Warning),
             ("idle", Level::Note),

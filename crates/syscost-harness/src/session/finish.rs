@@ -51,9 +51,14 @@ impl Session<'_> {
             }
         }
         let known = frequency::known(self.states.iter().flat_map(|state| &state.rounds));
-        if complete && self.is_ordinary() {
-            let rows = self.states.iter().zip(&measurements);
+        if self.is_ordinary() {
+            // A run that was cut short knows the frequency, but no row well enough.
+            let states = self
+                .states
+                .iter()
+                .take(if complete { usize::MAX } else { 0 });
             let own = frequency::usual(known.clone());
+            let rows = states.zip(&measurements);
             self.kept.add(&self.header.machine, own, rows);
         }
         if !keep_samples {
@@ -100,7 +105,7 @@ impl Session<'_> {
                 usual_ghz,
                 low_ghz: quantile(&known, 0.05).unwrap_or(usual_ghz),
                 high_ghz: quantile(&known, 0.95).unwrap_or(usual_ghz),
-                is_of_machine: self.kept.before.usual_ghz.is_some(),
+                is_of_machine: frequencies.is_of_machine(),
             }),
             noise: self.header.noise,
             config,

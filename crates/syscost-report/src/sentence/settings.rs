@@ -52,7 +52,7 @@ pub fn frequency(run: &Run) -> Option<String> {
     };
     let whose = match is_of_machine {
         true => "this machine's usual",
-        false => "the first seen here, so its usual from now on",
+        false => "this run's own",
     };
     let ran = match (format!("{low_ghz:.1}"), format!("{high_ghz:.1}")) {
         (low, high) if low == high => low,

@@ -42,6 +42,39 @@ pub fn is_traced() -> Result<bool, Unsupported> {
         .ok_or_else(|| Unsupported::new("/proc/self/status has no TracerPid line"))
 }
 
+/// Settings of this process alone, inherited from whoever made them with prctl(2), that change what
+/// it pays: mitigations of speculative execution that others do without (container runtimes and
+/// sandboxes ask for them), and huge pages that it is refused. In words; empty where
+/// /proc/self/status does not say.
+pub fn set_for_this_process() -> Vec<&'static str> {
+    read().map(|status| settings(&status)).unwrap_or_default()
+}
+
+/// The lines of proc(5), by what the kernel writes only where prctl(2) was asked for it.
+fn settings(status: &str) -> Vec<&'static str> {
+    let is = |name, values: &[&str]| {
+        field(status, name).is_some_and(|value| values.contains(&value.as_str()))
+    };
+    let mitigated = ["thread mitigated", "thread force mitigated"];
+    let disabled = ["conditional disabled", "conditional force disabled"];
+    let all = [
+        (
+            is("Speculation_Store_Bypass", &mitigated),
+            "speculative store bypass is disabled for this process",
+        ),
+        (
+            is("SpeculationIndirectBranch", &disabled),
+            "indirect branch speculation is disabled for this process",
+        ),
+        (
+            is("THP_enabled", &["0"]),
+            "transparent huge pages are disabled for this process",
+        ),
+    ];
+    let set = all.into_iter().filter(|(is_set, _)| *is_set);
+    set.map(|(_, words)| words).collect()
+}
+
 /// Memory of this process that is resident, in bytes.
 ///
 /// # Errors
@@ -104,6 +137,33 @@ mod tests {
         assert_eq!(field(status, "Seccomp").unwrap(), "2");
         assert_eq!(field(status, "TracerPid").unwrap(), "17");
         assert_eq!(field(status, "Tracer"), None);
+    }
+
+    #[test]
+    fn settings_of_this_process_are_told_from_the_machines() {
+        let of = |store: &str, branch: &str, huge: &str| {
+            settings(&format!(
+                "Speculation_Store_Bypass:\t{store}\nSpeculationIndirectBranch:\t{branch}\n\
+                 THP_enabled:\t{huge}\n"
+            ))
+        };
+        for (store, branch, huge, expected) in [
+            ("thread vulnerable", "conditional enabled", "1", 0),
+            ("globally mitigated", "always disabled", "1", 0),
+            ("not vulnerable", "not affected", "1", 0),
+            ("thread mitigated", "conditional enabled", "1", 1),
+            ("thread force mitigated", "conditional disabled", "1", 2),
+            (
+                "thread force mitigated",
+                "conditional force disabled",
+                "0",
+                3,
+            ),
+        ] {
+            let seen = of(store, branch, huge);
+            assert_eq!(seen.len(), expected, "{store}, {branch}, {huge}: {seen:?}");
+        }
+        assert!(settings("Name:\tx\n").is_empty(), "of an old kernel");
     }
 
     #[test]
