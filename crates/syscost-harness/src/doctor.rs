@@ -54,6 +54,10 @@ const MAX_PRESSURE_PERCENT: f64 = 5.0;
 /// Maximum share of time that the noise probe may lose before a CPU is called noisy, in percent.
 pub const MAX_LOST_PERCENT: f64 = 1.0;
 
+/// A tracer's finding, and what to do about it.
+const TRACER: &str = "tracer";
+const DETACH: &str = "detach the debugger or strace";
+
 /// The parts of this process's state that change what it measures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessState {
@@ -164,8 +168,8 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
             if state.seccomp { "this process runs under a seccomp filter" } else { "no filter" }.into(),
         ),
         finding(
-            "tracer",
-            state.traced.then_some((Level::Bad, "detach the debugger or strace")),
+            TRACER,
+            state.traced.then_some((Level::Bad, DETACH)),
             if state.traced { "a tracer is attached" } else { "none attached" }.into(),
         ),
         finding(
@@ -274,6 +278,15 @@ pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning>
         ));
     }
     warnings
+}
+
+/// The warning that a tracer was attached to processes of the run; `None` if it began with one.
+pub fn late_tracer(was_attached: bool, warnings: &[Warning]) -> Option<Warning> {
+    let is_known = warnings.iter().any(|warning| warning.code == TRACER);
+    (was_attached && !is_known).then(|| {
+        let message = "a tracer was attached while the run measured".to_owned();
+        warning(TRACER, message, DETACH)
+    })
 }
 
 fn warning(code: &str, message: String, advice: &str) -> Warning {

@@ -60,6 +60,14 @@ fn each_trouble_is_found_once_and_advised() {
     );
 }
 
+#[test]
+fn a_tracer_that_came_later_is_warned_of_once() {
+    assert_eq!(late_tracer(false, &[]), None);
+    let late = late_tracer(true, &[]).expect("a warning");
+    assert_eq!(late.code, "tracer");
+    assert_eq!(late_tracer(true, &[late]), None);
+}
+
 /// A process that the scheduler treats like any other.
 fn usual() -> ProcessState {
     ProcessState {

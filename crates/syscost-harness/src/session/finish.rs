@@ -11,6 +11,7 @@ use syscost_sys::counters::cpu_times;
 
 use super::{Finished, INTERRUPTED, Session, derived};
 use crate::doctor;
+use crate::worker::is_of_tracer;
 
 impl Session<'_> {
     /// Returns the document of what was measured. The journal of an interrupted run is kept, so
@@ -83,7 +84,10 @@ impl Session<'_> {
             noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
         }
         let mut warnings = std::mem::take(&mut self.header.warnings);
+        let mut evidence = measurements.iter().flat_map(|row| &row.evidence);
+        let traced = evidence.any(is_of_tracer);
         warnings.extend(doctor::warnings_after(&clock, steal));
+        warnings.extend(doctor::late_tracer(traced, &warnings));
         doctor::worst_first(&mut warnings);
         let run = Run {
             schema_version: SCHEMA_VERSION,

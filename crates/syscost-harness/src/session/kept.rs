@@ -165,7 +165,8 @@ fn machine_key(machine: &Machine) -> String {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::estimate::{Level, Line};
+    use syscost_results::estimate::between::Level;
+    use syscost_results::estimate::core_share::Line;
 
     use super::*;
 

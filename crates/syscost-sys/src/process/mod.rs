@@ -16,7 +16,7 @@ pub use status::{
     MemoryOf, Seccomp, is_traced, memory_of, resident_bytes, seccomp_mode, set_for_this_process,
 };
 pub use tree::{
-    Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, sees_itself,
+    Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of, sees_itself,
 };
 
 use crate::{SystemError, Unsupported, os};

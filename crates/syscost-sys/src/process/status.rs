@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::tree::proc_of;
 use crate::{SystemError, Unsupported};
 
 /// The seccomp mode of a process.
@@ -97,7 +98,7 @@ pub struct MemoryOf {
 /// # Errors
 /// `Unsupported` where its status in /proc does not say (outside Linux, or where it has ended).
 pub fn memory_of(process: u32) -> Result<MemoryOf, Unsupported> {
-    let status = read_of(&process.to_string())?;
+    let status = read_of(&proc_of(process)?)?;
     Ok(MemoryOf {
         resident_bytes: bytes(&status, "VmRSS")?,
         own_bytes: bytes(&status, "RssAnon")?,
@@ -112,11 +113,11 @@ fn bytes(status: &str, name: &str) -> Result<u64, Unsupported> {
 }
 
 fn read() -> Result<String, Unsupported> {
-    read_of("self")
+    read_of("/proc/self")
 }
 
-fn read_of(process: &str) -> Result<String, Unsupported> {
-    let path = format!("/proc/{process}/status");
+fn read_of(folder: &str) -> Result<String, Unsupported> {
+    let path = format!("{folder}/status");
     fs::read_to_string(&path).map_err(|cause| SystemError::new("read", path, cause).into())
 }
 
