@@ -94,12 +94,39 @@ impl ProcessState {
 
 /// Every check of the machine and of this process, good ones included.
 pub fn examine(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
-    let mut findings = process_findings(machine, state);
-    findings.push(scheduling(state.scheduling));
-    findings.push(environment::of(&state.environment));
+    let mut findings = of_process(machine, state);
     findings.extend(machine_state::of(machine));
     findings.extend(machine_state::load(machine));
     findings
+}
+
+fn of_process(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
+    let mut findings = process_findings(machine, state);
+    findings.push(scheduling(state.scheduling));
+    findings.push(environment::of(&state.environment));
+    findings
+}
+
+/// How a process differs from the one whose run began with these warnings, in what changes costs.
+/// `None` if it does not: the rest of that run may be measured by it.
+pub(crate) fn difference(
+    machine: &Machine,
+    state: &ProcessState,
+    begun_with: &[Warning],
+) -> Option<String> {
+    of_process(machine, state).into_iter().find_map(|finding| {
+        let mut begun = begun_with.iter().filter(|one| one.code == finding.code);
+        let then = begun.next().map(|one| one.message.as_str());
+        let is_bad = finding.level >= Level::Warning;
+        match (then, is_bad.then_some(finding.seen.as_str())) {
+            (None, None) => None,
+            (None, Some(now)) => Some(format!("it did not begin with this: {now}")),
+            (Some(then), None) => Some(format!("it began with this, which is gone: {then}")),
+            (Some(then), Some(now)) => {
+                (then != now).then(|| format!("it began with this: {then}; now it is: {now}"))
+            }
+        }
+    })
 }
 
 fn finding(code: &'static str, bad: Option<(Level, &'static str)>, seen: String) -> Finding {
