@@ -35,6 +35,13 @@ pub struct KeptRuns {
     pub levels: Vec<Level>,
 }
 
+impl KeptRuns {
+    /// Whether runs can have shown this: what a damaged file holds would make an interval of it.
+    pub fn is_plausible(&self) -> bool {
+        self.line.is_plausible() && self.levels.iter().all(Level::is_plausible)
+    }
+}
+
 /// How to judge the samples of one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules<'a> {

@@ -52,8 +52,7 @@ pub fn frequency(run: &Run) -> Option<String> {
     };
     let whose = match is_of_machine {
         true => "this machine's usual",
-        // Runs that end early, and halves of a pair, do not set it for later ones.
-        false => "usual in this run",
+        false => "this run's own",
     };
     let ran = match (format!("{low_ghz:.1}"), format!("{high_ghz:.1}")) {
         (low, high) if low == high => low,
