@@ -75,7 +75,7 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
         assert!(printed.contains(part), "{part}: {printed}");
     }
     let report = [
-        "study", "report", kept, "--study", &path, "--format", "json",
+        "study", "report", "latest", "--study", &path, "--format", "json",
     ];
     let judged: Value = program.json(&report);
     let quantity = &judged[0]["judged"][0];
@@ -155,7 +155,7 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
         let (program, path) = with_study(&study);
         for verb in verbs {
             let words: &[&str] = match *verb {
-                "report" => &["study", "report", "latest", "--study", &path],
+                "report" => &["study", "report", kept, "--study", &path],
                 verb => &["study", verb, &path],
             };
             let output = program.run(words);

@@ -1,5 +1,7 @@
 //! Bad input: any bytes give a run or a one-line error, never a panic.
 
+mod contradictions;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
