@@ -18,6 +18,7 @@ pub mod between;
 pub mod core_share;
 mod flags;
 pub mod frequency;
+pub mod retraced;
 pub mod selection;
 mod tail;
 
@@ -144,12 +145,12 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let earlier = rules.kept.map_or(&[][..], |kept| &kept.levels);
     let between_runs = BetweenRuns::of(&selected, rules.unit, share.unwrap_or(0.0), earlier)
         .filter(|_| interval.is_some() && !rules.signed && !rules.discrete);
-    let converted = core_share.map_or(0.0, |core| {
-        core.error_over(core_share::distance(&selected.rounds, rules.unit))
-    });
-    let other_runs = between_runs.map_or(0.0, |runs| NORMAL_95 * runs.deviation);
-    let (low, high) = widened(own, median, converted.hypot(other_runs));
-    let (low, high) = (low - rules.grain, high + rules.grain);
+    let beyond = Beyond {
+        core_share,
+        between_runs,
+        grain: rules.grain,
+    };
+    let (low, high) = beyond.widened(own, median, &selected, rules.unit);
     let (low, high) = rules
         .limits
         .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
@@ -248,6 +249,33 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
 
 /// How many standard deviations a normally distributed value is off in one of twenty cases.
 const NORMAL_95: f64 = 1.96;
+
+/// What a row's interval holds beyond what its processes show.
+struct Beyond {
+    core_share: Option<CoreShare>,
+    between_runs: Option<BetweenRuns>,
+    /// How far the clock's grain may shift a value, in its unit.
+    grain: f64,
+}
+
+impl Beyond {
+    /// The whole interval, of that over the processes.
+    fn widened(
+        &self,
+        own: (f64, f64),
+        median: f64,
+        selected: &Selection<'_>,
+        unit: Unit,
+    ) -> (f64, f64) {
+        let converted = self.core_share.map_or(0.0, |core| {
+            core.error_over(core_share::distance(&selected.rounds, unit))
+        });
+        let runs = self.between_runs;
+        let other_runs = runs.map_or(0.0, |runs| NORMAL_95 * runs.deviation);
+        let (low, high) = widened(own, median, converted.hypot(other_runs));
+        (low - self.grain, high + self.grain)
+    }
+}
 
 /// How much of the row is work of the core, by these rounds and the kept runs.
 fn core_share_of(rounds: &[RoundSamples], rules: &Rules<'_>) -> Option<CoreShare> {

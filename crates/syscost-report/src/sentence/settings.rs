@@ -125,7 +125,7 @@ mod tests {
             });
             frequency(&run)
         };
-        let own = "costs at 3.02 GHz, usual in this run; its cores ran at 2.9 to 3.1";
+        let own = "costs at 3.02 GHz, this run's own; its cores ran at 2.9 to 3.1";
         assert_eq!(said(false).as_deref(), Some(own));
         let kept = "costs at 3.02 GHz, this machine's usual; its cores ran at 2.9 to 3.1";
         assert_eq!(said(true).as_deref(), Some(kept));

@@ -73,6 +73,10 @@ fn a_tail_beside_a_neighbour_is_no_part_of_the_mean() {
 #[test]
 fn what_single_runs_cannot_tell_is_said_before_all_else() {
     let caveat = "one run per side: run-to-run variation is unknown";
+    let of_single_runs = |compared: &mut syscost_results::compare::Comparison, known: bool| {
+        let rows = compared.rows.iter_mut();
+        rows.for_each(|row| row.knows_runs = known);
+    };
     let mut comparison = comparison();
     let options = TableOptions {
         width: 400,
@@ -83,11 +87,17 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
         "two runs and another"
     );
     comparison.new.runs.truncate(1);
+    comparison.spread.clear();
     assert!(
         !table(&comparison, &options).contains(caveat),
-        "another run"
+        "one run a side, of which documents know how they differ from kept ones"
     );
-    comparison.spread.clear();
+    of_single_runs(&mut comparison, false);
+    comparison.rows[0].knows_runs = true;
+    let text = table(&comparison, &options);
+    let some = "one run per side of 3 of 4 rows: run-to-run variation is unknown";
+    assert!(text.contains(some), "{text}");
+    of_single_runs(&mut comparison, false);
     let text = table(&comparison, &options);
     assert!(
         text.lines()
@@ -98,6 +108,7 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
     let text = markdown(&comparison, false);
     assert!(text.contains(&format!("\n- {caveat}")), "{text}");
     comparison.paired = true;
+    of_single_runs(&mut comparison, true);
     let text = table(&comparison, &options);
     assert!(!text.contains(caveat), "{text}");
     assert!(

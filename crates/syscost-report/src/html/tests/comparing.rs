@@ -38,6 +38,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             ci95_high: Some(1.3),
             error: Some(0.01),
             freedom: Some(10),
+            knows_runs: false,
             margin: 0.02,
             same_within: 0.02,
             p_value: Some(0.0002),
