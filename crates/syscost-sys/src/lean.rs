@@ -265,10 +265,7 @@ mod tests {
     fn a_child_that_shares_the_memory_has_its_parent_wait() {
         // CLONE_VM, CLONE_VFORK and CLONE_CHILD_SETTID: the child leaves its id when it first runs.
         let flags = 0x100 | 0x4000 | 0x0100_0000 | SIGCHLD;
-        let create = Call::new(
-            Sysno::CLONE,
-            [flags, 0, 0, Script::ANSWER, Script::ANSWER],
-        );
+        let create = Call::new(Sysno::CLONE, [flags, 0, 0, Script::ANSWER, Script::ANSWER]);
         let wait = Call::new(Sysno::WAIT4, [0]).of_child();
         let script = Script::new()
             .turn([create.forking().answering(), wait])

@@ -163,7 +163,6 @@ impl Parent {
         }
         Ok(())
     }
-
 }
 
 /// What a turn must leave.
@@ -282,29 +281,41 @@ mod tests {
     }
 
     #[test]
-    fn a_small_process_forks_and_its_calls_are_counted() {
-        let expect = [
-            calls(Sysno::CLONE),
-            calls(Sysno::EXIT_GROUP),
-            calls(Sysno::WAIT4),
-            ASKED,
-            exactly(Counter::Reported(DISTINCT), 1.0),
-            FAULTS,
-        ];
+    fn a_small_process_makes_children_and_its_calls_are_counted() {
+        use crate::task::{clone3, exec, fork, posix_spawn, shell, vfork};
+        for row in [
+            fork::BENCHMARK,
+            vfork::BENCHMARK,
+            clone3::BENCHMARK,
+            posix_spawn::BENCHMARK,
+            exec::BENCHMARK,
+            shell::BENCHMARK,
+        ] {
+            for case in row.cases.list() {
+                if let Err(reason) = (row.support)(&case) {
+                    println!("skipped: {reason}");
+                    continue;
+                }
+                makes_children(&row, &case);
+            }
+        }
+    }
+
+    fn makes_children(row: &Benchmark, case: &Case) {
         for pass in [Pass::Timed, Pass::Evidence] {
-            let forked = |b: &mut Bencher| measure(b, exiting(0), Until::Reaped);
-            let Some(found) = found_of(&Case::default(), pass, &expect, forked) else {
+            let Some(found) = found_of(case, pass, row.expect, row.run) else {
                 return;
             };
+            let name = format!("{}{} {pass:?}", row.id, case.suffix());
             let confirmed = claims(&found, Verdict::Confirmed);
             assert!(
                 confirmed.contains(&"memory of the parent's own, in bytes"),
-                "{confirmed:?}"
+                "{name}: {confirmed:?}"
             );
             let mut refuted = claims(&found, Verdict::Refuted);
             // Other tests keep the CPU busy.
             refuted.retain(|claim| !claim.starts_with("voluntary") && !claim.starts_with("time"));
-            assert_eq!(refuted, [""; 0], "{pass:?}");
+            assert_eq!(refuted, [""; 0], "{name}");
         }
     }
 

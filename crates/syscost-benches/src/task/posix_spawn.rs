@@ -11,13 +11,13 @@
 //! ## Does not measure
 //! A search through PATH, a dynamic linker, or a program that does anything. The library's own
 //! instructions, which are few. Signals reset one by one: before it used CLONE_CLEAR_SIGHAND (2.36
-//! does not), and wherever clone3 is refused, glibc adds 60 to 122 calls of rt_sigaction.
+//! does not), and wherever clone3 is refused, glibc adds 62 to 122 calls of rt_sigaction.
 //! ## Interpretation
 //! It contains a vfork and an exec: compare with `task.exec`, `via=vfork`. The rest is the child's
 //! stack, which costs a mapping and a page fault, and the signals.
 //! ## Source
-//! posix_spawn(3); lmbench `lat_proc exec`. The order of the calls is that of glibc's source, and of
-//! a static C program under strace.
+//! posix_spawn(3); lmbench `lat_proc exec`. The calls and their order are those of glibc's source of
+//! 2025 and, but for the signals, of a static C program under strace.
 
 use syscost_harness::prelude::*;
 use syscost_sys::lean::{Call, Script};

@@ -1,7 +1,9 @@
 //! The calls that a lean process makes, and the file of its program.
 
 use super::code::{self, ANSWER, BEGINS, CHILD, CHILD_ID, COMMAND, ENDS, FORKS, READ, REQUIRED};
-use super::code::{SCRATCH, START, STARTED, TEXTS, TOUCHED, TURN, WAIT, WRITTEN, ZEROS, ZEROS_BYTES};
+use super::code::{
+    SCRATCH, START, STARTED, TEXTS, TOUCHED, TURN, WAIT, WRITTEN, ZEROS, ZEROS_BYTES,
+};
 use super::{DATA, REPLY_WORDS};
 use crate::elf::{self, ALIGNMENT, Access, BASE, Segment};
 use crate::raw::Sysno;
