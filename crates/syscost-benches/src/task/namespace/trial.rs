@@ -193,7 +193,7 @@ impl Holder {
             true => kind.flag | libc::CLONE_NEWUSER,
             false => kind.flag,
         };
-        let process = clone3(flags, || {
+        let process = clone3(flags as u64, || {
             // The pipe ends with this process's parent, the only one that then holds the other end.
             close(life.as_raw_fd());
             while read(&end, &mut [0; 1]) == Err(Errno::INTR) {}
