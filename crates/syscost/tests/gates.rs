@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::Program;
 use common::comparing::{ROW, compare, keep, program, slowed};
 use serde_json::{Value, json};
 
