@@ -340,11 +340,13 @@ mod tests {
     use super::*;
 
     /// A run with this row, whose directory `ssd` has a file system of this kind.
-    fn run(name: &str, filesystem: &str) -> Summary {
+    fn run(name: &str, filesystem: &str) -> Run {
         let document = serde_json::json!({
             "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
             "id": "1", "started": "2026-01-01T08:00:00Z", "duration_s": 1.5, "complete": true,
             "machine": {},
+            "clock": {"source": "tsc", "ghz": 2.6, "step_ns": 0.7, "read_ns": 12.3, "drift_ppm": null, "health": []},
+            "noise": [], "warnings": [],
             "directories": [{"label": "ssd", "path": "/a", "filesystem": filesystem, "source": "/dev/vda"}],
             "config": {
                 "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [],
@@ -352,7 +354,7 @@ mod tests {
                 "resumed": 0
             },
             "measurements": [{
-                "name": name, "id": name.split('{').next(), "unit": "ns", "better": "lower",
+                "name": name, "id": name.split('{').next(), "case": {}, "title": "A", "flags": [], "evidence": [], "unit": "ns", "better": "lower",
                 "status": "ok", "estimate": {"rounds": 6, "samples": 6}
             }]
         });

@@ -2,8 +2,11 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use common::{date, document, open, put, store};
 use serde_json::{Value, json};
+use syscost_results::row_name;
 use syscost_store::Scope;
 
 #[test]
@@ -107,7 +110,9 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
         for day in 0..6 {
             let mut document = document(day, "here", 100.0);
             document["measurements"][0]["name"] = json!(name);
-            document["measurements"][0]["id"] = json!(name.split('{').next());
+            document["measurements"][0]["id"] = json!(row_name::id(name));
+            let case: BTreeMap<&str, &str> = row_name::parameters(name).collect();
+            document["measurements"][0]["case"] = json!(case);
             document["config"]["environment"] = environment(day);
             put(&store, &document);
         }
