@@ -302,8 +302,8 @@ impl Text {
     }
 }
 
-/// Two different values within `room` columns together: from where they begin to differ, if need be,
-/// and as much of either as there is room for.
+/// Two different values within `room` columns together: if need be, from the word on in which they
+/// begin to differ, and as much of either as there is room for.
 fn shortened([base, new]: [String; 2], room: usize) -> [String; 2] {
     let [one, other] = [&base, &new].map(|side| paint::width(side));
     if one + other <= room {
