@@ -1,14 +1,13 @@
 //! A process as small as a program usually can be, which makes system calls and times them.
 //!
 //! What a fork costs depends on the mappings and the memory of the process that forks, and this
-//! program has many: tables of constants that were relocated, a heap, shared libraries. Without a
-//! copy of them, as by vfork, a child still wakes a larger program, whose code and data the caches
-//! have lost meanwhile. So a program of our own makes children in its place. It has what a C program that does nothing has when it is
-//! linked statically (glibc 2.36, as /proc/self/smaps shows it): three mappings of its file, and
-//! five that it writes, for constants, data, zeros, a heap and the stack, with fourteen pages of 4
-//! KiB. In each turn it writes to three of these; a child of its own touches nine pages, as one of
-//! that program does in the C library's fork (getrusage): its stack, the code, two of the file's
-//! other mappings, four of data, and the one where the kernel puts its id.
+//! program has many: tables of constants that were relocated, a heap, shared libraries. So a
+//! program of our own makes children in its place. It has what a C program that does nothing has
+//! when it is linked statically (glibc 2.36, as /proc/self/smaps shows it): three mappings of its
+//! file, and five that it writes, for constants, data, zeros, a heap and the stack, with fourteen
+//! pages of 4 KiB. In each turn it writes to three of these; a child of its own touches nine pages,
+//! as one of that program does in the C library's fork (getrusage): its stack, the code, two of the
+//! file's other mappings, four of data, and the one where the kernel puts its id.
 //!
 //! It reads how many turns to make from a pipe, makes the calls of its [`Script`] that often, and
 //! writes what they returned, and readings of the processor's counter, to another pipe.

@@ -1,9 +1,10 @@
 //! Creating a process that executes a program, by fork or vfork and execve.
 //!
 //! ## Measures
-//! Fork or vfork, by a lean process as for `task.fork` and `task.vfork`, the child's execve of a tiny static program of syscost's, its run, wait4, and reading the byte that it
-//! wrote. The program is a few hundred bytes in memory: it maps one page, writes the byte and
-//! exits. It is named /proc/self/fd/N, and has one argument and no environment.
+//! Fork or vfork, by a lean process as for `task.fork` and `task.vfork`, the child's execve of a
+//! tiny static program of syscost's, its run, wait4, and reading the byte that it wrote. The program
+//! is a few hundred bytes in memory: it maps one page, writes the byte and exits. It is named
+//! /proc/self/fd/N, and has one argument and no environment.
 //! ## Does not measure
 //! A dynamic linker, start-up of a C library, or reading a program from a disk: what real programs
 //! add to this. What a larger parent pays for the fork (`task.fork_by_rss`).

@@ -57,7 +57,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // The shell and its linker may make any calls; the tiny program alone would make far fewer.
         within(Counter::OtherSyscalls, 10.0, 2000.0),
         NO_FAULTS,
-        at_most(Counter::VoluntarySwitches, 2.5),
+        at_most(Counter::VoluntarySwitches, 4.0),
     ],
     quick: |case| case.get("command") == "exit",
     support: |_| match SHELL.to_str().map(std::fs::metadata) {

@@ -390,10 +390,7 @@ pub(super) fn get() -> Result<&'static [u8], Unsupported> {
     Ok(unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) })
 }
 
-/// The instructions.
-///
-/// # Errors
-/// None are written for this processor.
+/// As above.
 #[cfg(not(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
