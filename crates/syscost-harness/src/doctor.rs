@@ -216,8 +216,8 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
             "process_settings",
             (!state.settings.is_empty()).then_some((
                 Level::Warning,
-                "whoever started it asked for this (prctl), and other programs may not have it; start it elsewhere, or \
-                 compare only with runs that have it too",
+                "whoever started it asked for this (prctl), and other programs may not have it; start it \
+                 elsewhere, or compare only with runs that have it too",
             )),
             match state.settings.as_slice() {
                 [] => "none of its own".into(),

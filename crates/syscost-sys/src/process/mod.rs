@@ -74,12 +74,12 @@ pub fn reset_signals() {
     os::reset_signals();
 }
 
-/// The timer slack that Linux gives to its first process, and so to all whose parents did not change
-/// it, in ns (`init_task` in the kernel's init/init_task.c).
+/// The timer slack that Linux gives to its first process, and so to all whose parents did not
+/// change it, in ns (`init_task` in the kernel's init/init_task.c).
 pub const DEFAULT_TIMER_SLACK_NS: u64 = 50_000;
 
-/// Undoes what a parent may have left to this thread, and by it to all that this program starts, that
-/// would decide what it measures or end it: another timer slack, and readings of the time stamp
+/// Undoes what a parent may have left to this thread, and by it to all that this program starts,
+/// that would decide what it measures or end it: another timer slack, and readings of the time stamp
 /// counter as faults (`rr` wants to see them). To be called before any other thread is started.
 pub fn reset_settings() {
     // Where a sandbox refuses them they stay; the rows that depend on them see it.
@@ -131,8 +131,8 @@ pub fn set_name(name: &std::ffi::CStr) -> Result<(), SystemError> {
         .map_err(|cause| SystemError::new("prctl(PR_SET_NAME)", "of this thread", cause))
 }
 
-/// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores what it
-/// was when the thread was created).
+/// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores what
+/// it was when the thread was created).
 ///
 /// # Errors
 /// When the system refuses or lacks it (outside Linux).

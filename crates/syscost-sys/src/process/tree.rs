@@ -21,7 +21,7 @@ pub fn proc_of(pid: u32) -> Result<String, Unsupported> {
     match sees_itself() {
         true => Ok(format!("/proc/{pid}")),
         false => Err(Unsupported::new(
-            "/proc is of another pid namespace, or not mounted: numbers of processes mean others there",
+            "/proc is of another pid namespace, or not mounted: process numbers mean others there",
         )),
     }
 }

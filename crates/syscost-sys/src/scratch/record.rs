@@ -67,7 +67,7 @@ impl Thing {
         }
     }
 
-    /// Whether its name means the same wherever it is read: that of a queue or a semaphore does not.
+    /// Whether its name means the same wherever it is read: that of a queue or semaphore does not.
     fn has_path(&self) -> bool {
         match self {
             Thing::File(_) | Thing::Directory(_) | Thing::Tree(_) => true,
@@ -115,8 +115,8 @@ fn world() -> Result<String, SystemError> {
     Ok(format!("{} {}", boot.trim(), namespace.display()))
 }
 
-/// What stands in place of the world in records of what has a path, where /proc does not say (it may
-/// show processes only). No world is called so.
+/// What stands in place of the world in records of what has a path, where /proc does not say (it
+/// may show processes only). No world is called so.
 const UNKNOWN_WORLD: &str = "unknown";
 
 /// A recorded object, locked while its creator or a forked copy of it lives: the kernel releases a

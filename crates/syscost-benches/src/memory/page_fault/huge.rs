@@ -93,8 +93,8 @@ fn judge(share: f64) -> Verdict {
     }
 }
 
-/// How many of these touched bytes may be absent: where the kernel had no huge page at hand, it gave a
-/// small one, or some, for the byte that was written.
+/// How many of these touched bytes may be absent: where the kernel had no huge page at hand, it gave
+/// a small one, or some, for the byte that was written.
 fn not_given(touched: usize, huge: usize, length: usize) -> Result<usize, Failure> {
     let missing = touched.saturating_sub(huge) / length;
     Ok(missing * (length - Pages::Small.bytes()?))
