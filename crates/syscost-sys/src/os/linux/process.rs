@@ -181,3 +181,25 @@ fn child(pid: u32) -> io::Result<Pid> {
         .filter(|pid| !pid.as_raw_nonzero().is_negative() && !pid.is_init());
     Ok(pid.ok_or(io::ErrorKind::InvalidInput)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_stamp_counter_is_allowed_again() {
+        // The setting is a thread's own.
+        let thread = std::thread::spawn(|| {
+            // SAFETY: only an instruction that this thread does not use is forbidden meanwhile.
+            if unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) } != 0 {
+                return println!("skipped: no time stamp counter to forbid");
+            }
+            allow_tsc();
+            let mut mode: libc::c_int = 0;
+            // SAFETY: `mode` is one int, writable.
+            unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode, 0, 0, 0) };
+            assert_eq!(mode, libc::PR_TSC_ENABLE);
+        });
+        thread.join().unwrap();
+    }
+}
