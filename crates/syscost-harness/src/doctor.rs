@@ -54,6 +54,10 @@ const MAX_PRESSURE_PERCENT: f64 = 5.0;
 /// Maximum share of time that the noise probe may lose before a CPU is called noisy, in percent.
 pub const MAX_LOST_PERCENT: f64 = 1.0;
 
+/// A tracer's finding, and what to do about it.
+const TRACER: &str = "tracer";
+const DETACH: &str = "detach the debugger or strace";
+
 /// The parts of this process's state that change what it measures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessState {
@@ -67,6 +71,8 @@ pub struct ProcessState {
     pub foreign_proc: bool,
     /// Its scheduling class and nice value, which its workers inherit.
     pub scheduling: Option<Scheduling>,
+    /// Its own mitigations and its own refusal of huge pages, in words.
+    pub settings: Vec<&'static str>,
     /// Variables of the environment that change what is measured, as `NAME=value`.
     pub environment: Vec<String>,
 }
@@ -80,6 +86,7 @@ impl ProcessState {
             aslr_disabled: process::personality_aslr_disabled().unwrap_or(false),
             foreign_proc: !process::sees_itself(),
             scheduling: process::scheduling().ok(),
+            settings: process::set_for_this_process(),
             environment: environment::variables(),
         }
     }
@@ -87,12 +94,39 @@ impl ProcessState {
 
 /// Every check of the machine and of this process, good ones included.
 pub fn examine(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
-    let mut findings = process_findings(machine, state);
-    findings.push(scheduling(state.scheduling));
-    findings.push(environment::of(&state.environment));
+    let mut findings = of_process(machine, state);
     findings.extend(machine_state::of(machine));
     findings.extend(machine_state::load(machine));
     findings
+}
+
+fn of_process(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
+    let mut findings = process_findings(machine, state);
+    findings.push(scheduling(state.scheduling));
+    findings.push(environment::of(&state.environment));
+    findings
+}
+
+/// How a process differs from the one whose run began with these warnings, in what changes costs.
+/// `None` if it does not: the rest of that run may be measured by it.
+pub(crate) fn difference(
+    machine: &Machine,
+    state: &ProcessState,
+    begun_with: &[Warning],
+) -> Option<String> {
+    of_process(machine, state).into_iter().find_map(|finding| {
+        let mut begun = begun_with.iter().filter(|one| one.code == finding.code);
+        let then = begun.next().map(|one| one.message.as_str());
+        let is_bad = finding.level >= Level::Warning;
+        match (then, is_bad.then_some(finding.seen.as_str())) {
+            (None, None) => None,
+            (None, Some(now)) => Some(format!("it did not begin with this: {now}")),
+            (Some(then), None) => Some(format!("it began with this, which is gone: {then}")),
+            (Some(then), Some(now)) => {
+                (then != now).then(|| format!("it began with this: {then}; now it is: {now}"))
+            }
+        }
+    })
 }
 
 fn finding(code: &'static str, bad: Option<(Level, &'static str)>, seen: String) -> Finding {
@@ -161,8 +195,8 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
             if state.seccomp { "this process runs under a seccomp filter" } else { "no filter" }.into(),
         ),
         finding(
-            "tracer",
-            state.traced.then_some((Level::Bad, "detach the debugger or strace")),
+            TRACER,
+            state.traced.then_some((Level::Bad, DETACH)),
             if state.traced { "a tracer is attached" } else { "none attached" }.into(),
         ),
         finding(
@@ -176,6 +210,18 @@ fn process_findings(machine: &Machine, state: &ProcessState) -> Vec<Finding> {
                 _ if state.aslr_disabled => "address randomisation is off for this process".into(),
                 Some(mode) => format!("kernel.randomize_va_space = {mode}"),
                 None => "unknown".into(),
+            },
+        ),
+        finding(
+            "process_settings",
+            (!state.settings.is_empty()).then_some((
+                Level::Warning,
+                "whoever started it asked for this (prctl), and other programs may not have it; start it \
+                 elsewhere, or compare only with runs that have it too",
+            )),
+            match state.settings.as_slice() {
+                [] => "none of its own".into(),
+                settings => settings.join("; "),
             },
         ),
         finding(
@@ -206,21 +252,47 @@ pub fn warnings(machine: &Machine, noise: &[Noise], clock: &RunClock) -> Vec<War
             "samples are timed by clock_gettime, whose readings cost more; batches are longer to make up for it",
         ));
     }
-    for probe in noise
-        .iter()
-        .filter(|probe| probe.used && probe.lost_percent > MAX_LOST_PERCENT)
-    {
-        warnings.push(warning(
+    add_noise(&mut warnings, noise);
+    warnings
+}
+
+/// What the CPUs that measure lost before the run, and how rarely their cores were ours.
+fn of_noise(noise: &[Noise]) -> Vec<Warning> {
+    let used = noise.iter().filter(|probe| probe.used);
+    let lost = used.filter(|probe| probe.lost_percent > MAX_LOST_PERCENT);
+    let lost = lost.map(|probe| {
+        warning(
             "noise",
             format!(
-                "CPU {} lost {:.1} % of its time to others, longest gap {:.0} µs",
-                probe.cpu, probe.lost_percent, probe.longest_gap_us
+                "CPU {} lost {:.1} % of its time to others, longest gap {}",
+                probe.cpu,
+                probe.lost_percent,
+                gap(probe.longest_gap_us)
             ),
             "end other programs, or measure at a quieter time",
-        ));
+        )
+    });
+    lost.chain(cores::warnings(noise)).collect()
+}
+
+/// Adds the warnings of noise on the CPUs that measure; others may have come to it during the run.
+pub(crate) fn add_noise(warnings: &mut Vec<Warning>, noise: &[Noise]) {
+    for warning in of_noise(noise) {
+        if !warnings
+            .iter()
+            .any(|known| known.message == warning.message)
+        {
+            warnings.push(warning);
+        }
     }
-    warnings.extend(cores::warnings(noise));
-    warnings
+}
+
+/// A time in µs, in ms from one on.
+fn gap(us: f64) -> String {
+    match us < 1000.0 {
+        true => format!("{us:.0} µs"),
+        false => format!("{:.1} ms", us / 1000.0),
+    }
 }
 
 /// The warning that the far end is not another machine, judged by host name, processor, kernel and build.
@@ -259,6 +331,15 @@ pub fn warnings_after(clock: &Clock, steal_percent: Option<f64>) -> Vec<Warning>
         ));
     }
     warnings
+}
+
+/// The warning that a tracer was attached to processes of the run; `None` if it began with one.
+pub fn late_tracer(was_attached: bool, warnings: &[Warning]) -> Option<Warning> {
+    let is_known = warnings.iter().any(|warning| warning.code == TRACER);
+    (was_attached && !is_known).then(|| {
+        let message = "a tracer was attached while the run measured".to_owned();
+        warning(TRACER, message, DETACH)
+    })
 }
 
 fn warning(code: &str, message: String, advice: &str) -> Warning {

@@ -67,6 +67,16 @@ pub enum TokenError {
     Random(String),
 }
 
+impl TokenError {
+    /// Whether the file, or the folder it was to be written to, does not exist.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            TokenError::Io { cause, .. } => cause.kind() == io::ErrorKind::NotFound,
+            TokenError::Malformed { .. } | TokenError::Random(_) => false,
+        }
+    }
+}
+
 impl Token {
     /// Generates a new token from the kernel's random bytes.
     ///

@@ -41,13 +41,28 @@ impl HistoryOptions {
 
     /// The date, in this zone, of an RFC 3339 time.
     fn day(&self, time: &str) -> String {
-        match time.parse::<Timestamp>() {
-            Ok(time) => time
-                .to_zoned(self.zone.clone())
-                .strftime("%Y-%m-%d")
-                .to_string(),
-            Err(_) => "????-??-??".to_owned(),
+        self.formatted(time, "%Y-%m-%d")
+            .unwrap_or_else(|| "????-??-??".to_owned())
+    }
+
+    /// The dates of the first and the last of some runs; of one day, with their times.
+    fn ends(&self, first: &str, last: &str) -> (String, String) {
+        let with_time = |time| self.formatted(time, "%Y-%m-%d %H:%M");
+        match (
+            self.day(first) == self.day(last),
+            with_time(first),
+            with_time(last),
+        ) {
+            (true, Some(from), Some(to)) => (from, to),
+            _ => (self.day(first), self.day(last)),
         }
+    }
+
+    /// An RFC 3339 time in this zone.
+    fn formatted(&self, time: &str, format: &str) -> Option<String> {
+        let time = time.parse::<Timestamp>().ok()?;
+        let here = time.to_zoned(self.zone.clone());
+        Some(here.strftime(format).to_string())
     }
 }
 

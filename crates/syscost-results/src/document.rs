@@ -1,24 +1,19 @@
 //! Reads a run document: from bytes to a [`Run`], or to one line that says what is wrong, where,
 //! and what to do about it.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 
-use crate::measurement::Estimate;
 use crate::run::{Run, SCHEMA_VERSION};
 
 mod check;
 mod cleaned;
-mod summary;
 #[cfg(test)]
 mod tests;
 
-use check::{check_estimate, check_evidence, check_noise, check_samples};
-
-pub use summary::{Row, Summary};
+use check::check;
 
 /// The place of an error in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,83 +142,39 @@ struct Head {
     measurements: Option<IgnoredAny>,
 }
 
-/// What can be read from a run document: all of it, or its [`Summary`].
-trait Content: DeserializeOwned {
-    fn version(&self) -> u32;
-    fn check(&self) -> Result<(), DocumentError>;
-}
-
-impl Content for Run {
-    fn version(&self) -> u32 {
-        self.schema_version
-    }
-
-    fn check(&self) -> Result<(), DocumentError> {
-        let rows = self.measurements.iter();
-        check_rows(rows.map(|row| (row.name.as_str(), row.id.as_str(), &row.estimate)))?;
-        check_evidence(self)?;
-        check_noise(&self.noise)?;
-        check_samples(self)
-    }
-}
-
-impl Content for Summary {
-    fn version(&self) -> u32 {
-        self.schema_version
-    }
-
-    fn check(&self) -> Result<(), DocumentError> {
-        let rows = self.measurements.iter();
-        check_rows(rows.map(|row| (row.name.as_str(), row.id.as_str(), &row.estimate)))
-    }
-}
-
 /// Reads the run in a document.
 ///
 /// # Errors
 /// If the bytes are empty, binary, truncated, not JSON, not a run, a run of a newer schema, or
 /// inconsistent.
 pub fn read(bytes: &[u8]) -> Result<Run, DocumentError> {
-    content(bytes)
-}
-
-/// Reads what an index keeps of the run in a document. This is several times as fast as [`read`],
-/// since samples and evidence are only checked to be JSON.
-///
-/// # Errors
-/// As [`read`], except that skipped parts may be of the wrong type.
-pub fn read_summary(bytes: &[u8]) -> Result<Summary, DocumentError> {
-    content(bytes)
-}
-
-fn content<T: Content>(bytes: &[u8]) -> Result<T, DocumentError> {
     // Some editors put a byte order mark before the text.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     check_text(bytes)?;
     // A valid document is parsed once; only an invalid one again, to find out what is wrong and
     // where.
-    match serde_json::from_slice::<T>(bytes) {
-        Ok(content) if (1..=SCHEMA_VERSION).contains(&content.version()) => {
-            let content = harmless(bytes, content);
-            content.check()?;
-            Ok(content)
+    match serde_json::from_slice::<Run>(bytes) {
+        Ok(run) if (1..=SCHEMA_VERSION).contains(&run.schema_version) => {
+            let run = harmless(bytes, run);
+            check(&run)?;
+            Ok(run)
         }
-        Ok(_) => Err(diagnose::<T>(bytes, None)),
-        Err(error) => Err(diagnose::<T>(bytes, Some(&error))),
+        Ok(_) => Err(diagnose(bytes, None)),
+        Err(error) => Err(diagnose(bytes, Some(&error))),
     }
 }
 
-/// The content with its texts cleaned, if necessary.
-fn harmless<T: Content>(bytes: &[u8], content: T) -> T {
+/// The run with its texts cleaned, if necessary.
+fn harmless(bytes: &[u8], run: Run) -> Run {
     if !cleaned::is_needed(bytes) {
-        return content;
+        return run;
     }
     let value = serde_json::from_slice(bytes).map(cleaned::cleaned);
-    value.and_then(serde_json::from_value).unwrap_or(content)
+    value.and_then(serde_json::from_value).unwrap_or(run)
 }
 
 /// What is wrong with a document that did not parse, or whose version this reader does not know.
-fn diagnose<T: Content>(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
+fn diagnose(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
     let head = match serde_json::from_slice::<Head>(bytes) {
         Ok(head) => head,
         Err(error) if error.is_data() && !error.to_string().starts_with("duplicate field") => {
@@ -235,7 +186,7 @@ fn diagnose<T: Content>(bytes: &[u8], error: Option<&serde_json::Error>) -> Docu
         return error;
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    match serde_path_to_error::deserialize::<_, T>(&mut json) {
+    match serde_path_to_error::deserialize::<_, Run>(&mut json) {
         Err(error) => {
             let path = error.path().to_string();
             DocumentError::json(error.inner(), Some(path))
@@ -301,27 +252,4 @@ fn check_head(head: &Head) -> Result<(), DocumentError> {
             GIVE_A_RUN,
         )),
     }
-}
-
-/// Checks what the types cannot express: unique names, ordered numbers. Rows are given as name, id,
-/// estimate.
-fn check_rows<'a>(
-    rows: impl Iterator<Item = (&'a str, &'a str, &'a Estimate)>,
-) -> Result<(), DocumentError> {
-    let mut names = BTreeSet::new();
-    for (index, (name, id, estimate)) in rows.enumerate() {
-        let wrong = |field: &str, problem: String| {
-            let path = format!("measurements[{index}].{field}");
-            DocumentError::new(Place::Field { path, at: None }, problem, TAKE_ANOTHER_COPY)
-        };
-        if !names.insert(name) {
-            return Err(wrong("name", format!("`{name}` occurs twice")));
-        }
-        if id.is_empty() || !name.starts_with(id) {
-            let problem = format!("`{name}` does not begin with its id `{id}`");
-            return Err(wrong("name", problem));
-        }
-        check_estimate(estimate).map_err(|problem| wrong("estimate", problem))?;
-    }
-    Ok(())
 }

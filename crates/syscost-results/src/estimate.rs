@@ -18,6 +18,7 @@ pub mod between;
 pub mod core_share;
 mod flags;
 pub mod frequency;
+pub mod retraced;
 pub mod selection;
 mod tail;
 
@@ -33,6 +34,13 @@ pub struct KeptRuns {
     pub line: Line,
     /// Its level in each of the latest runs, the oldest first.
     pub levels: Vec<Level>,
+}
+
+impl KeptRuns {
+    /// Whether runs can have shown this: what a damaged file holds would make an interval of it.
+    pub fn is_plausible(&self) -> bool {
+        self.line.is_plausible() && self.levels.iter().all(Level::is_plausible)
+    }
 }
 
 /// How to judge the samples of one case.
@@ -137,15 +145,16 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let earlier = rules.kept.map_or(&[][..], |kept| &kept.levels);
     let between_runs = BetweenRuns::of(&selected, rules.unit, share.unwrap_or(0.0), earlier)
         .filter(|_| interval.is_some() && !rules.signed && !rules.discrete);
-    let converted = core_share.map_or(0.0, |core| {
-        core.error_over(core_share::distance(&selected.rounds, rules.unit))
-    });
-    let other_runs = between_runs.map_or(0.0, |runs| NORMAL_95 * runs.deviation);
-    let (low, high) = widened(own, median, converted.hypot(other_runs));
-    let (low, high) = (low - rules.grain, high + rules.grain);
+    let beyond = Beyond {
+        core_share,
+        between_runs,
+        grain: rules.grain,
+    };
+    let (low, high) = beyond.widened(own, median, &selected, rules.unit);
     let (low, high) = rules
         .limits
         .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
+    let (low, high) = rules.unit.possible((low, high));
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
     let samples = || selected.processes.iter().flatten().copied();
@@ -241,6 +250,33 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
 /// How many standard deviations a normally distributed value is off in one of twenty cases.
 const NORMAL_95: f64 = 1.96;
 
+/// What a row's interval holds beyond what its processes show.
+struct Beyond {
+    core_share: Option<CoreShare>,
+    between_runs: Option<BetweenRuns>,
+    /// How far the clock's grain may shift a value, in its unit.
+    grain: f64,
+}
+
+impl Beyond {
+    /// The whole interval, of that over the processes.
+    fn widened(
+        &self,
+        own: (f64, f64),
+        median: f64,
+        selected: &Selection<'_>,
+        unit: Unit,
+    ) -> (f64, f64) {
+        let converted = self.core_share.map_or(0.0, |core| {
+            core.error_over(core_share::distance(&selected.rounds, unit))
+        });
+        let runs = self.between_runs;
+        let other_runs = runs.map_or(0.0, |runs| NORMAL_95 * runs.deviation);
+        let (low, high) = widened(own, median, converted.hypot(other_runs));
+        (low - self.grain, high + self.grain)
+    }
+}
+
 /// How much of the row is work of the core, by these rounds and the kept runs.
 fn core_share_of(rounds: &[RoundSamples], rules: &Rules<'_>) -> Option<CoreShare> {
     if !rules.unit.is_timed() {
@@ -298,24 +334,25 @@ fn medians_of(processes: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// Maximum relative difference between the cycles and the median times the frequency; beyond it
-/// they are from different rounds.
+/// they are from different samples.
 const CYCLES_AGREE: f64 = 0.05;
 
 /// Median over processes of the median of each sample's time times its own frequency; `None` unless
-/// the unit is a time and at least half of the processes know their frequency, or if these are not
-/// the processes that the median is from.
+/// the unit is a time and at least half of the processes know their frequency, or if their
+/// samples that do are not like those that the median is from.
 fn core_cycles(selected: &Selection<'_>, unit: Unit) -> Option<f64> {
     let known: Vec<Vec<(f64, f64)>> = selected
         .rounds
         .iter()
         .map(|round| {
-            let ghz = |index: usize| {
-                round
+            // The round's frequency is that of its samples, so it stands for none of them.
+            let ghz = |index: usize| match round.sample_ghz.is_empty() {
+                true => round.core_ghz,
+                false => round
                     .sample_ghz
                     .get(index)
                     .copied()
-                    .filter(|ghz| *ghz > 0.0)
-                    .or(round.core_ghz)
+                    .filter(|ghz| *ghz > 0.0),
             };
             let samples = selected.choice.of(round);
             samples
@@ -341,7 +378,11 @@ fn core_cycles(selected: &Selection<'_>, unit: Unit) -> Option<f64> {
     });
     let measured = order::median(&measured.collect::<Vec<_>>())?;
     let by_median = measured * over(|sample| sample.1)?;
-    let are_same = known.len() == selected.rounds.len();
+    let chosen = selected
+        .rounds
+        .iter()
+        .map(|round| selected.choice.of(round).count());
+    let are_same = known.iter().map(Vec::len).sum::<usize>() == chosen.sum::<usize>();
     over(|sample| sample.0)
         .filter(|cycles| are_same || (cycles / by_median - 1.0).abs() <= CYCLES_AGREE)
 }

@@ -6,6 +6,7 @@
 //! - [`run`]: the document a run produces, a contract with other tools (JSON Schema in `docs/`).
 //! - [`mod@document`]: reads a run from bytes, or says in one line what is wrong and where.
 //! - [`mod@compare`]: two sides of runs, row by row. [`history`]: a metric over time.
+//! - [`mod@bound`]: what a count must be for a claim to hold.
 //! - [`measurement`]: one row of the document: estimate, evidence, flags, raw samples.
 //! - [`mod@numbers`]: the latency numbers every programmer should know.
 //! - [`mod@beside`]: the figure of the same row in another run.
@@ -20,6 +21,7 @@
 
 mod anonymous;
 pub mod beside;
+pub mod bound;
 pub mod compare;
 pub mod curve;
 pub mod directory;
@@ -40,6 +42,7 @@ pub mod study;
 pub mod summary;
 mod unit;
 
+pub use bound::Bound;
 pub use directory::Directory;
 pub use machine::Machine;
 pub use measurement::{

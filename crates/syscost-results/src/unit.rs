@@ -81,6 +81,21 @@ impl Unit {
         }
     }
 
+    /// The interval without what no value in this unit can be: a percentage is a share of a whole.
+    pub(crate) fn possible(self, (low, high): (f64, f64)) -> (f64, f64) {
+        match self {
+            Unit::Percent => (low.clamp(0.0, 100.0), high.clamp(0.0, 100.0)),
+            Unit::Nanoseconds
+            | Unit::Bytes
+            | Unit::BytesPerSecond
+            | Unit::OperationsPerSecond
+            | Unit::FlopsPerSecond
+            | Unit::Gigahertz
+            | Unit::Count
+            | Unit::Ratio => (low, high),
+        }
+    }
+
     /// The logarithm of a value, so that it rises with the time: negative for all but times. `None`
     /// if the value is not positive.
     pub(crate) fn logarithm(self, value: f64) -> Option<f64> {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use syscost_results::Run;
-use syscost_results::document::{self, DocumentError, Summary};
+use syscost_results::document::{self, DocumentError};
 
 /// Maximum size of a run document, in bytes. No real one comes close: a full run with all samples
 /// takes some MB.
@@ -73,22 +73,7 @@ impl LoadError {
 /// If the file cannot be read, is too large, or contains no run: one line that names the file, the
 /// place and what to do.
 pub fn load(path: &Path) -> Result<Run, LoadError> {
-    parse(path, document::read)
-}
-
-/// Reads what an index keeps of the run document in a file; this is several times as fast.
-///
-/// # Errors
-/// As [`load`].
-pub(crate) fn load_summary(path: &Path) -> Result<Summary, LoadError> {
-    parse(path, document::read_summary)
-}
-
-fn parse<T>(
-    path: &Path,
-    read: impl FnOnce(&[u8]) -> Result<T, DocumentError>,
-) -> Result<T, LoadError> {
-    read(&bytes_of(path)?).map_err(|cause| LoadError::Document {
+    document::read(&bytes_of(path)?).map_err(|cause| LoadError::Document {
         path: path.to_owned(),
         cause,
     })

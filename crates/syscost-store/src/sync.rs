@@ -10,12 +10,11 @@ use jiff::Timestamp;
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use syscost_results::directory::label_of;
-use syscost_results::document::{Row, Summary};
 use syscost_results::run::{NfsServer, Peer};
-use syscost_results::{Better, Machine, Status};
+use syscost_results::{Better, Machine, Measurement, Run, Status};
 
 use crate::index::{Index, IndexError};
-use crate::load::{LoadError, load_summary};
+use crate::load::{LoadError, load};
 use crate::store::list;
 
 /// Prefix of the ids of network measurements.
@@ -44,7 +43,7 @@ type State = (i64, i64);
 struct Indexed {
     file: String,
     state: State,
-    content: Result<Summary, String>,
+    content: Result<Run, String>,
 }
 
 impl Index {
@@ -101,7 +100,7 @@ impl Index {
         Indexed {
             file: file.to_owned(),
             state,
-            content: summary(&path, file),
+            content: read(&path, file),
         }
     }
 
@@ -135,7 +134,7 @@ impl Index {
                     params![indexed.file, size, modified, problem],
                 )?;
                 match &indexed.content {
-                    Ok(summary) => insert(&transaction, &indexed.file, summary)?,
+                    Ok(run) => insert(&transaction, &indexed.file, run)?,
                     Err(problem) => problems.push(Problem {
                         file: indexed.file.clone(),
                         problem: problem.clone(),
@@ -172,8 +171,8 @@ fn present(folder: &Path) -> io::Result<BTreeMap<String, State>> {
     Ok(states)
 }
 
-/// What the index keeps of a file, or one line on why it contains no stored run.
-fn summary(path: &Path, file: &str) -> Result<Summary, String> {
+/// The run in a file, without its samples, or one line on why it contains no stored run.
+fn read(path: &Path, file: &str) -> Result<Run, String> {
     let foreign = |problem: &str| Err(format!("{}: {problem}", path.display()));
     let Some(stem) = file.strip_suffix(".json") else {
         return foreign("this is no run document; keep it elsewhere");
@@ -182,18 +181,22 @@ fn summary(path: &Path, file: &str) -> Result<Summary, String> {
     if !fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return foreign("this is no regular file; keep it elsewhere");
     }
-    let summary = load_summary(path).map_err(|error: LoadError| error.to_string())?;
+    let mut run = load(path).map_err(|error: LoadError| error.to_string())?;
     // Otherwise a copy would count twice, and the id in a list would not be found.
-    if summary.id != stem {
-        return Err(LoadError::misnamed(path, &summary.id).to_string());
+    if run.id != stem {
+        return Err(LoadError::misnamed(path, &run.id).to_string());
     }
-    if summary.started.parse::<Timestamp>().is_err() {
+    if run.started.parse::<Timestamp>().is_err() {
         return foreign("field started: this is no time; take another copy of the file");
     }
-    Ok(summary)
+    // Many are held at a time, and samples are most of a run.
+    run.measurements
+        .iter_mut()
+        .for_each(|row| row.samples = None);
+    Ok(run)
 }
 
-fn insert(transaction: &Transaction<'_>, file: &str, run: &Summary) -> rusqlite::Result<()> {
+fn insert(transaction: &Transaction<'_>, file: &str, run: &Run) -> rusqlite::Result<()> {
     let machine = fingerprint(&run.machine);
     transaction.execute(
         "INSERT OR IGNORE INTO machines (fingerprint, hostname, cpu) VALUES (?, ?, ?)",
@@ -233,7 +236,7 @@ const MEANT: [(&str, &str); 2] = [
 
 /// The series that a row belongs to: its name, followed, each on its own line, by what else
 /// determines its meaning in this run.
-fn series(row: &Row, run: &Summary) -> String {
+fn series(row: &Measurement, run: &Run) -> String {
     let meant = MEANT.iter().filter_map(|(variable, part)| {
         let value = run.config.environment.get(*variable)?.as_deref()?;
         let is_concerned = row.id.starts_with(NETWORK) && row.name.contains(part);
@@ -250,14 +253,14 @@ fn series(row: &Row, run: &Summary) -> String {
 }
 
 /// The NFS server of a row that is measured without a mount.
-fn server(row: &Row, run: &Summary) -> Option<String> {
+fn server(row: &Measurement, run: &Run) -> Option<String> {
     let is_concerned = row.id == "fs.nfs" || row.name.starts_with("fs.remote{dir=nfs,");
     let export = run.config.environment.get("SYSCOST_NFS")?.as_deref()?;
     is_concerned.then(|| NfsServer::place_of(export))
 }
 
 /// The storage of a row's directory: another run may have different storage under the same label.
-fn storage(row: &Row, run: &Summary) -> Option<String> {
+fn storage(row: &Measurement, run: &Run) -> Option<String> {
     let label = label_of(&row.name)?;
     let mut directories = run.directories.iter();
     let directory = directories.find(|directory| directory.label == label)?;
@@ -267,7 +270,7 @@ fn storage(row: &Row, run: &Summary) -> Option<String> {
 fn insert_row(
     transaction: &Transaction<'_>,
     run: i64,
-    row: &Row,
+    row: &Measurement,
     series: &str,
 ) -> rusqlite::Result<()> {
     let better = match row.better {
@@ -337,11 +340,13 @@ mod tests {
     use super::*;
 
     /// A run with this row, whose directory `ssd` has a file system of this kind.
-    fn run(name: &str, filesystem: &str) -> Summary {
+    fn run(name: &str, filesystem: &str) -> Run {
         let document = serde_json::json!({
             "schema_version": 1, "tool": {"name": "syscost", "version": "0.1.0"},
             "id": "1", "started": "2026-01-01T08:00:00Z", "duration_s": 1.5, "complete": true,
             "machine": {},
+            "clock": {"source": "tsc", "ghz": 2.6, "step_ns": 0.7, "read_ns": 12.3, "drift_ppm": null, "health": []},
+            "noise": [], "warnings": [],
             "directories": [{"label": "ssd", "path": "/a", "filesystem": filesystem, "source": "/dev/vda"}],
             "config": {
                 "profile": "quick", "budget_s": 9.0, "seed": 1, "cpus": [1], "selectors": [],
@@ -349,7 +354,7 @@ mod tests {
                 "resumed": 0
             },
             "measurements": [{
-                "name": name, "id": name.split('{').next(), "unit": "ns", "better": "lower",
+                "name": name, "id": name.split('{').next(), "case": {}, "title": "A", "flags": [], "evidence": [], "unit": "ns", "better": "lower",
                 "status": "ok", "estimate": {"rounds": 6, "samples": 6}
             }]
         });

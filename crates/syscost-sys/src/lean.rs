@@ -2,12 +2,12 @@
 //!
 //! What a fork costs depends on the mappings and the memory of the process that forks, and this
 //! program has many: tables of constants that were relocated, a heap, shared libraries. So a
-//! program of our own forks in its place. It has what a C program that does nothing has when it is
-//! linked statically (glibc 2.36, as /proc/self/smaps shows it): three mappings of its file, and
-//! five that it writes, for constants, data, zeros, a heap and the stack, with fourteen pages of 4
-//! KiB. In each turn it writes to three of these; a child of its own touches nine pages, as one of
-//! that program does in the C library's fork (getrusage): its stack, the code, two of the file's
-//! other mappings, four of data, and the one where the kernel puts its id.
+//! program of our own makes children in its place. It has what a C program that does nothing has
+//! when it is linked statically (glibc 2.36, as /proc/self/smaps shows it): three mappings of its
+//! file, and five that it writes, for constants, data, zeros, a heap and the stack, with fourteen
+//! pages of 4 KiB. In each turn it writes to three of these; a child of its own touches nine pages,
+//! as one of that program does in the C library's fork (getrusage): its stack, the code, two of the
+//! file's other mappings, four of data, and the one where the kernel puts its id.
 //!
 //! It reads how many turns to make from a pipe, makes the calls of its [`Script`] that often, and
 //! writes what they returned, and readings of the processor's counter, to another pipe.
@@ -31,10 +31,10 @@ pub use script::{Call, Script};
 const DATA: u64 = 0x80_0000;
 
 /// Maximum number of turns at once, those that lead in included.
-pub const MAX_TURNS: u64 = 120;
+pub const MAX_TURNS: u64 = 100;
 
 /// Maximum number of words that a turn leaves in the log.
-const MAX_WORDS: usize = 4;
+const MAX_WORDS: usize = 5;
 
 /// Length of what it writes when it is done: the readings at the beginning and the end, the last
 /// answer, and the log. A pipe takes it at once.
@@ -62,8 +62,8 @@ pub struct Done<'a> {
 }
 
 impl Done<'_> {
-    /// What the calls of each turn left, those that led in included: a word for each, the readings
-    /// before and after it ahead of it where there are any.
+    /// What the calls of each turn left, those that led in included: a word for each that is not
+    /// required, between the readings before and after it where there are any.
     pub fn turns(&self) -> impl Iterator<Item = &[u64]> {
         self.log.chunks_exact(self.words)
     }
@@ -227,19 +227,73 @@ mod tests {
 
     #[test]
     fn a_call_that_is_stamped_takes_part_of_the_time() {
-        let pid = Call::new(Sysno::GETPPID, []).stamped();
+        let pid = Call::new(Sysno::GETPPID, []);
+        let pid = pid.stamped_before().stamped_after();
         let Some(mut lean) = started(&Script::new().turn([pid])) else {
             return;
         };
         let done = lean.make(1, 2).unwrap();
-        let parts: u64 = done.turns().skip(1).map(|turn| turn[1] - turn[0]).sum();
+        let parts: u64 = done.turns().skip(1).map(|turn| turn[2] - turn[0]).sum();
         assert!(
             parts > 0 && parts <= done.ticks,
             "{parts} of {}",
             done.ticks
         );
         let parent = u64::from(std::process::id());
-        assert!(done.turns().all(|turn| turn[2] == parent));
+        assert!(done.turns().all(|turn| turn[1] == parent));
+    }
+
+    #[test]
+    fn readings_can_stand_around_several_calls() {
+        let calls = [
+            Call::new(Sysno::GETPID, []).required().stamped_before(),
+            Call::new(Sysno::GETPPID, []),
+            Call::new(Sysno::GETPID, []).required().stamped_after(),
+        ];
+        let Some(mut lean) = started(&Script::new().turn(calls)) else {
+            return;
+        };
+        let done = lean.make(0, 2).unwrap();
+        let parent = u64::from(std::process::id());
+        for turn in done.turns() {
+            assert!(matches!(turn, [from, id, to] if from < to && *id == parent));
+        }
+    }
+
+    #[test]
+    fn a_child_that_shares_the_memory_has_its_parent_wait() {
+        // CLONE_VM, CLONE_VFORK and CLONE_CHILD_SETTID: the child leaves its id when it first runs.
+        let flags = 0x100 | 0x4000 | 0x0100_0000 | SIGCHLD;
+        let create = Call::new(Sysno::CLONE, [flags, 0, 0, Script::ANSWER, Script::ANSWER]);
+        let wait = Call::new(Sysno::WAIT4, [0]).of_child();
+        let script = Script::new()
+            .turn([create.forking().answering(), wait])
+            .child([Call::new(Sysno::EXIT_GROUP, [0])]);
+        let Some(mut lean) = started(&script) else {
+            return;
+        };
+        let done = lean.make(0, MAX_TURNS).unwrap();
+        assert!(
+            done.turns()
+                .all(|turn| turn[0] == turn[1] | turn[1] << 32 && turn[1] as i64 > 1)
+        );
+    }
+
+    #[test]
+    fn a_required_call_that_fails_ends_its_process() {
+        let refused = Call::new(Sysno::CLOSE, [u64::MAX]).required();
+        let noted = Call::new(Sysno::GETPID, []);
+        let Some(mut lean) = started(&Script::new().turn([noted, refused])) else {
+            return;
+        };
+        assert!(lean.make(0, 1).is_err());
+        let script = forks(0).child([refused, Call::new(Sysno::EXIT_GROUP, [0])]);
+        let Some(mut lean) = started(&script) else {
+            return;
+        };
+        let done = lean.make(0, 1).unwrap();
+        let turn = done.turns().next().unwrap();
+        assert_eq!(turn[1], turn[0] | 1 << 40, "the child's status is 1");
     }
 
     #[test]

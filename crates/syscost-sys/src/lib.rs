@@ -17,7 +17,7 @@
 //! | [`perf`] | software events and the count of system calls, where perf is allowed |
 //! | [`audit`] | the exact system calls an operation makes, without privilege |
 //! | [`raw`] | system calls without the C library in between |
-//! | [`lean`] | a process as small as can be, which forks in this one's place |
+//! | [`lean`] | a process as small as can be, which makes children in this one's place |
 //! | [`memory`] | memory of a known size in pages of a known size |
 //! | [`partner`] | tasks started to work with this one, and memory shared with them |
 //! | [`process`] | parents, descendants, and a process's own settings |

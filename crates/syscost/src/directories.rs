@@ -17,7 +17,7 @@ pub(crate) fn give(named: &[Directory]) -> Result<(), Failed> {
         let label = &one.label;
         if named[..index].iter().any(|other| other.label == *label) {
             return Err(Failed::Usage(format!(
-                "--dir: two directories are called {label}; give each a label: LABEL=PATH"
+                "--dir: two directories are called {label}; give each a label of its own: LABEL=PATH"
             )));
         }
         try_out(one).map_err(|reason| {

@@ -5,6 +5,7 @@ use std::io;
 use syscost_harness::session::SessionError;
 use syscost_harness::session::journal::JournalError;
 use syscost_harness::worker::ProgramError;
+use syscost_net::token::TokenError;
 use syscost_store::StoreError;
 
 /// Documented and stable exit codes.
@@ -37,8 +38,8 @@ pub enum Failed {
     Interrupted,
 }
 
-/// Returns the exit code of an error. An unknown name of a run, row, CPU, journal or program is
-/// bad usage.
+/// Returns the exit code of an error. An unknown name of a run, row, CPU, journal, token file or
+/// program is bad usage.
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     let failed = error.downcast_ref::<Failed>();
     if matches!(failed, Some(Failed::Interrupted)) {
@@ -48,6 +49,9 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
         || error
             .downcast_ref::<StoreError>()
             .is_some_and(StoreError::is_no_run)
+        || error
+            .downcast_ref::<TokenError>()
+            .is_some_and(TokenError::is_missing)
         || matches!(
             error.downcast_ref::<SessionError>(),
             Some(SessionError::Cpu { .. } | SessionError::Journal(JournalError::Missing(_)))

@@ -41,6 +41,7 @@ pub fn main() -> ExitCode {
     // Ignores SIGXFSZ, as the runtime ignores SIGPIPE; all other signals are as in a fresh session.
     process::survive_file_size_limit();
     process::reset_signals();
+    process::reset_settings();
     // A run starts some thousand workers: they are recognised before anything else is set up.
     if env::args_os()
         .nth(1)

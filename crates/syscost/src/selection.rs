@@ -16,7 +16,7 @@ use syscost_harness::{Benchmark, Case, Catalogue, Row};
 use syscost_results::{Measurement, Run, row_name};
 
 use crate::Failed;
-use crate::terminal::note;
+use crate::terminal::{note, wrapped};
 
 use absent::is_remote;
 pub(crate) use absent::{Kept, absent, unknown};
@@ -127,14 +127,15 @@ fn note_programs(choices: &[Choice]) {
 /// Prints what these words find and so is going to be measured, and how it differs from a program
 /// of lmbench that has this name.
 fn note_found(text: &str, found: &[String]) {
-    note!("Measures what `{text}` finds: {}", found.join(", "));
+    let found = format!("Measures what `{text}` finds: {}", found.join(", "));
+    note!("{}", wrapped(&found, ""));
     note_program(text);
 }
 
 /// Prints how this program of lmbench, if it is one, differs from what is measured here.
 fn note_program(text: &str) {
     if let Some(program) = program(text) {
-        note!("{}", programs::about(program));
+        note!("{}", wrapped(&programs::about(program), ""));
     }
 }
 

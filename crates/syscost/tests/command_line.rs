@@ -148,6 +148,12 @@ fn words_find_benchmarks_by_titles_and_tags() {
             .collect()
     };
     assert_eq!(ids(&["lat_ctx"]), ["switch.pipe", "switch.ring"]);
+    let note = stderr(&program.run(&["list", "lat_ctx"]));
+    assert!(note.contains("the same ring") && note.lines().count() > 1);
+    assert!(
+        note.lines().all(|line| line.chars().count() <= 120),
+        "{note}"
+    );
     let faults = ids(&["page", "fault"]);
     assert!(
         faults.contains(&"memory.page_fault".to_owned()),

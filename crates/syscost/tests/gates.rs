@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::Program;
 use common::comparing::{ROW, compare, keep, program, slowed};
 use serde_json::{Value, json};
 
@@ -142,6 +143,9 @@ fn what_others_take_fails_no_gate() {
     let name = row(&mut run);
     keep(&program, "base", &run);
     let mut new = run.clone();
+    for figure in ["median", "ci95_low", "ci95_high"] {
+        new["measurements"][0]["estimate"][figure] = json!(300.0);
+    }
     for round in new["measurements"][0]["samples"]
         .as_array_mut()
         .expect("samples")
@@ -158,13 +162,35 @@ fn what_others_take_fails_no_gate() {
 }
 
 #[test]
-fn a_document_whose_evidence_refutes_its_number_is_printed_by_nothing() {
-    let (program, mut run) = program();
-    run["measurements"][0]["evidence"] = json!([{
-        "claim": "getppid system calls per operation", "expected": 1.0, "observed": 0.0,
-        "source": "seccomp audit", "verdict": "Refuted"
-    }]);
-    keep(&program, "liar", &run);
+fn a_document_that_contradicts_itself_is_printed_by_nothing() {
+    let (program, run) = program();
+    let evidence = |verdict: &str| {
+        json!([{
+            "claim": "getppid system calls per operation", "expected": 1.0, "observed": 0.0,
+            "source": "seccomp audit", "verdict": verdict
+        }])
+    };
+    let with = |change: &dyn Fn(&mut Value)| {
+        let mut run = run.clone();
+        change(&mut run["measurements"][0]);
+        keep(&program, "liar", &run);
+    };
+    with(&|row| row["evidence"] = evidence("Refuted"));
+    is_printed_by_nothing(&program, "has a number that this evidence refutes");
+    with(&|row| row["evidence"] = evidence("Confirmed"));
+    is_printed_by_nothing(&program, "marked confirmed, with 1 expected and 0 observed");
+    with(&|row| row["estimate"]["median"] = json!(100.04));
+    is_printed_by_nothing(&program, "its median is 100.04, that of its samples 100.02");
+    with(&|row| row["estimate"]["ci95_low"] = json!(100.02));
+    is_printed_by_nothing(&program, "narrower than its samples allow");
+    with(&|row| row["core_cycles"] = json!(90_000.0));
+    is_printed_by_nothing(&program, " GHz, and the cores ran at ");
+    with(&|row| row["case"] = json!({"call": "another"}));
+    is_printed_by_nothing(&program, "its case is another one: {call=another}");
+}
+
+/// Checks that no command prints `liar.json`, and that all say what is wrong with its first row.
+fn is_printed_by_nothing(program: &Program, why: &str) {
     for command in [
         &["show", "liar.json"][..],
         &["numbers", "liar.json"],
@@ -182,8 +208,9 @@ fn a_document_whose_evidence_refutes_its_number_is_printed_by_nothing() {
             !output.status.success() && output.stdout.is_empty(),
             "{command:?}: {said}"
         );
+        let place = "liar.json, field measurements[0].";
         assert!(
-            said.contains("has a number that this evidence refutes"),
+            said.contains(place) && said.contains(why),
             "{command:?}: {said}"
         );
     }

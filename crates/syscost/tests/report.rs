@@ -210,6 +210,7 @@ fn a_long_page_opens_the_group_a_link_leads_to() {
             false => format!("{name}{}}}", more.trim_end_matches(',')),
         }
         .into();
+        row["case"]["more"] = (rows.len() + index).to_string().into();
         rows.push(row);
     }
     let long = program.folder().join("long.json");

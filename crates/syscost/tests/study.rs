@@ -89,6 +89,8 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
 
 #[test]
 fn a_bad_study_is_refused_with_its_line_and_field() {
+    let missing = Program::new().run(&["study", "run", "/no/such.toml"]);
+    assert_eq!(missing.status.code(), Some(2), "{}", text(&missing.stderr));
     for (right, wrong, at) in [
         ("clock_ghz", "clock_mhz", ".toml:10: "),
         ("machine = \"old\"", "machine = \"new\"", ".toml:19: "),
@@ -117,12 +119,18 @@ fn with_claim(counted: &str) -> String {
 #[test]
 fn what_a_study_names_must_exist_wherever_it_is_read() {
     let rows_missing = MINE.replace("ours = \"syscall.null{call=getppid}\"\n", "");
-    let in_all: &[&str] = &["show", "run", "report"];
+    // What rows count is known of a run, and of the machine when it is to be measured.
+    let (in_all, where_counted): (&[&str], &[&str]) =
+        (&["show", "run", "report"], &["run", "report"]);
+    let kept = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/runs/quick.json"
+    );
     for (study, verbs, at, said) in [
-        (with_claim("zebra"), in_all, 22, "field `counted`"),
+        (with_claim("zebra"), where_counted, 22, "field `counted`"),
         (
             with_claim("getppid system call per operation"),
-            in_all,
+            where_counted,
             22,
             "`getppid system calls per operation`",
         ),
@@ -149,7 +157,7 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
         let (program, path) = with_study(&study);
         for verb in verbs {
             let words: &[&str] = match *verb {
-                "report" => &["study", "report", "latest", "--study", &path],
+                "report" => &["study", "report", kept, "--study", &path],
                 verb => &["study", verb, &path],
             };
             let output = program.run(words);
@@ -165,6 +173,15 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
 }
 
 #[test]
+fn showing_a_study_tries_no_row() {
+    // Only a trial of the row would find out that it counts no such thing.
+    let (program, path) = with_study(&with_claim("zebra"));
+    let shown = program.run(&["study", "show", &path]);
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    assert!(text(&shown.stdout).contains("getppid"));
+}
+
+#[test]
 fn every_count_that_a_published_study_names_is_one_of_its_row() {
     for published in STUDIES {
         let study = Study::parse(published).expect("a study");
@@ -173,8 +190,11 @@ fn every_count_that_a_published_study_names_is_one_of_its_row() {
             &format!("id = \"our-{}\"", study.id),
         );
         let (program, path) = with_study(&own);
-        let shown = program.run(&["study", "show", &path]);
-        assert!(shown.status.success(), "{}", text(&shown.stderr));
+        // It is read, and its rows are tried, before the run finds that it could not be written.
+        let ends = program.run(&["study", "run", &path, "-o", "/proc/none/run.json"]);
+        let said = text(&ends.stderr);
+        assert!(said.contains("/proc/none/run.json"), "{said}");
+        assert!(!said.contains("field `counted`"), "{said}");
     }
 }
 

@@ -52,12 +52,108 @@ fn a_niced_run_says_so() {
         return;
     };
     let seen = run["machine"]["scheduling"].as_str().expect("it is known");
-    assert!(seen.ends_with("nice 5"), "{seen}");
+    // The tests may be niced as well.
+    assert!(!seen.ends_with("nice 0"), "{seen}");
     let warnings = run["warnings"].as_array().expect("warnings");
     assert!(
         warnings.iter().any(|one| one["code"] == "scheduling"),
         "{warnings:?}"
     );
+}
+
+#[test]
+fn a_parents_timer_slack_is_not_that_of_programs() {
+    let script = "echo 20000000 2>/dev/null >/proc/$$/timerslack_ns ||
+            { echo skip: no timerslack_ns >&2; exit; }
+        exec $run";
+    let row_name = "timing.sleep{via=clock_nanosleep,delay=50us,slack=default}";
+    let Some(run) = run(script, &format!("'{row_name}'")) else {
+        return;
+    };
+    let row = row(&run, row_name);
+    assert_eq!(row["details"]["timer_slack_ns"], 50_000.0, "{row}");
+    let claims = row["evidence"].as_array().expect("evidence");
+    let slack = claims
+        .iter()
+        .find(|one| one["claim"] == "timer slack in ns");
+    assert_eq!(slack.expect("it is claimed")["verdict"], "Confirmed");
+}
+
+/// Attaches to a run that has begun to measure.
+const LATE_TRACER: &str = "strace -o /dev/null true 2>/dev/null ||
+        { echo skip: no strace, or not allowed >&2; exit; }
+    $run & child=$!
+    until [ \"$(cat syscost/journals/*.journal 2>/dev/null | wc -l)\" -ge 2 ] ||
+        ! kill -0 $child 2>/dev/null; do sleep 0.05; done
+    strace -f -e trace=none -o /dev/null -p $child 2>/dev/null & wait $child";
+
+#[test]
+fn what_a_tracer_saw_is_not_confirmed() {
+    let Some(run) = run(LATE_TRACER, "syscall.null syscall.umask") else {
+        return;
+    };
+    let warnings = run["warnings"].as_array().expect("warnings");
+    assert!(warnings.iter().any(|one| one["code"] == "tracer"));
+    let traced = |row: &&Value| {
+        let mut evidence = row["evidence"].as_array().into_iter().flatten();
+        evidence.any(|one| one["claim"] == "tracers of the process")
+    };
+    assert!(rows(&run).iter().filter(traced).count() > 0);
+}
+
+/// Mounts a /proc that shows processes only, as systemd's ProcSubset=pid does.
+const PROCESSES_ONLY: &str =
+    "script='mount --make-rprivate / && mount -t proc -o subset=pid proc /proc'
+    unshare --mount --pid --fork bash -c \"$script\" 2>/dev/null ||
+        { echo skip: no namespaces, or an old kernel >&2; exit; }
+    exec unshare --mount --pid --fork bash -c \"$script\"' && exec \"$@\"' inner $run";
+
+#[test]
+fn a_proc_that_shows_processes_only_costs_no_scratch_files() {
+    let rows_of_files = "'fs.read{cache=warm,size=4K}' 'memory.page_fault{kind=file_warm}'";
+    let Some(run) = run(PROCESSES_ONLY, rows_of_files) else {
+        return;
+    };
+    for row in rows(&run) {
+        assert_eq!(row["status"], "ok", "{row}");
+    }
+    // Runs of one kernel are told from those of another by it.
+    let kernel = run["machine"]["kernel"].as_str().expect("a name");
+    assert!(kernel.len() > "Linux ".len(), "{kernel}");
+}
+
+#[test]
+fn without_a_loopback_interface_connections_are_unsupported() {
+    let script = "unshare --net true 2>/dev/null || { echo skip: no namespaces >&2; exit; }
+                  exec unshare --net $run";
+    let selectors = "'syscall.poll{fds=10}' 'net.tcp.round_trip{cpus=same,size=64}'";
+    let Some(run) = run(script, selectors) else {
+        return;
+    };
+    all_have_numbers(&run);
+    let down = row(&run, "syscall.poll{of=tcp,ready=first,fds=10}");
+    assert_eq!(down["status"], "unsupported", "{down}");
+}
+
+/// Hides this process's own /proc: it is that of the namespace outside.
+const FOREIGN_PROC: &str = "unshare --pid --fork true 2>/dev/null ||
+        { echo skip: no namespaces >&2; exit; }
+    exec unshare --pid --fork $run";
+
+#[test]
+fn another_namespaces_proc_is_no_evidence() {
+    // Numbers of processes are those of others there: their switches, namespaces and CPUs.
+    let selectors = "switch.futex 'task.namespace{op=setns,kind=uts}' memory.page_fault";
+    let Some(run) = run(FOREIGN_PROC, selectors) else {
+        return;
+    };
+    all_have_numbers(&run);
+    for row in rows(&run) {
+        if row["status"] == "unsupported" {
+            let reason = row["reason"].as_str().expect("a reason");
+            assert!(!reason.contains("open /proc/"), "{row}");
+        }
+    }
 }
 
 /// Shows another list of CPUs than the ones that may be used, as lxcfs does.

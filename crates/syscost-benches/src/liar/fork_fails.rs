@@ -36,7 +36,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut ids = Ids::default();
     b.try_iter(|| {
         // Threads must share their handlers' memory; every kernel refuses a thread that does not.
-        let child = clone3(libc::CLONE_THREAD, || 0)?;
+        let child = clone3(libc::CLONE_THREAD as u64, || 0)?;
         ids.note(child.id());
         child.ends_with(0)
     })?;

@@ -135,7 +135,11 @@ pub(crate) fn support(case: &Case) -> Result<(), Unsupported> {
     if case.get(Path::KEY) == Path::REMOTE {
         return peer::given().map(drop);
     }
-    let address = Family::of(case).map_err(no_row)?.loopback();
+    usable(Family::of(case).map_err(no_row)?.loopback())
+}
+
+/// Whether messages can be sent to this address of this machine.
+pub(crate) fn usable(address: IpAddr) -> Result<(), Unsupported> {
     // An address of lo may be bound while lo is down; nothing can be sent to it.
     let socket = UdpSocket::bind(SocketAddr::new(address, 0));
     match socket.and_then(|socket| socket.connect(socket.local_addr()?)) {

@@ -100,13 +100,13 @@ pub(crate) fn fork(work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
 
 /// Like [`fork`], but by clone3 itself, with these flags: only such as give the child its own memory.
 #[inline(always)]
-pub(crate) fn clone3(flags: c_int, work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
+pub(crate) fn clone3(flags: u64, work: impl FnOnce() -> c_int) -> Result<Child, Failure> {
     // SAFETY: plain numbers, for which zero is a value.
     let mut wanted: libc::clone_args = unsafe { std::mem::zeroed() };
-    wanted.flags = flags as u64;
+    wanted.flags = flags;
     wanted.exit_signal = libc::SIGCHLD as u64;
     let (address, size) = ((&raw const wanted).addr(), size_of_val(&wanted));
-    debug_assert!(flags & libc::CLONE_VM == 0);
+    debug_assert!(flags & libc::CLONE_VM as u64 == 0);
     // SAFETY: `wanted` has that size; as for fork.
     match checked(unsafe { syscall2(Sysno::CLONE3, address, size) }) {
         Ok(0) => work_and_leave(work),
@@ -127,28 +127,6 @@ impl Stack {
     /// The address where it begins: stacks grow downwards. Aligned to 16 bytes, as the ABIs require.
     pub(crate) fn top(&mut self) -> *mut c_void {
         self.0.as_mut_ptr_range().end.cast()
-    }
-}
-
-/// Creates a child that shares this process's memory until it executes a program or ends, and
-/// blocks its parent that long: vfork, with a separate stack for the child instead of the parent's,
-/// as posix_spawn does it.
-#[inline(always)]
-pub(crate) fn vfork<F: FnMut() -> c_int>(
-    stack: &mut Stack,
-    work: &mut F,
-) -> Result<Child, Failure> {
-    extern "C" fn begin<F: FnMut() -> c_int>(work: *mut c_void) -> c_int {
-        // SAFETY: the closure that `vfork` was given; its only other holder waits for this child.
-        leave(unsafe { (*work.cast::<F>())() })
-    }
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the child has a separate stack and the parent is blocked until the child has left it;
-    // the child makes only raw system calls, so that nothing of the parent's (errno, locks,
-    // allocator) is touched.
-    match unsafe { libc::clone(begin::<F>, stack.top(), flags, ptr::from_mut(work).cast()) } {
-        -1 => Err(Failure::last_os_error("clone with CLONE_VFORK")),
-        child => Ok(Child(child)),
     }
 }
 
@@ -181,17 +159,6 @@ mod tests {
             std::panic::resume_unwind(Box::new(()))
         }));
         assert!(ended.unwrap_err().contains("status 101"));
-    }
-
-    #[test]
-    fn a_child_that_borrows_the_memory_writes_into_it() {
-        let (mut stack, mut seen) = (Stack::new(), 0);
-        let child = vfork(&mut stack, &mut || {
-            seen += 1;
-            0
-        });
-        assert_eq!(ending(child), Ok(()));
-        assert_eq!(seen, 1);
     }
 
     #[test]

@@ -16,7 +16,8 @@ use syscost_sys::lean::{Call, Script};
 
 use super::child::clone3;
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, FAULTS, Turn, Until};
+use super::lean::{self, ASKED, FAULTS, Turn};
+use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone3",
@@ -51,8 +52,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut script = Script::new();
     let arguments = script.place_words(&ARGUMENTS);
     let turn = Turn {
-        create: Call::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]),
+        create: vec![
+            Call::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]).forking(),
+        ],
+        is_blocked: false,
         child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+        status: 0,
         then: None,
         script,
     };

@@ -23,7 +23,7 @@ use syscost_sys::raw::{syscall1, syscall4};
 
 use super::child::Stack;
 use super::ids::{DISTINCT, Ids};
-use super::until::{self, Witness};
+use super::until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone_thread",
@@ -58,7 +58,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     // Dropped before the stack.
     let joined = Joined;
     let create = || create(&mut stack).map(|id| ids.note(id));
-    until::measure(b, &[Sysno::EXIT], Witness::Switches, create, |()| {
+    until::measure(b, &[Sysno::EXIT], create, |()| {
         join();
         Ok(())
     })?;

@@ -9,34 +9,20 @@ use syscost_sys::raw::syscall3;
 
 use super::child::Child;
 
-/// A file to execute with arguments, in an empty environment.
-pub(crate) struct Command<'a, const N: usize> {
+/// A file to execute with its own name as its only argument, in an empty environment.
+pub(crate) struct Command<'a> {
     path: &'a CStr,
     /// The arguments, ended by a null pointer.
-    arguments: [*const c_char; N],
+    arguments: [*const c_char; 2],
     environment: [*const c_char; 1],
 }
 
-impl<'a> Command<'a, 2> {
-    /// This file with its own name as its only argument.
+impl<'a> Command<'a> {
+    /// This file.
     pub(crate) fn plain(path: &'a CStr) -> Self {
-        Self::new(path, [path.as_ptr(), ptr::null()])
-    }
-}
-
-impl<'a> Command<'a, 4> {
-    /// The shell with the command `what`.
-    pub(crate) fn shell(path: &'a CStr, what: &'a CStr) -> Self {
-        let arguments = [c"sh".as_ptr(), c"-c".as_ptr(), what.as_ptr(), ptr::null()];
-        Self::new(path, arguments)
-    }
-}
-
-impl<'a, const N: usize> Command<'a, N> {
-    fn new(path: &'a CStr, arguments: [*const c_char; N]) -> Self {
         Self {
             path,
-            arguments,
+            arguments: [path.as_ptr(), ptr::null()],
             environment: [ptr::null()],
         }
     }

@@ -1,10 +1,10 @@
 //! Creating a process that executes a program, by fork or vfork and execve.
 //!
 //! ## Measures
-//! Fork, by a lean process as for `task.fork`, or vfork by this one (see `task.vfork`), the child's
-//! execve of a tiny static program of syscost's, its run, wait4, and reading the byte that it
-//! wrote. The program is a few hundred bytes in memory: it maps one page, writes the byte and
-//! exits. It is named /proc/self/fd/N, and has one argument and no environment.
+//! Fork or vfork, by a lean process as for `task.fork` and `task.vfork`, the child's execve of a
+//! tiny static program of syscost's, its run, wait4, and reading the byte that it wrote. The program
+//! is a few hundred bytes in memory: it maps one page, writes the byte and exits. It is named
+//! /proc/self/fd/N, and has one argument and no environment.
 //! ## Does not measure
 //! A dynamic linker, start-up of a C library, or reading a program from a disk: what real programs
 //! add to this. What a larger parent pays for the fork (`task.fork_by_rss`).
@@ -17,16 +17,13 @@
 //! dynamically, so its figure includes a dynamic linker's work as well.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
-use syscost_sys::tiny::MARKER;
+use syscost_sys::lean::Script;
 
-use super::child::{Stack, vfork};
-use super::command::Command;
-use super::fork;
-use super::ids::{DISTINCT, Ids};
-use super::lean::{self, FAULTS, Turn, Until, once_and_asked};
+use super::ids::DISTINCT;
+use super::lean::{self, FAULTS, NO_FAULTS, Turn, once_and_asked};
 use super::marked::Marked;
-use super::until;
+use super::until::Until;
+use super::{fork, vfork};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.exec",
@@ -41,31 +38,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::List(&[
         CaseSpec {
             params: &[("via", "fork")],
-            expect: &[
-                once_and_asked(Sysno::WRITE),
-                once_and_asked(Sysno::READ),
-                at_most(Counter::OtherSyscalls, 0.0),
-                FAULTS,
-            ],
+            expect: &[FAULTS],
         },
         CaseSpec {
             params: &[("via", "vfork")],
-            expect: &[
-                calls(Sysno::WRITE),
-                calls(Sysno::READ),
-                at_most(Counter::OtherSyscalls, 0.0),
-            ],
+            expect: &[NO_FAULTS],
         },
     ]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::EXECVE),
+        once_and_asked(Sysno::WRITE),
         calls(Sysno::EXIT_GROUP),
         calls(Sysno::WAIT4),
+        once_and_asked(Sysno::READ),
+        at_most(Counter::OtherSyscalls, 0.0),
         exactly(Counter::Reported(DISTINCT), 1.0),
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    revision: 2,
+    revision: 3,
     quick: |case| case.get("via") == "fork",
     run,
     source: include_str!("exec.rs"),
@@ -73,47 +64,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    match b.case().is("via", "fork", "vfork")? {
-        true => by_fork(b),
-        false => by_vfork(b),
-    }
-}
-
-fn by_fork(b: &mut Bencher) -> Result<(), Failure> {
-    let marked = Marked::new()?;
-    let mut script = Script::new();
-    let path = script.place(marked.path().to_bytes_with_nul());
-    let arguments = script.place_words(&[path, 0]);
-    let environment = script.place_words(&[0]);
-    let read = [marked.markers() as u64, Script::ANSWER, 2];
+    let is_fork = b.case().is("via", "fork", "vfork")?;
+    let (marked, mut script) = (Marked::new()?, Script::new());
     let turn = Turn {
-        create: fork::call(),
-        child: vec![
-            Call::new(Sysno::EXECVE, [path, arguments, environment]),
-            // The status that shells use for a missing file.
-            Call::new(Sysno::EXIT_GROUP, [127]),
-        ],
-        // One byte was read, and it was the marker.
-        then: Some((
-            Call::new(Sysno::READ, read).answering(),
-            1 | u64::from(MARKER) << 32,
-        )),
+        create: vec![if is_fork { fork::call() } else { vfork::call() }],
+        is_blocked: !is_fork,
+        child: lean::execute(&mut script, marked.path(), &[marked.path()]),
+        status: 0,
+        then: Some(lean::take(&marked)),
         script,
     };
     lean::measure(b, turn, Until::Reaped)
-}
-
-fn by_vfork(b: &mut Bencher) -> Result<(), Failure> {
-    let (marked, mut ids) = (Marked::new()?, Ids::default());
-    let command = Command::plain(marked.path());
-    let mut stack = Stack::new();
-    until::detail_size(b);
-    b.try_iter(|| {
-        let child = vfork(&mut stack, &mut || command.execute())?;
-        ids.note(child.id());
-        child.ends_with(0)?;
-        marked.take()
-    })?;
-    b.report(DISTINCT, ids.distinct());
-    Ok(())
 }

@@ -24,7 +24,8 @@ use syscost_harness::prelude::*;
 use syscost_sys::lean::{Call, Script};
 
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, FAULTS, Turn, Until};
+use super::lean::{self, ASKED, FAULTS, Turn};
+use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.fork",
@@ -53,13 +54,15 @@ pub(super) fn call() -> Call {
     let flags = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
     // Where the child's id goes is the fourth argument or the fifth, by the architecture.
     let arguments = [flags as u64, 0, 0, Script::CHILD_ID, Script::CHILD_ID];
-    Call::new(Sysno::CLONE, arguments)
+    Call::new(Sysno::CLONE, arguments).forking()
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let turn = Turn {
-        create: call(),
+        create: vec![call()],
+        is_blocked: false,
         child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+        status: 0,
         then: None,
         script: Script::new(),
     };

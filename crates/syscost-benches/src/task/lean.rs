@@ -1,5 +1,7 @@
-//! Shared: a lean process that forks in this one's place, so that the cost is that of a small
-//! program and does not grow with this one.
+//! Shared: a lean process that makes children in this one's place, so that the cost is that of a
+//! small program and does not grow with this one.
+
+use std::ffi::CStr;
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
@@ -7,8 +9,11 @@ use syscost_sys::clock::Clock;
 use syscost_sys::counters::{TaskStat, Usage};
 use syscost_sys::lean::{self, Call, Done, Lean, Script};
 use syscost_sys::process::{self, Batch};
+use syscost_sys::tiny::MARKER;
 
 use super::ids::{DISTINCT, Ids};
+use super::marked::Marked;
+use super::until::Until;
 
 /// Calls in the audit beyond those of the operation: the process waits for its next turns again, or
 /// not yet, when it ends.
@@ -22,52 +27,73 @@ pub(super) const fn once_and_asked(call: Sysno) -> Expect {
 /// Pages that the process writes after each fork are given back to it: its stack, its log.
 pub(super) const FAULTS: Expect = within(Counter::MinorFaults, 0.9, 16.0);
 
+/// Nothing is copied for a child that shares its parent's memory.
+pub(super) const NO_FAULTS: Expect = at_most(Counter::MinorFaults, 0.1);
+
 /// Maximum memory of its own that it may have, in pages: twice what it writes.
 const MAX_PAGES: u64 = 32;
 
 /// What a lean process does in a turn: makes a child, and waits for it.
 pub(super) struct Turn {
-    /// The call that makes the child.
-    pub(super) create: Call,
+    /// The calls that make the child: one that forks, and others that are required.
+    pub(super) create: Vec<Call>,
+    /// Whether the parent is blocked until the child has executed a program or ended.
+    pub(super) is_blocked: bool,
     /// What the child does.
     pub(super) child: Vec<Call>,
+    /// The exit status of the child.
+    pub(super) status: u8,
     /// What follows its end, and what that leaves in the log.
     pub(super) then: Option<(Call, u64)>,
     /// Paths and other texts that these calls use.
     pub(super) script: Script,
 }
 
-/// Whether only the call that creates the child is timed, or the child's whole life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Until {
-    Created,
-    Reaped,
+/// The calls by which a child becomes the program of this path, with these arguments and no
+/// environment, or exits with the status that shells use for a missing file.
+pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> Vec<Call> {
+    let path = script.place(path.to_bytes_with_nul());
+    let mut texts: Vec<u64> = arguments
+        .iter()
+        .map(|text| script.place(text.to_bytes_with_nul()))
+        .collect();
+    texts.push(0);
+    let (arguments, environment) = (script.place_words(&texts), script.place_words(&[0]));
+    vec![
+        Call::new(Sysno::EXECVE, [path, arguments, environment]),
+        Call::new(Sysno::EXIT_GROUP, [127]),
+    ]
 }
 
-impl Until {
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        Ok(match case.is("until", "created", "reaped")? {
-            true => Until::Created,
-            false => Until::Reaped,
-        })
-    }
+/// The call that takes the marker of the one run of the tiny program that has ended, and what it
+/// leaves: one byte was read, and it was the marker.
+pub(super) fn take(marked: &Marked) -> (Call, u64) {
+    let read = [marked.markers() as u64, Script::ANSWER, 2];
+    let taken = 1 | u64::from(MARKER) << 32;
+    (Call::new(Sysno::READ, read).answering(), taken)
 }
 
-/// Measures a turn.
+/// Measures a turn, or its calls that make the child.
 pub(super) fn measure(b: &mut Bencher, turn: Turn, until: Until) -> Result<(), Failure> {
-    // A child that runs before the call has returned ends before it is waited for, so that its
-    // parent does not sleep. In the class for batch work new tasks do not preempt.
-    let _policy = match until {
-        Until::Created => {
-            if !Lean::reads(b.clock()) {
-                let reason = "the run's clock is not the processor's counter, which the call's \
-                              process reads";
-                return Err(Failure::Unsupported(reason.to_owned()));
-            }
+    if until == Until::Created && !Lean::reads(b.clock()) {
+        let reason = "the run's clock is not the processor's counter, which the call's process \
+                      reads";
+        return Err(Failure::Unsupported(reason.to_owned()));
+    }
+    // A child that runs on before the call has returned ends before it is waited for, so that its
+    // parent does not sleep then.
+    let _policy = match (until, turn.is_blocked) {
+        (Until::Created, false) => {
             b.expect(within(Counter::VoluntarySwitches, 0.75, 1.5));
+            // In the class for batch work new tasks do not preempt.
             Some(Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?)
         }
-        Until::Reaped => None,
+        (Until::Created, true) => {
+            // In the normal class a task that is woken runs before others.
+            b.expect(within(Counter::VoluntarySwitches, 1.75, 2.5));
+            None
+        }
+        (Until::Reaped, _) => None,
     };
     let mut parent = Parent::new(b, turn, until);
     parent.prepare()?;
@@ -80,9 +106,7 @@ pub(super) fn measure(b: &mut Bencher, turn: Turn, until: Until) -> Result<(), F
 /// A lean process, one for each process that asks for it.
 struct Parent {
     script: Script,
-    /// What the call after the child's end leaves.
-    left: Option<u64>,
-    until: Until,
+    wanted: Wanted,
     clock: Clock,
     cpu: u32,
     ids: Ids,
@@ -93,17 +117,22 @@ struct Parent {
 impl Parent {
     fn new(b: &Bencher, turn: Turn, until: Until) -> Self {
         let wait = Call::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
-        let create = match until {
-            Until::Created => turn.create.forking().stamped(),
-            Until::Reaped => turn.create.forking(),
-        };
-        let mut calls = vec![create, wait.of_child().answering()];
+        let mut calls = turn.create;
+        if until == Until::Created {
+            let last = calls.len() - 1;
+            calls[0] = calls[0].stamped_before();
+            calls[last] = calls[last].stamped_after();
+        }
+        calls.push(wait.of_child().answering());
         let (then, left) = turn.then.unzip();
         calls.extend(then);
         Self {
             script: turn.script.turn(calls).child(turn.child),
-            left,
-            until,
+            wanted: Wanted {
+                until,
+                status: turn.status,
+                left,
+            },
             clock: *b.clock(),
             cpu: b.cpu(),
             ids: Ids::default(),
@@ -134,23 +163,36 @@ impl Parent {
         }
         Ok(())
     }
+}
 
-    /// Checks what a turn left, and returns its child and how long the call took, in ticks.
-    fn checked(until: Until, left: Option<u64>, turn: &[u64]) -> Result<(i32, u64), Failure> {
-        let (ticks, results) = match until {
-            Until::Created => (turn[1].saturating_sub(turn[0]), &turn[2..]),
-            Until::Reaped => (0, turn),
+/// What a turn must leave.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    until: Until,
+    /// The exit status of the child.
+    status: u8,
+    /// What the call after the child's end leaves.
+    left: Option<u64>,
+}
+
+impl Wanted {
+    /// Checks what a turn left, and returns its child and how long it took to make it, in ticks.
+    fn check(self, turn: &[u64]) -> Result<(i32, u64), Failure> {
+        let (ticks, child, rest) = match self.until {
+            Until::Created => (turn[2].saturating_sub(turn[0]), turn[1], &turn[3..]),
+            Until::Reaped => (0, turn[0], &turn[1..]),
         };
         let error = |what: &str, result: u64| {
             let cause = std::io::Error::from_raw_os_error(-(result as i64) as i32);
             Failure::of(what, cause)
         };
-        let child = results[0];
         if (child as i64) < 0 {
             return Err(error("creating a child", child));
         }
-        match results[1] {
-            waited if waited == child => {}
+        // An exit's status is the second byte of what the wait gives.
+        let ended = child | u64::from(self.status) << 40;
+        match rest[0] {
+            waited if waited == ended => {}
             waited if (waited as i64) < 0 => return Err(error("waiting for the child", waited)),
             waited => {
                 let status = waited >> 32;
@@ -158,7 +200,7 @@ impl Parent {
                 return Err(Failure::Failed(what));
             }
         }
-        if left.is_some_and(|left| results[2] != left) {
+        if self.left.is_some_and(|left| rest[1] != left) {
             return Err(Failure::of("reading the marker", "the program left none"));
         }
         Ok((child as i32, ticks))
@@ -184,20 +226,20 @@ impl Served for Parent {
     }
 
     fn run(&mut self, lead_in: u64, turns: u64) -> Result<Option<f64>, Failure> {
-        let (until, left, clock) = (self.until, self.left, self.clock);
+        let (wanted, clock) = (self.wanted, self.clock);
         let mut ids = std::mem::take(&mut self.ids);
         let asked = self.lean()?.make(lead_in, turns);
         let done: Done<'_> = asked.map_err(|cause| Failure::of("ask a lean process", cause))?;
-        let mut of_calls = 0;
+        let mut creating = 0;
         for (number, turn) in done.turns().enumerate() {
-            let (child, ticks) = Parent::checked(until, left, turn)?;
+            let (child, ticks) = wanted.check(turn)?;
             ids.note(child);
             if number as u64 >= lead_in {
-                of_calls += ticks;
+                creating += ticks;
             }
         }
-        let ticks = match until {
-            Until::Created => of_calls,
+        let ticks = match wanted.until {
+            Until::Created => creating,
             Until::Reaped => done.ticks,
         };
         self.ids = ids;
@@ -226,49 +268,61 @@ mod tests {
     use super::*;
     use crate::testing::{claims, found_of};
 
+    /// A child that exits with this status, where 0 is wanted.
+    fn exiting(status: u64) -> Turn {
+        Turn {
+            create: vec![crate::task::fork::call()],
+            is_blocked: false,
+            child: vec![Call::new(Sysno::EXIT_GROUP, [status])],
+            status: 0,
+            then: None,
+            script: Script::new(),
+        }
+    }
+
     #[test]
-    fn a_small_process_forks_and_its_calls_are_counted() {
-        let expect = [
-            calls(Sysno::CLONE),
-            calls(Sysno::EXIT_GROUP),
-            calls(Sysno::WAIT4),
-            ASKED,
-            exactly(Counter::Reported(DISTINCT), 1.0),
-            FAULTS,
-        ];
+    fn a_small_process_makes_children_and_its_calls_are_counted() {
+        use crate::task::{clone3, exec, fork, posix_spawn, shell, vfork};
+        for row in [
+            fork::BENCHMARK,
+            vfork::BENCHMARK,
+            clone3::BENCHMARK,
+            posix_spawn::BENCHMARK,
+            exec::BENCHMARK,
+            shell::BENCHMARK,
+        ] {
+            for case in row.cases.list() {
+                if let Err(reason) = (row.support)(&case) {
+                    println!("skipped: {reason}");
+                    continue;
+                }
+                makes_children(&row, &case);
+            }
+        }
+    }
+
+    fn makes_children(row: &Benchmark, case: &Case) {
         for pass in [Pass::Timed, Pass::Evidence] {
-            let turn = Turn {
-                create: crate::task::fork::call(),
-                child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
-                then: None,
-                script: Script::new(),
-            };
-            let forked = |b: &mut Bencher| measure(b, turn, Until::Reaped);
-            let Some(found) = found_of(&Case::default(), pass, &expect, forked) else {
+            let Some(found) = found_of(case, pass, row.expect, row.run) else {
                 return;
             };
+            let name = format!("{}{} {pass:?}", row.id, case.suffix());
             let confirmed = claims(&found, Verdict::Confirmed);
             assert!(
                 confirmed.contains(&"memory of the parent's own, in bytes"),
-                "{confirmed:?}"
+                "{name}: {confirmed:?}"
             );
             let mut refuted = claims(&found, Verdict::Refuted);
             // Other tests keep the CPU busy.
             refuted.retain(|claim| !claim.starts_with("voluntary") && !claim.starts_with("time"));
-            assert_eq!(refuted, [""; 0], "{pass:?}");
+            assert_eq!(refuted, [""; 0], "{name}");
         }
     }
 
     #[test]
     fn a_child_that_fails_fails_the_row() {
-        let turn = Turn {
-            create: crate::task::fork::call(),
-            child: vec![Call::new(Sysno::EXIT_GROUP, [7])],
-            then: None,
-            script: Script::new(),
-        };
         let expect = [exactly(Counter::Reported(DISTINCT), 1.0)];
-        let forked = |b: &mut Bencher| measure(b, turn, Until::Reaped);
+        let forked = |b: &mut Bencher| measure(b, exiting(7), Until::Reaped);
         let found = crate::testing::findings(Pass::Timed, &expect, forked);
         match found {
             Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
@@ -277,25 +331,41 @@ mod tests {
         }
     }
 
-    fn checked(until: Until, turn: &[u64]) -> Result<(i32, u64), String> {
-        Parent::checked(until, None, turn).map_err(|failure| failure.to_string())
+    fn checked(until: Until, status: u8, turn: &[u64]) -> Result<(i32, u64), String> {
+        let wanted = Wanted {
+            until,
+            status,
+            left: None,
+        };
+        wanted.check(turn).map_err(|failure| failure.to_string())
     }
 
     #[test]
     fn a_turn_must_have_made_a_child_that_ended_well() {
-        assert_eq!(checked(Until::Reaped, &[7, 7]), Ok((7, 0)));
-        assert_eq!(checked(Until::Created, &[100, 130, 7, 7]), Ok((7, 30)));
-        let again = checked(Until::Reaped, &[-11_i64 as u64, -10_i64 as u64]).unwrap_err();
+        assert_eq!(checked(Until::Reaped, 0, &[7, 7]), Ok((7, 0)));
+        assert_eq!(checked(Until::Created, 0, &[100, 7, 130, 7]), Ok((7, 30)));
+        let again = checked(Until::Reaped, 0, &[-11_i64 as u64, -10_i64 as u64]).unwrap_err();
         assert!(again.contains("creating a child"), "{again}");
-        let lost = checked(Until::Reaped, &[7, -10_i64 as u64]).unwrap_err();
+        let lost = checked(Until::Reaped, 0, &[7, -10_i64 as u64]).unwrap_err();
         assert!(lost.contains("waiting"), "{lost}");
-        let other = checked(Until::Reaped, &[7, 7 | 127 << 40]).unwrap_err();
+        let other = checked(Until::Reaped, 0, &[7, 7 | 127 << 40]).unwrap_err();
         assert!(other.contains("status 0x7f00"), "{other}");
     }
 
     #[test]
+    fn a_status_that_is_wanted_must_come() {
+        assert_eq!(checked(Until::Reaped, 43, &[7, 7 | 43 << 40]), Ok((7, 0)));
+        assert!(checked(Until::Reaped, 43, &[7, 7]).is_err());
+        assert!(checked(Until::Reaped, 43, &[7, 7 | 9 << 32]).is_err());
+    }
+
+    #[test]
     fn a_program_that_leaves_no_marker_is_noticed() {
-        let left = |found| Parent::checked(Until::Reaped, Some(1), &[7, 7, found]);
-        assert!(left(1).is_ok() && left(0).is_err());
+        let wanted = Wanted {
+            until: Until::Reaped,
+            status: 0,
+            left: Some(1),
+        };
+        assert!(wanted.check(&[7, 7, 1]).is_ok() && wanted.check(&[7, 7, 0]).is_err());
     }
 }

@@ -45,12 +45,6 @@ impl Marked {
         self.markers.as_raw_fd()
     }
 
-    /// The number of markers that were left and not taken.
-    pub(crate) fn waiting(&self) -> Result<u64, Failure> {
-        rustix::io::ioctl_fionread(&self.markers)
-            .map_err(|cause| Failure::of("counting the markers in the pipe", cause))
-    }
-
     /// Takes the marker of the one run that has ended.
     pub(crate) fn take(&self) -> Result<(), Failure> {
         let mut bytes = [0; 2];

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use syscost_harness::prelude::*;
 
-use super::until::{self, Witness};
+use super::until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.pthread",
@@ -49,7 +49,7 @@ static RUNS: AtomicU64 = AtomicU64::new(0);
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let before = RUNS.load(SeqCst);
-    until::measure(b, &[Sysno::EXIT], Witness::Switches, create, join)?;
+    until::measure(b, &[Sysno::EXIT], create, join)?;
     b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! Running a command by the shell, as `system` and make do.
 //!
 //! ## Measures
-//! posix_spawn of `/bin/sh -c COMMAND` in an empty environment, and waitpid. `command=exit`: the
-//! shell itself exits with a certain status (`exit 43`). `command=program`: it runs a tiny program
-//! of syscost's, which writes one byte; the byte is read.
+//! vfork by a lean process (see `task.vfork`), the child's execve of `/bin/sh -c COMMAND` in an
+//! empty environment, and wait4. `command=exit`: the shell itself exits with a certain status
+//! (`exit 43`). `command=program`: it runs a tiny program of syscost's, which writes one byte; the
+//! byte is read.
 //! ## Does not measure
-//! A search through PATH, or what a login shell reads at its start.
+//! A search through PATH, or what a login shell reads at its start. The few calls more by which the
+//! C library's `system` and `popen` set signals and pipes (`task.posix_spawn`).
 //! ## Interpretation
 //! Most of it is the start of the shell: its dynamic linker, its C library, its own set-up. The
 //! shells installed as /bin/sh differ much (dash, bash, busybox), so compare machines with care. A
@@ -13,14 +15,16 @@
 //! ## Source
 //! lmbench `lat_proc shell`.
 
-use std::ffi::CString;
+use std::ffi::CStr;
 
 use syscost_harness::prelude::*;
+use syscost_sys::lean::Script;
 
-use super::command::Command;
-use super::ids::{DISTINCT, Ids};
+use super::ids::DISTINCT;
+use super::lean::{self, NO_FAULTS, Turn};
 use super::marked::Marked;
-use super::until;
+use super::until::Until;
+use super::vfork;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.shell",
@@ -33,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "launch a program",
         "lat_proc",
     ],
+    revision: 2,
     cases: Cases::List(&[
         CaseSpec {
             params: &[("command", "exit")],
@@ -51,8 +56,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         // The shell and its linker may make any calls; the tiny program alone would make far fewer.
         within(Counter::OtherSyscalls, 10.0, 2000.0),
-        at_most(Counter::MinorFaults, 8.0),
-        at_most(Counter::VoluntarySwitches, 8.0),
+        NO_FAULTS,
+        at_most(Counter::VoluntarySwitches, 4.0),
     ],
     quick: |case| case.get("command") == "exit",
     support: |_| match SHELL.to_str().map(std::fs::metadata) {
@@ -64,31 +69,24 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-const SHELL: &std::ffi::CStr = c"/bin/sh";
+const SHELL: &CStr = c"/bin/sh";
 
-/// An exit status that no shell returns by itself.
-const STATUS: i32 = 43;
+/// A command whose exit status no shell returns by itself, and that status.
+const EXIT: (&CStr, u8) = (c"exit 43", 43);
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (marked, mut ids) = (Marked::new()?, Ids::default());
-    let has_program = b.case().is("command", "program", "exit")?;
-    let what = match has_program {
-        true => marked.path().to_owned(),
-        false => CString::new(format!("exit {STATUS}"))
-            .map_err(|cause| Failure::of("the shell's command", cause))?,
+    let (marked, mut script) = (Marked::new()?, Script::new());
+    let (command, status, then) = match b.case().is("command", "program", "exit")? {
+        true => (marked.path(), 0, Some(lean::take(&marked))),
+        false => (EXIT.0, EXIT.1, None),
     };
-    let command = Command::shell(SHELL, &what);
-    until::detail_size(b);
-    b.try_iter(|| {
-        let shell = command.spawn()?;
-        ids.note(shell.id());
-        if has_program {
-            shell.ends_with(0)?;
-            marked.take()
-        } else {
-            shell.ends_with(STATUS)
-        }
-    })?;
-    b.report(DISTINCT, ids.distinct());
-    Ok(())
+    let turn = Turn {
+        create: vec![vfork::call()],
+        is_blocked: true,
+        child: lean::execute(&mut script, SHELL, &[c"sh", c"-c", command]),
+        status,
+        then,
+        script,
+    };
+    lean::measure(b, turn, Until::Reaped)
 }

@@ -1,45 +1,55 @@
 //! Creating a process that borrows its parent's memory.
 //!
 //! ## Measures
-//! clone with CLONE_VM and CLONE_VFORK, as posix_spawn calls it: vfork, but with a separate stack
-//! for the child. The parent is blocked until the child has executed a program or ended, so there
-//! is no call that merely creates. `until=executed`: the call, whose child executes a tiny program
-//! of syscost's; the program itself runs only afterwards. `until=reaped`: the call, whose child
-//! exits immediately, and wait4.
+//! vfork, that is clone with CLONE_VM and CLONE_VFORK, by a lean process as for `task.fork`. The
+//! parent is blocked until the child has executed a program or ended, so there is no call that
+//! merely creates. `until=executed`: the call, whose child executes a tiny program of syscost's;
+//! the program itself runs only afterwards. `until=reaped`: the call, whose child exits
+//! immediately, and wait4.
 //! ## Does not measure
-//! The program's run and end (`task.exec`, `via=vfork`).
+//! The program's run and end (`task.exec`, `via=vfork`). A stack for the child, and blocked signals
+//! (`task.posix_spawn`).
 //! ## Interpretation
-//! No page tables are copied, so the parent's size does not matter, which is the point of vfork; compare
-//! `until=reaped` with `task.fork`. Both include two switches of the CPU: to the child and back.
+//! No page tables are copied, and no page afterwards, so the parent's size does not matter, which is
+//! the point of vfork; compare `until=reaped` with `task.fork`. Both include two switches of the
+//! CPU: to the child and back.
 //! ## Source
 //! LEBench; libMicro `vfork`; vfork(2).
 
 use syscost_harness::prelude::*;
+use syscost_sys::lean::{Call, Script};
 
-use super::child::{Child, Stack, vfork};
-use super::command::Command;
-use super::ids::{DISTINCT, Ids};
+use super::ids::DISTINCT;
+use super::lean::{self, ASKED, NO_FAULTS, Turn, once_and_asked};
 use super::marked::Marked;
-use super::until::{self, Witness};
+use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.vfork",
     title: "Process creation: vfork",
     tags: &["process spawn", "clone_vfork"],
+    revision: 2,
     cases: Cases::List(&[
         CaseSpec {
             params: &[("until", "executed")],
-            expect: &[calls(Sysno::EXECVE)],
+            expect: &[
+                calls(Sysno::EXECVE),
+                once_and_asked(Sysno::WRITE),
+                once_and_asked(Sysno::READ),
+                at_most(Counter::OtherSyscalls, 0.0),
+            ],
         },
         CaseSpec {
             params: &[("until", "reaped")],
-            expect: &[],
+            expect: &[ASKED],
         },
     ]),
     expect: &[
         calls(Sysno::CLONE),
+        calls(Sysno::EXIT_GROUP),
+        calls(Sysno::WAIT4),
         exactly(Counter::Reported(DISTINCT), 1.0),
-        at_most(Counter::OtherSyscalls, 0.0),
+        NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     quick: |case| case.get("until") == "reaped",
@@ -49,38 +59,27 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+/// The call by which a lean process makes a child that borrows its memory, and its stack.
+pub(super) fn call() -> Call {
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    Call::new(Sysno::CLONE, [flags as u64]).forking()
+}
+
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (mut stack, mut ids) = (Stack::new(), Ids::default());
-    if b.case().is("until", "reaped", "executed")? {
-        let create = || {
-            let child = vfork(&mut stack, &mut || 0)?;
-            ids.note(child.id());
-            Ok(child)
-        };
-        let ending = [Sysno::EXIT_GROUP, Sysno::WAIT4];
-        until::measure(b, &ending, Witness::Switches, create, |child: Child| {
-            child.ends_with(0)
-        })?;
-    } else {
-        let marked = Marked::new()?;
-        let command = Command::plain(marked.path());
-        let create = || {
-            let child = vfork(&mut stack, &mut || command.execute())?;
-            ids.note(child.id());
-            Ok(child)
-        };
-        let ending = [Sysno::WRITE, Sysno::EXIT_GROUP, Sysno::WAIT4, Sysno::READ];
-        until::measure(
-            b,
-            &ending,
-            Witness::Marker(&marked),
-            create,
-            |child: Child| {
-                child.ends_with(0)?;
-                marked.take()
-            },
-        )?;
+    let until = Until::of(b.case())?;
+    let mut turn = Turn {
+        create: vec![call()],
+        is_blocked: true,
+        child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+        status: 0,
+        then: None,
+        script: Script::new(),
+    };
+    if until == Until::Reaped {
+        return lean::measure(b, turn, until);
     }
-    b.report(DISTINCT, ids.distinct());
-    Ok(())
+    let marked = Marked::new()?;
+    turn.child = lean::execute(&mut turn.script, marked.path(), &[marked.path()]);
+    turn.then = Some(lean::take(&marked));
+    lean::measure(b, turn, until)
 }

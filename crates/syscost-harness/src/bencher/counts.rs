@@ -1,6 +1,7 @@
 //! Judging what the kernel counted for the tasks of an operation.
 
 use syscost_results::Verdict;
+use syscost_results::bound::a_single_one_in;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, Usage};
 
@@ -241,7 +242,7 @@ impl Bencher<'_> {
                     let mut evidence = expect.judge(count as f64 / operations as f64, source);
                     if count == 1 && operations > 1 && matches!(expect.bound, Bound::AtMost(_)) {
                         evidence.verdict = Verdict::Confirmed;
-                        evidence.reason = Some(format!("a single one in {operations} operations"));
+                        evidence.reason = Some(a_single_one_in(operations));
                     }
                     let counted = counted.as_ref().ok();
                     let excuse = counted.and_then(|counted| counted.excuse(expect, operations));

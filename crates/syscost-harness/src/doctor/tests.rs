@@ -37,12 +37,14 @@ fn each_trouble_is_found_once_and_advised() {
     };
     let state = ProcessState {
         traced: true,
+        settings: vec!["speculative store bypass is disabled for this process"],
         ..usual()
     };
     assert_eq!(
         codes(&machine, &state),
         [
             ("tracer", Level::Bad),
+            ("process_settings", Level::Warning),
             ("clocksource", Level::Warning),
             ("governor", Level::Warning),
             ("idle", Level::Note),
@@ -56,6 +58,61 @@ fn each_trouble_is_found_once_and_advised() {
         all.iter()
             .all(|f| f.advice.is_empty() == (f.level == Level::Good))
     );
+}
+
+#[test]
+fn a_tracer_that_came_later_is_warned_of_once() {
+    assert_eq!(late_tracer(false, &[]), None);
+    let late = late_tracer(true, &[]).expect("a warning");
+    assert_eq!(late.code, "tracer");
+    assert_eq!(late_tracer(true, &[late]), None);
+}
+
+#[test]
+fn a_process_that_pays_other_costs_is_told_from_the_one_that_began() {
+    let machine = reporting();
+    let niced = |nice| ProcessState {
+        scheduling: Some(Scheduling {
+            class: Class::Normal,
+            nice,
+        }),
+        ..usual()
+    };
+    let filtered = ProcessState {
+        seccomp: true,
+        ..usual()
+    };
+    let begun_by = |state: &ProcessState| -> Vec<Warning> {
+        let bad = examine(&machine, state).into_iter();
+        bad.filter(|finding| finding.level >= Level::Warning)
+            .map(|finding| warning(finding.code, finding.seen, finding.advice))
+            .collect()
+    };
+    for (then, now, expected) in [
+        (usual(), usual(), None),
+        (filtered.clone(), filtered.clone(), None),
+        (niced(5), niced(5), None),
+        (
+            usual(),
+            filtered.clone(),
+            Some("did not begin with this: this process runs"),
+        ),
+        (filtered, usual(), Some("which is gone")),
+        (
+            niced(5),
+            niced(10),
+            Some("nice 5; now it is: SCHED_OTHER, nice 10"),
+        ),
+    ] {
+        let seen = difference(&machine, &now, &begun_by(&then));
+        match expected {
+            None => assert_eq!(seen, None),
+            Some(part) => assert!(
+                seen.as_ref().is_some_and(|all| all.contains(part)),
+                "{seen:?}"
+            ),
+        }
+    }
 }
 
 /// A process that the scheduler treats like any other.
@@ -133,4 +190,30 @@ fn what_the_system_does_not_report_is_not_called_good() {
         assert!(of(code).level > Level::Good, "{:?}", of(code));
         assert!(of(code).seen.contains("unknown"), "{:?}", of(code));
     }
+}
+
+#[test]
+fn a_long_gap_is_given_in_milliseconds() {
+    assert_eq!(
+        [85.0, 999.0, 12_350.4].map(gap),
+        ["85 µs", "999 µs", "12.4 ms"]
+    );
+}
+
+#[test]
+fn a_cpu_that_comes_to_measure_later_has_its_warning_too() {
+    let probe = |cpu, used| Noise {
+        cpu,
+        used,
+        lost_percent: 40.0 + f64::from(cpu),
+        ..Noise::default()
+    };
+    let mut warnings = Vec::new();
+    add_noise(&mut warnings, &[probe(0, false), probe(1, true)]);
+    add_noise(
+        &mut warnings,
+        &[probe(0, true), probe(1, true), probe(2, false)],
+    );
+    let messages: Vec<&str> = warnings.iter().map(|one| &one.message[..17]).collect();
+    assert_eq!(messages, ["CPU 1 lost 41.0 %", "CPU 0 lost 40.0 %"]);
 }

@@ -7,6 +7,7 @@ mod tree;
 
 use std::path::Path;
 
+use rustix::system::uname;
 use syscost_results::Machine;
 use syscost_results::machine::Build;
 use syscost_sys::topology::Topology;
@@ -19,6 +20,11 @@ use tree::Tree;
 pub fn capture() -> Machine {
     let allowed = cpu::allowed().unwrap_or_default();
     let mut machine = capture_tree(Path::new("/"), Topology::here(), &allowed);
+    if machine.hostname.is_empty() {
+        // A /proc may show processes only.
+        machine.hostname = uname().nodename().to_string_lossy().into_owned();
+    }
+    machine.kernel = format!("Linux {}", uname().release().to_string_lossy());
     machine.libc = platform::c_library();
     machine.scheduling = process::scheduling().ok().map(|own| own.to_string());
     machine.hypervisor = platform::hypervisor().or(machine.hypervisor);

@@ -115,8 +115,8 @@ impl Session<'_> {
 
     /// The frequencies of the samples so far.
     pub(super) fn frequencies(&self) -> Frequencies {
-        let usual = self.kept.before.usual_ghz.or(self.common_ghz);
-        Frequencies::of(usual, self.states.iter().flat_map(|state| &state.rounds))
+        let rounds = self.states.iter().flat_map(|state| &state.rounds);
+        Frequencies::of(self.kept.before.usual_ghz, self.common_ghz, rounds)
     }
 }
 

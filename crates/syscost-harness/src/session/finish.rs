@@ -11,6 +11,7 @@ use syscost_sys::counters::cpu_times;
 
 use super::{Finished, INTERRUPTED, Session, derived};
 use crate::doctor;
+use crate::worker::is_of_tracer;
 
 impl Session<'_> {
     /// Returns the document of what was measured. The journal of an interrupted run is kept, so
@@ -51,9 +52,14 @@ impl Session<'_> {
             }
         }
         let known = frequency::known(self.states.iter().flat_map(|state| &state.rounds));
-        if complete && self.is_ordinary() {
-            let rows = self.states.iter().zip(&measurements);
+        if self.is_ordinary() {
+            // A run that was cut short knows the frequency, but no row well enough.
+            let states = self
+                .states
+                .iter()
+                .take(if complete { usize::MAX } else { 0 });
             let own = frequency::usual(known.clone());
+            let rows = states.zip(&measurements);
             self.kept.add(&self.header.machine, own, rows);
         }
         if !keep_samples {
@@ -78,7 +84,11 @@ impl Session<'_> {
             noise.measured_alone_percent = (!shares.is_empty()).then(|| student::mean(&shares));
         }
         let mut warnings = std::mem::take(&mut self.header.warnings);
+        doctor::add_noise(&mut warnings, &self.header.noise);
+        let mut evidence = measurements.iter().flat_map(|row| &row.evidence);
+        let traced = evidence.any(is_of_tracer);
         warnings.extend(doctor::warnings_after(&clock, steal));
+        warnings.extend(doctor::late_tracer(traced, &warnings));
         doctor::worst_first(&mut warnings);
         let run = Run {
             schema_version: SCHEMA_VERSION,
@@ -100,7 +110,7 @@ impl Session<'_> {
                 usual_ghz,
                 low_ghz: quantile(&known, 0.05).unwrap_or(usual_ghz),
                 high_ghz: quantile(&known, 0.95).unwrap_or(usual_ghz),
-                is_of_machine: self.kept.before.usual_ghz.is_some(),
+                is_of_machine: frequencies.is_of_machine(),
             }),
             noise: self.header.noise,
             config,

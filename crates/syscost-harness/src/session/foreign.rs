@@ -2,10 +2,12 @@
 
 use super::directory;
 use super::journal::Header;
+use crate::doctor::{self, ProcessState};
 use crate::machine;
 
 /// Why the rest of a run would not be comparable with its beginning: another version, another
-/// machine, or a directory on different storage. `None` if it would be.
+/// machine, a directory on different storage, or a process that pays other costs (under a filter, a
+/// tracer, another class or nice value). `None` if it would be.
 pub(super) fn difference(header: &Header, version: &str) -> Option<String> {
     if header.tool_version != version {
         return Some(format!("it was begun by syscost {}", header.tool_version));
@@ -16,4 +18,5 @@ pub(super) fn difference(header: &Header, version: &str) -> Option<String> {
     machine::describe(&mut now, if is_known { candidates } else { measured });
     machine::difference(&header.machine, &now)
         .or_else(|| directory::difference(&header.directories))
+        .or_else(|| doctor::difference(&now, &ProcessState::read(), &header.warnings))
 }

@@ -13,20 +13,28 @@ const LOWERED: f64 = 0.97;
 /// Minimum number of processes for such a statement.
 const MIN_ROUNDS: usize = 4;
 
+/// Costs are given at the machine's usual frequency if the run's own is at most this many times as
+/// high or as low: neighbours change a frequency by less, and what lies farther away (a laptop
+/// without its charger, a damaged file) would be a figure that nothing here could show.
+const MAX_DISTANCE: f64 = 1.5;
+
 /// The frequencies of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Frequencies {
     /// The one at which costs are given, in GHz.
     usual: Option<f64>,
+    /// Whether that is the machine's usual one.
+    is_of_machine: bool,
     /// Median over the rows, by round and CPU.
     by_round: BTreeMap<(u32, u32), f64>,
 }
 
 impl Frequencies {
-    /// Those of these rows' rounds, with this machine's usual one if it is known, or else that of
-    /// the run.
+    /// Those of these rows' rounds. Costs are given at the machine's usual one, if it is known and
+    /// near, or else at that of the run: the one that both runs of a pair have in `common`, if any.
     pub(super) fn of<'a>(
         machine: Option<f64>,
+        common: Option<f64>,
         rounds: impl Iterator<Item = &'a RoundSamples> + Clone,
     ) -> Self {
         let mut all: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
@@ -35,8 +43,13 @@ impl Frequencies {
             at.extend(of_round(round));
         }
         let middle = |(at, ghz): ((u32, u32), Vec<f64>)| Some((at, median(&ghz)?));
+        let own = common.or_else(|| frequency::usual(frequency::known(rounds)));
+        let near = 1.0 / MAX_DISTANCE..=MAX_DISTANCE;
+        let is_near = |usual: &f64| own.is_none_or(|own| near.contains(&(usual / own)));
+        let machine = machine.filter(|usual| *usual > 0.0 && is_near(usual));
         Self {
-            usual: machine.or_else(|| frequency::usual(frequency::known(rounds))),
+            usual: machine.or(own),
+            is_of_machine: machine.is_some(),
             by_round: all.into_iter().filter_map(middle).collect(),
         }
     }
@@ -44,6 +57,11 @@ impl Frequencies {
     /// The usual one, in GHz.
     pub(super) fn usual(&self) -> Option<f64> {
         self.usual
+    }
+
+    /// Whether that is the machine's usual one, by earlier runs; else it is this run's.
+    pub(super) fn is_of_machine(&self) -> bool {
+        self.is_of_machine
     }
 
     /// The frequency at which the cost of a row with these rounds is given: its own if its work
@@ -87,7 +105,7 @@ mod tests {
         // A row whose processes happened to meet a slower core more often than not.
         let unlucky = [3.8, 3.7, 3.9, 4.0, 3.6, 3.8];
         let rows = [usual, usual, usual, usual, unlucky, wide].map(rounds);
-        let run = Frequencies::of(Some(4.05), rows.iter().flatten());
+        let run = Frequencies::of(Some(4.05), None, rows.iter().flatten());
         assert_eq!(run.for_row(&rows[0]), Some(4.05));
         assert_eq!(run.for_row(&rows[4]), Some(4.05));
         let own = run.for_row(&rows[5]).expect("it is known");
@@ -99,8 +117,25 @@ mod tests {
     #[test]
     fn the_first_run_of_a_machine_has_its_own() {
         let rows = [[4.0, 4.0, 4.0, 4.0, 3.6, 3.7]].map(rounds);
-        let run = Frequencies::of(None, rows.iter().flatten());
-        assert_eq!(run.usual(), Some(4.0));
-        assert_eq!(Frequencies::of(None, [].iter()).usual(), None);
+        let run = Frequencies::of(None, None, rows.iter().flatten());
+        assert_eq!((run.usual(), run.is_of_machine()), (Some(4.0), false));
+        assert_eq!(Frequencies::of(None, None, [].iter()).usual(), None);
+    }
+
+    #[test]
+    fn a_usual_frequency_far_from_that_of_the_run_is_none() {
+        let rows = [[4.0, 4.0, 4.0, 4.0, 3.6, 3.7]].map(rounds);
+        let with = |usual, common| {
+            let run = Frequencies::of(Some(usual), common, rows.iter().flatten());
+            (run.usual().expect("one"), run.is_of_machine())
+        };
+        for usual in [2.8, 4.1, 5.5] {
+            assert_eq!(with(usual, None), (usual, true));
+        }
+        for usual in [0.0, -1.0, 0.4, 2.5, 6.1, 40.0, 1e300, f64::INFINITY] {
+            assert_eq!(with(usual, None), (4.0, false), "{usual}");
+        }
+        // Both runs of a pair decide alike.
+        assert_eq!(with(5.5, Some(3.5)), (3.5, false));
     }
 }

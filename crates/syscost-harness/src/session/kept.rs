@@ -64,7 +64,7 @@ impl KeptFile {
         machine: &Machine,
         environment: &BTreeMap<String, Option<String>>,
     ) -> Self {
-        let machines = path.map(read::<Machines>).unwrap_or_default();
+        let machines = path.map(read_all).unwrap_or_default();
         Self {
             path: path.map(Path::to_owned),
             setting: format!("{}, {environment:?}", machine.kernel),
@@ -90,7 +90,7 @@ impl KeptFile {
     ) {
         let Some(path) = &self.path else { return };
         // Another run may have added to it meanwhile.
-        let mut machines: Machines = read(path);
+        let mut machines = read_all(path);
         let latest = machines.values().map(|kept| kept.changed).max();
         let kept = machines.entry(machine_key(machine)).or_default();
         kept.changed = latest.unwrap_or_default() + 1;
@@ -142,6 +142,18 @@ impl Kept {
     }
 }
 
+/// What a file keeps, without what no run can have shown.
+fn read_all(path: &Path) -> Machines {
+    let mut machines: Machines = read(path);
+    for kept in machines.values_mut() {
+        let is_plausible = |ghz: &f64| (0.01..100.0).contains(ghz);
+        kept.usual_ghz = kept.usual_ghz.filter(is_plausible);
+        kept.ghz.retain(is_plausible);
+        kept.rows.retain(|_, row| row.is_plausible());
+    }
+    machines
+}
+
 /// A machine, measured by builds of one kind.
 fn machine_key(machine: &Machine) -> String {
     format!(
@@ -153,6 +165,9 @@ fn machine_key(machine: &Machine) -> String {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::estimate::between::Level;
+    use syscost_results::estimate::core_share::Line;
+
     use super::*;
 
     #[test]
@@ -167,6 +182,43 @@ mod tests {
             kept.learn(Some(3.5));
         }
         assert_eq!(kept.usual_ghz, Some(3.5));
+    }
+
+    #[test]
+    fn what_no_run_can_have_shown_is_not_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("kept.json");
+        let row = |ghz: f64, level: f64, xy: f64| KeptRuns {
+            line: Line {
+                freedom: 4.0,
+                xx: 1.0,
+                xy,
+                yy: 1.0,
+            },
+            levels: vec![Level {
+                ghz: Some(ghz),
+                level,
+                error: 0.01,
+            }],
+        };
+        let kept = |usual, rows: [KeptRuns; 4]| Kept {
+            usual_ghz: Some(usual),
+            ghz: vec![usual, 3.0],
+            rows: (0..).map(|n: u32| n.to_string()).zip(rows).collect(),
+            changed: 1,
+        };
+        let sound = row(3.0, 5.0, 0.9);
+        let odd = [row(0.0, 5.0, 0.9), row(3.0, 1e300, 0.9), row(3.0, 5.0, 7.0)];
+        let [a, b, c] = odd;
+        let key = machine_key(&Machine::default());
+        for (usual, expected) in [(3.0, Some(3.0)), (0.0, None), (-3.0, None), (1e300, None)] {
+            let rows = [sound.clone(), a.clone(), b.clone(), c.clone()];
+            replace(&path, &Machines::from([(key.clone(), kept(usual, rows))]));
+            let read = KeptFile::open(Some(&path), &Machine::default(), &BTreeMap::new()).before;
+            assert_eq!(read.usual_ghz, expected);
+            assert!(read.ghz.iter().all(|ghz| *ghz == 3.0), "{:?}", read.ghz);
+            assert_eq!(read.rows, BTreeMap::from([("0".to_owned(), sound.clone())]));
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use syscost_sys::clock::{Clock, Source};
 use syscost_sys::{cpu, process};
 
 use super::place::{self, Queue, Turn};
+use super::tracer;
 use super::{About, Job, JobCase, Reply};
 use crate::bencher::{Bencher, Findings, Pass, Situation};
 use crate::benchmark::Benchmark;
@@ -177,6 +178,7 @@ pub(crate) fn measure(
         return Err(Failure::Broken(what));
     }
     let mut findings = bencher.finish()?;
+    findings.evidence.extend(tracer::evidence());
     findings.cpu = Some(cpu);
     findings.took_ns = begun.elapsed().as_nanos() as f64;
     let measured = match (findings.bytes, findings.copies) {

@@ -4,8 +4,8 @@ use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
     IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
-    is_noticed, margin, medians, notices, own_notes, power, side, spread, summary, tail, value,
-    verdict, why_missing,
+    is_noticed, margin, medians, notices, own_notes, power, side, sides, spread, summary, tail,
+    value, verdict, why_missing,
 };
 use crate::sentence;
 
@@ -13,8 +13,9 @@ use crate::sentence;
 pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
     let mut out = format!("**{}**\n", summary(comparison));
     out.extend(power(comparison).map(|power| format!("\nIt {power}.\n")));
-    out.push_str(&format!("\n- base: {}\n", cell(&side(&comparison.base))));
-    out.push_str(&format!("- new: {}\n", cell(&side(&comparison.new))));
+    let [base, new] = sides(comparison);
+    out.push_str(&format!("\n- {base}: {}\n", cell(&side(&comparison.base))));
+    out.push_str(&format!("- {new}: {}\n", cell(&side(&comparison.new))));
     let in_turn = comparison.paired.then(|| IN_TURN.to_owned());
     for line in in_turn.into_iter().chain(spread(comparison)) {
         out.push_str(&format!("- {}\n", cell(&line)));
@@ -23,13 +24,16 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
         out.push_str(&format!("- {}\n", cell(&line)));
     }
     push_groups(&mut out, comparison);
+    let [base, new] = [base, new].map(|side| side[..1].to_uppercase() + &side[1..]);
     let facts: Vec<&Difference> = comparison
         .facts
         .iter()
         .filter(|fact| !is_noticed(fact))
         .collect();
     if !facts.is_empty() {
-        out.push_str("\n| Differs | Base | New | Meaning |\n|---|---|---|---|\n");
+        out.push_str(&format!(
+            "\n| Differs | {base} | {new} | Meaning |\n|---|---|---|---|\n"
+        ));
         for fact in facts {
             let meaning = fact.meaning.as_deref().unwrap_or_default();
             let cells = [&*fact.fact, value(&fact.base), value(&fact.new), meaning];
@@ -43,9 +47,9 @@ pub fn markdown(comparison: &Comparison, verbose: bool) -> String {
         .filter(|row| verbose || matches!(row.verdict, Change::Worse | Change::Better))
         .collect();
     if !shown.is_empty() {
-        out.push_str(
-            "\n| Row | Base | New | Change | Margin | Verdict |\n|---|--:|--:|---|--:|---|\n",
-        );
+        out.push_str(&format!(
+            "\n| Row | {base} | {new} | Change | Margin | Verdict |\n|---|--:|--:|---|--:|---|\n"
+        ));
         for row in shown {
             let name = format!("`{}`", row.name.replace('`', "'"));
             let mut sentence = change(row);
@@ -120,7 +124,10 @@ fn push_groups(out: &mut String, comparison: &Comparison) {
         cells.extend(counts.iter().map(String::as_str));
         push_row(out, &cells);
     }
-    out.push_str(&format!("\n{}.\n", groups_note(comparison)));
+    out.push_str(&format!(
+        "\n{}.\n",
+        groups_note(comparison, sides(comparison))
+    ));
 }
 
 /// Appends a row of a table.

@@ -6,11 +6,11 @@ use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use super::{
     IN_TURN, are_rows_left_out, change, clean, group_interval, group_ratio, groups_note,
-    is_noticed, margin, medians, notices, own_notes, power, side, spread, summary, tail, value,
-    why_missing,
+    is_noticed, margin, medians, notices, own_notes, power, side, sides, spread, summary, tail,
+    value, why_missing,
 };
 use crate::names::cut_case;
-use crate::paint::{self, Paint};
+use crate::paint::{self, Paint, cut_end};
 use crate::sentence;
 use crate::table::TableOptions;
 use crate::wrap::wrap;
@@ -43,13 +43,9 @@ pub fn table(comparison: &Comparison, options: &TableOptions) -> String {
             "more rounds (--profile standard) or several runs a side would settle more rows";
         out.wrapped("", advice, paint::DIM);
     }
-    let labels = if comparison.paired {
-        ["A     ", "B     "]
-    } else {
-        ["base  ", "new   "]
-    };
-    out.wrapped(labels[0], &side(&comparison.base), paint::DIM);
-    out.wrapped(labels[1], &side(&comparison.new), paint::DIM);
+    let labels = sides(comparison).map(|name| format!("{name:6}"));
+    out.wrapped(&labels[0], &side(&comparison.base), paint::DIM);
+    out.wrapped(&labels[1], &side(&comparison.new), paint::DIM);
     if comparison.paired {
         out.wrapped("", IN_TURN, paint::DIM);
     }
@@ -183,10 +179,14 @@ impl Text {
             let line = self.paint.text(style, line.trim_end());
             self.line(&line);
         }
-        self.wrapped("  ", &groups_note(comparison), paint::DIM);
+        self.wrapped(
+            "  ",
+            &groups_note(comparison, sides(comparison)),
+            paint::DIM,
+        );
     }
 
-    /// The facts that differ, at most one line each unless verbose.
+    /// The facts that differ, with their values whole only if verbose.
     fn facts(&mut self, facts: &[&Difference], verbose: bool) {
         if facts.is_empty() {
             return;
@@ -194,20 +194,16 @@ impl Text {
         self.section("differs", paint::CARE);
         for fact in facts {
             let name = fact.fact.strip_prefix("machine.").unwrap_or(&fact.fact);
-            let mut text = format!("{name}: {} -> {}", value(&fact.base), value(&fact.new));
+            let sides = [&fact.base, &fact.new].map(|side| clean(value(side)));
+            let [base, new] = match verbose {
+                true => sides,
+                false => shortened(sides, self.width.saturating_sub(INDENT + name.len() + 6)),
+            };
+            let mut text = format!("{name}: {base} -> {new}");
             if let Some(meaning) = &fact.meaning {
                 text.push_str(&format!(" ({meaning})"));
             }
-            let indent = " ".repeat(INDENT);
-            if verbose {
-                self.wrapped(&indent, &text, anstyle::Style::new());
-            } else {
-                // One line, cut between words.
-                let text = clean(&text);
-                let lines = wrap(&text, self.width - INDENT - 2);
-                let more = if lines.len() > 1 { " …" } else { "" };
-                self.line(&format!("{indent}{}{more}", lines[0]));
-            }
+            self.wrapped(&" ".repeat(INDENT), &text, anstyle::Style::new());
         }
     }
 
@@ -304,6 +300,28 @@ impl Text {
             self.wrapped("", &text, paint::DIM);
         }
     }
+}
+
+/// Two different values within `room` columns together: if need be, from the word on in which they
+/// begin to differ, and as much of either as there is room for.
+fn shortened([base, new]: [String; 2], room: usize) -> [String; 2] {
+    let [one, other] = [&base, &new].map(|side| paint::width(side));
+    if one + other <= room {
+        return [base, new];
+    }
+    let half = (room / 2).max(10);
+    // A short value leaves its room to the other.
+    let most = half.max(room.saturating_sub(one.min(other)));
+    let pairs = base.char_indices().zip(new.chars());
+    let alike = pairs.take_while(|((_, one), other)| one == other);
+    // They differ from the word on that begins here.
+    let words = alike.filter(|((_, one), _)| matches!(one, ' ' | ','));
+    let from = words
+        .last()
+        .map_or(0, |((at, space), _)| at + space.len_utf8());
+    let from = if from < half / 2 { 0 } else { from };
+    let begun = if from > 0 { "…" } else { "" };
+    [base, new].map(|side| cut_end(&format!("{begun}{}", &side[from..]), most))
 }
 
 /// The text, with row names too long for a line of this width shortened by the parameters in their

@@ -27,6 +27,7 @@ fn row(name: &str, base: f64, new: f64, reach: f64, verdict: Change) -> Row {
         ci95_high: Some(ratio * reach),
         error: Some(reach.ln() / 2.0),
         freedom: Some(10),
+        knows_runs: true,
         margin: 0.02,
         same_within: 0.02,
         p_value: Some(0.001),

@@ -9,9 +9,9 @@ use syscost_results::compare::{ComparedIn, Comparison, Difference, Group, Row};
 use super::value;
 use crate::sentence;
 
-/// A caveat on comparisons of single runs.
-const SINGLE_RUNS: &str = "one run per side: run-to-run variation is unknown, so whatever differs between these two (the hour, \
-     a neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs per side, \
+/// A caveat on comparisons of single runs, after which rows it concerns.
+const SINGLE_RUNS: &str = "run-to-run variation is unknown, so whatever differs between these two (the hour, a \
+     neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs per side, \
      give earlier ones as --spread, or measure in turn (syscost ab)";
 /// What the groups' lines mean.
 const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mean of its rows; rates count inversely)";
@@ -19,9 +19,11 @@ const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mea
 const IN_TURN: &str = ", with the 95 % interval of Student's t of their logarithms";
 const OF_RUNS: &str =
     ", with a 95 % interval (Student's t) from how far benchmarks, and whole runs, differ";
+/// Why no group has an interval, where others would.
+const OF_FEW: &str = ". There are too few benchmarks for an interval";
 /// Why the groups have no intervals.
 const OF_SINGLE_RUNS: &str =
-    ". With one run per side there is no interval: run-to-run variation is unknown";
+    ". With one run per side there is no interval: how far whole runs lie apart is unknown";
 /// Which rows the groups' means leave out.
 const LEFT_OUT: &str =
     "Rows left out of the mean have no interval, or were measured beside a neighbour";
@@ -30,17 +32,26 @@ const OF_FREQUENCY: &str = "the core ran at ";
 /// Ratio of tails from which a row is named.
 const TAIL: f64 = 1.25;
 
-/// What the groups' lines mean, as sentences without the last full stop.
-pub(crate) fn groups_note(comparison: &Comparison) -> String {
-    groups_note_of(comparison, ["base", "new"])
+/// What a comparison's two sides are called.
+pub(crate) fn sides(comparison: &Comparison) -> [&'static str; 2] {
+    match comparison.paired {
+        true => ["A", "B"],
+        false => ["base", "new"],
+    }
 }
 
-/// As [`groups_note`], with these names for base and new.
-pub(crate) fn groups_note_of(comparison: &Comparison, [base, new]: [&str; 2]) -> String {
-    let interval = match (comparison.paired, comparison.knows_how_runs_differ()) {
+/// What the groups' lines mean, as sentences without the last full stop; with these names for base
+/// and new.
+pub(crate) fn groups_note(comparison: &Comparison, [base, new]: [&str; 2]) -> String {
+    let mut groups = comparison.groups.iter();
+    let has_interval = groups.any(|group| group.ci95_low.is_some());
+    let both = [&comparison.base, &comparison.new];
+    let are_several = !comparison.spread.is_empty() || both.iter().any(|side| side.runs.len() > 1);
+    let interval = match (comparison.paired, are_several) {
+        (false, false) => OF_SINGLE_RUNS,
+        (true, _) | (false, true) if !has_interval => OF_FEW,
         (true, _) => IN_TURN,
         (false, true) => OF_RUNS,
-        (false, false) => OF_SINGLE_RUNS,
     };
     match are_rows_left_out(&comparison.groups) {
         true => format!("Cost of {new} relative to {base}: {GROUPS}{interval}. {LEFT_OUT}"),
@@ -69,8 +80,13 @@ pub(crate) fn group_interval(group: &Group) -> Option<String> {
 /// tails.
 pub(crate) fn notices(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
-    if !comparison.rows.is_empty() && !comparison.knows_how_runs_differ() {
-        lines.push(SINGLE_RUNS.to_owned());
+    let judged = comparison.rows.iter().filter(|row| row.ci95_low.is_some());
+    match (comparison.of_single_runs(), judged.count()) {
+        (0, _) => {}
+        (single, all) if single == all => lines.push(format!("one run per side: {SINGLE_RUNS}")),
+        (single, all) => lines.push(format!(
+            "one run per side of {single} of {all} rows: {SINGLE_RUNS}"
+        )),
     }
     let noticed_facts = comparison.facts.iter().filter(|fact| is_noticed(fact));
     lines.extend(noticed_facts.map(noticed));
@@ -135,8 +151,9 @@ fn ways(comparison: &Comparison) -> Option<String> {
     let converted = converted.count();
     (converted > 0).then(|| {
         format!(
-            "frequency: {converted} of {} compared as if both sides had run at base's, by how much of each row is core cycles",
-            sentence::count(comparison.rows.len(), "row")
+            "frequency: {converted} of {} compared as if both sides had run at {}'s, by how much of each row is core cycles",
+            sentence::count(comparison.rows.len(), "row"),
+            sides(comparison)[0]
         )
     })
 }

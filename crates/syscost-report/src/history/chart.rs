@@ -79,7 +79,7 @@ pub fn chart(series: &Series, options: &HistoryOptions) -> String {
     }
     let ticks: String = ticks.into_iter().collect();
     push(&mut out, &format!("{:margin$} └{ticks}", ""));
-    let (from, to) = (options.day(&first.started), options.day(&last.started));
+    let (from, to) = options.ends(&first.started, &last.started);
     // Two dates need their space even under a short chart.
     let gap = columns.saturating_sub(from.len() + to.len()).max(2);
     push(

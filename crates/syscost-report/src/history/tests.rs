@@ -181,3 +181,15 @@ fn several_metrics_are_a_line_each() {
         "{text}"
     );
 }
+
+#[test]
+fn runs_of_one_day_have_their_times() {
+    let mut runs = series("syscall.null{call=getppid}", [83.1, 83.4, 83.0]);
+    assert!(chart(&runs, &options()).contains("2026-10-01  2026-10-03"));
+    for (point, time) in runs.points.iter_mut().zip(["08:00", "09:10", "17:25"]) {
+        point.started = format!("2026-11-26T{time}:00Z");
+    }
+    let text = chart(&runs, &options());
+    let axis = text.lines().last().expect("dates").trim();
+    assert_eq!(axis, "2026-11-26 08:00  2026-11-26 17:25");
+}

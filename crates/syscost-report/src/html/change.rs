@@ -141,7 +141,7 @@ impl<'a> Changes<'a> {
                 p class="note" { (RATIO) "." }
                 (groups(comparison, ["A", "B"]))
                 @if changed.is_empty() {
-                    p { "No row changed by more than its margin." }
+                    p { "No row is known to have changed." }
                 } @else {
                     div class="box" tabindex="0" role="region" aria-label="Rows that changed" {
                         table class="changes" {
@@ -219,7 +219,7 @@ pub(super) fn groups(comparison: &Comparison, sides: [&str; 2]) -> Markup {
     }
     let has_left_out = compare::are_rows_left_out(groups);
     html! {
-        p class="note" { (compare::groups_note_of(comparison, sides)) "." }
+        p class="note" { (compare::groups_note(comparison, sides)) "." }
         div class="box" tabindex="0" role="region" aria-label="Groups" {
             table class="groups" {
                 caption class="spoken" { "What became of each group" }

@@ -6,7 +6,7 @@ use syscost_results::compare::{Change, Comparison, Difference, Row};
 
 use crate::chart::{Begin, Scale};
 use crate::compare::{
-    IN_TURN, is_noticed, medians, notices, own_notes, power, side, spread, tail, verdict,
+    IN_TURN, is_noticed, medians, notices, own_notes, power, side, sides, spread, tail, verdict,
 };
 
 use super::change::{class, cost, groups};
@@ -38,7 +38,7 @@ pub fn comparison(comparison: &Comparison) -> String {
             section id="groups" aria-labelledby="title-groups" {
                 h2 id="title-groups" { "Groups" }
                 @for line in notices(comparison) { p class="note" { (line) } }
-                (groups(comparison, ["base", "new"]))
+                (groups(comparison, sides(comparison)))
             }
             (facts(comparison))
             section id="rows" aria-labelledby="title-rows" {
@@ -71,7 +71,7 @@ fn facts(comparison: &Comparison) -> Markup {
     html! {
         section id="facts" aria-labelledby="title-facts" {
             h2 id="title-facts" { "What else differs" }
-            (differences(comparison, ["base", "new"]))
+            (differences(comparison, sides(comparison)))
         }
     }
 }
@@ -118,6 +118,7 @@ fn rows(comparison: &Comparison) -> Markup {
         .map(|ratio| ratio.clamp(1.0 / WIDEST, WIDEST).ln());
     let scale = Scale::fit(logarithms, Begin::Near, (0.0, 1.0));
     let own_notes = own_notes(comparison);
+    let [base, new] = sides(comparison);
     let sorted = |text: &str, kind: &str| {
         html! { th scope="col" class=(kind) aria-sort="none" { button type="button" class="sort" { (text) } } }
     };
@@ -126,8 +127,8 @@ fn rows(comparison: &Comparison) -> Markup {
             table class="rows" data-rows="comparison" {
                 caption { (comparison.rows.len()) " rows compared" }
                 thead { tr {
-                    (sorted("operation", "name")) (sorted("verdict", "")) (sorted("base", "num")) (sorted("new", "num"))
-                    (sorted("new / base", "num")) (sorted("95 %", "num"))
+                    (sorted("operation", "name")) (sorted("verdict", "")) (sorted(base, "num")) (sorted(new, "num"))
+                    (sorted(&format!("{new} / {base}"), "num")) (sorted("95 %", "num"))
                     th scope="col" class="plot" { span class="spoken" { "interval of the ratio; the line is no change" } }
                     (sorted("p", "num")) (sorted("margin", "num"))
                 } }

@@ -186,12 +186,15 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
         || "not known".to_owned(),
         |ghz| quantity(Unit::Gigahertz, ghz),
     );
-    let noise = run.noise.iter().find(|noise| noise.used).map(|noise| {
+    let noise = run.noise.iter().filter(|noise| noise.used).map(|noise| {
         format!(
-            "{:.1} % of CPU {} lost, longest gap {:.0} µs",
-            noise.lost_percent, noise.cpu, noise.longest_gap_us
+            "{:.1} % of CPU {} lost, longest gap {}",
+            noise.lost_percent,
+            noise.cpu,
+            quantity(Unit::Nanoseconds, 1e3 * noise.longest_gap_us)
         )
     });
+    let noise: Vec<String> = noise.collect();
     let mut facts = vec![
         ("CPU", machine.cpu_model.clone()),
         ("CPUs", cores),
@@ -216,7 +219,7 @@ fn main(run: &Run) -> Vec<(&'static str, String)> {
                 run.clock.source, run.clock.ghz, run.clock.step_ns
             ),
         ),
-        ("Noise before the run", noise.unwrap_or_default()),
+        ("Noise before the run", noise.join("; ")),
         ("Shared core", shared_core(run)),
         ("Far end", sentence::peer(run).unwrap_or_default()),
         ("NFS server", sentence::nfs(run).unwrap_or_default()),

@@ -40,13 +40,13 @@ pub(super) fn detail(name: &str, value: f64) -> (String, String) {
 }
 
 /// A fact's path in its document in words, without the suffix that its value shows as a unit:
-/// `machine.caches[0].size_bytes` is `caches 1, size`.
+/// `machine.caches[0].size_bytes` is `caches 1, size`. A ratio says that it is one, or it would be
+/// called as the quantity that it is a ratio of.
 pub(super) fn named(path: &str) -> String {
     let path = path.strip_prefix("machine.").unwrap_or(path);
-    let name = ENDINGS
-        .iter()
-        .find_map(|(ending, _, _)| path.strip_suffix(ending));
-    let name = match name {
+    let units = ENDINGS.iter().filter(|(_, unit, _)| *unit != Unit::Ratio);
+    let mut names = units.filter_map(|(ending, _, _)| path.strip_suffix(ending));
+    let name = match names.next() {
         Some(name) => name.to_owned(),
         None => ["ms", "s"]
             .iter()
@@ -137,6 +137,8 @@ mod tests {
         );
         assert_eq!(shown("config.budget_s", "60.0"), "config, budget in s: 60");
         assert_eq!(shown("clock.ghz", "2.4454041"), "clock, ghz: 2.4454");
+        let of_cores = ["alone_percent", "alone_ratio"].map(|name| shown(name, "0.5"));
+        assert_eq!(of_cores, ["alone: 0.500 %", "alone ratio: 0.500 x"]);
     }
 
     #[test]

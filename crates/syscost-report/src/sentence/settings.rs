@@ -52,7 +52,7 @@ pub fn frequency(run: &Run) -> Option<String> {
     };
     let whose = match is_of_machine {
         true => "this machine's usual",
-        false => "the first seen here, so its usual from now on",
+        false => "this run's own",
     };
     let ran = match (format!("{low_ghz:.1}"), format!("{high_ghz:.1}")) {
         (low, high) if low == high => low,
@@ -112,6 +112,24 @@ fn percent(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
+
+    #[test]
+    fn a_run_says_nothing_of_the_frequency_of_later_ones() {
+        let mut run = fixture::run();
+        let mut said = |is_of_machine| {
+            run.frequency = Some(Frequency {
+                usual_ghz: 3.016,
+                is_of_machine,
+                low_ghz: 2.91,
+                high_ghz: 3.12,
+            });
+            frequency(&run)
+        };
+        let own = "costs at 3.02 GHz, this run's own; its cores ran at 2.9 to 3.1";
+        assert_eq!(said(false).as_deref(), Some(own));
+        let kept = "costs at 3.02 GHz, this machine's usual; its cores ran at 2.9 to 3.1";
+        assert_eq!(said(true).as_deref(), Some(kept));
+    }
 
     #[test]
     fn what_is_open_is_counted() {

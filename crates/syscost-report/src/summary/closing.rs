@@ -104,7 +104,10 @@ impl Page {
     fn warnings(&mut self, warnings: &[Warning], room: usize) {
         let more = warnings.len().saturating_sub(room);
         for (index, warning) in warnings.iter().take(room).enumerate() {
-            let more = (index + 1 == room && more > 0).then(|| format!("{more} more"));
+            let more = (index + 1 == room && more > 0).then(|| match more {
+                1 => "1 more warning".to_owned(),
+                more => format!("{more} more warnings"),
+            });
             let warning = self.cut_before(&format!("! {}", warning.message), more);
             let warning = self.paint.text(paint::CARE, &warning);
             self.line(&warning);

@@ -79,7 +79,7 @@ fn fifty_lines_hold_the_longest_ending() {
         for begin in ["\n! ", "\nwithheld: ", "\nsaved ", "\nNext: "] {
             assert!(text.contains(begin), "{begin}: {text}");
         }
-        let is_counted = |text: &str| text.contains("more)\n");
+        let is_counted = |text: &str| text.contains("more warnings)\n");
         assert!(is_counted(&text), "warnings that are not shown: {text}");
         let failed = ["\nfailed: ", " (and 1 failed)\n"];
         assert!(failed.iter().any(|words| text.contains(words)), "{text}");

@@ -110,11 +110,12 @@ impl Comparison {
         refused.chain(self.missing.iter().map(|row| (&*row.name, &*row.reason)))
     }
 
-    /// Whether it is known of whole runs how much they differ from each other when nothing changed:
-    /// from several runs on a side or from further ones; runs measured in turn need neither.
-    pub fn knows_how_runs_differ(&self) -> bool {
-        let is_single = self.base.runs.len() < 2 && self.new.runs.len() < 2;
-        self.paired || !self.spread.is_empty() || !is_single
+    /// How many rows have an interval though it is not known how much they differ from run to run
+    /// when nothing changed: then whatever differs between two runs can look like a change.
+    pub fn of_single_runs(&self) -> usize {
+        let rows = self.rows.iter();
+        rows.filter(|row| row.ci95_low.is_some() && !row.knows_runs)
+            .count()
     }
 
     /// The rows that the new side lost, with the reason: the base has a number that noise alone does

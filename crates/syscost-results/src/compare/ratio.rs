@@ -69,19 +69,18 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
     let (base_median, new_median) = (base.median()?, new.median()?);
     let levels = Level::of_both(base, new);
     let stretch = levels.as_ref().map_or(1.0, Level::stretch);
+    // What whole runs differ by is no difference between rounds measured in turn.
+    let apart = levels.as_ref().filter(|_| !how.in_turn);
+    let runs = apart.and_then(|levels| BetweenRuns::of(levels, sides));
     let found = levels.as_ref().map(|levels| {
-        let runs = match how.in_turn {
-            // What whole runs differ by is no difference between rounds measured in turn.
-            true => None,
-            false => BetweenRuns::of(levels, sides),
-        };
-        let apart = Level::difference(levels, stretch, runs);
-        let apart = Found::of_processes(levels, apart, stretch);
+        // Rounds that move together are pairs, whichever way the interval is narrower: the better
+        // of two intervals covers less than either.
         let in_pairs = how.in_turn.then(|| paired::ratios(base, new)).flatten();
         let in_pairs = in_pairs.and_then(|ratios| Found::of_rounds(&ratios));
-        in_pairs
-            .filter(|found| found.width() <= apart.width())
-            .unwrap_or(apart)
+        in_pairs.unwrap_or_else(|| {
+            let apart = Level::difference(levels, stretch, runs);
+            Found::of_processes(levels, apart, stretch)
+        })
     });
     let (ratio, grain) = (
         found
@@ -121,6 +120,7 @@ fn row_of(sides: &[Pooled<'_>; 3], how: How, off: f64) -> Option<Row> {
         ci95_high: interval.map(|(_, high)| high.exp()),
         error: difference.map(|found| found.error),
         freedom: difference.map(|found| found.freedom),
+        knows_runs: how.in_turn || runs.is_some(),
         margin: least.max(spread.max(grain).exp_m1()),
         same_within: same_within(MIN_MARGIN, spread.max(grain), freedom),
         p_value: difference.map(Difference::p_value),
@@ -199,10 +199,6 @@ impl Found {
             difference,
             is_paired: false,
         }
-    }
-
-    fn width(&self) -> f64 {
-        self.high - self.low
     }
 
     /// The interval with a further, independent standard error, and shifted by up to the clock's

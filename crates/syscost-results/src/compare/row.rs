@@ -44,6 +44,10 @@ pub struct Row {
     pub error: Option<f64>,
     /// Degrees of freedom of that error.
     pub freedom: Option<u32>,
+    /// Whether it is known how much the row differs from run to run when nothing changed: from
+    /// several runs on a side, further ones, or the kept runs that a document knows of. Runs
+    /// measured in turn need none of these.
+    pub knows_runs: bool,
     /// A change lies beyond `1 / (1 + margin)` or `1 + margin`: the larger of 2 % (1 % where the runs were
     /// measured in turn) and the metric's own A/A spread, which is how far two such sides may be apart when
     /// nothing changed.

@@ -1,31 +1,218 @@
 //! What a document's numbers must not say.
 
-use super::{DocumentError, Place, TAKE_ANOTHER_COPY};
-use crate::measurement::{Estimate, Verdict};
-use crate::run::{Noise, Run};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Checks that no row has a number that its own evidence refutes: whoever printed it would print
-/// what is known to be false.
-pub(super) fn check_evidence(run: &Run) -> Result<(), DocumentError> {
+use super::{DocumentError, Place, TAKE_ANOTHER_COPY};
+use crate::bound::{Bound, a_single_one_in};
+use crate::estimate::retraced::Retraced;
+use crate::measurement::{Estimate, Evidence, Fact, Measurement, Status, Unit, Verdict};
+use crate::run::{Noise, Run};
+use crate::stats::staircase::{REPORTED_SIZE, agree};
+use crate::{row_name, run};
+
+/// Maximum relative difference between a figure and the same computed again: rounding errors, and
+/// some documents were rounded to seven digits.
+const ROUNDING: f64 = 1e-6;
+
+/// Without samples, cycles are only compared with the time at the run's frequencies. The core's
+/// frequency at a single row is up to this factor from them.
+const OTHER_FREQUENCY: f64 = 2.0;
+
+/// Checks what the types cannot express: that shares are shares, names unique, numbers in order;
+/// and that no row contradicts itself: whoever printed its number would print what the document
+/// itself shows to be false.
+///
+/// # Errors
+/// The first field that cannot be, with its row and what does not fit.
+pub(super) fn check(run: &Run) -> Result<(), DocumentError> {
+    check_noise(&run.noise)?;
+    let mut names = BTreeSet::new();
     for (index, row) in run.measurements.iter().enumerate() {
-        let refuted = row
-            .evidence
-            .iter()
-            .position(|one| one.verdict == Verdict::Refuted);
-        if let Some(claim) = refuted.filter(|_| row.status.has_figures()) {
-            let path = format!("measurements[{index}].evidence[{claim}]");
-            return Err(DocumentError::new(
-                Place::Field { path, at: None },
-                format!("`{}` has a number that this evidence refutes", row.name),
-                TAKE_ANOTHER_COPY,
-            ));
+        let wrong = |(field, problem): (String, String)| {
+            let path = format!("measurements[{index}].{field}");
+            let problem = format!("`{}`: {problem}", row.name);
+            DocumentError::new(Place::Field { path, at: None }, problem, TAKE_ANOTHER_COPY)
+        };
+        if !names.insert(&*row.name) {
+            return Err(wrong(("name".to_owned(), "occurs twice".to_owned())));
         }
+        check_row(row, run).map_err(wrong)?;
     }
     Ok(())
 }
 
+/// Checks one row; the error is a field of it and what is wrong there.
+fn check_row(row: &Measurement, run: &Run) -> Result<(), (String, String)> {
+    let at = |field: &str| {
+        let field = field.to_owned();
+        |problem| (field, problem)
+    };
+    check_name(row).map_err(at("name"))?;
+    check_order(&row.estimate).map_err(at("estimate"))?;
+    for (number, round) in row.samples.iter().flatten().enumerate() {
+        if round.values.iter().any(|value| !value.is_finite()) {
+            let field = format!("samples[{number}].values");
+            return Err((field, "a sample is no finite number".to_owned()));
+        }
+    }
+    for (number, claim) in row.evidence.iter().enumerate() {
+        check_claim(row.status, claim).map_err(at(&format!("evidence[{number}]")))?;
+    }
+    let retraced = Retraced::of(row);
+    if let Some(found) = retraced {
+        check_figures(&row.estimate, found).map_err(at("estimate"))?;
+    }
+    check_cycles(row, retraced, run).map_err(at("core_cycles"))
+}
+
+/// Checks that the name is the benchmark's with the case's parameters.
+fn check_name(row: &Measurement) -> Result<(), String> {
+    if row.id.is_empty() || row_name::id(&row.name) != row.id {
+        return Err(format!("it is no row of its benchmark, `{}`", row.id));
+    }
+    let named: BTreeMap<&str, &str> = row_name::parameters(&row.name).collect();
+    let case = row.case.iter();
+    let case: BTreeMap<&str, &str> = case.map(|(name, value)| (&**name, &**value)).collect();
+    if named == case {
+        return Ok(());
+    }
+    let case: Vec<String> = case
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    Err(format!("its case is another one: {{{}}}", case.join(",")))
+}
+
+/// Checks that the verdict on a claim follows from what was expected and observed.
+fn check_claim(status: Status, claim: &Evidence) -> Result<(), String> {
+    let says = |problem: &str| Err(format!("{problem}: {}", claim.claim));
+    match claim.verdict {
+        Verdict::Refuted if status.has_figures() => {
+            return says("has a number that this evidence refutes");
+        }
+        Verdict::Refuted | Verdict::Unverified => return Ok(()),
+        Verdict::Confirmed => {}
+    }
+    let bound = Bound::read(&claim.expected);
+    let does_hold = match (&claim.observed, &claim.expected, bound) {
+        (None, ..) => false,
+        (Some(Fact::Number(observed)), Fact::Number(reported), _)
+            if claim.claim == REPORTED_SIZE =>
+        {
+            agree(*reported, *observed)
+        }
+        (Some(Fact::Number(observed)), _, Some(bound)) => {
+            bound.holds(*observed) || is_single(bound, *observed, claim.reason.as_deref())
+        }
+        (Some(Fact::Text(_)), Fact::Number(_), _) => false,
+        // What is said in words is for people to judge.
+        (Some(Fact::Number(_)), _, None) | (Some(Fact::Text(_)), Fact::Text(_), _) => true,
+    };
+    if does_hold {
+        return Ok(());
+    }
+    let observed = claim.observed.as_ref();
+    let observed = observed.map_or_else(|| "nothing".to_owned(), Fact::to_string);
+    Err(format!(
+        "`{}` is marked confirmed, with {} expected and {observed} observed",
+        claim.claim, claim.expected
+    ))
+}
+
+/// Whether more than allowed was observed because it happened once, in so few operations.
+fn is_single(bound: Bound, observed: f64, reason: Option<&str>) -> bool {
+    let operations = (1.0 / observed).round();
+    let is_one = operations > 1.0 && (observed * operations - 1.0).abs() < ROUNDING;
+    matches!(bound, Bound::AtMost(_))
+        && is_one
+        && reason == Some(&a_single_one_in(operations as u64))
+}
+
+/// Whether two figures are equal but for rounding errors.
+fn are_equal(one: f64, other: f64) -> bool {
+    (one - other).abs() <= ROUNDING * one.abs().max(other.abs())
+}
+
+/// Checks that median and interval are those of the samples.
+fn check_figures(estimate: &Estimate, found: Retraced) -> Result<(), String> {
+    let Some(median) = estimate.median else {
+        return Ok(());
+    };
+    let found = match found {
+        Retraced::Exactly(found) => found,
+        Retraced::Between(low, high) => {
+            return match low <= median && median <= high {
+                true => Ok(()),
+                false => Err(format!(
+                    "its median is {median}, its samples lie from {low} to {high}"
+                )),
+            };
+        }
+    };
+    if !found.medians.iter().any(|one| are_equal(*one, median)) {
+        let [middle, _] = found.medians;
+        return Err(format!(
+            "its median is {median}, that of its samples {middle}"
+        ));
+    }
+    let published = estimate.ci95_low.zip(estimate.ci95_high);
+    let Some(((low, high), own)) = published.zip(found.interval) else {
+        return Ok(());
+    };
+    let is_wide_enough = |beyond: f64, end: f64| beyond >= 0.0 || are_equal(end + beyond, end);
+    if is_wide_enough(own.0 - low, low) && is_wide_enough(high - own.1, high) {
+        return Ok(());
+    }
+    Err(format!(
+        "its interval is {low} to {high}, narrower than its samples allow: {} to {}",
+        own.0, own.1
+    ))
+}
+
+/// Checks that core cycles are those of the samples or, without samples, the time at a frequency of
+/// the run's cores.
+fn check_cycles(row: &Measurement, found: Option<Retraced>, run: &Run) -> Result<(), String> {
+    let (Some(cycles), Some(median)) = (row.core_cycles, row.estimate.median) else {
+        return Ok(());
+    };
+    if row.unit != Unit::Nanoseconds {
+        return Err("a row in another unit than ns has no core cycles".to_owned());
+    }
+    let of_samples = match found {
+        Some(Retraced::Exactly(figures)) => figures.core_cycles,
+        Some(Retraced::Between(..)) | None => None,
+    };
+    if let Some(of_samples) = of_samples {
+        return match are_equal(cycles, of_samples) {
+            true => Ok(()),
+            false => Err(format!(
+                "they are {cycles}, those of its samples {of_samples}"
+            )),
+        };
+    }
+    let run::Frequency {
+        low_ghz, high_ghz, ..
+    } = match (run.frequency, run.core_ghz) {
+        (Some(known), _) => known,
+        (None, Some(ghz)) => run::Frequency {
+            usual_ghz: ghz,
+            is_of_machine: false,
+            low_ghz: ghz,
+            high_ghz: ghz,
+        },
+        (None, None) => return Ok(()),
+    };
+    let ghz = cycles / median;
+    if (low_ghz / OTHER_FREQUENCY..=high_ghz * OTHER_FREQUENCY).contains(&ghz) {
+        return Ok(());
+    }
+    Err(format!(
+        "{cycles} in {median} ns are {ghz:.3} GHz, and the cores ran at {low_ghz:.3} to {high_ghz:.3} GHz"
+    ))
+}
+
 /// Checks that shares of a whole are shares of a whole.
-pub(super) fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
+fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
     for (index, cpu) in noise.iter().enumerate() {
         for (field, percent) in [
             ("lost_percent", Some(cpu.lost_percent)),
@@ -45,23 +232,8 @@ pub(super) fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
     Ok(())
 }
 
-pub(super) fn check_samples(run: &Run) -> Result<(), DocumentError> {
-    for (index, row) in run.measurements.iter().enumerate() {
-        for (round, samples) in row.samples.iter().flatten().enumerate() {
-            if samples.values.iter().any(|value| !value.is_finite()) {
-                let path = format!("measurements[{index}].samples[{round}].values");
-                return Err(DocumentError::new(
-                    Place::Field { path, at: None },
-                    "a sample is no finite number",
-                    TAKE_ANOTHER_COPY,
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn check_estimate(estimate: &Estimate) -> Result<(), String> {
+/// Checks that figures are finite and in order.
+fn check_order(estimate: &Estimate) -> Result<(), String> {
     let Estimate {
         median,
         ci95_low,

@@ -78,6 +78,12 @@ impl Level {
         })
     }
 
+    /// Whether a run can have shown this: an error, and a frequency of a core in GHz.
+    pub(super) fn is_plausible(&self) -> bool {
+        let ghz = self.ghz.is_none_or(|ghz| (0.01..100.0).contains(&ghz));
+        ghz && self.level.abs() < 100.0 && (0.0..100.0).contains(&self.error)
+    }
+
     /// The level at this frequency, if this share of it is work of the core.
     fn at(&self, usual: Option<f64>, share: f64) -> f64 {
         let time = usual.zip(self.ghz);

@@ -118,6 +118,19 @@ impl Line {
         }
     }
 
+    /// Whether points can have these sums: none is negative, and products are at most what the
+    /// squares allow. Those of a line through few points may be wrong in their last digits.
+    pub(super) fn is_plausible(&self) -> bool {
+        let Self {
+            freedom,
+            xx,
+            xy,
+            yy,
+        } = *self;
+        let sums = [freedom, xx, yy].map(|sum| (0.0..1e9).contains(&sum));
+        sums == [true; 3] && xy * xy <= 1.001 * xx * yy
+    }
+
     /// The slope and its standard error, for which Student's distribution is used up; `None` if the
     /// points show none.
     fn slope(self) -> Option<(f64, f64)> {

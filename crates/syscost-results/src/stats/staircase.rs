@@ -36,6 +36,9 @@ const ENDED: f64 = 0.2;
 /// fifth apart, and not every cache can be filled.
 const ALIKE: f64 = 1.5;
 
+/// The claim that a size found is the one that the system reports, which holds if they [`agree`].
+pub const REPORTED_SIZE: &str = "size of the cache as the system tells it";
+
 /// Whether a cache size that the system reports agrees with the one that was measured.
 pub fn agree(reported: f64, measured: f64) -> bool {
     (1.0 / ALIKE..=ALIKE).contains(&(reported / measured))

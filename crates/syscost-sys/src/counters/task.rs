@@ -7,6 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::proc_file::ProcFile;
 use super::sched::{parse, parse_migrations};
+use crate::process::proc_of;
 use crate::{Unsupported, os};
 
 /// A thread of a process.
@@ -77,10 +78,8 @@ pub struct TaskReading {
 
 /// Opens one of the task's files in /proc.
 fn open(task: TaskId, name: &str) -> Result<ProcFile, Unsupported> {
-    ProcFile::open(format!(
-        "/proc/{}/task/{}/{name}",
-        task.process, task.thread
-    ))
+    let process = proc_of(task.process)?;
+    ProcFile::open(format!("{process}/task/{}/{name}", task.thread))
 }
 
 impl TaskPlace {

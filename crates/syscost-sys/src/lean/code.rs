@@ -1,7 +1,7 @@
 //! The program's instructions, and where things are in its data.
 //!
 //! A list of calls consists of entries of 64 bytes: the number, six arguments, and flags; the
-//! number -1 ends it. Each result is stored in the log.
+//! number -1 ends it. Results are stored in the log.
 #![allow(unsafe_code)] // the program's own instructions, in assembly
 
 use crate::Unsupported;
@@ -10,24 +10,24 @@ use crate::Unsupported;
 pub(super) const BYTES: usize = 64;
 
 /// Maximum number of calls of a list.
-pub(super) const MAX_CALLS: usize = 4;
+pub(super) const MAX_CALLS: usize = 7;
 
 /// Offsets in the data: the lists of a turn, of a child, and of the calls between batches.
 pub(super) const TURN: usize = 0x000;
-pub(super) const CHILD: usize = 0x140;
-pub(super) const WAIT: usize = 0x280;
+pub(super) const CHILD: usize = 0x200;
+pub(super) const WAIT: usize = 0x400;
 
 /// Offset of the list of calls at the start.
-pub(super) const START: usize = 0x3c0;
+pub(super) const START: usize = 0x600;
 
 /// Offsets of lists of addresses, each of which 0 ends: those to which a byte is written at the
 /// start, those to which a child writes one, and those from which it reads one.
-pub(super) const TOUCHED: usize = 0x500;
-pub(super) const WRITTEN: usize = 0x580;
-pub(super) const READ: usize = 0x5c0;
+pub(super) const TOUCHED: usize = 0x800;
+pub(super) const WRITTEN: usize = 0x880;
+pub(super) const READ: usize = 0x8c0;
 
 /// Offset of texts.
-pub(super) const TEXTS: usize = 0x600;
+pub(super) const TEXTS: usize = 0x900;
 
 /// Offset of the zeros, which the program writes into.
 pub(super) const ZEROS: usize = 0x3000;
@@ -61,7 +61,9 @@ const OWN: usize = 0xfff;
 pub(super) const FORKS: u64 = 1 << 0;
 pub(super) const CHILD_ID: u64 = 1 << 1;
 pub(super) const ANSWER: u64 = 1 << 2;
-pub(super) const STAMPED: u64 = 1 << 3;
+pub(super) const BEGINS: u64 = 1 << 3;
+pub(super) const ENDS: u64 = 1 << 4;
+pub(super) const REQUIRED: u64 = 1 << 5;
 
 // rbx: the data; r12: turns left; r13: the entry; r14: the log; r15: the last
 // result; rbp: the last child.
@@ -118,7 +120,7 @@ std::arch::global_asm!(
     "jmp 3b",
     "4: ret",
     // The calls of a list.
-    "5: test byte ptr [r13 + 56], {stamped}",
+    "5: test byte ptr [r13 + 56], {begins}",
     "jz 6f",
     "call 8f",
     "6: mov rax, [r13]",
@@ -157,9 +159,11 @@ std::arch::global_asm!(
     "7: lea r13, [rbx + {child}]",
     "jmp 6b",
     "22: mov r15, rax",
-    "test byte ptr [r13 + 56], {stamped}",
+    "test byte ptr [r13 + 56], {required}",
     "jz 7f",
-    "call 8f",
+    "test rax, rax",
+    "js 9f",
+    "jmp 23f",
     "7: test byte ptr [r13 + 56], {answer}",
     "jz 7f",
     "mov eax, [rbx + {answered}]",
@@ -167,7 +171,10 @@ std::arch::global_asm!(
     "or r15, rax",
     "7: mov [r14], r15",
     "add r14, 8",
-    "add r13, {bytes}",
+    "23: test byte ptr [r13 + 56], {ends}",
+    "jz 7f",
+    "call 8f",
+    "7: add r13, {bytes}",
     "jmp 5b",
     // A reading of the counter.
     "8: lfence",
@@ -178,7 +185,7 @@ std::arch::global_asm!(
     "mov [r14], rax",
     "add r14, 8",
     "ret",
-    "9: xor edi, edi",
+    "9: mov edi, 1",
     "mov eax, {exit_group}",
     "syscall",
     ".hidden syscost_lean_end",
@@ -201,7 +208,9 @@ std::arch::global_asm!(
     turn = const TURN,
     child = const CHILD,
     answered = const ANSWERED,
-    stamped = const STAMPED,
+    begins = const BEGINS,
+    ends = const ENDS,
+    required = const REQUIRED,
     child_id = const CHILD_ID,
     forks = const FORKS,
     answer = const ANSWER,
@@ -274,7 +283,7 @@ std::arch::global_asm!(
     "4: ret x24",
     // The calls of a list.
     "5: ldr x25, [x21, #56]",
-    "tst x25, #{stamped}",
+    "tst x25, #{begins}",
     "b.eq 6f",
     "isb",
     "mrs x9, cntvct_el0",
@@ -312,21 +321,25 @@ std::arch::global_asm!(
     "add x21, x19, x9",
     "ldr x25, [x21, #56]",
     "b 6b",
-    "22: tst x25, #{stamped}",
+    "22: tst x25, #{required}",
     "b.eq 7f",
-    "isb",
-    "mrs x9, cntvct_el0",
-    "isb",
-    "str x9, [x22], #8",
+    "tbnz x0, #63, 9f",
+    "b 23f",
     "7: tst x25, #{answer}",
     "b.eq 7f",
     "mov x9, #{answered}",
     "ldr w9, [x19, x9]",
     "orr x0, x0, x9, lsl #32",
     "7: str x0, [x22], #8",
-    "add x21, x21, #{bytes}",
+    "23: tst x25, #{ends}",
+    "b.eq 7f",
+    "isb",
+    "mrs x9, cntvct_el0",
+    "isb",
+    "str x9, [x22], #8",
+    "7: add x21, x21, #{bytes}",
     "b 5b",
-    "9: mov x0, #0",
+    "9: mov x0, #1",
     "mov x8, #{exit_group}",
     "svc 0",
     ".hidden syscost_lean_end",
@@ -349,7 +362,9 @@ std::arch::global_asm!(
     turn = const TURN,
     child = const CHILD,
     answered = const ANSWERED,
-    stamped = const STAMPED,
+    begins = const BEGINS,
+    ends = const ENDS,
+    required = const REQUIRED,
     child_id = const CHILD_ID,
     forks = const FORKS,
     answer = const ANSWER,
@@ -375,10 +390,7 @@ pub(super) fn get() -> Result<&'static [u8], Unsupported> {
     Ok(unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) })
 }
 
-/// The instructions.
-///
-/// # Errors
-/// None are written for this processor.
+/// As above.
 #[cfg(not(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")

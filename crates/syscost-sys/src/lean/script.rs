@@ -1,7 +1,9 @@
 //! The calls that a lean process makes, and the file of its program.
 
-use super::code::{self, ANSWER, CHILD, CHILD_ID, COMMAND, FORKS, READ, SCRATCH, STAMPED, START};
-use super::code::{STARTED, TEXTS, TOUCHED, TURN, WAIT, WRITTEN, ZEROS, ZEROS_BYTES};
+use super::code::{self, ANSWER, BEGINS, CHILD, CHILD_ID, COMMAND, ENDS, FORKS, READ, REQUIRED};
+use super::code::{
+    SCRATCH, START, STARTED, TEXTS, TOUCHED, TURN, WAIT, WRITTEN, ZEROS, ZEROS_BYTES,
+};
 use super::{DATA, REPLY_WORDS};
 use crate::elf::{self, ALIGNMENT, Access, BASE, Segment};
 use crate::raw::Sysno;
@@ -59,10 +61,22 @@ impl Call {
         self.with(ANSWER)
     }
 
-    /// The counter is read right before it and right after it.
+    /// The counter is read right before it.
     #[must_use]
-    pub fn stamped(self) -> Self {
-        self.with(STAMPED)
+    pub fn stamped_before(self) -> Self {
+        self.with(BEGINS)
+    }
+
+    /// The counter is read right after it.
+    #[must_use]
+    pub fn stamped_after(self) -> Self {
+        self.with(ENDS)
+    }
+
+    /// Its result is not noted: one that fails ends the process that makes it, with status 1.
+    #[must_use]
+    pub fn required(self) -> Self {
+        self.with(REQUIRED)
     }
 
     fn with(self, flag: u64) -> Self {
@@ -74,7 +88,8 @@ impl Call {
 
     /// How many words it leaves in the log.
     fn words(&self) -> usize {
-        if self.flags & STAMPED != 0 { 3 } else { 1 }
+        let has = |flag: u64| usize::from(self.flags & flag != 0);
+        1 - has(REQUIRED) + has(BEGINS) + has(ENDS)
     }
 }
 
@@ -92,6 +107,9 @@ impl Script {
 
     /// Where the kernel can write the id of a child, in its memory.
     pub const CHILD_ID: u64 = DATA + SCRATCH as u64;
+
+    /// Where a turn can map the stack of a child that shares the memory: nothing else is there.
+    pub const STACK: u64 = 0x1000_0000;
 
     /// A script of no calls.
     pub fn new() -> Self {

@@ -87,6 +87,9 @@ pub(crate) fn ignore_file_size_signal() {}
 /// Does nothing: what signals there are is not known here.
 pub(crate) fn reset_signals() {}
 
+/// Does nothing: no system but Linux is known to forbid it.
+pub(crate) fn allow_tsc() {}
+
 /// Does nothing: the limit is not known here.
 pub(crate) fn leave_no_core() {}
 

@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 pub use batch::Batch;
 pub use real_time::{Class, RealTime, Scheduling, class, scheduling};
 pub use stack::{MAX_STACK_OFFSET, with_stack_offset};
-pub use status::{MemoryOf, Seccomp, is_traced, memory_of, resident_bytes, seccomp_mode};
+pub use status::{
+    MemoryOf, Seccomp, is_traced, memory_of, resident_bytes, seccomp_mode, set_for_this_process,
+};
 pub use tree::{
-    Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, sees_itself,
+    Owner, descendants, has_variable, is_asleep, kill_tree, killed_children, proc_of, sees_itself,
 };
 
 use crate::{SystemError, Unsupported, os};
@@ -72,6 +74,19 @@ pub fn reset_signals() {
     os::reset_signals();
 }
 
+/// The timer slack that Linux gives to its first process, and so to all whose parents did not
+/// change it, in ns (`init_task` in the kernel's init/init_task.c).
+pub const DEFAULT_TIMER_SLACK_NS: u64 = 50_000;
+
+/// Undoes what a parent may have left to this thread, and by it to all that this program starts,
+/// that would decide what it measures or end it: another timer slack, and readings of the time stamp
+/// counter as faults (`rr` wants to see them). To be called before any other thread is started.
+pub fn reset_settings() {
+    // Where a sandbox refuses them they stay; the rows that depend on them see it.
+    let _ = os::set_timer_slack(DEFAULT_TIMER_SLACK_NS);
+    os::allow_tsc();
+}
+
 /// Keeps this process, and what it starts, from leaving a core file.
 pub fn leave_no_core() {
     os::leave_no_core();
@@ -116,8 +131,8 @@ pub fn set_name(name: &std::ffi::CStr) -> Result<(), SystemError> {
         .map_err(|cause| SystemError::new("prctl(PR_SET_NAME)", "of this thread", cause))
 }
 
-/// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores the
-/// default, 50 µs).
+/// Sets how late the kernel may wake the calling thread from a timed sleep, in ns (0 restores what
+/// it was when the thread was created).
 ///
 /// # Errors
 /// When the system refuses or lacks it (outside Linux).
@@ -168,6 +183,18 @@ mod tests {
         assert_eq!(timer_slack().unwrap(), 1_234);
         set_timer_slack(0).unwrap();
         assert_eq!(timer_slack().unwrap(), before);
+    }
+
+    #[test]
+    fn a_parents_timer_slack_is_not_kept() {
+        if set_timer_slack(50_000_000).is_err() {
+            println!("skipped: no timer slack here");
+            return;
+        }
+        reset_settings();
+        assert_eq!(timer_slack().unwrap(), DEFAULT_TIMER_SLACK_NS);
+        let child = thread::spawn(timer_slack).join().unwrap();
+        assert_eq!(child.unwrap(), DEFAULT_TIMER_SLACK_NS);
     }
 
     #[test]

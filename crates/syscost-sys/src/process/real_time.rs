@@ -20,6 +20,14 @@ pub enum Class {
 /// Policies that nothing here enters, by number (sched(7)).
 const NAMED: [(i32, &str); 3] = [(2, "SCHED_RR"), (5, "SCHED_IDLE"), (6, "SCHED_DEADLINE")];
 
+impl Class {
+    /// Whether it is one of those that go before all ordinary tasks: SCHED_FIFO, SCHED_RR and
+    /// SCHED_DEADLINE. The kernel wakes their tasks without timer slack.
+    pub fn is_real_time(self) -> bool {
+        matches!(self, Class::Fifo(_) | Class::Other(2 | 6))
+    }
+}
+
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

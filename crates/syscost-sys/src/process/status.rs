@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use super::tree::proc_of;
 use crate::{SystemError, Unsupported};
 
 /// The seccomp mode of a process.
@@ -42,6 +43,39 @@ pub fn is_traced() -> Result<bool, Unsupported> {
         .ok_or_else(|| Unsupported::new("/proc/self/status has no TracerPid line"))
 }
 
+/// Settings of this process alone, inherited from whoever made them with prctl(2), that change what
+/// it pays: mitigations of speculative execution that others do without (container runtimes and
+/// sandboxes ask for them), and huge pages that it is refused. In words; empty where
+/// /proc/self/status does not say.
+pub fn set_for_this_process() -> Vec<&'static str> {
+    read().map(|status| settings(&status)).unwrap_or_default()
+}
+
+/// The lines of proc(5), by what the kernel writes only where prctl(2) was asked for it.
+fn settings(status: &str) -> Vec<&'static str> {
+    let is = |name, values: &[&str]| {
+        field(status, name).is_some_and(|value| values.contains(&value.as_str()))
+    };
+    let mitigated = ["thread mitigated", "thread force mitigated"];
+    let disabled = ["conditional disabled", "conditional force disabled"];
+    let all = [
+        (
+            is("Speculation_Store_Bypass", &mitigated),
+            "speculative store bypass is disabled for this process",
+        ),
+        (
+            is("SpeculationIndirectBranch", &disabled),
+            "indirect branch speculation is disabled for this process",
+        ),
+        (
+            is("THP_enabled", &["0"]),
+            "transparent huge pages are disabled for this process",
+        ),
+    ];
+    let set = all.into_iter().filter(|(is_set, _)| *is_set);
+    set.map(|(_, words)| words).collect()
+}
+
 /// Memory of this process that is resident, in bytes.
 ///
 /// # Errors
@@ -64,7 +98,7 @@ pub struct MemoryOf {
 /// # Errors
 /// `Unsupported` where its status in /proc does not say (outside Linux, or where it has ended).
 pub fn memory_of(process: u32) -> Result<MemoryOf, Unsupported> {
-    let status = read_of(&process.to_string())?;
+    let status = read_of(&proc_of(process)?)?;
     Ok(MemoryOf {
         resident_bytes: bytes(&status, "VmRSS")?,
         own_bytes: bytes(&status, "RssAnon")?,
@@ -79,11 +113,11 @@ fn bytes(status: &str, name: &str) -> Result<u64, Unsupported> {
 }
 
 fn read() -> Result<String, Unsupported> {
-    read_of("self")
+    read_of("/proc/self")
 }
 
-fn read_of(process: &str) -> Result<String, Unsupported> {
-    let path = format!("/proc/{process}/status");
+fn read_of(folder: &str) -> Result<String, Unsupported> {
+    let path = format!("{folder}/status");
     fs::read_to_string(&path).map_err(|cause| SystemError::new("read", path, cause).into())
 }
 
@@ -104,6 +138,33 @@ mod tests {
         assert_eq!(field(status, "Seccomp").unwrap(), "2");
         assert_eq!(field(status, "TracerPid").unwrap(), "17");
         assert_eq!(field(status, "Tracer"), None);
+    }
+
+    #[test]
+    fn settings_of_this_process_are_told_from_the_machines() {
+        let of = |store: &str, branch: &str, huge: &str| {
+            settings(&format!(
+                "Speculation_Store_Bypass:\t{store}\nSpeculationIndirectBranch:\t{branch}\n\
+                 THP_enabled:\t{huge}\n"
+            ))
+        };
+        for (store, branch, huge, expected) in [
+            ("thread vulnerable", "conditional enabled", "1", 0),
+            ("globally mitigated", "always disabled", "1", 0),
+            ("not vulnerable", "not affected", "1", 0),
+            ("thread mitigated", "conditional enabled", "1", 1),
+            ("thread force mitigated", "conditional disabled", "1", 2),
+            (
+                "thread force mitigated",
+                "conditional force disabled",
+                "0",
+                3,
+            ),
+        ] {
+            let seen = of(store, branch, huge);
+            assert_eq!(seen.len(), expected, "{store}, {branch}, {huge}: {seen:?}");
+        }
+        assert!(settings("Name:\tx\n").is_empty(), "of an old kernel");
     }
 
     #[test]

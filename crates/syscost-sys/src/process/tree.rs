@@ -4,13 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
-use crate::{SystemError, os};
+use crate::{SystemError, Unsupported, os};
 
 /// Whether /proc is mounted and shows this process: a /proc of another pid namespace shows other
 /// processes by the same numbers.
 pub fn sees_itself() -> bool {
     let shown = fs::read_link("/proc/self");
     shown.is_ok_and(|shown| shown.to_str() == Some(&std::process::id().to_string()))
+}
+
+/// The folder of a process in /proc.
+///
+/// # Errors
+/// Where /proc does not show this process: that number is then another process's.
+pub fn proc_of(pid: u32) -> Result<String, Unsupported> {
+    match sees_itself() {
+        true => Ok(format!("/proc/{pid}")),
+        false => Err(Unsupported::new(
+            "/proc is of another pid namespace, or not mounted: process numbers mean others there",
+        )),
+    }
 }
 
 /// The processes that `pid` started, and those that they started, ascending; without `pid` itself.

@@ -67,6 +67,14 @@ impl Thing {
         }
     }
 
+    /// Whether its name means the same wherever it is read: that of a queue or semaphore does not.
+    fn has_path(&self) -> bool {
+        match self {
+            Thing::File(_) | Thing::Directory(_) | Thing::Tree(_) => true,
+            Thing::PosixQueue(_) | Thing::MessageQueue(_) | Thing::Semaphores(_) => false,
+        }
+    }
+
     /// Whether it exists; true for objects without a path, whose existence only their creator could check.
     fn may_be_there(&self) -> bool {
         match self {
@@ -99,11 +107,17 @@ impl Thing {
 }
 
 /// Where the names of queues and semaphores are valid: boot and IPC namespace.
-fn world() -> io::Result<String> {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
-    let namespace = fs::read_link("/proc/self/ns/ipc")?;
+fn world() -> Result<String, SystemError> {
+    let failed = |path| move |cause| SystemError::new("read", path, cause);
+    let (boot, namespace) = ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/ipc");
+    let boot = fs::read_to_string(boot).map_err(failed(boot))?;
+    let namespace = fs::read_link(namespace).map_err(failed(namespace))?;
     Ok(format!("{} {}", boot.trim(), namespace.display()))
 }
+
+/// What stands in place of the world in records of what has a path, where /proc does not say (it
+/// may show processes only). No world is called so.
+const UNKNOWN_WORLD: &str = "unknown";
 
 /// A recorded object, locked while its creator or a forked copy of it lives: the kernel releases a
 /// process's locks however it ends, and in whatever container it ran.
@@ -120,24 +134,15 @@ impl Record {
     pub(super) fn named<T>(
         thing: impl FnOnce(&str) -> Result<(Thing, T), SystemError>,
     ) -> Result<(Record, T), SystemError> {
-        let failed = |cause| {
-            SystemError::new(
-                "write",
-                format!("a record in {}", folder_path().display()),
-                cause,
-            )
-        };
         let maker = std::process::id();
         // Processes of two containers may have the same number.
         let name = format!("{maker}-{:x}", random());
         let (thing, also) = thing(&name)?;
-        let text = [
-            world().map_err(failed)?.as_bytes(),
-            b"\n",
-            &thing.line(),
-            b"\n",
-        ]
-        .concat();
+        let world = match world() {
+            Err(_) if thing.has_path() => UNKNOWN_WORLD.to_owned(),
+            known => known?,
+        };
+        let text = [world.as_bytes(), b"\n", &thing.line(), b"\n"].concat();
         let (path, lock) = write(&name, &text)?;
         let record = Record {
             path,
@@ -281,7 +286,7 @@ fn orphaned(path: &Path) -> io::Result<(fs::File, Option<Thing>)> {
     }
     let mut text = Vec::new();
     (&file).take(MAX_RECORD).read_to_end(&mut text)?;
-    let thing = parse(&text, &world()?);
+    let thing = parse(&text, &world().unwrap_or_default());
     Ok((file, thing))
 }
 
@@ -290,12 +295,7 @@ fn parse(text: &[u8], here: &str) -> Option<Thing> {
     let mut lines = text.split(|byte| *byte == b'\n');
     let is_here = lines.next()? == here.as_bytes();
     let thing = Thing::parse(lines.next()?)?;
-    match thing {
-        Thing::File(_) | Thing::Directory(_) | Thing::Tree(_) => Some(thing),
-        Thing::PosixQueue(_) | Thing::MessageQueue(_) | Thing::Semaphores(_) => {
-            Some(thing).filter(|_| is_here)
-        }
-    }
+    Some(thing).filter(|thing| thing.has_path() || is_here)
 }
 
 #[cfg(test)]

@@ -15,8 +15,9 @@ use syscost_harness::doctor::{
     Finding, Level, MAX_LOST_PERCENT, ProcessState, core_finding, directory_finding, examine,
 };
 use syscost_harness::{machine, noise};
-use syscost_results::Machine;
+use syscost_report::units::quantity;
 use syscost_results::run::{Clock, Noise};
+use syscost_results::{Machine, Unit};
 use syscost_store::Store;
 use syscost_sys::{audit, cpu};
 
@@ -154,8 +155,10 @@ fn noise_finding(probe: &Noise) -> Finding {
         code: NOISE,
         level,
         seen: format!(
-            "lost {:.3} %, {} gaps over 5 µs, the longest {:.0} µs",
-            probe.lost_percent, probe.gaps_over_5us, probe.longest_gap_us
+            "lost {}, {} gaps over 5 µs, the longest {}",
+            quantity(Unit::Percent, probe.lost_percent),
+            probe.gaps_over_5us,
+            quantity(Unit::Nanoseconds, 1e3 * probe.longest_gap_us)
         ),
         advice,
     }
@@ -208,6 +211,10 @@ mod tests {
                 ("shared_core", Level::Warning, Some(3)),
                 ("clock", Level::Bad, None),
             ]
+        );
+        assert_eq!(
+            found[1].finding.seen,
+            "lost 40.0 %, 0 gaps over 5 µs, the longest 0 ns"
         );
         for one in &found {
             let Finding { level, advice, .. } = &one.finding;

@@ -84,13 +84,14 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
         far_end.as_ref(),
         nfs.as_ref(),
     );
-    // The run of --resume is being resumed; others that were interrupted are worth a note.
+    // The run of --resume is being resumed; others that were interrupted, or
+    // whose time was up, are worth a note.
     if arguments.resume.is_none()
         && std::io::stderr().is_terminal()
         && let Some(journal) = files::unfinished(&store).first()
     {
         note!(
-            "{}an earlier run was interrupted; to resume it: syscost run --resume {}{}",
+            "{}an earlier run did not finish; to continue it: syscost run --resume {}{}",
             terminal::DIM,
             journal.display(),
             terminal::RESET

@@ -6,7 +6,7 @@ mod counts;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use syscost_benches::{CATALOGUE, STUDIES};
 use syscost_harness::{Catalogue, Row};
 use syscost_report::table::TableOptions;
@@ -19,6 +19,7 @@ use crate::cli::{
 };
 use crate::error::exit;
 use crate::{Failed, kept, terminal};
+use counts::Counts;
 
 /// Runs the command.
 pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
@@ -48,23 +49,14 @@ fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|end| end == "toml")
 }
 
-/// What a study is needed for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    /// To be shown.
-    Shown,
-    /// To be measured: it must name a row.
-    Measured,
-}
-
 /// Finds the study with this id, or reads it from this file, which must name only what exists.
-fn find(name: &str, wanted: Wanted) -> Result<Study> {
+fn find(name: &str, counts: Counts<'_>) -> Result<Study> {
     let known = published();
     let ids: Vec<String> = known.iter().map(|study| study.id.clone()).collect();
     if is_file(name) {
-        let text =
-            std::fs::read_to_string(name).with_context(|| format!("reading the study {name}"))?;
-        return read(&text, &ids, wanted)
+        let text = std::fs::read_to_string(name)
+            .map_err(|error| Failed::Usage(format!("reading the study {name}: {error}")))?;
+        return read(&text, &ids, counts)
             .map_err(|error| Failed::Usage(format!("{name}{error}")).into());
     }
     known.into_iter().find(|study| study.id == name).ok_or_else(|| {
@@ -75,30 +67,29 @@ fn find(name: &str, wanted: Wanted) -> Result<Study> {
 }
 
 /// Reads a study of the user from this text.
-fn read(text: &str, published: &[String], wanted: Wanted) -> Result<Study, StudyError> {
+fn read(text: &str, published: &[String], counts: Counts<'_>) -> Result<Study, StudyError> {
     let (study, lines) = Study::parse_with_lines(text)?;
-    check::check(&study, &lines, published, counts::Tried)?;
-    match (wanted, &study.quantities[..], &lines.quantities[..]) {
-        (Wanted::Measured, [first, ..], [place, ..]) if study.rows().is_empty() => {
-            Err(StudyError {
-                line: place.begin,
-                problem: format!(
-                    "quantity `{}`, field `ours`: missing; give the row that measures it, or in `as_published` the one that \
+    check::check(&study, &lines, published, counts)?;
+    match (counts, &study.quantities[..], &lines.quantities[..]) {
+        // To be measured, it must name a row.
+        (Counts::Tried, [first, ..], [place, ..]) if study.rows().is_empty() => Err(StudyError {
+            line: place.begin,
+            problem: format!(
+                "quantity `{}`, field `ours`: missing; give the row that measures it, or in `as_published` the one that \
                  repeats the procedure",
-                    first.id
-                ),
-            })
-        }
+                first.id
+            ),
+        }),
         _ => Ok(study),
     }
 }
 
-fn find_all(names: &[String], wanted: Wanted) -> Result<Vec<Study>> {
+fn find_all(names: &[String], counts: Counts<'_>) -> Result<Vec<Study>> {
     let mut studies = Vec::new();
     for name in names {
         match name.as_str() {
             "all" => studies.extend(published()),
-            name => studies.push(find(name, wanted)?),
+            name => studies.push(find(name, counts)?),
         }
     }
     Ok(studies)
@@ -123,7 +114,7 @@ fn list(format: Format) -> Result<u8> {
 }
 
 fn show(name: &str, format: Format) -> Result<u8> {
-    let study = find(name, Wanted::Shown)?;
+    let study = find(name, Counts::Unknown)?;
     match format {
         Format::Json => super::print_json(&study)?,
         Format::Table => super::print(&render::published(&study, &options(false)))?,
@@ -132,7 +123,7 @@ fn show(name: &str, format: Format) -> Result<u8> {
 }
 
 fn repeat(arguments: StudyRunArguments) -> Result<u8> {
-    let studies = find_all(&arguments.studies, Wanted::Measured)?;
+    let studies = find_all(&arguments.studies, Counts::Tried)?;
     let selectors = selectors(&studies, arguments.far.peer.is_some());
     if selectors.is_empty() {
         let what =
@@ -232,7 +223,7 @@ fn as_run(
 }
 
 fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Result<u8> {
-    let named = find_all(names, Wanted::Shown)?;
+    let named = find_all(names, Counts::Unknown)?;
     let known = published();
     let run = kept::find(run, |run| {
         let has = match &named[..] {
@@ -241,6 +232,8 @@ fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Resu
         };
         (!has).then(|| "has no rows of a study asked for".to_owned())
     })?;
+    // What its rows count is in the run.
+    let named = find_all(names, Counts::Of(&run))?;
     let studies = match named.is_empty() {
         true => repeated_in(&run, known),
         false => named,

@@ -24,10 +24,21 @@ pub(crate) fn program() -> (Program, Value) {
     for row in run["measurements"].as_array_mut().expect("rows") {
         row["status"] = json!("ok");
         row["reason"] = Value::Null;
-        for field in ["median", "ci95_low", "ci95_high", "raw_median", "min"] {
-            row["estimate"][field] = json!(100.0);
+        let figures = [
+            ("median", 2.5),
+            ("raw_median", 2.5),
+            ("ci95_low", 0.0),
+            ("ci95_high", 5.0),
+            ("min", 0.0),
+        ];
+        for (field, steps) in figures {
+            row["estimate"][field] = json!(100.0 + 0.01 * steps);
         }
         row["estimate"]["rounds"] = json!(6);
+        for field in ["core_cycles", "core_share", "between_runs"] {
+            row[field] = Value::Null;
+        }
+        row["estimate"]["clock_grain"] = Value::Null;
         let rounds = (0..6).map(|round| {
             let level = 100.0 + 0.01 * f64::from(round);
             json!({"round": round, "cpu": 0, "iterations": 1, "core_ghz": null, "values": vec![level; 5]})

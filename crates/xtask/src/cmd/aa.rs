@@ -319,6 +319,7 @@ mod tests {
             core_share: None,
             error: None,
             freedom: None,
+            knows_runs: false,
             detectable: None,
             p_value: Some(p_value),
             verdict: Change::Inconclusive,

@@ -3,7 +3,7 @@
 //! CPUs may differ, and a derived row does not know which of them was measured: only what holds for all
 //! possible ones is used.
 
-use syscost_results::stats::staircase::agree;
+use syscost_results::stats::staircase::{REPORTED_SIZE, agree};
 use syscost_results::{Evidence, Fact, Verdict};
 use syscost_sys::cpu;
 use syscost_sys::topology::{CacheKind, Cpu, Topology};
@@ -58,7 +58,7 @@ pub(in super::super) fn line_bytes() -> Option<f64> {
 
 /// Whether a cache that ends there is the one that the system reports for this level.
 pub(in super::super) fn is_level(reported: Option<f64>, end: f64) -> Evidence {
-    agrees("size of the cache as the system tells it", reported, end)
+    agrees(REPORTED_SIZE, reported, end)
 }
 
 /// Whether the reported value agrees with the one found. A difference refutes nothing: either may be right.

@@ -49,7 +49,7 @@ pub(super) fn write(b: &mut Bencher, state: State) -> Result<(), Failure> {
                 |pages| walk.next(pages),
                 write,
             )?;
-            walk.claim(b)
+            walk.claim(b, 0)
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
-use syscost_sys::process::die_with_parent;
+use syscost_sys::process::{die_with_parent, proc_of};
 
 use super::minor_faults;
 use crate::memory::space::area::Area;
@@ -171,8 +171,8 @@ impl Sleeper {
     fn pages(&self, start: *const u8, count: usize) -> Result<usize, Failure> {
         match (&self.child, self.is_ours()) {
             (Some(child), true) => {
-                let process = child.id().to_string();
-                Ok(pagemap::look_in(&process, start, count * page_size())?.present)
+                let folder = proc_of(child.id().cast_unsigned())?;
+                Ok(pagemap::look_in(&folder, start, count * page_size())?.present)
             }
             _ => Ok(0),
         }

@@ -22,12 +22,12 @@ pub(crate) struct Seen {
 
 /// Reads the state of whole pages.
 pub(crate) fn look(start: *const u8, bytes: usize) -> Result<Seen, Failure> {
-    look_in("self", start, bytes)
+    look_in("/proc/self", start, bytes)
 }
 
-/// As [`look`], for another process, given by its number: a child.
-pub(crate) fn look_in(process: &str, start: *const u8, bytes: usize) -> Result<Seen, Failure> {
-    let path = format!("/proc/{process}/pagemap");
+/// As [`look`], for another process, given by its folder in /proc: a child.
+pub(crate) fn look_in(folder: &str, start: *const u8, bytes: usize) -> Result<Seen, Failure> {
+    let path = format!("{folder}/pagemap");
     let page = page_size();
     let mut entries = vec![0; bytes / page * 8];
     // Opened each time, so that a forked copy of this process sees its own.

@@ -13,6 +13,7 @@ use syscost_harness::prelude::*;
 
 use super::pipe;
 use crate::descriptor::claim_kind;
+use crate::net::far_end::usable;
 
 /// The cases of every benchmark that waits for descriptors.
 pub(in super::super) const fn readiness_cases() -> Cases {
@@ -55,6 +56,9 @@ impl Descriptors {
             count - 1
         };
         let limit = RaisedLimit::to(2 * count + 2 * OTHERS)?;
+        if case.get("of") == "tcp" {
+            usable(Ipv4Addr::LOCALHOST.into())?;
+        }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .map_err(|error| Failure::of("listen on the loopback interface", error))?;
         let mut watched = Vec::with_capacity(count);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::io::{Errno, read};
 use rustix::pipe::pipe;
 use syscost_harness::prelude::*;
+use syscost_sys::process::proc_of;
 use syscost_sys::scratch::{Directory, directory_in};
 
 use crate::task::child::{Child, close, fork};
@@ -71,7 +72,8 @@ impl Groups {
 
     /// Whether the process is in this group.
     pub(super) fn holds(&self, group: usize) -> Result<bool, Failure> {
-        let path = format!("/proc/{}/cgroup", self.id);
+        let id = self.process.as_ref().map_or(0, Child::id);
+        let path = format!("{}/cgroup", proc_of(id.cast_unsigned())?);
         let text = fs::read_to_string(&path).map_err(|cause| Failure::of(&path, cause))?;
         let wanted = self.groups[group].path();
         Ok(path_in_tree(&text).is_some_and(|path| wanted.ends_with(path.trim_start_matches('/'))))

@@ -10,6 +10,7 @@ use rustix::io::{Errno, read, write};
 use rustix::pipe::pipe;
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
+use syscost_sys::process::proc_of;
 use syscost_sys::raw::{syscall1, syscall2};
 
 use super::kind::Kind;
@@ -192,7 +193,7 @@ impl Holder {
             true => kind.flag | libc::CLONE_NEWUSER,
             false => kind.flag,
         };
-        let process = clone3(flags, || {
+        let process = clone3(flags as u64, || {
             // The pipe ends with this process's parent, the only one that then holds the other end.
             close(life.as_raw_fd());
             while read(&end, &mut [0; 1]) == Err(Errno::INTR) {}
@@ -202,8 +203,9 @@ impl Holder {
             Failure::Failed(what) => Failure::Unsupported(what),
             other => other,
         })?;
+        let folder = proc_of(process.id().cast_unsigned())?;
         let open = |kind: &str| {
-            let path = format!("/proc/{}/ns/{kind}", process.id());
+            let path = format!("{folder}/ns/{kind}");
             File::open(&path).map_err(|cause| Failure::Unsupported(format!("open {path}: {cause}")))
         };
         let (wanted, user) = (open(kind.name)?, open("user")?);

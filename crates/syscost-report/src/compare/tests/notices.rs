@@ -73,6 +73,10 @@ fn a_tail_beside_a_neighbour_is_no_part_of_the_mean() {
 #[test]
 fn what_single_runs_cannot_tell_is_said_before_all_else() {
     let caveat = "one run per side: run-to-run variation is unknown";
+    let of_single_runs = |compared: &mut syscost_results::compare::Comparison, known: bool| {
+        let rows = compared.rows.iter_mut();
+        rows.for_each(|row| row.knows_runs = known);
+    };
     let mut comparison = comparison();
     let options = TableOptions {
         width: 400,
@@ -83,11 +87,17 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
         "two runs and another"
     );
     comparison.new.runs.truncate(1);
+    comparison.spread.clear();
     assert!(
         !table(&comparison, &options).contains(caveat),
-        "another run"
+        "one run a side, of which documents know how they differ from kept ones"
     );
-    comparison.spread.clear();
+    of_single_runs(&mut comparison, false);
+    comparison.rows[0].knows_runs = true;
+    let text = table(&comparison, &options);
+    let some = "one run per side of 3 of 4 rows: run-to-run variation is unknown";
+    assert!(text.contains(some), "{text}");
+    of_single_runs(&mut comparison, false);
     let text = table(&comparison, &options);
     assert!(
         text.lines()
@@ -98,6 +108,7 @@ fn what_single_runs_cannot_tell_is_said_before_all_else() {
     let text = markdown(&comparison, false);
     assert!(text.contains(&format!("\n- {caveat}")), "{text}");
     comparison.paired = true;
+    of_single_runs(&mut comparison, true);
     let text = table(&comparison, &options);
     assert!(!text.contains(caveat), "{text}");
     assert!(
@@ -190,4 +201,84 @@ fn the_power_of_each_row_is_listed_the_best_known_first() {
         text.contains("| `signal.catch` | 1.03 µs | none |"),
         "{text}"
     );
+}
+
+#[test]
+fn a_fact_shows_where_its_two_values_differ() {
+    let mut comparison = comparison();
+    let mitigation = |what: &str| format!("Mitigation: {what}; STIBP: disabled; RSB filling; BHI");
+    let command_line =
+        |last: &str| format!("console=ttyS0 quiet panic=1 {} {last}", "a=b ".repeat(40));
+    let long = "[{\"level\":1,\"size\":32768},".repeat(8);
+    comparison.facts = vec![
+        fact(
+            "machine.mitigations.spectre_v2",
+            Some(&mitigation("Retpolines")),
+            Some(&mitigation("Enhanced IBRS")),
+            Some("costs of entering the kernel may change with it"),
+        ),
+        fact(
+            "machine.kernel_cmdline",
+            Some(&command_line("mitigations=off")),
+            Some(&command_line("mitigations=auto")),
+            None,
+        ),
+        fact("caches", None, Some(&long), None),
+    ];
+    for width in [80, 120] {
+        let options = TableOptions {
+            width,
+            ..TableOptions::default()
+        };
+        let text = table(&comparison, &options);
+        let (_, differs) = text.split_once("differs").expect("a section");
+        let facts: Vec<&str> = differs.split("\n\n").next().expect("one").lines().collect();
+        let facts = facts.join(" ").replace("   ", " ");
+        for part in [
+            "Retpolines; STIBP",
+            "Enhanced IBRS",
+            "(costs of entering the kernel may change with it)",
+            "mitigations=off",
+            "mitigations=auto",
+            "caches: unknown -> [{\"level\"",
+        ] {
+            assert!(facts.contains(part), "{width}: {part}: {facts}");
+        }
+        assert!(
+            text.lines().all(|line| crate::paint::width(line) <= width),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn sides_measured_in_turn_are_called_a_and_b_throughout() {
+    let mut comparison = comparison();
+    comparison.paired = true;
+    comparison.rows[0].compared_in = ComparedIn::OneFrequency;
+    let options = TableOptions {
+        width: 200,
+        ..TableOptions::default()
+    };
+    let texts = |comparison: &_| [table(comparison, &options), markdown(comparison, true)];
+    for text in texts(&comparison) {
+        for part in ["as if both sides had run at A's", "Cost of B relative to A"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(text.contains("with the 95 % interval"), "{text}");
+        for word in ["base  ", "- base:", "Base", "New"] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
+    }
+    // Without an interval in any group none is explained.
+    for group in &mut comparison.groups {
+        (group.ci95_low, group.ci95_high) = (None, None);
+    }
+    for text in texts(&comparison) {
+        assert!(!text.contains("with the 95 % interval"), "{text}");
+        assert!(
+            text.contains("too few benchmarks for an interval"),
+            "{text}"
+        );
+    }
 }

@@ -38,6 +38,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             ci95_high: Some(1.3),
             error: Some(0.01),
             freedom: Some(10),
+            knows_runs: false,
             margin: 0.02,
             same_within: 0.02,
             p_value: Some(0.0002),
@@ -84,6 +85,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         "a neighbour may be part",
         "p99 100 ns -&gt; 150 ns (1.50x)",
         "measured in turn",
+        ">B / A</button>",
         "1 further run shows how far runs differ",
     ] {
         assert!(page.contains(text), "not found: {text}");

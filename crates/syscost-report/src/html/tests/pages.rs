@@ -147,6 +147,11 @@ fn two_runs_say_what_changed_as_compare_does() {
         let (own, _) = at.split_once("</tbody>").expect("its end");
         assert!(own.contains(crate::compare::verdict(row.verdict)), "{own}");
     }
+    assert!(!changes.contains("No row is known"));
+    // What is inconclusive may have changed all the same.
+    let mut again = base.clone();
+    again.id = "again".to_owned();
+    assert!(draw(&[&base, &again]).contains("No row is known to have changed."));
     assert!(!draw(&[&base]).contains("id=\"changes\""));
 }
 

@@ -263,3 +263,15 @@ fn a_warning_says_when_it_was_seen() {
     );
     assert!(page.contains("rows may be flagged <code>shared</code>"));
 }
+
+#[test]
+fn the_noise_of_every_cpu_that_measured_is_a_fact() {
+    let mut run = fixture::run();
+    for (probe, lost) in run.noise.iter_mut().zip([73.1, 85.3]) {
+        (probe.used, probe.lost_percent, probe.longest_gap_us) = (true, lost, 67_058.0);
+    }
+    let page = draw(&[&run]);
+    for part in ["73.1 % of CPU", "85.3 % of CPU", "longest gap 67.1 ms;"] {
+        assert!(page.contains(part), "{part}");
+    }
+}

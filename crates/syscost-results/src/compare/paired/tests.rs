@@ -102,12 +102,12 @@ fn rounds_that_are_undisturbed_on_one_side_only_count_as_well() {
     );
 }
 
-/// A run of 200 rows with six rounds each; `common` is by how much those of one number move
+/// A run of 200 rows with this many rounds each; `common` is by how much those of one number move
 /// together on both sides, `own` by how much each differs.
-fn in_turn(common: f64, own: f64, seed: u64) -> [Run; 2] {
+fn in_turn(rounds: u32, common: f64, own: f64, seed: u64) -> [Run; 2] {
     let mut rng = fastrand::Rng::with_seed(seed);
     let rows = (0..200).map(|index| {
-        let both = (0..6).map(|_| (common * normal(&mut rng)).exp());
+        let both = (0..rounds).map(|_| (common * normal(&mut rng)).exp());
         let both: Vec<f64> = both.collect();
         [0, 1].map(|_| {
             let processes = both
@@ -123,7 +123,7 @@ fn in_turn(common: f64, own: f64, seed: u64) -> [Run; 2] {
 #[test]
 fn runs_measured_in_turn_say_at_least_as_much_as_the_same_runs_apart() {
     for (common, own) in [(0.0, 0.005), (0.0, 0.02), (0.01, 0.005), (0.05, 0.003)] {
-        let [base, new] = in_turn(common, own, 8);
+        let [base, new] = in_turn(6, common, own, 8);
         let (paired, apart) = (compare_pair(&base, &new), compare(&[&base], &[&new], &[]));
         let [of_paired, of_apart] = [&paired, &apart].map(|of| of.count(Change::Inconclusive));
         println!("{common} {own}: {of_paired} inconclusive in turn, {of_apart} apart");
@@ -169,4 +169,62 @@ fn rounds_of_one_side_only_are_left_out() {
         two.notes,
         ["too few rounds: 6 on the base side, 2 on the new side, at least 3 each are needed"]
     );
+}
+
+/// Runs of 200 rows of which 12 rounds were undisturbed on both sides, and `others` on the base's
+/// alone and as many on the new side's alone. What a round adds to both, and what it adds to each
+/// alone, have these deviations; the new side is `factor` times as high.
+fn partly_in_turn(others: u32, (common, own): (f64, f64), factor: f64, seed: u64) -> [Run; 2] {
+    const BOTH: u32 = 12;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let rows = (0..200).map(|index| {
+        let levels = (0..BOTH + 2 * others).map(|_| 100.0 * (common * normal(&mut rng)).exp());
+        let levels: Vec<f64> = levels.collect();
+        [(0, 1.0), (others, factor)].map(|(first, factor)| {
+            let kept = first..first + BOTH + others;
+            let of_round = |level: &f64| vec![level * factor * (own * normal(&mut rng)).exp(); 5];
+            let processes = levels[kept.start as usize..kept.end as usize].iter();
+            let mut row = row(&format!("x.r{index:03}"), processes.map(of_round).collect());
+            let samples = row.samples.iter_mut().flatten();
+            samples.for_each(|round| round.round += first);
+            row
+        })
+    });
+    let (base, new): (Vec<_>, Vec<_>) = rows.map(|[base, new]| (base, new)).unzip();
+    [run("a", base), run("b", new)]
+}
+
+#[test]
+fn intervals_of_rounds_in_turn_cover_what_they_claim() {
+    // Of the rows that are compared by their pairs (11 degrees of freedom) as of all: where the
+    // narrower interval was taken, pairs with many other rounds covered 88 %.
+    let effect = 1.05;
+    for (others, common) in [(0, 0.0), (0, 0.02), (60, 0.02)] {
+        let (mut all, mut of_pairs) = (Vec::new(), Vec::new());
+        for seed in 0..5 {
+            let [base, new] = partly_in_turn(others, (common, 0.01), effect, seed);
+            for row in compare_pair(&base, &new).rows {
+                let interval = row.ci95_low.zip(row.ci95_high);
+                let (low, high) = interval.expect("enough rounds a side");
+                let is_covered = (low..=high).contains(&effect);
+                all.push(is_covered);
+                of_pairs.extend((row.freedom == Some(11)).then_some(is_covered));
+            }
+        }
+        let share = |covered: &[bool]| {
+            covered.iter().filter(|one| **one).count() as f64 / covered.len() as f64
+        };
+        let (whole, pairs) = (share(&all), share(&of_pairs));
+        println!(
+            "{others} {common}: {whole} of all, {pairs} of {}",
+            of_pairs.len()
+        );
+        assert!(
+            (0.935..0.985).contains(&whole),
+            "{others} {common}: {whole}"
+        );
+        let has_pairs = of_pairs.len() > 300;
+        assert_eq!(has_pairs, common > 0.0, "{others} {common}");
+        assert!(!has_pairs || pairs > 0.93, "{others} {common}: {pairs}");
+    }
 }

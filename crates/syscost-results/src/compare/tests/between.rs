@@ -49,9 +49,12 @@ fn what_is_known_of_one_side_holds_for_both_and_a_large_change_is_found() {
     for (base, new) in [(kept, None), (None, kept)] {
         let slower = compare(&[&side(100.0, base)], &[&side(104.0, new)], &[]);
         assert_eq!(only(&slower).verdict, Change::Inconclusive, "{slower:?}");
+        assert_eq!(slower.of_single_runs(), 0, "the kept runs are behind it");
         let slower = compare(&[&side(100.0, base)], &[&side(130.0, new)], &[]);
         assert_eq!(only(&slower).verdict, Change::Worse, "{slower:?}");
     }
+    let single = compare(&[&side(100.0, None)], &[&side(104.0, None)], &[]);
+    assert_eq!(single.of_single_runs(), 1, "nothing is");
     // Rounds measured in turn are minutes of one run.
     let in_turn = compare_pair(&side(100.0, kept), &side(104.0, kept));
     assert_eq!(only(&in_turn).verdict, Change::Worse, "{in_turn:?}");

@@ -32,6 +32,23 @@ fn an_interval_is_no_narrower_than_the_grain_of_its_method() {
 }
 
 #[test]
+fn an_interval_holds_only_possible_values() {
+    for medians in [
+        vec![2.0, 40.0, 60.0],
+        vec![1.0, 2.0, 30.0, 90.0, 95.0, 99.0],
+    ] {
+        let share = estimate(&levels(&medians), &Rules::new(Unit::Percent)).estimate;
+        assert!(share.ci95_high <= Some(100.0), "{share:?}");
+        assert!(share.median < share.ci95_high, "{share:?}");
+        // Nothing bounds a time.
+        let time = estimate(&levels(&medians), &Rules::new(Unit::Nanoseconds)).estimate;
+        assert_eq!(time.ci95_low, share.ci95_low);
+    }
+    let time = estimate(&levels(&[2.0, 40.0, 60.0]), &Rules::new(Unit::Nanoseconds)).estimate;
+    assert!(time.ci95_high > Some(100.0), "{time:?}");
+}
+
+#[test]
 fn a_size_out_of_a_few_is_one_of_them() {
     let rules = Rules {
         discrete: true,
@@ -39,4 +56,33 @@ fn a_size_out_of_a_few_is_one_of_them() {
     };
     let out = estimate(&levels(&[48.0, 48.0, 48.0, 64.0, 64.0, 64.0]), &rules).estimate;
     assert_eq!((out.median, out.ci95_low), (Some(64.0), Some(48.0)));
+}
+
+#[test]
+fn a_frequency_that_no_sample_had_makes_no_cycles() {
+    // Beside a neighbour only the slowest and the fastest sample know theirs, and the round's is
+    // their mean.
+    let round = RoundSamples {
+        core_ghz: Some(2.25),
+        sample_ghz: vec![1.42, 0.0, 0.0, 0.0, 3.08],
+        ..round(vec![145_000.0, 3400.0, 13_800.0, 1850.0, 1660.0])
+    };
+    let cycles = |round: &RoundSamples| {
+        estimate(&vec![round.clone(); 6], &Rules::new(Unit::Nanoseconds)).core_cycles
+    };
+    assert_eq!(cycles(&round), None);
+    // Those that know theirs stand for the others if they are like them.
+    let alike = RoundSamples {
+        sample_ghz: vec![3.0, 3.0, 0.0, 0.0, 3.0],
+        values: vec![100.0, 101.0, 100.5, 100.2, 99.0],
+        ..round.clone()
+    };
+    assert_eq!(cycles(&alike), Some(300.0));
+    // Older runs know only the round's.
+    let older = RoundSamples {
+        core_ghz: Some(3.0),
+        sample_ghz: Vec::new(),
+        ..round
+    };
+    assert_eq!(cycles(&older), Some(10_200.0));
 }

@@ -54,6 +54,12 @@ pub(crate) fn reset_signals() {
     }
 }
 
+/// Lets this thread read the time stamp counter (x86; elsewhere the kernel refuses, and it can).
+pub(crate) fn allow_tsc() {
+    // SAFETY: the call changes nothing but whether an instruction is allowed.
+    unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_ENABLE, 0, 0, 0) };
+}
+
 /// Keeps this process and its children from leaving a core file. A limit of one byte is too small
 /// for any file, and the kernel takes it as a request to start no helper either (core(5)).
 pub(crate) fn leave_no_core() {
@@ -174,4 +180,26 @@ fn child(pid: u32) -> io::Result<Pid> {
     let pid = Pid::from_raw(pid.cast_signed())
         .filter(|pid| !pid.as_raw_nonzero().is_negative() && !pid.is_init());
     Ok(pid.ok_or(io::ErrorKind::InvalidInput)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_stamp_counter_is_allowed_again() {
+        // The setting is a thread's own.
+        let thread = std::thread::spawn(|| {
+            // SAFETY: only an instruction that this thread does not use is forbidden meanwhile.
+            if unsafe { libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV, 0, 0, 0) } != 0 {
+                return println!("skipped: no time stamp counter to forbid");
+            }
+            allow_tsc();
+            let mut mode: libc::c_int = 0;
+            // SAFETY: `mode` is one int, writable.
+            unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode, 0, 0, 0) };
+            assert_eq!(mode, libc::PR_TSC_ENABLE);
+        });
+        thread.join().unwrap();
+    }
 }

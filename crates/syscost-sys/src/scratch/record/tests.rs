@@ -101,6 +101,9 @@ fn keys_of_another_world_are_not_ours_to_remove() {
         parse(&format!("boot ipc:[2]\nfile {}\n", file.display())),
         Some(Thing::File(file))
     );
+    // As where /proc shows processes only.
+    assert!(parse(&format!("{UNKNOWN_WORLD}\ntree /tmp/syscost-1\n")).is_some());
+    assert_eq!(parse(&format!("{UNKNOWN_WORLD}\nsemaphores 7\n")), None);
     assert_eq!(parse("boot"), None, "cut short");
 }
 

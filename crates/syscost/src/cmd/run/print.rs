@@ -93,11 +93,30 @@ fn name(path: &Path) -> String {
 /// Suggests commands to use next.
 fn next(run: &Run, path: &Path) -> String {
     let name = name(path);
-    let summary = match has_many(run) {
-        true => format!("syscost show {name} --summary, "),
-        false => String::new(),
+    let text = match has_many(run) {
+        true => format!("syscost show {name} --summary, syscost numbers {name}"),
+        // Of a few selected rows, hardly one is among the numbers.
+        false => format!("syscost show {name} -v for the evidence"),
     };
-    format!(
-        "Next: {summary}syscost numbers {name}, or a page to look at: syscost report {name} -o report.html\n"
-    )
+    format!("Next: {text}, or a page to look at: syscost report {name} -o report.html\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_suggested_for_a_run_that_has_many() {
+        let reference = references::shipped().next().expect("there is one");
+        let mut run = reference.as_beside().run.clone();
+        let next = |run: &Run| next(run, Path::new("run.json"));
+        assert!(next(&run).contains("syscost numbers run.json"));
+        run.measurements
+            .retain(|row| row.name.starts_with("switch."));
+        let few = next(&run);
+        assert!(
+            few.contains("syscost show run.json -v") && !few.contains("numbers"),
+            "{few}"
+        );
+    }
 }

@@ -1,7 +1,7 @@
 //! What rows count: the claims of their evidence, and details. Much of that is only known once they
 //! are run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::process;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -30,26 +30,36 @@ const EFFORT: Effort = Effort {
     second_witness: false,
 };
 
-/// Finds what rows count.
-pub(super) trait Counts {
-    /// Returns the names of everything that each of these rows counts, by the row's name. Rows for
-    /// which that is unknown are absent.
-    fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>>;
+/// Where it is looked up what rows count, beyond what their benchmarks declare.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Counts<'r> {
+    /// Nowhere: it is not needed to show a study.
+    Unknown,
+    /// In this run, by which the study is judged.
+    Of(&'r Run),
+    /// By an unrecorded trial of each row and in the latest kept run, since some details occur only
+    /// in longer runs: whoever measures touches the machine anyway.
+    Tried,
+    /// These, by every row.
+    #[cfg(test)]
+    These(&'static [&'static str]),
 }
 
-/// Finds it by an unrecorded trial of each row and in the latest kept run, since some details occur
-/// only in longer runs.
-pub(super) struct Tried;
-
-impl Counts for Tried {
-    fn of<'r>(self, rows: impl Iterator<Item = &'r Row>) -> BTreeMap<String, Vec<String>> {
-        let rows: BTreeMap<String, Row> = rows.map(|row| (row.name(), row.clone())).collect();
-        let counts = rows.into_iter().filter_map(|(name, row)| {
-            let mut all = tried(&row)?;
-            all.extend(kept(&name).unwrap_or_default());
-            Some((name, all.into_iter().collect()))
-        });
-        counts.collect()
+impl Counts<'_> {
+    /// Returns the names of everything that this row counts; `None` if that is unknown.
+    pub(super) fn of(self, row: &Row) -> Option<Vec<String>> {
+        let all = match self {
+            Counts::Unknown => return None,
+            Counts::Of(run) => counted(run, &row.name())?,
+            Counts::Tried => {
+                let mut all = tried(row)?;
+                all.extend(kept(&row.name()).unwrap_or_default());
+                all
+            }
+            #[cfg(test)]
+            Counts::These(names) => names.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        Some(all.into_iter().collect())
     }
 }
 

@@ -1,0 +1,127 @@
+//! What a count must be for a claim to hold, how evidence shows it, and how it is read again.
+
+use crate::Fact;
+
+/// The condition that a count must satisfy for the claim to hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// This count, to within a millionth.
+    Exactly(f64),
+    /// No more than this.
+    AtMost(f64),
+    /// No less than this.
+    AtLeast(f64),
+    /// Between these, both included.
+    Within(f64, f64),
+}
+
+impl Bound {
+    /// Whether `observed` satisfies the bound.
+    pub fn holds(&self, observed: f64) -> bool {
+        match *self {
+            Bound::Exactly(value) => (observed - value).abs() <= 1e-6 * value.abs().max(1.0),
+            Bound::AtMost(value) => observed <= value,
+            Bound::AtLeast(value) => observed >= value,
+            Bound::Within(low, high) => (low..=high).contains(&observed),
+        }
+    }
+
+    /// The upper limit; `None` if there is none.
+    pub fn max(&self) -> Option<f64> {
+        match *self {
+            Bound::Exactly(most) | Bound::AtMost(most) | Bound::Within(_, most) => Some(most),
+            Bound::AtLeast(_) => None,
+        }
+    }
+
+    /// The lower limit; 0 if there is none.
+    pub fn min(&self) -> f64 {
+        match *self {
+            Bound::Exactly(least) | Bound::AtLeast(least) | Bound::Within(least, _) => least,
+            Bound::AtMost(_) => 0.0,
+        }
+    }
+
+    /// The bound in the form that evidence shows.
+    pub fn fact(&self) -> Fact {
+        // A product of decimals is seldom the intended decimal.
+        let exact = |edge: f64| (edge * 1e6).round() / 1e6;
+        match *self {
+            Bound::Exactly(value) => Fact::Number(value),
+            Bound::AtMost(value) => Fact::Text(format!("at most {}", exact(value))),
+            Bound::AtLeast(value) => Fact::Text(format!("at least {}", exact(value))),
+            Bound::Within(low, high) => Fact::Text(format!("{} to {}", exact(low), exact(high))),
+        }
+    }
+
+    /// The bound that evidence shows; `None` if what it shows is in other words.
+    pub fn read(fact: &Fact) -> Option<Self> {
+        // What was rounded away when it was shown is given back.
+        const ROUNDED: f64 = 0.5e-6;
+        let number = |text: &str| text.parse::<f64>().ok().filter(|edge| edge.is_finite());
+        let (below, above) = (|edge| edge - ROUNDED, |edge| edge + ROUNDED);
+        match fact {
+            Fact::Number(value) => Some(Bound::Exactly(*value)),
+            Fact::Text(text) => {
+                if let Some(most) = text.strip_prefix("at most ") {
+                    return number(most).map(above).map(Bound::AtMost);
+                }
+                if let Some(least) = text.strip_prefix("at least ") {
+                    return number(least).map(below).map(Bound::AtLeast);
+                }
+                let (low, high) = text.split_once(" to ")?;
+                Some(Bound::Within(below(number(low)?), above(number(high)?)))
+            }
+        }
+    }
+}
+
+/// The reason for which a claim is confirmed though its bound does not hold: what is counted
+/// happened once, in so many operations.
+pub fn a_single_one_in(operations: u64) -> String {
+    format!("a single one in {operations} operations")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_hold_at_their_edges() {
+        assert!(Bound::Exactly(1.0).holds(1.0) && !Bound::Exactly(1.0).holds(0.999));
+        assert!(Bound::AtMost(0.01).holds(0.01) && !Bound::AtMost(0.01).holds(0.0101));
+        assert!(Bound::AtLeast(50.0).holds(50.0) && !Bound::AtLeast(50.0).holds(49.9));
+        assert!(Bound::Within(1.9, 2.1).holds(2.1) && !Bound::Within(1.9, 2.1).holds(2.2));
+        assert!(!Bound::Exactly(0.0).holds(f64::NAN) && !Bound::AtMost(1.0).holds(f64::NAN));
+    }
+
+    #[test]
+    fn a_bound_is_read_as_it_was_shown() {
+        let third = 1.0 / 3.0;
+        for bound in [
+            Bound::Exactly(third),
+            Bound::AtMost(third),
+            Bound::AtLeast(third),
+            Bound::Within(-third, third),
+        ] {
+            let read = Bound::read(&bound.fact()).expect("a bound");
+            for observed in [-1.0, -third, 0.0, third, 1.0] {
+                assert_eq!(
+                    read.holds(observed),
+                    bound.holds(observed),
+                    "{bound:?} {observed}"
+                );
+            }
+        }
+        for words in [
+            "equal",
+            "any",
+            "at most",
+            "at most 5 %",
+            "0 to 1 or 3",
+            "nan to 1",
+        ] {
+            assert_eq!(Bound::read(&words.into()), None, "{words}");
+        }
+    }
+}
