@@ -1,21 +1,25 @@
 //! The programs of the studies: started as processes of their own, and read.
 
 use std::collections::BTreeMap;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
+use syscost_harness::directory;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_results::study::Study;
 use syscost_sys::audit::uncounted;
 use syscost_sys::counters::Usage;
 use syscost_sys::cpu;
+use syscost_sys::memory;
+use syscost_sys::scratch::{self, Tree};
 use syscost_sys::tiny::TinyProgram;
 
 use crate::timing::clock_read::counter_ticks_per_ns;
 
 /// All programs in one static executable; empty where none could be made.
-static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
+pub(super) static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
 
 /// The compiler that made them, and its version.
 const COMPILER: &str = env!("SYSCOST_PROGRAMS_COMPILER");
@@ -26,13 +30,21 @@ const MISSING: &str = env!("SYSCOST_PROGRAMS_MISSING");
 /// The status with which a program ends that this machine has not what it needs for.
 const UNSUPPORTED: i32 = 77;
 
+/// Filling this much memory takes longer than what is then timed, in bytes.
+const MUCH: u64 = 64 << 20;
+
 /// A program of a study, with its arguments.
 pub(super) struct Program {
     name: &'static str,
+    /// The arguments of a run, and of one whose calls are counted.
     arguments: Vec<String>,
+    counted_arguments: Vec<String>,
+    /// How many operations they make.
     operations: u64,
-    counted: Option<(Vec<String>, u64)>,
+    counted_operations: u64,
     is_pinned: bool,
+    needs_folder: bool,
+    bytes: u64,
     unit: Unit,
 }
 
@@ -41,9 +53,12 @@ pub(super) fn program(name: &'static str, operations: u64) -> Program {
     Program {
         name,
         arguments: Vec::new(),
+        counted_arguments: Vec::new(),
         operations,
-        counted: None,
+        counted_operations: operations,
         is_pinned: true,
+        needs_folder: false,
+        bytes: 0,
         unit: Unit::Nanoseconds,
     }
 }
@@ -70,21 +85,36 @@ impl Program {
     /// Adds an argument.
     pub(super) fn argument(mut self, argument: impl ToString) -> Self {
         self.arguments.push(argument.to_string());
+        self.counted_arguments.push(argument.to_string());
         self
     }
 
     /// Adds an argument, and another one in its place where calls are counted, with which a run makes
     /// this many operations.
     pub(super) fn counted(mut self, usual: impl ToString, counted: u64, operations: u64) -> Self {
-        let mut arguments = self.arguments.clone();
-        arguments.push(counted.to_string());
-        self.counted = Some((arguments, operations));
-        self.argument(usual)
+        self.arguments.push(usual.to_string());
+        self.counted_arguments.push(counted.to_string());
+        self.counted_operations = operations;
+        self
     }
 
     /// Lets the scheduler place it on any CPU of the run.
     pub(super) fn unpinned(mut self) -> Self {
         self.is_pinned = false;
+        self
+    }
+
+    /// Runs it in a scratch folder of the directory in which files are measured: what it leaves behind
+    /// there is removed.
+    pub(super) fn in_scratch_folder(mut self) -> Self {
+        self.needs_folder = true;
+        self
+    }
+
+    /// Says how many bytes of memory it fills. Where there is too little it is not started, and where it
+    /// is much, one result of a round has to do.
+    pub(super) fn filling(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
         self
     }
 
@@ -98,23 +128,29 @@ impl Program {
     pub(super) fn measure(self, b: &mut Bencher) -> Result<(), Failure> {
         let executable = TinyProgram::holding(EXECUTABLE)?;
         let ticks_per_ns = counter_ticks_per_ns(b.clock());
-        let (arguments, operations) = match &self.counted {
-            Some(counted) if !b.is_timed() => counted.clone(),
-            _ => (self.arguments.clone(), self.operations),
+        let (arguments, operations) = match b.is_timed() {
+            true => (&self.arguments, self.operations),
+            false => (&self.counted_arguments, self.counted_operations),
         };
         let unpinned = match self.is_pinned {
             true => None,
             false => Some(Unpinned::new(b)?),
         };
+        memory::enough_for(self.bytes as usize)?;
+        if self.bytes >= MUCH {
+            b.may_take_one();
+        }
+        let folder = self.needs_folder.then(scratch_folder).transpose()?;
         let mut seen = Seen::default();
         b.as_published(operations, || {
             let ran = uncounted(|| {
                 let path = executable.path().to_str().unwrap_or_default();
                 let mut command = Command::new(path);
-                command
-                    .arg0("syscost-study")
-                    .arg(self.name)
-                    .args(&arguments);
+                command.arg0("syscost-study").arg(self.name).args(arguments);
+                if let Some(tree) = &folder {
+                    let held = tree.folder().file().as_raw_fd();
+                    command.current_dir(format!("/proc/self/fd/{held}"));
+                }
                 command.env_clear().stdin(Stdio::null()).output()
             });
             let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
@@ -126,6 +162,19 @@ impl Program {
         b.note("program compiled by", compiled, "build");
         Ok(())
     }
+}
+
+/// A new folder in the first of the directories in which files are measured.
+fn scratch_folder() -> Result<Tree, Failure> {
+    /// As much as a program may write there.
+    const ROOM: u64 = 64 << 20;
+    let directories = directory::given();
+    let first = directories.first().ok_or_else(|| {
+        Failure::Broken("there is no directory in which files are measured".to_owned())
+    })?;
+    let tree = scratch::tree_in(&first.made()?)?;
+    tree.room_for(ROOM)?;
+    Ok(tree)
 }
 
 /// The task and those it starts may run on all CPUs of the run until this is dropped, as if they were
@@ -193,6 +242,7 @@ impl Seen {
                     let end = match symbol {
                         "%" => "percent",
                         "B" => "bytes",
+                        "B/s" => "bytes_per_s",
                         other => other,
                     };
                     self.facts
@@ -242,6 +292,7 @@ fn converted(value: f64, symbol: &str, ticks_per_ns: f64) -> (f64, &str) {
         "ms" => (value * 1e6, "ns"),
         "s" => (value * 1e9, "ns"),
         "bytes" => (value, "B"),
+        "B/tick" => (value * ticks_per_ns * 1e9, "B/s"),
         other => (value, other),
     }
 }
