@@ -302,6 +302,8 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::ExitStatus;
 
+    use syscost_harness::bencher::Pass;
+
     use super::*;
 
     fn ran(status: i32, printed: &str, said: &str) -> Output {
@@ -355,5 +357,43 @@ mod tests {
                 "{printed}"
             );
         }
+    }
+
+    #[test]
+    fn a_rate_by_the_counter_is_one_by_the_second() {
+        assert_eq!(converted(2.0, "B/tick", 3.0), (6e9, "B/s"));
+    }
+
+    #[test]
+    fn what_a_program_leaves_in_its_folder_is_gone_with_the_folder() {
+        let name = format!("left-{}", fastrand::u64(..));
+        let is_there = || {
+            let folders = std::fs::read_dir(&directory::given()[0].path);
+            let mut folders = folders.into_iter().flatten().flatten();
+            folders.any(|folder| folder.path().join(&name).exists())
+        };
+        let tree = match scratch_folder() {
+            Ok(tree) => tree,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        tree.folder().create(&name).expect("it can be written");
+        assert!(is_there());
+        drop(tree);
+        assert!(!is_there());
+    }
+
+    #[test]
+    fn a_program_with_files_runs_in_that_folder() {
+        let found = crate::testing::found_of(&Case::default(), Pass::Timed, &[], |b| {
+            program("whole_system/page_fault", 200)
+                .in_scratch_folder()
+                .measure(b)
+        });
+        let Some(found) = found else { return };
+        assert!(
+            found.details["major_faults_percent"] > 50.0,
+            "{:?}",
+            found.details
+        );
     }
 }

@@ -280,7 +280,7 @@ mod tests {
             with(|one| one.table == "Memory" && !one.published.is_empty()),
             [
                 "access-16k",
-                "access-256m",
+                "access-1g",
                 "l1-border",
                 "l2-border",
                 "l3-border",
