@@ -127,7 +127,6 @@ fn interval(unit: Unit, view: &View) -> String {
             let [low, high] = [low, high].map(|end| units::quantity(unit, end));
             format!("{low} to {high}, {} processes", view.from)
         }
-        _ if view.from == 1 => "from one process, too few for an interval".to_owned(),
-        _ => format!("from {} processes, too few for an interval", view.from),
+        _ => format!("{} processes: too few for an interval", view.from),
     }
 }

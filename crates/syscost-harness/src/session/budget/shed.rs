@@ -131,9 +131,17 @@ fn left_out(
     while let Some(next) = rows.iter().position(&may_go)
         && is_too_much(&rows)
     {
-        out.push(rows.remove(next).index);
+        out.push(rows.remove(next));
     }
-    out
+    // Those that went in vain, before a longer one of an earlier tier had to go as well.
+    for at in (0..out.len()).rev() {
+        rows.push(out[at]);
+        match is_too_much(&rows) {
+            true => rows.truncate(rows.len() - 1),
+            false => drop(out.remove(at)),
+        }
+    }
+    out.into_iter().map(|row| row.index).collect()
 }
 
 /// The time from which a row counts as much longer than the median of these, in seconds.
@@ -201,6 +209,7 @@ mod tests {
         (rows[2].tier, rows[3].tier) = (1, 1);
         let out = |left_s| too_long(rows.clone(), 0.0, 5, left_s);
         assert_eq!((out(6.5), out(5.1)), (vec![3], vec![3, 2]));
+        assert_eq!(out(3.0), [1], "the others went in vain");
         assert_eq!(out(1.0), [3, 2, 1]);
         // Long ones make way for those that are not measured yet, unless these are of a later tier.
         rows[1].takes.longest_s = 9.0;
