@@ -3,7 +3,7 @@
 //! ## Measures
 //! A loop that follows a chain of pointers through `size` bytes, in an order shuffled by the Fisher-Yates
 //! algorithm, between CPUID and RDTSC before and RDTSCP and CPUID after, per access; the mean of 10 such
-//! trials, each of which continues where the one before ended. A trial has 1 000 000 accesses up to 64 KiB,
+//! trials, each of which continues where the one before ended. A trial has 1 000 000 accesses up to 32 KiB,
 //! as published, and 20 000 beyond, unless the study is run with `--thorough`. The program is compiled
 //! without optimisation, as the text's was: its counter and the pointer itself are in memory. How long the
 //! elements are is not published: here each takes a line of 64 bytes; nor is whether pages were huge: here

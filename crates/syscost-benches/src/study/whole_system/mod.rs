@@ -9,10 +9,12 @@ use super::program::{program, support};
 /// Trials whose mean is a published result.
 const TRIALS: u64 = 10;
 
-/// Operations of a trial where they are short, as published.
+/// Operations of a trial, as published.
 const MANY: u64 = 1_000_000;
 
-/// Operations of a trial that take long: fewer than published, unless there is time.
+/// Operations of a trial: fewer than published, unless there is time. READINGS is of calls without a
+/// system call as well.
+const READINGS: u64 = 100_000;
 const CALLS: u64 = 20_000;
 const ROUND_TRIPS: u64 = 1_000;
 
@@ -28,8 +30,10 @@ fn many_or(few: u64) -> u64 {
     }
 }
 
-/// Operations of a trial whose system calls are counted, where those of a usual one would take too long.
+/// Operations of a trial whose system calls are counted, and the bytes that it fills, where those of a
+/// usual one would take too long.
 const COUNTED: u64 = 100;
+const COUNTED_BYTES: u64 = 1 << 20;
 
 pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     id: "study.whole_system.timing_overhead",
@@ -38,7 +42,12 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     support,
-    run: |b| program("whole_system/timing_overhead", TRIALS * MANY).measure(b),
+    run: |b| {
+        let readings = many_or(READINGS);
+        program("whole_system/timing_overhead", TRIALS * readings)
+            .argument(readings)
+            .measure(b)
+    },
     source: include_str!("timing_overhead.c"),
     ..Benchmark::DEFAULT
 };
@@ -56,9 +65,10 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     support,
     run: |b| {
-        let arguments = b.case().number("arguments");
-        program("whole_system/procedure_call", TRIALS * MANY)
+        let (arguments, turns) = (b.case().number("arguments"), many_or(READINGS));
+        program("whole_system/procedure_call", TRIALS * turns)
             .argument(arguments)
+            .argument(turns)
             .measure(b)
     },
     source: include_str!("procedure_call.c"),
@@ -141,7 +151,7 @@ const SIZES: [&str; 11] = [
 ];
 
 /// Up to this size in bytes a trial has as many accesses as published.
-const QUICK: u64 = 64 << 10;
+const QUICK: u64 = 32 << 10;
 
 /// Accesses of a trial beyond.
 const FEW: u64 = 20_000;
@@ -174,9 +184,9 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
             false => many_or(FEW),
         };
         program("whole_system/memory_access", TRIALS * accesses)
-            .argument(accesses)
+            .counted(accesses, COUNTED, TRIALS * COUNTED)
             // What is counted does not depend on the size.
-            .counted(bytes, bytes.min(EXPENSIVE), TRIALS * accesses)
+            .counted(bytes, bytes.min(COUNTED_BYTES), TRIALS * COUNTED)
             .filling(bytes)
             .measure(b)
     },
@@ -184,9 +194,8 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Bytes of both arrays, as published, and those of a run whose system calls are counted.
+/// Bytes of both arrays, as published.
 const GIGABYTE: u64 = 1_000_000_000;
-const COUNTED_BYTES: u64 = 16 << 20;
 
 /// Trials of a bandwidth: fewer than published, unless there is time.
 const FEW_TRIALS: u64 = 3;
