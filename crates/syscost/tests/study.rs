@@ -228,7 +228,15 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
         "--format",
         "json",
     ];
-    let judged = program.json(&run);
+    let output = program.run(&run);
+    // 5 where the machine is too busy for all of its published figures.
+    let code = output.status.code();
+    assert!(
+        matches!(code, Some(0 | 5)),
+        "{code:?}: {}",
+        text(&output.stderr)
+    );
+    let judged: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     let quantities = judged[0]["judged"].as_array().expect("quantities");
     let getpid = quantities
         .iter()
@@ -249,4 +257,21 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     assert!(written.status.success(), "{written:?}");
     let page = fs::read_to_string(page).expect("the page");
     assert!(page.contains("id=\"study-call-and-switch\""));
+}
+
+#[test]
+fn a_study_without_time_for_its_published_figures_is_incomplete_and_says_once_which() {
+    let program = Program::new();
+    let words = ["study", "run", "whole-system", "--budget", "4", "--no-save"];
+    let output = program.run(&words);
+    let said = text(&output.stderr);
+    let of_study: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("whole-system is incomplete"))
+        .collect();
+    assert_eq!(of_study.len(), 1, "{said}");
+    assert!(of_study[0].contains("--thorough"), "{said}");
+    // 4 where there was no time for anything.
+    let code = output.status.code();
+    assert!(matches!(code, Some(4 | 5)), "{code:?}: {said}");
 }

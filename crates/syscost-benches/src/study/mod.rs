@@ -7,12 +7,12 @@
 
 mod call_and_switch;
 mod clock_read_switch;
+#[cfg(test)]
+mod machine_code;
 pub mod own;
-mod procedure;
 mod program;
 mod switch_costs;
 mod three_costs;
-mod unoptimised;
 mod whole_system;
 
 use syscost_harness::prelude::*;
@@ -41,14 +41,14 @@ pub(crate) const GROUP: Group = Group {
         clock_read_switch::LARGEST_STEP,
         clock_read_switch::READ_ZERO_BYTES,
         clock_read_switch::PROCESS_SWITCH,
-        whole_system::timing_overhead::BENCHMARK,
-        whole_system::procedure_call::BENCHMARK,
-        whole_system::system_call::BENCHMARK,
-        whole_system::task_creation::BENCHMARK,
-        whole_system::switch::BENCHMARK,
-        whole_system::memory_access::BENCHMARK,
-        whole_system::memory_bandwidth::BENCHMARK,
-        whole_system::page_fault::BENCHMARK,
+        whole_system::TIMING_OVERHEAD,
+        whole_system::PROCEDURE_CALL,
+        whole_system::SYSTEM_CALL,
+        whole_system::TASK_CREATION,
+        whole_system::SWITCH,
+        whole_system::MEMORY_ACCESS,
+        whole_system::MEMORY_BANDWIDTH,
+        whole_system::PAGE_FAULT,
         own::BENCHMARK,
     ],
     hidden: true,

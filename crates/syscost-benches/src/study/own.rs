@@ -82,7 +82,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let mut programs = given().into_iter();
     let own = programs.find(|one| one.study == study && one.quantity == quantity);
     let own = own.ok_or_else(|| {
-        let what = format!("the program is not at hand: syscost study run with the file of `{study}`");
+        let what =
+            format!("the program is not at hand: syscost study run with the file of `{study}`");
         Failure::Unsupported(what)
     })?;
     let start = || {

@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
+use syscost_harness::directory;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_results::study::Study;
 use syscost_sys::audit::uncounted;
 use syscost_sys::counters::Usage;
 use syscost_sys::cpu;
+use syscost_sys::memory;
+use syscost_sys::scratch::{self, Tree};
 use syscost_sys::tiny::TinyProgram;
 
 use crate::timing::clock_read::counter_ticks_per_ns;
 
 /// All programs in one static executable; empty where none could be made.
-static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
+pub(super) static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
 
 /// The compiler that made them, and its version.
 const COMPILER: &str = env!("SYSCOST_PROGRAMS_COMPILER");
@@ -27,13 +31,21 @@ const MISSING: &str = env!("SYSCOST_PROGRAMS_MISSING");
 /// The status with which a program ends that this machine has not what it needs for.
 const UNSUPPORTED: i32 = 77;
 
+/// Filling this much memory takes longer than what is then timed, in bytes.
+const MUCH: u64 = 64 << 20;
+
 /// A program of a study, with its arguments.
 pub(super) struct Program {
     name: &'static str,
+    /// The arguments of a run, and of one whose calls are counted.
     arguments: Vec<String>,
+    counted_arguments: Vec<String>,
+    /// How many operations they make.
     operations: u64,
-    counted: Option<(Vec<String>, u64)>,
+    counted_operations: u64,
     is_pinned: bool,
+    needs_folder: bool,
+    bytes: u64,
     unit: Unit,
 }
 
@@ -42,9 +54,12 @@ pub(super) fn program(name: &'static str, operations: u64) -> Program {
     Program {
         name,
         arguments: Vec::new(),
+        counted_arguments: Vec::new(),
         operations,
-        counted: None,
+        counted_operations: operations,
         is_pinned: true,
+        needs_folder: false,
+        bytes: 0,
         unit: Unit::Nanoseconds,
     }
 }
@@ -71,21 +86,36 @@ impl Program {
     /// Adds an argument.
     pub(super) fn argument(mut self, argument: impl ToString) -> Self {
         self.arguments.push(argument.to_string());
+        self.counted_arguments.push(argument.to_string());
         self
     }
 
     /// Adds an argument, and another one in its place where calls are counted, with which a run makes
     /// this many operations.
     pub(super) fn counted(mut self, usual: impl ToString, counted: u64, operations: u64) -> Self {
-        let mut arguments = self.arguments.clone();
-        arguments.push(counted.to_string());
-        self.counted = Some((arguments, operations));
-        self.argument(usual)
+        self.arguments.push(usual.to_string());
+        self.counted_arguments.push(counted.to_string());
+        self.counted_operations = operations;
+        self
     }
 
     /// Lets the scheduler place it on any CPU of the run.
     pub(super) fn unpinned(mut self) -> Self {
         self.is_pinned = false;
+        self
+    }
+
+    /// Runs it in a scratch folder of the directory in which files are measured: what it leaves behind
+    /// there is removed.
+    pub(super) fn in_scratch_folder(mut self) -> Self {
+        self.needs_folder = true;
+        self
+    }
+
+    /// Says how many bytes of memory it fills. Where there is too little it is not started, and where it
+    /// is much, one result of a round has to do.
+    pub(super) fn filling(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
         self
     }
 
@@ -98,21 +128,27 @@ impl Program {
     /// Measures: each sample is what one run of it prints.
     pub(super) fn measure(self, b: &mut Bencher) -> Result<(), Failure> {
         let executable = TinyProgram::holding(EXECUTABLE)?;
-        let (arguments, operations) = match &self.counted {
-            Some(counted) if !b.is_timed() => counted.clone(),
-            _ => (self.arguments.clone(), self.operations),
+        let (arguments, operations) = match b.is_timed() {
+            true => (&self.arguments, self.operations),
+            false => (&self.counted_arguments, self.counted_operations),
         };
         let unpinned = match self.is_pinned {
             true => None,
             false => Some(Unpinned::new(b)?),
         };
+        memory::enough_for(self.bytes as usize)?;
+        if self.bytes >= MUCH {
+            b.may_take_one();
+        }
+        let folder = self.needs_folder.then(scratch_folder).transpose()?;
         let start = || {
             let path = executable.path().to_str().unwrap_or_default();
             let mut command = Command::new(path);
-            command
-                .arg0("syscost-study")
-                .arg(self.name)
-                .args(&arguments);
+            command.arg0("syscost-study").arg(self.name).args(arguments);
+            if let Some(tree) = &folder {
+                let held = tree.folder().file().as_raw_fd();
+                command.current_dir(format!("/proc/self/fd/{held}"));
+            }
             command.env_clear().stdin(Stdio::null()).output()
         };
         results_of(b, operations, self.unit, None, start)?;
@@ -140,6 +176,19 @@ pub(super) fn results_of(
         seen.read(&ran, ticks_per_ns, unit, number_in)
     })?;
     seen.tell(b)
+}
+
+/// A new folder in the first of the directories in which files are measured.
+fn scratch_folder() -> Result<Tree, Failure> {
+    /// As much as a program may write there.
+    const ROOM: u64 = 64 << 20;
+    let directories = directory::given();
+    let first = directories.first().ok_or_else(|| {
+        Failure::Broken("there is no directory in which files are measured".to_owned())
+    })?;
+    let tree = scratch::tree_in(&first.made()?)?;
+    tree.room_for(ROOM)?;
+    Ok(tree)
 }
 
 /// The task and those it starts may run on all CPUs of the run until this is dropped, as if they were
@@ -216,6 +265,7 @@ impl Seen {
                     let end = match symbol {
                         "%" => "percent",
                         "B" => "bytes",
+                        "B/s" => "bytes_per_s",
                         other => other,
                     };
                     self.facts
@@ -265,6 +315,7 @@ fn converted(value: f64, symbol: &str, ticks_per_ns: f64) -> (f64, &str) {
         "ms" => (value * 1e6, "ns"),
         "s" => (value * 1e9, "ns"),
         "bytes" => (value, "B"),
+        "B/tick" => (value * ticks_per_ns * 1e9, "B/s"),
         other => (value, other),
     }
 }
@@ -273,6 +324,8 @@ fn converted(value: f64, symbol: &str, ticks_per_ns: f64) -> (f64, &str) {
 mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::ExitStatus;
+
+    use syscost_harness::bencher::Pass;
 
     use super::*;
 
@@ -337,5 +390,43 @@ mod tests {
                 "{printed}"
             );
         }
+    }
+
+    #[test]
+    fn a_rate_by_the_counter_is_one_by_the_second() {
+        assert_eq!(converted(2.0, "B/tick", 3.0), (6e9, "B/s"));
+    }
+
+    #[test]
+    fn what_a_program_leaves_in_its_folder_is_gone_with_the_folder() {
+        let name = format!("left-{}", fastrand::u64(..));
+        let is_there = || {
+            let folders = std::fs::read_dir(&directory::given()[0].path);
+            let mut folders = folders.into_iter().flatten().flatten();
+            folders.any(|folder| folder.path().join(&name).exists())
+        };
+        let tree = match scratch_folder() {
+            Ok(tree) => tree,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        tree.folder().create(&name).expect("it can be written");
+        assert!(is_there());
+        drop(tree);
+        assert!(!is_there());
+    }
+
+    #[test]
+    fn a_program_with_files_runs_in_that_folder() {
+        let found = crate::testing::found_of(&Case::default(), Pass::Timed, &[], |b| {
+            program("whole_system/page_fault", 200)
+                .in_scratch_folder()
+                .measure(b)
+        });
+        let Some(found) = found else { return };
+        assert!(
+            found.details["major_faults_percent"] > 50.0,
+            "{:?}",
+            found.details
+        );
     }
 }

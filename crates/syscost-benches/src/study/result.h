@@ -18,7 +18,7 @@
 MAYBE_UNUSED static void begin(void) { prctl(0x2d7055f1, 2, 0, 0, 0); }
 MAYBE_UNUSED static void end(void) { prctl(0x2d7055f1, 3, 0, 0, 0); }
 
-/* A result as the published program printed it. Units: ns, us, ms, s, ticks (of counter()), bytes, B/s, count. */
+/* A result as the published program printed it. Units: ns, us, ms, s, ticks (of counter()), bytes, B/s, B/tick, count. */
 MAYBE_UNUSED static void result(double value, const char *unit) { printf("result %.17g %s\n", value, unit); }
 
 /* Something that was counted or timed besides. Units: as above, and %. */

@@ -74,6 +74,8 @@ pub struct Bencher<'a> {
     is_team: bool,
     /// Whether samples follow each other without waits for the core in between.
     is_uninterrupted: bool,
+    /// Minimum number of samples, however long an operation takes.
+    fewest: u32,
     /// Operations in a turn of several tasks.
     per_turn: u64,
     /// How long an operation of several tasks takes, in ns, if that is known beforehand.
@@ -121,6 +123,7 @@ impl<'a> Bencher<'a> {
             pinned: true,
             is_team: false,
             is_uninterrupted: false,
+            fewest: sampling::MIN_SAMPLES,
             per_turn: 1,
             known_ns: 0.0,
             cpu_ns: None,

@@ -24,6 +24,13 @@ impl<P: FnMut() -> Result<f64, Failure>> Body for ProgramBody<P> {
 }
 
 impl Bencher<'_> {
+    /// Takes one result in a process if more of them take long, as where each fills much memory: with
+    /// six processes there are six. To be called before the measurement.
+    pub fn may_take_one(&mut self) {
+        self.set_too_late |= self.measured;
+        self.fewest = 1;
+    }
+
     /// Repeats a published procedure as a whole: each sample is one result as its program prints it,
     /// in the benchmark's own unit. `procedure` starts the program and waits for its end,
     /// [uncounted](syscost_sys::audit::uncounted): what is counted is the program's. It does `operations`

@@ -199,9 +199,13 @@ impl<'a> Session<'a> {
                 ticks_per_ns: calibrated.ticks_per_ns(),
                 cost: clock.cost(),
             },
-            states: rows
+            states: plan::tiered(rows, &options.tiers)
                 .into_iter()
-                .map(|row| RowState::new(row, target))
+                .map(|(row, tier)| {
+                    let mut state = RowState::new(row, target);
+                    state.tier = tier;
+                    state
+                })
                 .collect(),
             replay: Vec::new(),
             launcher: Launcher::new(

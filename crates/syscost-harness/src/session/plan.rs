@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
+use syscost_results::study::means;
 
 use super::budget::{Pace, rest, scaled, shed};
 use super::journal::{self, Journal, Record};
@@ -262,15 +263,43 @@ pub(super) fn order(
     let all = benchmarks(sessions, RowState::takes_part).into_iter();
     let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
     random.shuffle(&mut benchmarks);
-    led(arranged(benchmarks, round), round)
+    let tier = |benchmark: &Benchmark| {
+        let of_it = states().filter(|state| state.row.benchmark.id == benchmark.id);
+        of_it.map(|state| state.tier).min()
+    };
+    led(arranged(benchmarks, round), round, tier)
 }
 
-/// The same order, but in the first round with those that come first.
-fn led(mut order: Vec<&'static Benchmark>, round: u32) -> Vec<&'static Benchmark> {
+/// The same order, but in the first round with those that come first, by their tier or by themselves.
+fn led(
+    mut order: Vec<&'static Benchmark>,
+    round: u32,
+    tier: impl Fn(&Benchmark) -> Option<usize>,
+) -> Vec<&'static Benchmark> {
     if round == 0 {
-        order.sort_by_key(|benchmark| !benchmark.comes_first);
+        order.sort_by_key(|benchmark| (tier(benchmark), !benchmark.comes_first));
     }
     order
+}
+
+/// These rows, each with the first tier that names it or a row that is computed from it; those that
+/// none names come after all tiers.
+pub(super) fn tiered(rows: Vec<Row>, tiers: &[Vec<String>]) -> Vec<(Row, usize)> {
+    let named = |row: &Row| {
+        let name = row.name();
+        let is_it = |tier: &Vec<String>| tier.iter().any(|meant| means(meant, &name));
+        tiers.iter().position(is_it).unwrap_or(tiers.len())
+    };
+    let tier = |row: &Row| {
+        let computed = rows.iter().filter(|other| other.is_computed_from(row));
+        computed
+            .map(named)
+            .min()
+            .unwrap_or(tiers.len())
+            .min(named(row))
+    };
+    let found: Vec<usize> = rows.iter().map(tier).collect();
+    rows.into_iter().zip(found).collect()
 }
 
 /// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in
@@ -316,6 +345,7 @@ pub(super) fn mix(seed: u64, salt: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
 
     const EXPENSIVE: Setup = Setup::Expensive { seconds: 2.0 };
 
@@ -346,12 +376,36 @@ mod tests {
             ..Benchmark::DEFAULT
         };
         let ids = |round| {
-            led(vec![&ANY, &FIRST, &ANY], round)
+            led(vec![&ANY, &FIRST, &ANY], round, |_| None)
                 .into_iter()
                 .map(|one| one.id)
         };
         assert_eq!(ids(0).collect::<Vec<_>>(), ["first", "", ""]);
         assert_eq!(ids(1).collect::<Vec<_>>(), ["", "first", ""]);
+    }
+
+    #[test]
+    fn the_first_round_begins_with_the_first_tier_and_what_it_is_computed_from() {
+        static ANY: Benchmark = Benchmark {
+            id: "any",
+            comes_first: true,
+            ..Benchmark::DEFAULT
+        };
+        static NAMED: Benchmark = Benchmark {
+            id: "named",
+            ..Benchmark::DEFAULT
+        };
+        let row = |benchmark: &'static Benchmark, size: &'static str| Row {
+            benchmark,
+            case: Case::new([("size", size)]),
+        };
+        let rows = vec![row(&ANY, "1"), row(&NAMED, "1"), row(&NAMED, "2")];
+        let tiers = ["named{size=2}", "named{size=*}"].map(|name| vec![name.to_owned()]);
+        let found: Vec<usize> = tiered(rows, &tiers).iter().map(|(_, tier)| *tier).collect();
+        assert_eq!(found, [2, 1, 0]);
+        let tier = |benchmark: &Benchmark| Some(usize::from(benchmark.id != "named"));
+        let first = |round| led(vec![&ANY, &NAMED], round, tier)[0].id;
+        assert_eq!((first(0), first(1)), ("named", "any"));
     }
 
     #[test]

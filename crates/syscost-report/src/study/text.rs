@@ -142,11 +142,19 @@ fn of(
     let Some(judged) = judged else {
         return;
     };
+    let mut last_reason = "";
     for (view, seen) in super::views(judged) {
         let label = view.label();
         match seen {
             None => {}
-            Some(Seen::Missing { reason }) => page.figure(label, "-", "", reason),
+            // What holds for several views is said once.
+            Some(Seen::Missing { reason }) if reason == last_reason => {
+                page.figure(label, "-", "", "for the same reason");
+            }
+            Some(Seen::Missing { reason }) => {
+                page.figure(label, "-", "", reason);
+                last_reason = reason;
+            }
             Some(Seen::Figure(figure)) => {
                 let cycles = figure.cycles.map_or_else(String::new, |cycles| {
                     format!("{} cycles", units::cycles(cycles))

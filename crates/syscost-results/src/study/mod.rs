@@ -10,6 +10,7 @@ mod comparison;
 mod judge;
 mod parse;
 mod places;
+mod time;
 mod verdict;
 mod view;
 

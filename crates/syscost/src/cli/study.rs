@@ -75,6 +75,10 @@ pub struct StudyRunArguments {
     /// Seconds the run may take, instead of the profile's own
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
+    /// Take the time that the published procedures need, up to an hour per study: file cache sizes
+    /// are searched until they are found or the disk ends, and operations are as many as published
+    #[arg(long)]
+    pub thorough: bool,
     /// Seed of every shuffle and padding, to repeat a run's order
     #[arg(long)]
     pub seed: Option<u64>,

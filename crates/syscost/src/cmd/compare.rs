@@ -75,7 +75,10 @@ fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8
 /// # Errors
 /// When they are of different processors: pooled, their figures would be no machine's.
 fn side(names: &[&String]) -> Result<Vec<Run>> {
-    let runs: Vec<Run> = names.iter().map(|name| kept::run(name)).collect::<Result<_>>()?;
+    let runs: Vec<Run> = names
+        .iter()
+        .map(|name| kept::run(name))
+        .collect::<Result<_>>()?;
     let models = runs.iter().map(|run| run.machine.cpu_model.as_str());
     let models: BTreeSet<&str> = models.collect();
     if models.len() > 1 {

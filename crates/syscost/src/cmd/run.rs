@@ -13,7 +13,7 @@ use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Row, congestion, drop_caches, real_time};
+use syscost_harness::{Row, congestion, drop_caches, real_time, thorough};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
@@ -232,6 +232,7 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
+        tiers: arguments.tiers.clone(),
         program,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
@@ -243,7 +244,7 @@ fn options(
 }
 
 /// Returns this program with the environment of its workers, which the run records: whether they may
-/// enter the real-time class, which congestion control they use, whether batches are longer than
+/// enter the real-time class, whether they take the time that operations need, which congestion control they use, whether batches are longer than
 /// usual, and which far end, NFS server and directories they measure.
 fn program(
     arguments: &RunArguments,
@@ -261,6 +262,10 @@ fn program(
         caches::try_dropping().context("emptying the page cache (--allow-drop-caches)")?;
         let granted = Some(drop_caches::GRANTED.to_owned());
         environment.push((drop_caches::VARIABLE.to_owned(), granted));
+    }
+    if arguments.thorough {
+        let asked = Some(thorough::ASKED.to_owned());
+        environment.push((thorough::VARIABLE.to_owned(), asked));
     }
     if let Some(name) = &arguments.congestion {
         congestion::try_out(name).context("choosing the congestion control (--congestion)")?;

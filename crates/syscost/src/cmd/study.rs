@@ -3,12 +3,13 @@
 mod check;
 mod counts;
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, STUDIES};
-use syscost_harness::{Catalogue, Row};
+use syscost_harness::{Catalogue, Row, thorough};
 use syscost_report::table::TableOptions;
 use syscost_report::{sentence, study as render};
 use syscost_results::Run;
@@ -18,7 +19,7 @@ use crate::cli::{
     Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
 };
 use crate::error::exit;
-use crate::{Failed, kept, terminal};
+use crate::{Failed, kept, terminal, terminal::say};
 use counts::Counts;
 
 /// Runs the command.
@@ -141,9 +142,12 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     let budget = arguments
         .budget
         .or_else(|| budget(&arguments, studies.len()));
-    super::run::measured(
-        as_run(arguments, selectors, budget),
+    let tiers = tiers(&studies);
+    let left_out = RefCell::new(Vec::new());
+    let code = super::run::measured(
+        as_run(arguments, selectors, tiers, budget),
         &|run, _comparison, arguments, saved_to| {
+            left_out.replace(left_out_of(&studies, run));
             if arguments.output.as_deref() == Some(Path::new("-")) {
                 return Ok(());
             }
@@ -158,7 +162,44 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
                 (Format::Table, _) | (Format::Json, _) => Ok(()),
             }
         },
-    )
+    )?;
+    let left_out = left_out.into_inner();
+    for line in &left_out {
+        say!("{line}");
+    }
+    Ok(match code {
+        exit::DONE if !left_out.is_empty() => exit::INCOMPLETE,
+        code => code,
+    })
+}
+
+/// The rows that come first in a run of these studies.
+fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
+    let mut all = [Vec::new(), Vec::new()];
+    for study in studies {
+        for (all, rows) in all.iter_mut().zip(study.tiers()) {
+            all.extend(rows);
+        }
+    }
+    all.into()
+}
+
+/// Says of each study for which of its published figures a run has none here, because its time was too
+/// short.
+fn left_out_of(studies: &[Study], run: &Run) -> Vec<String> {
+    let of = |study: &Study| {
+        let left_out = study.left_out(run);
+        let titles: Vec<&str> = left_out.iter().map(|one| one.title.as_str()).collect();
+        (!titles.is_empty()).then(|| {
+            format!(
+                "{} is incomplete: {:.0} s were too short for {}; give it more with --budget, or the time that it needs with --thorough",
+                study.id,
+                run.config.budget_s,
+                titles.join("; ")
+            )
+        })
+    };
+    studies.iter().filter_map(of).collect()
 }
 
 /// Returns the selectors of the rows of these studies. A `*` in a study's name, for what the run
@@ -185,6 +226,9 @@ fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
     /// Up to a minute, including the look at the machine beforehand.
     const STUDY: Duration = Duration::from_secs(57);
     let studies = u32::try_from(studies).unwrap_or(u32::MAX);
+    if arguments.thorough {
+        return Some(thorough::STUDY.saturating_mul(studies));
+    }
     let is_of_rows = matches!(arguments.profile, ProfileName::Standard | ProfileName::Full);
     is_of_rows.then(|| STUDY.saturating_mul(studies))
 }
@@ -192,8 +236,11 @@ fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
 fn as_run(
     arguments: StudyRunArguments,
     selectors: Vec<String>,
+    tiers: Vec<Vec<String>>,
     budget: Option<Duration>,
 ) -> RunArguments {
+    /// Of a case in one worker.
+    const TIME_LIMIT: Duration = Duration::from_secs(10);
     RunArguments {
         selectors,
         cases: Vec::new(),
@@ -211,7 +258,10 @@ fn as_run(
         no_samples: false,
         no_save: arguments.no_save,
         resume: None,
-        time_limit: Duration::from_secs(10),
+        time_limit: match arguments.thorough {
+            true => thorough::TIME_LIMIT,
+            false => TIME_LIMIT,
+        },
         compare_with: None,
         fail_on: None,
         min_conclusive: None,
@@ -219,6 +269,8 @@ fn as_run(
         all: false,
         beside: None,
         verbose: arguments.verbose,
+        tiers,
+        thorough: arguments.thorough,
     }
 }
 
