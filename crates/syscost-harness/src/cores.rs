@@ -282,8 +282,10 @@ pub fn grain_of(heard: &[Heard]) -> u32 {
     probes.next().map_or(1, |probe| probe.grain())
 }
 
-/// How often to try whether two chains agree on the frequency.
-const TRIES: usize = 5;
+/// How often to try whether two chains agree on the frequency: 25 ms where they never do. On a busy host
+/// the frequency often changes, or the CPU is taken away, between the bursts of one try: of twenty runs
+/// whose cores were ours a third of the time three found no agreement in five tries.
+const TRIES: usize = 200;
 
 /// Whether chains of dependent instructions show the core's frequency here: whether two kinds of
 /// them agree, at one of a few moments.

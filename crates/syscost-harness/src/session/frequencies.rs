@@ -31,7 +31,8 @@ pub(super) struct Frequencies {
 
 impl Frequencies {
     /// Those of these rows' rounds. Costs are given at the machine's usual one, if it is known and
-    /// near, or else at that of the run: the one that both runs of a pair have in `common`, if any.
+    /// near, or else at that of the run: the one that both runs of a pair have in `common`, if any. A
+    /// run whose samples know no frequency has none: nothing can be converted.
     pub(super) fn of<'a>(
         machine: Option<f64>,
         common: Option<f64>,
@@ -45,7 +46,7 @@ impl Frequencies {
         let middle = |(at, ghz): ((u32, u32), Vec<f64>)| Some((at, median(&ghz)?));
         let own = common.or_else(|| frequency::usual(frequency::known(rounds)));
         let near = 1.0 / MAX_DISTANCE..=MAX_DISTANCE;
-        let is_near = |usual: &f64| own.is_none_or(|own| near.contains(&(usual / own)));
+        let is_near = |usual: &f64| own.is_some_and(|own| near.contains(&(usual / own)));
         let machine = machine.filter(|usual| *usual > 0.0 && is_near(usual));
         Self {
             usual: machine.or(own),
@@ -120,6 +121,7 @@ mod tests {
         let run = Frequencies::of(None, None, rows.iter().flatten());
         assert_eq!((run.usual(), run.is_of_machine()), (Some(4.0), false));
         assert_eq!(Frequencies::of(None, None, [].iter()).usual(), None);
+        assert_eq!(Frequencies::of(Some(3.0), None, [].iter()).usual(), None);
     }
 
     #[test]

@@ -27,9 +27,10 @@ const ROWS: usize = 6000;
 const MAX_FREEDOM: f64 = 500.0;
 
 /// The usual frequency is replaced once the median of this many runs differs from it by this share:
-/// the machine has moved, or is cooled differently.
+/// the machine has moved, or is cooled differently. Neighbours alone moved it by 11 % within ten
+/// minutes, and each replacement changes all costs in ns.
 const MOVED_RUNS: usize = 7;
-const MOVED: f64 = 0.1;
+const MOVED: f64 = 0.2;
 
 /// What is kept of one machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -179,9 +180,9 @@ mod tests {
         }
         assert_eq!(kept.usual_ghz, Some(4.0), "neighbours come and go");
         for _ in 0..MOVED_RUNS {
-            kept.learn(Some(3.5));
+            kept.learn(Some(3.1));
         }
-        assert_eq!(kept.usual_ghz, Some(3.5));
+        assert_eq!(kept.usual_ghz, Some(3.1));
     }
 
     #[test]
