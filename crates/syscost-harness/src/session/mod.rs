@@ -10,6 +10,7 @@ mod foreign;
 mod frequencies;
 pub mod journal;
 mod kept;
+mod order;
 mod pair;
 mod peer;
 mod plan;
@@ -199,7 +200,7 @@ impl<'a> Session<'a> {
                 ticks_per_ns: calibrated.ticks_per_ns(),
                 cost: clock.cost(),
             },
-            states: plan::tiered(rows, &options.tiers)
+            states: order::tiered(rows, &options.tiers)
                 .into_iter()
                 .map(|(row, tier)| {
                     let mut state = RowState::new(row, target);

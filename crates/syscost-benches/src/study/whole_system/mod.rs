@@ -22,10 +22,13 @@ const ROUND_TRIPS: u64 = 1_000;
 const THREADS: u64 = 100;
 const PROCESSES: u64 = 10;
 
-/// As many operations as were published where the run is thorough, else these.
-fn many_or(few: u64) -> u64 {
+/// Round trips of a trial where the run is thorough: a million of them would take minutes, too.
+const MANY_ROUND_TRIPS: u64 = 100_000;
+
+/// The first number where the run is thorough, else the second.
+fn thoroughly(many: u64, few: u64) -> u64 {
     match thorough::is_asked() {
-        true => MANY,
+        true => many,
         false => few,
     }
 }
@@ -43,7 +46,7 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     support,
     run: |b| {
-        let readings = many_or(READINGS);
+        let readings = thoroughly(MANY, READINGS);
         program("whole_system/timing_overhead", TRIALS * readings)
             .argument(readings)
             .measure(b)
@@ -65,7 +68,7 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     support,
     run: |b| {
-        let (arguments, turns) = (b.case().number("arguments"), many_or(READINGS));
+        let (arguments, turns) = (b.case().number("arguments"), thoroughly(MANY, READINGS));
         program("whole_system/procedure_call", TRIALS * turns)
             .argument(arguments)
             .argument(turns)
@@ -82,7 +85,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
     support,
     run: |b| {
-        let calls = many_or(CALLS);
+        let calls = thoroughly(MANY, CALLS);
         program("whole_system/system_call", TRIALS * calls)
             .counted(calls, COUNTED, TRIALS * COUNTED)
             .measure(b)
@@ -135,7 +138,7 @@ pub(super) const SWITCH: Benchmark = Benchmark {
     support,
     run: |b| {
         let between = b.case().get("between").to_owned();
-        let round_trips = many_or(ROUND_TRIPS);
+        let round_trips = thoroughly(MANY_ROUND_TRIPS, ROUND_TRIPS);
         program("whole_system/switch", TRIALS * round_trips)
             .argument(between)
             .counted(round_trips, COUNTED, TRIALS * COUNTED)
@@ -181,7 +184,7 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
         let bytes = b.case().number("size");
         let accesses = match bytes <= QUICK {
             true => MANY,
-            false => many_or(FEW),
+            false => thoroughly(MANY, FEW),
         };
         program("whole_system/memory_access", TRIALS * accesses)
             .counted(accesses, COUNTED, TRIALS * COUNTED)
@@ -221,10 +224,7 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     support,
     run: |b| {
         let op = b.case().get("op").to_owned();
-        let trials = match thorough::is_asked() {
-            true => TRIALS,
-            false => FEW_TRIALS,
-        };
+        let trials = thoroughly(TRIALS, FEW_TRIALS);
         let program = program("whole_system/memory_bandwidth", trials)
             .argument(op)
             .argument(trials)

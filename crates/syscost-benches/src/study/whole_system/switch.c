@@ -4,8 +4,8 @@
 //! 1000 round trips of two tasks that wake each other by two pipes, on one CPU, between CPUID and RDTSC
 //! before and RDTSCP and CPUID after, per switch, of which a round trip has two; the mean of 10 such
 //! trials. `between=threads` stands for what the text calls kernel, `between=processes` for what it calls
-//! user; that, and that a round trip is halved, is our interpretation. A trial had 1 000 000 of them, as
-//! it has here in a study that is run with `--thorough`.
+//! user; that, and that a round trip is halved, is our interpretation. A trial had 1 000 000 of them, which
+//! would take minutes; in a study that is run with `--thorough` it has 100 000.
 //! ## Does not measure
 //! A switch without the write and the read that cause it.
 //! ## Interpretation

@@ -329,7 +329,11 @@ mod tests {
             let set = (congestion::VARIABLE.to_owned(), Some(value.to_owned()));
             refused(|header| header.config.environment.extend([set]), "variable");
         }
-        for (name, value) in [(real_time::VARIABLE, "1"), (congestion::VARIABLE, "cubic")] {
+        for (name, value) in [
+            (real_time::VARIABLE, "1"),
+            (thorough::VARIABLE, thorough::ASKED),
+            (congestion::VARIABLE, "cubic"),
+        ] {
             let mut legal = tests::header();
             let set = (name.to_owned(), Some(value.to_owned()));
             legal.config.environment.extend([set]);
