@@ -141,7 +141,11 @@ mod tests {
                 }
                 for reason in &quantity.reasons {
                     let text = &reason.text;
-                    assert!(!text.ends_with('.') && text.len() < 150, "{}: {text}", quantity.id);
+                    assert!(
+                        !text.ends_with('.') && text.len() < 150,
+                        "{}: {text}",
+                        quantity.id
+                    );
                 }
             }
         }
@@ -150,7 +154,11 @@ mod tests {
     #[test]
     fn every_study_has_a_chart_and_a_ratio() {
         for study in studies() {
-            assert!(!study.charts.is_empty() && !study.ratios.is_empty(), "{}", study.id);
+            assert!(
+                !study.charts.is_empty() && !study.ratios.is_empty(),
+                "{}",
+                study.id
+            );
         }
     }
 

@@ -62,7 +62,10 @@ fn near_zero(view: &View, scale: Scale) -> String {
         true => "less than nothing, which no cost is",
         false => "not to be told apart from zero",
     };
-    format!("{}{ends}, {what}, so there is no ratio", scale.show(view.value))
+    format!(
+        "{}{ends}, {what}, so there is no ratio",
+        scale.show(view.value)
+    )
 }
 
 /// How the figure here relates to the published ones, machine by machine; `None` if none of these
@@ -103,7 +106,9 @@ pub(super) fn with_published(
             Relation::Differs(ratio) if ratio > 1.0 => {
                 format!("{} times as {more} as {which}", number(ratio))
             }
-            Relation::Differs(ratio) => format!("{} times as {less} as {which}", number(1.0 / ratio)),
+            Relation::Differs(ratio) => {
+                format!("{} times as {less} as {which}", number(1.0 / ratio))
+            }
             Relation::NoRatio => {
                 return Some(format!("{whose} {} here.", near_zero(&here, scale)));
             }
@@ -135,7 +140,10 @@ pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relat
         }
         Relation::CannotTell => format!("{given}, which cannot be told apart from it"),
         Relation::Differs(ratio) if ratio >= 2.0 => {
-            format!("{given}; the published way gives {} times as much", number(ratio))
+            format!(
+                "{given}; the published way gives {} times as much",
+                number(ratio)
+            )
         }
         Relation::Differs(ratio) if ratio <= 0.5 => {
             format!("{given}, {} times as much", number(1.0 / ratio))
@@ -148,7 +156,10 @@ pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relat
         Relation::NoRatio if is_near_zero(ours, published) => {
             format!("syscost's method gives {}", near_zero(ours, scale))
         }
-        Relation::NoRatio => format!("the published way gives {}; {given}", near_zero(published, scale)),
+        Relation::NoRatio => format!(
+            "the published way gives {}; {given}",
+            near_zero(published, scale)
+        ),
     };
     (relation, text)
 }
@@ -170,7 +181,10 @@ mod tests {
     #[test]
     fn agreeing_and_not_to_be_told_apart_are_different() {
         let ours = || view(10.0, 0.1);
-        assert_eq!(relation(&view(10.4, 0.1), &ours()), Relation::Agrees(10.5 / 9.9 - 1.0));
+        assert_eq!(
+            relation(&view(10.4, 0.1), &ours()),
+            Relation::Agrees(10.5 / 9.9 - 1.0)
+        );
         assert_eq!(relation(&view(20.0, 15.0), &ours()), Relation::CannotTell);
         assert_eq!(relation(&view(12.0, 0.1), &ours()), Relation::Differs(1.2));
         // Equal by chance: most of the results are elsewhere.
@@ -185,12 +199,18 @@ mod tests {
     #[test]
     fn syscosts_method_is_more_or_less_than_the_published_way() {
         for (published, expected) in [
-            (31.0, "syscost's method gives 10.0 ns; the published way gives 3.10 times as much"),
+            (
+                31.0,
+                "syscost's method gives 10.0 ns; the published way gives 3.10 times as much",
+            ),
             (8.0, "syscost's method gives 10.0 ns, 25 % more"),
             (12.5, "syscost's method gives 10.0 ns, 20 % less"),
             (0.02, "syscost's method gives 10.0 ns, 500 times as much"),
         ] {
-            assert_eq!(method(view(published, 0.01 * published), view(10.0, 0.1)), expected);
+            assert_eq!(
+                method(view(published, 0.01 * published), view(10.0, 0.1)),
+                expected
+            );
         }
         let mut alone = view(10.0, 0.1);
         alone.middle = None;
@@ -237,19 +257,34 @@ mod tests {
         let nanoseconds = said(view(10.0, 0.1), &three, Unit::Nanoseconds);
         assert_eq!(
             nanoseconds.as_deref(),
-            Some("It gives 10.0 ns here: 8 times as fast as old, 2.50 times as slow as new, within 3 % of same.")
+            Some(
+                "It gives 10.0 ns here: 8 times as fast as old, 2.50 times as slow as new, within 3 % of same."
+            )
         );
         let rate = said(view(10.0, 0.1), &three[..1], Unit::BytesPerSecond);
         assert!(rate.is_some_and(|rate| rate.contains("8 times as slow as old")));
         // Two figures of one machine are told apart.
-        let twice = [figure("old", Some(5.0), None), figure("old", Some(20.0), None)];
+        let twice = [
+            figure("old", Some(5.0), None),
+            figure("old", Some(20.0), None),
+        ];
         let twice = said(view(10.0, 0.1), &twice, Unit::Nanoseconds).expect("a sentence");
-        assert!(twice.contains("slow as old's 5 ns, 2 times as fast as old's 20 ns"), "{twice}");
+        assert!(
+            twice.contains("slow as old's 5 ns, 2 times as fast as old's 20 ns"),
+            "{twice}"
+        );
         let mut here = view(10.0, 0.1);
         here.cycles = Some(30.0);
         let in_cycles = said(here, &[figure("pc", None, Some(15.0))], Unit::Nanoseconds);
-        assert_eq!(in_cycles.as_deref(), Some("It gives 30.0 cycles here: 2 times as slow as pc."));
-        let words = said(view(10.0, 0.1), &[figure("pc", None, None)], Unit::Nanoseconds);
+        assert_eq!(
+            in_cycles.as_deref(),
+            Some("It gives 30.0 cycles here: 2 times as slow as pc.")
+        );
+        let words = said(
+            view(10.0, 0.1),
+            &[figure("pc", None, None)],
+            Unit::Nanoseconds,
+        );
         assert_eq!(words, None);
     }
 }

@@ -119,10 +119,14 @@ fn contradictions(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -
             }
         }
         reasons.extend(mean.map(|mean| format!("the mean of its runs is {mean:.2}")));
-        found.push(format!("{printed} is a misprint of {meant}: {}", reasons.join(", and ")));
+        found.push(format!(
+            "{printed} is a misprint of {meant}: {}",
+            reasons.join(", and ")
+        ));
         return found;
     }
-    if let (Some(value), Some(cycles), Some((cycle, slack))) = (&figure.value, &figure.cycles, cycle)
+    if let (Some(value), Some(cycles), Some((cycle, slack))) =
+        (&figure.value, &figure.cycles, cycle)
     {
         let ns = cycles.value() * cycle;
         let tolerance = value.last_digit() + cycles.last_digit() / 2.0 * cycle + ns * slack;
@@ -151,7 +155,9 @@ impl StudyMachine {
     fn cycle_ns(&self) -> Option<(f64, f64)> {
         let by_clock = || {
             let ghz = self.clock_ghz?;
-            let decimals = format!("{ghz:?}").split_once('.').map_or(0, |(_, end)| end.len());
+            let decimals = format!("{ghz:?}")
+                .split_once('.')
+                .map_or(0, |(_, end)| end.len());
             Some((1.0 / ghz, 10f64.powi(-(decimals as i32)) / 2.0 / ghz))
         };
         self.cycle_ns.map(|ns| (ns, 0.0)).or_else(by_clock)
@@ -199,7 +205,10 @@ mod tests {
         let none: [&str; 0] = [];
         let runs = "runs = [\"180.0\", \"190.0\", \"200.0\"]";
         assert_eq!(
-            of(&format!("machine = \"old\", cycles = \"200.0\", value = \"90.0\", {runs}")).doubts,
+            of(&format!(
+                "machine = \"old\", cycles = \"200.0\", value = \"90.0\", {runs}"
+            ))
+            .doubts,
             [
                 "200.0 cycles at 2 GHz are 100.0 ns, not 90.0",
                 "the mean of its 3 printed runs is 190.0"
@@ -207,9 +216,15 @@ mod tests {
         );
         // A cycle time that was cut off after three decimals gives the printed digits, the clock
         // does not.
-        assert_eq!(of("machine = \"cut\", cycles = \"43280.2655\", value = \"18004.59\"").doubts, none);
+        assert_eq!(
+            of("machine = \"cut\", cycles = \"43280.2655\", value = \"18004.59\"").doubts,
+            none
+        );
         // A mean of whole cycles says no more.
-        assert_eq!(of("machine = \"old\", cycles = \"40\", runs = [39.6, 40.3]").doubts, none);
+        assert_eq!(
+            of("machine = \"old\", cycles = \"40\", runs = [39.6, 40.3]").doubts,
+            none
+        );
     }
 
     #[test]
@@ -218,7 +233,9 @@ mod tests {
                     runs = [\"1219.448012\", \"1218.983895\", \"1213.163701\"]";
         assert_eq!(
             of(text).doubts,
-            ["1261.60 is a misprint of 1216.60: its 506.10 ns are 1216.6 cycles, and the mean of its runs is 1217.20"]
+            [
+                "1261.60 is a misprint of 1216.60: its 506.10 ns are 1216.6 cycles, and the mean of its runs is 1217.20"
+            ]
         );
     }
 }

@@ -289,7 +289,12 @@ words = "twenty times"
             round.disturbed.push(Disturbance { sample: 0, cause });
         }
         let judged = &judge(&study(), &run("r", vec![disturbed])).judged[0];
-        assert!(judged.verdict.text.starts_with("A neighbour disturbed every result"));
+        assert!(
+            judged
+                .verdict
+                .text
+                .starts_with("A neighbour disturbed every result")
+        );
         assert_eq!(judged.compared().expect("all of them").value, 21.0);
     }
 

@@ -76,7 +76,10 @@ fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
         if !machines.insert(machine.id.as_str()) {
             return wrong("id", TWICE);
         }
-        for (name, number) in [("clock_ghz", machine.clock_ghz), ("cycle_ns", machine.cycle_ns)] {
+        for (name, number) in [
+            ("clock_ghz", machine.clock_ghz),
+            ("cycle_ns", machine.cycle_ns),
+        ] {
             if number.is_some_and(|number| !is_positive(number)) {
                 return wrong(name, MUST_BE_POSITIVE);
             }
@@ -112,7 +115,10 @@ fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
         }
         let unit = |id: &str| study.quantity(id).map(|quantity| quantity.unit);
         if unit(&ratio.of) != unit(&ratio.to) {
-            let problem = format!("ratio `{}`: its quantities have different units", ratio.title);
+            let problem = format!(
+                "ratio `{}`: its quantities have different units",
+                ratio.title
+            );
             return Some((field(place, "of"), problem));
         }
     }
@@ -174,12 +180,15 @@ fn wrong_with_quantity(
         let bounds = (one.at_least, one.at_most);
         ("reason", &one.counted, bounds, place)
     });
-    claims.chain(reasons).find_map(|(part, counted, (min, max), place)| {
-        let is_amount = part == "reason" && counted.ends_with("_ns") && (min, max) == (None, None);
-        let (name, problem) = wrong_with_bounds(min, max).filter(|_| !is_amount)?;
-        let problem = format!("field `{part}`, of `{counted}`: {problem}");
-        Some((field_or_part(place, name), problem))
-    })
+    claims
+        .chain(reasons)
+        .find_map(|(part, counted, (min, max), place)| {
+            let is_amount =
+                part == "reason" && counted.ends_with("_ns") && (min, max) == (None, None);
+            let (name, problem) = wrong_with_bounds(min, max).filter(|_| !is_amount)?;
+            let problem = format!("field `{part}`, of `{counted}`: {problem}");
+            Some((field_or_part(place, name), problem))
+        })
 }
 
 /// Why these bounds make no claim, and the field to point at: a claim that can never be broken, or
@@ -231,7 +240,11 @@ fn wrong_with_figure(
     let cycles = figure.cycles.iter().chain(&figure.meant);
     let values = figure.value.iter().map(|one| ("value", one, unit));
     let numbers = values.chain(cycles.map(|one| ("cycles", one, Unit::Count)));
-    let of_runs = if figure.cycles.is_some() { Unit::Count } else { unit };
+    let of_runs = if figure.cycles.is_some() {
+        Unit::Count
+    } else {
+        unit
+    };
     for (name, one, unit) in numbers.chain(figure.runs.iter().map(|one| ("runs", one, of_runs))) {
         let what = match (is_positive(one.value()), one.is_in(unit)) {
             (true, true) => continue,

@@ -121,8 +121,14 @@ fn counts(fields: &Fields, line_of: impl Fn(usize) -> usize) -> Vec<CountLine> {
         let names: Vec<&str> = match field {
             "counted" => vec![text],
             _ => {
-                let inner = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
-                inner.map(|(name, _)| name).filter(|name| !name.is_empty()).collect()
+                let inner = text
+                    .split('{')
+                    .skip(1)
+                    .filter_map(|rest| rest.split_once('}'));
+                inner
+                    .map(|(name, _)| name)
+                    .filter(|name| !name.is_empty())
+                    .collect()
             }
         };
         found.extend(names.into_iter().map(|name| CountLine {

@@ -155,9 +155,16 @@ impl Printed {
         )
     }
 
-    /// As printed, with this unit if it has none of its own.
+    /// As printed, with this unit if it has none of its own; a share of a total with what it is.
     pub fn with_unit(&self, symbol: &str) -> String {
         match self.scale {
+            Some((own, unit, _)) if self.divisor != 1.0 && unit != Unit::Count => {
+                format!(
+                    "{} = {} {own}",
+                    self.text,
+                    digits(self.number / self.divisor)
+                )
+            }
             Some((_, unit, _)) if unit != Unit::Count => self.text.clone(),
             Some(_) | None => format!("{} {symbol}", self.text).trim_end().to_owned(),
         }
@@ -222,16 +229,28 @@ mod tests {
     fn what_is_printed_keeps_its_digits_and_its_unit() {
         let read = |text: &str| Printed::parse(text).expect("a number");
         let zeros = read("26.157300");
-        assert_eq!((zeros.value(), zeros.to_string().as_str()), (26.1573, "26.157300"));
+        assert_eq!(
+            (zeros.value(), zeros.to_string().as_str()),
+            (26.1573, "26.157300")
+        );
         assert_eq!(zeros.with_unit("ns"), "26.157300 ns");
         assert_eq!((zeros.decimals(), read("40").last_digit()), (6, 1.0));
         let micro = read("90.7 us");
-        assert_eq!((micro.value(), micro.with_unit("ns").as_str()), (90_700.0, "90.7 µs"));
+        assert_eq!(
+            (micro.value(), micro.with_unit("ns").as_str()),
+            (90_700.0, "90.7 µs")
+        );
         assert_eq!(micro.scale(Unit::Nanoseconds).show(96_712.0), "96.7 µs");
         let each = read("49 us / 20");
-        assert_eq!((each.value(), each.with_unit("ns").as_str()), (2450.0, "49 µs / 20"));
+        assert_eq!(
+            (each.value(), each.with_unit("ns").as_str()),
+            (2450.0, "49 µs / 20 = 2.45 µs")
+        );
         assert_eq!(read("15.9k").with_unit("cycles"), "15.9k cycles");
-        assert_eq!((read("21.06 GB/s").value(), read("15.9k").value()), (21.06e9, 15_900.0));
+        assert_eq!(
+            (read("21.06 GB/s").value(), read("15.9k").value()),
+            (21.06e9, 15_900.0)
+        );
         assert!(!read("21.06 GB/s").is_in(Unit::Nanoseconds));
         for wrong in ["", "about 3", "5 parsecs", "3 /", "-1"] {
             assert_eq!(Printed::parse(wrong), None, "{wrong}");
@@ -243,6 +262,9 @@ mod tests {
         let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
         assert_eq!(shown, ["0", "2.71", "27.1", "271", "2714", "0.00271"]);
         let scale = Scale::reached(Unit::Nanoseconds, 119_691.0);
-        assert_eq!((scale.show(119_691.0), scale.show(-5.0)), ("120 µs".into(), "-0.00500 µs".into()));
+        assert_eq!(
+            (scale.show(119_691.0), scale.show(-5.0)),
+            ("120 µs".into(), "-0.00500 µs".into())
+        );
     }
 }

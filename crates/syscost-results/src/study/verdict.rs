@@ -170,9 +170,9 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (Claimed, Option<String>) {
             return (wanted, Some(text));
         }
     }
-    let holds = claims.iter().find_map(|claim| {
-        Some(filled(claim.holds.as_ref()?, &claim.counted, row))
-    });
+    let holds = claims
+        .iter()
+        .find_map(|claim| Some(filled(claim.holds.as_ref()?, &claim.counted, row)));
     (Claimed::Holds, holds)
 }
 
@@ -339,7 +339,10 @@ mod tests {
     #[test]
     fn a_claim_is_judged_by_what_was_counted() {
         let broken = "No system call happened: 0 of 10000 entered the kernel.".to_owned();
-        assert_eq!(of_claims(&[claim(1.0)], &row()), (Claimed::Broken, Some(broken)));
+        assert_eq!(
+            of_claims(&[claim(1.0)], &row()),
+            (Claimed::Broken, Some(broken))
+        );
         let held = Some("It enters the kernel.".to_owned());
         assert_eq!(of_claims(&[claim(0.0)], &row()), (Claimed::Holds, held));
         let mut uncounted = row();
@@ -419,14 +422,21 @@ mod tests {
         );
         let unpinned = judged(&quantity, 30.0, 40.0, Some(Disturbed::Unknown)).text;
         assert!(unpinned.starts_with("Whether neighbours"), "{unpinned}");
-        assert!(unpinned.ends_with("33 % more; why is not known."), "{unpinned}");
+        assert!(
+            unpinned.ends_with("33 % more; why is not known."),
+            "{unpinned}"
+        );
     }
 
     #[test]
     fn what_is_something_else_agrees_with_nothing() {
         let broken = judged(&quantity(vec![claim(1.0)], Vec::new()), 40.2, 40.0, None);
         assert_eq!(broken.kind, Kind::NotWhatItSays);
-        assert!(broken.text.ends_with("syscost's method gives 40.0 ns for what the name says."));
+        assert!(
+            broken
+                .text
+                .ends_with("syscost's method gives 40.0 ns for what the name says.")
+        );
         let agrees = judged(&quantity(Vec::new(), Vec::new()), 40.2, 40.0, None);
         assert_eq!(agrees.kind, Kind::Agrees);
     }

@@ -170,8 +170,13 @@ mod tests {
         let doubts = quantities
             .flat_map(|one| figures(&study, one))
             .flat_map(|one| one.doubts);
-        let misprints = doubts.filter(|doubt| doubt.contains(" ns are ") || doubt.contains(" ns, not"));
-        assert_eq!(misprints.count(), 2, "getpid on the i7-2600, setuid on the Opteron");
+        let misprints =
+            doubts.filter(|doubt| doubt.contains(" ns are ") || doubt.contains(" ns, not"));
+        assert_eq!(
+            misprints.count(),
+            2,
+            "getpid on the i7-2600, setuid on the Opteron"
+        );
     }
 
     #[test]

@@ -129,9 +129,8 @@ fn what_is_wrong_is_named_with_its_line_and_field() {
 #[test]
 fn a_claim_that_cannot_fail_or_always_does_is_refused() {
     let parsed = |bounds: &str| {
-        let claim = format!(
-            "\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n{bounds}\n"
-        );
+        let claim =
+            format!("\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n{bounds}\n");
         Study::parse(&format!("{GOOD}{claim}")).map_err(|error| format!("mine.toml{error}"))
     };
     for (bounds, line, problem) in [
@@ -169,9 +168,8 @@ fn a_claim_that_cannot_fail_or_always_does_is_refused() {
             "`at_least` is greater than `at_most`",
         ),
     ] {
-        let expected = format!(
-            "mine.toml:{line}: quantity `getppid`, field `claim`, of `calls`: {problem}"
-        );
+        let expected =
+            format!("mine.toml:{line}: quantity `getppid`, field `claim`, of `calls`: {problem}");
         assert_eq!(parsed(bounds).err(), Some(expected), "{bounds}");
     }
     for bounds in ["at_most = 0", "at_least = 0.5", "at_least = 0\nat_most = 3"] {
