@@ -132,12 +132,35 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_holds_without_a_count() {
+    fn what_a_verdict_says_is_short_and_one_sentence() {
         for study in studies() {
             for quantity in &study.quantities {
-                let why = quantity.why.as_deref().unwrap_or_default();
-                assert!(!why.contains('{'), "{}: {}", study.id, quantity.id);
+                let claims = quantity.claims.iter();
+                let claims = claims.flat_map(|one| one.holds.iter().chain([&one.broken]));
+                for text in claims {
+                    let is_sentence = text.ends_with('.') && !text.contains(". ");
+                    assert!(is_sentence && text.len() < 200, "{}: {text}", quantity.id);
+                }
+                for reason in &quantity.reasons {
+                    let text = &reason.text;
+                    assert!(
+                        !text.ends_with('.') && text.len() < 150,
+                        "{}: {text}",
+                        quantity.id
+                    );
+                }
             }
+        }
+    }
+
+    #[test]
+    fn every_study_has_a_chart_and_a_ratio() {
+        for study in studies() {
+            assert!(
+                !study.charts.is_empty() && !study.ratios.is_empty(),
+                "{}",
+                study.id
+            );
         }
     }
 

@@ -9,6 +9,7 @@ mod canvas;
 mod caption;
 mod curve;
 mod distribution;
+mod groups;
 mod heatmap;
 mod histogram;
 mod named;
@@ -28,8 +29,8 @@ use maud::Markup;
 use syscost_results::Unit;
 
 pub use caption::caption;
-pub(crate) use text::histogram as text_histogram;
 pub use text::{TextOptions, text};
+pub(crate) use text::{groups as text_groups, histogram as text_histogram};
 pub use theme::Theme;
 pub use value::Value;
 
@@ -198,6 +199,19 @@ pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     distribution::rounds(
         rounds,
+        &Frame {
+            unit,
+            labels,
+            theme,
+        },
+    )
+}
+
+/// Bars in groups with headings, for a page; a bar's name decides its colour.
+pub(crate) fn groups(groups: &[(String, Vec<Bar>)], unit: Unit, labels: &Labels) -> Markup {
+    let theme = Theme::Page;
+    groups::draw(
+        groups,
         &Frame {
             unit,
             labels,

@@ -1,7 +1,7 @@
 //! Published experiments next to the run: a table for each, and its charts.
 
 use maud::{Markup, html};
-use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen};
+use syscost_results::study::{JudgedFigure, JudgedQuantity, JudgedStudy, Quantity, Scale, Seen};
 use syscost_results::{Run, Unit};
 
 use crate::chart::{self, Labels, Theme};
@@ -10,15 +10,8 @@ use crate::units;
 
 use super::whose::whose;
 
-/// The headings of a study's columns after that of the quantity; beside the figures where there is
-/// no room for columns.
-const HEADINGS: [&str; 5] = [
-    "published",
-    "as published, here",
-    "undisturbed",
-    "syscost's method",
-    "what follows",
-];
+/// The headings of the figures of this machine; beside them where there is no room for columns.
+const HERE: [&str; 3] = ["as published, here", "undisturbed", "syscost's method"];
 
 /// The section of all studies that the last run has rows of; empty if there are none.
 pub(super) fn section(studies: &[JudgedStudy], runs: &[&Run]) -> Markup {
@@ -29,8 +22,8 @@ pub(super) fn section(studies: &[JudgedStudy], runs: &[&Run]) -> Markup {
         section id="studies" aria-labelledby="title-studies" {
             h2 id="title-studies" { "Studies: published experiments, repeated" }
             p class="note" {
-                "What was published, what the same procedure prints on this machine, the same on undisturbed samples only, and \
-                 syscost's method: what of a difference is method, what is machine, what is a neighbour."
+                "What was published, machine by machine; what the same procedure prints on this machine, and on undisturbed \
+                 samples only; and syscost's method. Below each: the procedure, and what follows."
             }
             @if runs.len() > 1 { p class="note" { "Of " (whose(runs.len() - 1, runs)) "." } }
             @for judged in studies { (one(judged)) }
@@ -56,7 +49,8 @@ fn one(judged: &JudgedStudy) -> Markup {
                 }
             }
             @if let Some(rate) = &judged.counter { p class="note" { (study::counter(*rate)) } }
-            @for chunk in tables.chunk_by(|a, b| a.0.table == b.0.table) { (table(chunk)) }
+            @for chunk in tables.chunk_by(|a, b| a.0.table == b.0.table) { (table(judged, chunk)) }
+            (ratios(judged))
             @for picture in study::pictures(judged) { (figure(&picture)) }
             @if !study.doubts.is_empty() {
                 h4 { "Where the published text misleads" }
@@ -65,76 +59,129 @@ fn one(judged: &JudgedStudy) -> Markup {
             @if !study.not_here.is_empty() {
                 h4 { "What cannot be repeated here" }
                 ul {
-                    @for missing in &study.not_here {
-                        li { (missing.what) ": " (missing.why)
-                            @if let Some(instead) = &missing.instead { "; instead, " (instead) }
-                        }
-                    }
+                    @for missing in &study.not_here { li { (study::not_here(missing)) } }
                 }
             }
         }
     }
 }
 
-fn table(quantities: &[(&Quantity, &JudgedQuantity)]) -> Markup {
-    let heading = quantities
-        .first()
-        .map_or("", |(first, _)| first.table.as_str());
+/// A table in a box that it scrolls in if it must.
+fn boxed(caption: &str, headings: impl Iterator<Item = String>, lines: &Markup) -> Markup {
     html! {
-        div class="box" tabindex="0" role="region" aria-label=(heading) {
+        div class="box" tabindex="0" role="region" aria-label=(caption) {
             table class="study" {
-                caption { (heading) }
-                thead { tr {
-                    th scope="col" { "quantity" }
-                    @for heading in HEADINGS { th scope="col" { (heading) } }
-                } }
-                tbody {
-                    @for (quantity, judged) in quantities { (line(quantity, judged)) }
-                }
+                caption { (caption) }
+                thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
+                tbody { (lines) }
             }
         }
     }
 }
 
-fn line(quantity: &Quantity, judged: &JudgedQuantity) -> Markup {
-    let word = match judged.verdict.kind {
-        Kind::NotWhatItSays => "not what it says",
-        Kind::Differs => "differs",
-        Kind::Agrees => "agrees",
-        Kind::NotCompared => "not compared",
+/// The quantities of one of the text's tables, the machines side by side.
+fn table(judged: &JudgedStudy, quantities: &[(&Quantity, &JudgedQuantity)]) -> Markup {
+    let (first, _) = quantities[0];
+    let figures = || quantities.iter().flat_map(|(_, judged)| &judged.published);
+    let ids = judged.study.machines.iter().map(|one| one.id.as_str());
+    let machines = ids.filter(|id| figures().any(|figure| figure.machine == *id));
+    let machines: Vec<&str> = machines.collect();
+    let headings = ["quantity"].into_iter().chain(machines.iter().copied());
+    let headings = headings.chain(HERE).map(str::to_owned);
+    let lines = html! {
+        @for (quantity, judged) in quantities { (line(quantity, judged, &machines)) }
     };
+    boxed(&first.table, headings, &lines)
+}
+
+/// The figures of one quantity, and below them what is to be said of it.
+fn line(quantity: &Quantity, judged: &JudgedQuantity, machines: &[&str]) -> Markup {
+    let all = || judged.published.iter();
     html! {
         tr {
-            th scope="row" title=(quantity.procedure) { (quantity.title) }
-            td data-head=(HEADINGS[0]) {
-                @for figure in &judged.published {
-                    div {
-                        (figure.machine) ": " (study::value(quantity.unit, figure)) " " (study::cycles(figure))
-                        span class="note" { " " (study::notes(figure)) }
-                        @if !figure.doubts.is_empty() {
-                            span class="note" { " doubtful: " (figure.doubts.join("; ")) }
+            th scope="row" { (quantity.title) }
+            @for machine in machines {
+                td data-head=(machine) {
+                    @for one in all().filter(|one| one.machine == **machine) {
+                        (published(quantity.unit, one, judged.scale))
+                    }
+                }
+            }
+            @for ((view, seen), heading) in study::views(judged).into_iter().zip(HERE) {
+                td data-head=(heading) { (cell(judged, view, seen)) }
+            }
+        }
+        tr class="says" {
+            td colspan=(1 + machines.len() + HERE.len()) {
+                p { b { (judged.verdict.kind.words()) } ": " (judged.verdict.text) }
+                p class="note" { (quantity.procedure) }
+                @for one in all() {
+                    @for doubt in &one.doubts {
+                        p class="note" { "doubtful, " (one.machine) ": " (doubt) }
+                    }
+                }
+                @if !judged.published.is_empty() {
+                    details {
+                        summary { "where it is printed" }
+                        @for one in all() {
+                            p class="note" { (one.machine) ": " (study::notes(one)) }
                         }
                     }
                 }
             }
-            @for ((view, seen), heading) in study::views(judged).into_iter().zip(&HEADINGS[1..]) {
-                td data-head=(heading) { (cell(quantity.unit, judged, view, seen)) }
-            }
-            td data-head=(HEADINGS[4]) { b { (word) } @if !judged.verdict.text.is_empty() { ": " (judged.verdict.text) } }
         }
     }
 }
 
-fn cell(unit: Unit, judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&Seen>) -> Markup {
+/// A published figure, in its unit and in cycles.
+fn published(unit: Unit, figure: &JudgedFigure, scale: Scale) -> Markup {
+    html! {
+        div {
+            span class="figure" { (study::value(unit, figure, Some(scale))) }
+            " " span class="figure note" { (study::cycles(figure)) }
+        }
+    }
+}
+
+fn cell(judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&Seen>) -> Markup {
     match seen {
         None => html! {},
         Some(Seen::Missing { reason }) => html! { span class="note" { "none: " (reason) } },
         Some(Seen::Figure(figure)) => html! {
-            span class="figure" { (units::quantity(unit, figure.value)) }
+            span class="figure" { (judged.scale.show(figure.value)) }
             @if let Some(cycles) = figure.cycles { br; span class="figure" { (units::cycles(cycles)) " cycles" } }
-            br; span class="note" { (study::note(unit, judged, view, figure)) }
+            br; span class="note" { (study::note(judged, view, figure)) }
         },
     }
+}
+
+/// The ratios that the text draws.
+fn ratios(judged: &JudgedStudy) -> Markup {
+    let lines = study::ratios(&judged.study, Some(judged));
+    if lines.is_empty() {
+        return html! {};
+    }
+    let headings = [
+        "ratio",
+        "published",
+        "as published, here",
+        "syscost's method",
+        "in words",
+    ];
+    let rows = html! {
+        @for line in &lines {
+            tr {
+                th scope="row" { (line.ratio.title) }
+                td data-head="published" {
+                    @for (machine, ratio) in &line.published { div { (machine) ": " (ratio) } }
+                }
+                td data-head="as published, here" { (line.here.as_deref().unwrap_or("-")) }
+                td data-head="syscost's method" { (line.by_method.as_deref().unwrap_or("-")) }
+                td { (line.words()) }
+            }
+        }
+    };
+    boxed("Ratios", headings.into_iter().map(str::to_owned), &rows)
 }
 
 /// A chart with its title, and a note on what it cannot show.
@@ -148,6 +195,7 @@ fn figure(picture: &Picture<'_>) -> Markup {
             figcaption { (picture.title) }
             (match &picture.drawn {
                 Drawn::Chart(chart) => chart::draw(chart, picture.unit, &labels, Theme::Page),
+                Drawn::Groups(groups) => chart::groups(groups, picture.unit, &labels),
                 Drawn::Histogram(bins) => chart::histogram(bins, picture.unit, &labels),
             })
             @if let Some(note) = &picture.note { p class="note" { (note) } }
@@ -178,6 +226,9 @@ mod tests {
             "(see: getpid)",
             "runs 39, 40, 44",
             "✓ 1 of 1 claims",
+            "<th scope=\"col\">older</th>",
+            "<p class=\"note\">One at a time, less the clock.</p>",
+            "logarithmic axis",
         ] {
             assert!(page.contains(expected), "{expected}: {page}");
         }

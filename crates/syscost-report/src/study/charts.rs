@@ -2,8 +2,9 @@
 
 use syscost_results::Unit;
 use syscost_results::row_name::parameters;
-use syscost_results::study::{ChartKind, JudgedQuantity, JudgedStudy, Quantity, Seen, View};
+use syscost_results::study::{ChartKind, JudgedQuantity, JudgedStudy, Quantity, View};
 
+use crate::chart::rows::has_logarithmic_axis;
 use crate::chart::{Bar, Chart, Line, Value, number};
 
 /// A quantity and the run's results for it.
@@ -21,6 +22,8 @@ pub(crate) struct Picture<'s> {
 /// What a chart draws.
 pub(crate) enum Drawn<'s> {
     Chart(Chart),
+    /// Bars of the machines, in a group for each quantity.
+    Groups(Vec<(String, Vec<Bar>)>),
     /// Values and how often each occurred.
     Histogram(&'s [(f64, u64)]),
 }
@@ -33,19 +36,29 @@ pub(crate) fn pictures(judged: &JudgedStudy) -> Vec<Picture<'_>> {
         let all: Vec<Judged<'_>> = all
             .filter(|(one, _)| chart.quantities.contains(&one.id))
             .collect();
+        let first = all.first()?;
+        let mut unit = first.0.unit;
         let (drawn, note) = match chart.kind {
             ChartKind::Machines => {
-                let (bars, note) = machines(&all);
-                (Drawn::Chart(Chart::Bars(bars)), note)
+                let is_in_cycles = is_in_cycles(&all);
+                if is_in_cycles {
+                    unit = Unit::Count;
+                }
+                let (groups, note) = machines(&all, is_in_cycles);
+                (Drawn::Groups(groups), note)
             }
-            ChartKind::Curve => (Drawn::Chart(curve(&all)?), None),
+            ChartKind::Curve => {
+                let chart = curve(&all)?;
+                let note = has_logarithmic_axis(&chart).then(|| "Logarithmic axis.".to_owned());
+                (Drawn::Chart(chart), note)
+            }
             ChartKind::Distribution => {
                 let mut histograms = all.iter().map(|(_, judged)| &judged.histogram);
                 let histogram = histograms.find(|histogram| !histogram.is_empty())?;
                 (Drawn::Histogram(histogram), None)
             }
         };
-        (!is_empty(&drawn)).then_some(((all.first()?).0.unit, drawn, note))
+        (!is_empty(&drawn)).then_some((unit, drawn, note))
     };
     charts
         .filter_map(|chart| {
@@ -64,6 +77,7 @@ pub(crate) fn pictures(judged: &JudgedStudy) -> Vec<Picture<'_>> {
 fn is_empty(drawn: &Drawn<'_>) -> bool {
     match drawn {
         Drawn::Histogram(bins) => bins.is_empty(),
+        Drawn::Groups(groups) => groups.is_empty(),
         Drawn::Chart(Chart::Bars(bars)) => bars.is_empty(),
         Drawn::Chart(Chart::Curve { lines, .. }) => lines.iter().all(|line| line.points.len() < 2),
         Drawn::Chart(
@@ -89,42 +103,65 @@ fn exactly(median: f64) -> Value {
     }
 }
 
-/// The results of this machine, with their names in a chart.
-fn here(judged: &JudgedQuantity) -> [(&'static str, Option<Value>); 2] {
-    fn of(seen: &Option<Seen>) -> Option<&View> {
-        seen.as_ref().and_then(Seen::figure)
-    }
-    [
-        // The range that the procedure printed is not a confidence interval.
-        (
-            "as published, here",
-            of(&judged.as_published).map(|view| exactly(view.value)),
-        ),
-        ("syscost's method", of(&judged.ours).map(value)),
-    ]
+/// The results of this machine that the verdict compares, with their names in a chart.
+fn here(judged: &JudgedQuantity) -> [(&'static str, Option<&View>); 2] {
+    [("here", judged.compared()), ("syscost", judged.by_method())]
 }
 
-/// A bar for each quantity and machine, and which figures have none, since a bar cannot be
-/// negative.
-fn machines(quantities: &[Judged<'_>]) -> (Vec<Bar>, Option<String>) {
-    let (mut bars, mut without) = (Vec::new(), Vec::new());
+/// As a value with its interval; the range that a procedure printed is none.
+fn drawn(label: &str, view: &View) -> Value {
+    match label {
+        "syscost" => value(view),
+        _ => exactly(view.value),
+    }
+}
+
+/// Whether these are printed in cycles alone, which nothing converts.
+fn is_in_cycles(quantities: &[Judged<'_>]) -> bool {
+    let figures = || quantities.iter().flat_map(|(_, judged)| &judged.published);
+    figures().any(|figure| figure.cycles.is_some())
+        && figures().all(|figure| figure.value.is_none())
+}
+
+/// A group of bars for each quantity, a bar for each machine; and which figures have none, since a
+/// bar cannot be negative.
+fn machines(
+    quantities: &[Judged<'_>],
+    is_in_cycles: bool,
+) -> (Vec<(String, Vec<Bar>)>, Option<String>) {
+    let (mut groups, mut without) = (Vec::new(), Vec::new());
     for (quantity, judged) in quantities {
         let published = judged.published.iter().filter_map(|figure| {
-            let value = exactly(figure.value?);
-            Some((figure.machine.as_str(), value))
+            let value = if is_in_cycles {
+                figure.cycles
+            } else {
+                figure.value
+            };
+            Some((figure.machine.as_str(), exactly(value?)))
         });
-        let here = here(judged).into_iter();
-        let here = here.filter_map(|(label, value)| Some((label, value?)));
+        let here = here(judged).into_iter().filter_map(|(label, view)| {
+            let view = match is_in_cycles {
+                true => view?.in_cycles()?,
+                false => view?.clone(),
+            };
+            Some((label, drawn(label, &view)))
+        });
+        let mut bars = Vec::new();
         for (label, value) in published.chain(here) {
-            let label = format!("{}, {label}", quantity.title);
             match value.median > 0.0 {
-                true => bars.push(Bar { label, value }),
-                false => without.push(label),
+                true => bars.push(Bar {
+                    label: label.to_owned(),
+                    value,
+                }),
+                false => without.push(format!("{}, {label}", quantity.title)),
             }
+        }
+        if !bars.is_empty() {
+            groups.push((quantity.title.clone(), bars));
         }
     }
     let note = format!("Zero or less, so without a bar: {}.", without.join("; "));
-    (bars, (!without.is_empty()).then_some(note))
+    (groups, (!without.is_empty()).then_some(note))
 }
 
 /// The parameter that distinguishes the procedures' rows, if its values are numbers.
@@ -169,9 +206,9 @@ fn curve(quantities: &[Judged<'_>]) -> Option<Chart> {
                 );
             }
         }
-        for (label, value) in here(judged) {
-            if let Some(value) = value {
-                add(label, at, value);
+        for (label, view) in here(judged) {
+            if let Some(view) = view {
+                add(label, at, drawn(label, view));
             }
         }
     }

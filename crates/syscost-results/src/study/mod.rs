@@ -7,9 +7,11 @@
 //! Nothing here measures.
 
 mod comparison;
+mod figure;
 mod judge;
 mod parse;
 mod places;
+mod printed;
 mod time;
 mod verdict;
 mod view;
@@ -21,9 +23,11 @@ use serde::{Deserialize, Serialize};
 use crate::Unit;
 use crate::row_name::parameters;
 
-pub use judge::{Converted, JudgedFigure, JudgedQuantity, JudgedStudy, figures, judge};
+pub use figure::{Converted, JudgedFigure, figures, published_ratios};
+pub use judge::{JudgedQuantity, JudgedRatio, JudgedStudy, judge};
 pub use parse::StudyError;
-pub use places::{Lines, QuantityLines};
+pub use places::{CountLine, Lines, QuantityLines};
+pub use printed::{Printed, Scale};
 pub use verdict::{Kind, Sentence};
 pub use view::{Seen, View};
 
@@ -51,6 +55,9 @@ pub struct Study {
     /// What was measured, in the order of the published tables.
     #[serde(default, rename = "quantity")]
     pub quantities: Vec<Quantity>,
+    /// The ratios that the text draws.
+    #[serde(default, rename = "ratio")]
+    pub ratios: Vec<Ratio>,
     /// Where the published figures or conclusions mislead.
     #[serde(default, rename = "doubt")]
     pub doubts: Vec<Doubt>,
@@ -83,6 +90,9 @@ pub struct StudyMachine {
     pub name: String,
     /// The clock that the text states, in GHz, used to convert cycles. Absent if none is stated.
     pub clock_ghz: Option<f64>,
+    /// The time of a cycle in ns by which its printed times were computed, if it is not the clock's:
+    /// a rounded one.
+    pub cycle_ns: Option<f64>,
     /// Remarks on it.
     pub note: Option<String>,
 }
@@ -124,8 +134,51 @@ pub struct Quantity {
     /// What the quantity's name claims, to be checked against what was counted.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
-    /// Why the published procedure gives another number than syscost's, if it does.
-    pub why: Option<String>,
+    /// Why the published procedure may give another number than syscost's, each with the count that
+    /// shows it.
+    #[serde(default, rename = "reason")]
+    pub reasons: Vec<Reason>,
+}
+
+/// Why the published procedure gives more or less than syscost's method, if a count shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// A claim of the row's evidence or one of its details. One in ns without bounds is the amount
+    /// by which the reason acts, and explains a difference of up to twice as much.
+    pub counted: String,
+    /// The least count that shows it.
+    pub at_least: Option<f64>,
+    /// The largest count that shows it.
+    pub at_most: Option<f64>,
+    /// In which direction it acts: only differences in that direction are explained.
+    pub acts: Acts,
+    /// The reason, following a colon; `{}` is the count, `{name}` another one of the row's.
+    pub text: String,
+}
+
+/// What a reason makes of the published procedure's figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acts {
+    /// More than syscost's method gives.
+    More,
+    /// Less.
+    Less,
+}
+
+/// A ratio of two quantities, which the text draws or which its quantities are measured for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratio {
+    /// What to what, e.g. `system call : function call`.
+    pub title: String,
+    /// Id of the first quantity.
+    pub of: String,
+    /// Id of the second quantity, in the same unit.
+    pub to: String,
+    /// What the text says of it, in its own words; absent if nothing.
+    pub words: Option<String>,
 }
 
 /// One published figure.
@@ -134,16 +187,18 @@ pub struct Quantity {
 pub struct Figure {
     /// Id of the machine.
     pub machine: String,
-    /// The figure in the quantity's unit.
-    pub value: Option<f64>,
+    /// The figure in the quantity's unit, or with one of its own.
+    pub value: Option<Printed>,
     /// The figure in cycles.
-    pub cycles: Option<f64>,
+    pub cycles: Option<Printed>,
+    /// The cycles that were meant, where those printed are a misprint.
+    pub meant: Option<Printed>,
     /// The figure in words, if it is not a single number, e.g. `2 to 3`.
     pub words: Option<String>,
     /// Single results that the text prints, in cycles if `cycles` is given, else in the quantity's
     /// unit; their mean should be the figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs: Vec<f64>,
+    pub runs: Vec<Printed>,
     /// Where in the text, e.g. `Table 1`.
     pub place: String,
     /// What is doubtful about it.
@@ -160,7 +215,8 @@ pub struct Claim {
     pub at_least: Option<f64>,
     /// The maximum that the name allows.
     pub at_most: Option<f64>,
-    /// What to say if the count agrees; `{}` is the count, `{name}` another one of the row's.
+    /// What to say if the count agrees, in a short sentence; `{}` is the count, `{name}` another one
+    /// of the row's.
     pub holds: Option<String>,
     /// What to say if it does not.
     pub broken: String,
@@ -205,8 +261,8 @@ pub struct Chart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
-    /// A bar for each published machine, for the same procedure here and for syscost's method, in
-    /// ns.
+    /// Bars in a group for each quantity: of each published machine, of the same procedure here, and
+    /// of syscost's method.
     Machines,
     /// How often each value occurred: the histogram of the quantity's row.
     Distribution,
