@@ -122,6 +122,10 @@ pub struct Quantity {
     /// A command that repeats the procedure and prints its result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
+    /// The unit of a number that either of them prints alone: `ns` if not given, `us`, `ms`, `s` or
+    /// `cycles` (ticks of the processor's counter).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prints: Option<String>,
     /// The row that measures the same by syscost's method, named in the same way; absent if there
     /// is none.
     pub ours: Option<String>,
