@@ -37,6 +37,7 @@ pub mod nfs;
 pub mod noise;
 pub mod peer;
 pub mod placement;
+pub mod programs;
 pub mod real_time;
 pub mod session;
 pub mod thorough;

@@ -10,37 +10,15 @@
 //! ## Source
 //! The user's TOML file.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
 
-use serde::{Deserialize, Serialize};
 use syscost_harness::prelude::*;
+use syscost_harness::programs::given;
 
 use super::program::results_of;
 
-/// The environment variable by which workers find the programs, as JSON.
-pub const VARIABLE: &str = "SYSCOST_STUDY_PROGRAMS";
-
 /// What a C file may include as `result.h`, to print more than a number.
 pub const HEADER: &str = include_str!("result.h");
-
-/// The program of a quantity.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnProgram {
-    /// The study's id.
-    pub study: String,
-    /// The quantity's id.
-    pub quantity: String,
-    /// The executable, by its absolute path, and its arguments.
-    pub command: Vec<String>,
-    /// The directory in which it runs.
-    pub directory: PathBuf,
-    /// The unit of a number that it prints alone: `ns`, `us`, `ms`, `s` or `ticks`.
-    pub unit: String,
-    /// How it was made, e.g. `cc 12.2 -O0 loop.c`.
-    pub made: String,
-}
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "study.own",
@@ -51,24 +29,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     source: include_str!("own.rs"),
     ..Benchmark::DEFAULT
 };
-
-/// The coordinator's own programs: its environment is the user's shell's, not a worker's.
-static OWN: OnceLock<Vec<OwnProgram>> = OnceLock::new();
-
-/// Gives this process the programs; later calls have no effect.
-pub fn give(programs: Vec<OwnProgram>) {
-    OWN.get_or_init(|| programs);
-}
-
-/// The programs that this process was given.
-pub fn given() -> Vec<OwnProgram> {
-    if let Some(own) = OWN.get() {
-        return own.clone();
-    }
-    let set = std::env::var(VARIABLE).ok();
-    set.and_then(|text| serde_json::from_str(&text).ok())
-        .unwrap_or_default()
-}
 
 fn cases() -> Vec<Case> {
     let programs = given().into_iter();

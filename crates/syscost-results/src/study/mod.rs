@@ -290,6 +290,13 @@ pub fn means(meant: &str, name: &str) -> bool {
         })
 }
 
+impl Quantity {
+    /// Whether a program or a command of the study itself repeats it.
+    pub fn is_own(&self) -> bool {
+        self.program.is_some() || self.command.is_some()
+    }
+}
+
 impl Study {
     /// The distinct names of the rows it is judged by, with `*` for what only a run determines.
     pub fn rows(&self) -> BTreeSet<&str> {

@@ -44,7 +44,7 @@ impl Study {
             problem: error.message().replace('\n', ", "),
         };
         let deserializer = toml::Deserializer::parse(text).map_err(read_as)?;
-        let study: Study = serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let mut study: Study = serde_path_to_error::deserialize(deserializer).map_err(|error| {
             let field = error.path().to_string();
             let StudyError { line, problem } = read_as(error.into_inner());
             let problem = format!("field `{field}`: {problem}");
@@ -52,11 +52,25 @@ impl Study {
         })?;
         let places: Places = toml::from_str(text).map_err(read_as)?;
         match wrong_in(&study, &places) {
-            None => Ok((study, lines(&places, line_of))),
+            None => {
+                study.name_own_rows();
+                Ok((study, lines(&places, line_of)))
+            }
             Some((offset, problem)) => Err(StudyError {
                 line: line_of(offset),
                 problem,
             }),
+        }
+    }
+}
+
+impl Study {
+    /// The rows of quantities with a program or a command of their own.
+    fn name_own_rows(&mut self) {
+        let study = &self.id;
+        for quantity in self.quantities.iter_mut().filter(|one| one.is_own()) {
+            let row = format!("study.own{{study={study},quantity={}}}", quantity.id);
+            quantity.as_published = Some(row);
         }
     }
 }
@@ -152,9 +166,8 @@ fn wrong_with_quantity(
     place: &Spanned<QuantityPlaces>,
     machines: &BTreeSet<&str>,
 ) -> Option<Wrong> {
-    if quantity.as_published.is_none() && quantity.ours.is_none() && quantity.published.is_empty() {
-        let needs = "fields `published`, `as_published`, `ours`: one of them is needed";
-        return Some((place.span().start, needs.to_owned()));
+    if let Some(problem) = wrong_with_procedure(quantity) {
+        return Some((place.span().start, problem.to_owned()));
     }
     let place = place.get_ref();
     let figures = quantity.published.iter().zip(&place.published);
@@ -189,6 +202,38 @@ fn wrong_with_quantity(
             let problem = format!("field `{part}`, of `{counted}`: {problem}");
             Some((field_or_part(place, name), problem))
         })
+}
+
+/// What is wrong with how it is repeated.
+fn wrong_with_procedure(quantity: &Quantity) -> Option<&'static str> {
+    /// Units of a number that a program prints alone.
+    const TIMES: [&str; 5] = ["ns", "us", "ms", "s", "cycles"];
+    let procedures = usize::from(quantity.as_published.is_some())
+        + usize::from(quantity.program.is_some())
+        + usize::from(quantity.command.is_some());
+    let is_own = quantity.is_own();
+    let prints = quantity.prints.as_deref();
+    if procedures == 0 && quantity.ours.is_none() && quantity.published.is_empty() {
+        Some(
+            "fields `published`, `as_published`, `program`, `command`, `ours`: one of them is needed",
+        )
+    } else if procedures > 1 {
+        Some("fields `as_published`, `program`, `command`: give one of them")
+    } else if is_own && quantity.unit != Unit::Nanoseconds {
+        Some(
+            "field `unit`: what a program prints is a time, so it must be `ns`; `prints` is the unit in which it prints",
+        )
+    } else if is_own && !quantity.id.chars().all(is_of_an_id) {
+        Some("field `id`: must be lower-case letters, digits and hyphens")
+    } else if prints.is_some_and(|unit| !TIMES.contains(&unit)) {
+        Some("field `prints`: must be `ns`, `us`, `ms`, `s` or `cycles`")
+    } else if prints.is_some() && !is_own {
+        Some("field `prints`: there is no `program` or `command` that prints")
+    } else if quantity.command.as_ref().is_some_and(Vec::is_empty) {
+        Some("field `command`: give a program and its arguments")
+    } else {
+        None
+    }
 }
 
 /// Why these bounds make no claim, and the field to point at: a claim that can never be broken, or

@@ -2,9 +2,10 @@
 
 mod check;
 mod counts;
+mod programs;
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -125,6 +126,9 @@ fn show(name: &str, format: Format) -> Result<u8> {
 
 fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     let studies = find_all(&arguments.studies, Counts::Tried)?;
+    let own = own(&arguments.studies, &studies);
+    // Until the run has ended.
+    let _programs = programs::give(&own)?;
     let selectors = selectors(&studies, arguments.far.peer.is_some());
     if selectors.is_empty() {
         let what =
@@ -132,13 +136,6 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let (format, is_verbose) = (arguments.format, arguments.verbose);
-    // The published studies that a run repeats are known; if one is a file, all have to be named
-    // again.
-    let names = arguments.studies.iter();
-    let again: String = match names.clone().any(|name| is_file(name)) {
-        true => names.map(|name| format!(" --study {name}")).collect(),
-        false => String::new(),
-    };
     let budget = arguments
         .budget
         .or_else(|| budget(&arguments, studies.len()));
@@ -146,6 +143,7 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
     let left_out = RefCell::new(Vec::new());
     let code = super::run::measured(
         as_run(arguments, selectors, tiers, budget),
+        own.iter().map(|(study, _)| (*study).clone()).collect(),
         &|run, _comparison, arguments, saved_to| {
             left_out.replace(left_out_of(&studies, run));
             if arguments.output.as_deref() == Some(Path::new("-")) {
@@ -155,9 +153,7 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
             match (format, saved_to) {
                 (Format::Table, Some(path)) if !terminal::is_quiet() => {
                     let path = path.display();
-                    super::print(&format!(
-                        "\nSaved to {path}\nNext: syscost study report{again}\n"
-                    ))
+                    super::print(&format!("\nSaved to {path}\nNext: syscost study report\n"))
                 }
                 (Format::Table, _) | (Format::Json, _) => Ok(()),
             }
@@ -171,6 +167,16 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
         exit::DONE if !left_out.is_empty() => exit::INCOMPLETE,
         code => code,
     })
+}
+
+/// Those of these studies that come from files, with the folder of each file.
+fn own<'s>(names: &[String], studies: &'s [Study]) -> Vec<(&'s Study, PathBuf)> {
+    let ids: Vec<String> = published().into_iter().map(|study| study.id).collect();
+    let own = studies.iter().filter(|study| !ids.contains(&study.id));
+    let files = names.iter().filter(|name| is_file(name));
+    own.zip(files)
+        .map(|(study, file)| (study, Path::new(file).with_file_name("")))
+        .collect()
 }
 
 /// The rows that come first in a run of these studies.
@@ -279,7 +285,9 @@ fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Resu
     let known = published();
     let run = kept::find(run, |run| {
         let has = match &named[..] {
-            [] => known.iter().any(|study| has_procedures_of(run, study)),
+            [] => {
+                !run.studies.is_empty() || known.iter().any(|study| has_procedures_of(run, study))
+            }
             named => named.iter().any(|study| has_rows_of(run, study)),
         };
         (!has).then(|| "has no rows of a study asked for".to_owned())
@@ -316,12 +324,11 @@ fn has_procedures_of(run: &Run, study: &Study) -> bool {
     procedures.any(|name| run.measurements.iter().any(|row| means(name, &row.name)))
 }
 
-/// Returns the studies that a run repeats.
-fn repeated_in(run: &Run, studies: Vec<Study>) -> Vec<Study> {
-    let studies = studies.into_iter();
-    studies
-        .filter(|study| has_procedures_of(run, study))
-        .collect()
+/// Returns the studies that a run repeats: those of the known ones, and the user's own.
+fn repeated_in(run: &Run, known: Vec<Study>) -> Vec<Study> {
+    let known = known.into_iter();
+    let known = known.filter(|study| has_procedures_of(run, study));
+    known.chain(run.studies.iter().cloned()).collect()
 }
 
 /// Returns the published studies that a run repeats, judged by it.

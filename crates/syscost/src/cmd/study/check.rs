@@ -40,7 +40,11 @@ pub(super) fn check(
                 row(name, quantity.unit, &rows).map_err(|what| error(quantity, field, line, &what))
             }
         };
-        let repeated = find(&quantity.as_published, "as_published", places.as_published)?;
+        // What a program of the study's own counts, only a run knows.
+        let repeated = match quantity.is_own() {
+            true => None,
+            false => find(&quantity.as_published, "as_published", places.as_published)?,
+        };
         let ours = find(&quantity.ours, "ours", places.ours)?;
         let claimed = match &quantity.as_published {
             Some(_) => repeated,

@@ -5,33 +5,47 @@ use std::process::Command;
 use std::{env, fs};
 
 use anyhow::{Context, Result};
-use syscost_benches::own::{self, OwnProgram};
+use syscost_benches::HEADER;
+use syscost_harness::directory;
+use syscost_harness::programs::{self, OwnProgram};
 use syscost_results::study::{Quantity, Study};
+
+use syscost_sys::scratch::{self, Directory};
 
 use crate::Failed;
 
-/// Compiles the programs of a study into a folder, and gives them to this process.
+/// Compiles the programs of studies, read from files in these folders, into a folder of its own, and gives
+/// them to this process. The folder is removed when what is returned is dropped.
 ///
 /// # Errors
 /// [`Failed::Usage`] where a file is not there or does not compile, with what the compiler says.
-pub(super) fn give(studies: &[(Study, PathBuf)], scratch: &Path) -> Result<()> {
-    let mut programs = Vec::new();
+pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Directory>> {
+    let mut quantities = studies.iter().flat_map(|(study, _)| &study.quantities);
+    if !quantities.any(Quantity::is_own) {
+        return Ok(None);
+    }
+    let folder = scratch::directory_in(&directory::default().made()?)?;
+    let scratch = folder.path();
+    let mut all = Vec::new();
     for (study, beside) in studies {
         for quantity in &study.quantities {
             if let Some((command, made)) = made(study, quantity, beside, scratch)? {
-                programs.push(OwnProgram {
+                all.push(OwnProgram {
                     study: study.id.clone(),
                     quantity: quantity.id.clone(),
                     command,
                     directory: scratch.to_owned(),
-                    unit: quantity.unit_name().to_owned(),
+                    unit: match quantity.prints.as_deref() {
+                        Some("cycles") => "ticks".to_owned(),
+                        other => other.unwrap_or("ns").to_owned(),
+                    },
                     made,
                 });
             }
         }
     }
-    own::give(programs);
-    Ok(())
+    programs::give(all);
+    Ok(Some(folder))
 }
 
 /// The command of a quantity's program and how it was made; `None` for one that has none.
@@ -44,7 +58,9 @@ fn made(
     let wrong = |what: String| Failed::Usage(format!("quantity `{}`: {what}", quantity.id));
     if let Some(command) = &quantity.command {
         let [program, arguments @ ..] = &command[..] else {
-            return Err(wrong("field `command`: give a program and its arguments".to_owned()).into());
+            return Err(
+                wrong("field `command`: give a program and its arguments".to_owned()).into(),
+            );
         };
         // A path is from the study's file; a name alone is looked up as a shell does.
         let found = match program.contains('/') {
@@ -52,10 +68,7 @@ fn made(
             false => program.clone(),
         };
         let made = command.join(" ");
-        return Ok(Some((
-            [&[found], arguments].concat(),
-            made,
-        )));
+        return Ok(Some(([&[found], arguments].concat(), made)));
     }
     let Some(file) = &quantity.program else {
         return Ok(None);
@@ -65,7 +78,7 @@ fn made(
         let what = format!("field `program`: there is no file {}", source.display());
         return Err(wrong(what).into());
     }
-    fs::write(scratch.join("result.h"), own::HEADER).context("writing result.h for the compiler")?;
+    fs::write(scratch.join("result.h"), HEADER).context("writing result.h for the compiler")?;
     let executable = scratch.join(format!("{}-{}", study.id, quantity.id));
     let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut refused = String::new();
@@ -73,16 +86,27 @@ fn made(
     for linked in [&["-static"][..], &[]] {
         let mut command = Command::new(&compiler);
         command.args(study.flags.split_whitespace()).args(linked);
-        command.arg("-pthread").arg("-I").arg(scratch).arg("-o").arg(&executable).arg(&source);
+        command
+            .arg("-pthread")
+            .arg("-I")
+            .arg(scratch)
+            .arg("-o")
+            .arg(&executable)
+            .arg(&source);
         let ran = command.arg("-lm").output();
-        let ran = ran.map_err(|cause| wrong(format!("starting the compiler {compiler}: {cause}")))?;
+        let ran =
+            ran.map_err(|cause| wrong(format!("starting the compiler {compiler}: {cause}")))?;
         if ran.status.success() {
             let made = [&[compiler.as_str(), &study.flags], linked, &[file]].concat();
             return Ok(Some((vec![path(&executable)?], made.join(" "))));
         }
         refused = String::from_utf8_lossy(&ran.stderr).into_owned();
     }
-    Err(wrong(format!("{compiler} does not compile {}:\n{refused}", source.display())).into())
+    Err(wrong(format!(
+        "{compiler} does not compile {}:\n{refused}",
+        source.display()
+    ))
+    .into())
 }
 
 /// A path as text, absolute.
