@@ -115,10 +115,8 @@ fn line(quantity: &Quantity, judged: &JudgedQuantity, machines: &[&str]) -> Mark
             td colspan=(1 + machines.len() + HERE.len()) {
                 p { b { (judged.verdict.kind.words()) } ": " (judged.verdict.text) }
                 p class="note" { (quantity.procedure) }
-                @for one in all() {
-                    @for doubt in &one.doubts {
-                        p class="note" { "doubtful, " (one.machine) ": " (doubt) }
-                    }
+                @for one in all().filter(|one| !one.doubts.is_empty()) {
+                    p class="note" { "doubtful, " (one.machine) ": " (one.doubts.join("; ")) }
                 }
                 @if !judged.published.is_empty() {
                     details {

@@ -9,6 +9,9 @@ use super::view::{self, Seen, View};
 use super::{Cycles, Quantity, Ratio, Study};
 use crate::{Evidence, Measurement, Run};
 
+/// So many undisturbed results have no range of their own: that of all results is taken for it.
+const FEW: u64 = 4;
+
 /// Prefix of the detail with the standard deviation of a procedure's trials; the unit follows.
 const TRIALS_STDDEV: &str = "trials_stddev_";
 
@@ -123,7 +126,12 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
         })
     };
     let as_published = seen(&repeated, view::as_published);
-    let undisturbed = seen(&repeated, view::undisturbed);
+    let mut undisturbed = seen(&repeated, view::undisturbed);
+    if let (Some(Seen::Figure(few)), Some(Seen::Figure(all))) = (&mut undisturbed, &as_published)
+        && few.from < FEW
+    {
+        few.middle = all.middle;
+    }
     let scale = quantity.ours_scale.unwrap_or(1.0);
     let ours = seen(&measured, view::estimate).map(|seen| seen.times(scale));
     let row = Facts::found(&repeated);
