@@ -64,3 +64,50 @@ pub(super) fn draw(groups: &[(String, Vec<Bar>)], frame: &Frame<'_>) -> Markup {
     }
     canvas.finish(frame.labels, frame.theme)
 }
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::Unit;
+
+    use super::*;
+    use crate::chart::{Labels, TextOptions, Value, groups, text_groups};
+
+    #[test]
+    fn each_name_has_its_colour_in_every_group_and_a_logarithmic_axis_says_so() {
+        let bar = |(label, median): &(&str, f64)| Bar {
+            label: (*label).to_owned(),
+            value: Value {
+                median: *median,
+                low: None,
+                high: None,
+            },
+        };
+        let of = |bars: &[(&str, f64)]| bars.iter().map(bar).collect::<Vec<Bar>>();
+        let far = [
+            ("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)])),
+            ("switch".to_owned(), of(&[("here", 900.0)])),
+        ];
+        let labels = Labels::default();
+        let svg = groups(&far, Unit::Nanoseconds, &labels).into_string();
+        assert_eq!(svg.matches("dots s1").count(), 2, "{svg}");
+        assert!(
+            svg.contains("logarithmic axis") && svg.contains(">switch<"),
+            "{svg}"
+        );
+        let options = TextOptions {
+            width: 80,
+            color: false,
+        };
+        let text = text_groups(&far, Unit::Nanoseconds, &labels, options);
+        assert!(
+            text.contains("\nswitch\nhere") && text.contains("logarithmic axis"),
+            "{text}"
+        );
+        let near = [("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)]))];
+        let svg = groups(&near, Unit::Nanoseconds, &labels).into_string();
+        assert!(
+            svg.contains("bar s1") && !svg.contains("logarithmic"),
+            "{svg}"
+        );
+    }
+}

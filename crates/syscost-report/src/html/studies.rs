@@ -136,7 +136,8 @@ fn published(unit: Unit, figure: &JudgedFigure, scale: Scale) -> Markup {
     html! {
         div {
             span class="figure" { (study::value(unit, figure, Some(scale))) }
-            " " span class="figure note" { (study::cycles(figure)) }
+            @let cycles = study::cycles(figure);
+            @if !cycles.is_empty() { " " span class="figure note" { (cycles) } }
         }
     }
 }
@@ -226,7 +227,7 @@ mod tests {
             "✓ 1 of 1 claims",
             "<th scope=\"col\">older</th>",
             "<p class=\"note\">One at a time, less the clock.</p>",
-            "logarithmic axis",
+            "class=\"name end\">here</text>",
         ] {
             assert!(page.contains(expected), "{expected}: {page}");
         }
