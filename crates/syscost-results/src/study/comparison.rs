@@ -31,7 +31,7 @@ fn middle(view: &View) -> (f64, f64) {
 
 /// Whether a figure cannot be told apart from zero, so that no ratio to it is meaningful: most of it
 /// lies on both sides of zero.
-fn may_be_nothing(view: &View) -> bool {
+pub(super) fn may_be_nothing(view: &View) -> bool {
     let (low, high) = middle(view);
     view.value <= 0.0 || low <= 0.0 && high >= 0.0
 }
@@ -128,6 +128,11 @@ fn percent(share: f64) -> f64 {
     (100.0 * share - 1e-6).ceil().max(1.0)
 }
 
+/// syscost's figure.
+pub(super) fn given(ours: &View, scale: Scale) -> String {
+    format!("syscost's method gives {}", scale.show(ours.value))
+}
+
 /// How syscost's figure relates to the published procedure's, without its full stop.
 pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relation, String) {
     let is_near_zero = is_near_zero(published, ours) || is_near_zero(ours, published);
@@ -136,8 +141,7 @@ pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relat
         // Of too few processes for an interval.
         Some(_) | None => Relation::NoRatio,
     };
-    let shown = scale.show(ours.value);
-    let given = format!("syscost's method gives {shown}");
+    let given = given(ours, scale);
     let text = match relation {
         _ if ours.middle.is_none() => format!("{given}, of too few processes to compare"),
         Relation::Agrees(apart) => {
