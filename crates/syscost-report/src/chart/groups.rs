@@ -3,12 +3,14 @@
 
 use maud::Markup;
 
-use super::bars::{ends, formatted, whisker};
+use crate::units::quantity;
+
+use super::bars::{ends, whisker};
 use super::canvas::{Anchor, width_of};
 use super::{Bar, Begin, Frame, Scale, series};
 
 /// Heights of a heading and of a bar's row, and the distance between groups.
-const HEADING: f64 = 16.0;
+const HEADING: f64 = 19.0;
 const ROW: f64 = 17.0;
 const BETWEEN: f64 = 8.0;
 /// Height of a bar.
@@ -18,7 +20,8 @@ const GAP: f64 = 12.0;
 
 pub(super) fn draw(groups: &[(String, Vec<Bar>)], frame: &Frame<'_>) -> Markup {
     let bars = || groups.iter().flat_map(|(_, bars)| bars);
-    let figure = |bar: &Bar| formatted(frame.unit, &bar.value);
+    // The table above has the intervals.
+    let figure = |bar: &Bar| quantity(frame.unit, bar.value.median);
     let column = bars().map(|bar| width_of(&figure(bar))).fold(0.0, f64::max) + GAP;
     let (left, edge) = frame.edges(bars().map(|bar| bar.label.as_str()));
     let right = edge - column;
@@ -36,7 +39,7 @@ pub(super) fn draw(groups: &[(String, Vec<Bar>)], frame: &Frame<'_>) -> Markup {
     let mut y = top;
     for (heading, bars) in groups {
         y += HEADING;
-        canvas.text((2.0, y - 3.0), "value", Anchor::Start, heading);
+        canvas.text((2.0, y - 4.0), "value", Anchor::Start, heading);
         for bar in bars {
             let known = names.iter().position(|name| *name == bar.label);
             let index = known.unwrap_or_else(|| {
@@ -60,4 +63,51 @@ pub(super) fn draw(groups: &[(String, Vec<Bar>)], frame: &Frame<'_>) -> Markup {
         y += BETWEEN;
     }
     canvas.finish(frame.labels, frame.theme)
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::Unit;
+
+    use super::*;
+    use crate::chart::{Labels, TextOptions, Value, groups, text_groups};
+
+    #[test]
+    fn each_name_has_its_colour_in_every_group_and_a_logarithmic_axis_says_so() {
+        let bar = |(label, median): &(&str, f64)| Bar {
+            label: (*label).to_owned(),
+            value: Value {
+                median: *median,
+                low: None,
+                high: None,
+            },
+        };
+        let of = |bars: &[(&str, f64)]| bars.iter().map(bar).collect::<Vec<Bar>>();
+        let far = [
+            ("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)])),
+            ("switch".to_owned(), of(&[("here", 900.0)])),
+        ];
+        let labels = Labels::default();
+        let svg = groups(&far, Unit::Nanoseconds, &labels).into_string();
+        assert_eq!(svg.matches("dots s1").count(), 2, "{svg}");
+        assert!(
+            svg.contains("logarithmic axis") && svg.contains(">switch<"),
+            "{svg}"
+        );
+        let options = TextOptions {
+            width: 80,
+            color: false,
+        };
+        let text = text_groups(&far, Unit::Nanoseconds, &labels, options);
+        assert!(
+            text.contains("\nswitch\nhere") && text.contains("logarithmic axis"),
+            "{text}"
+        );
+        let near = [("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)]))];
+        let svg = groups(&near, Unit::Nanoseconds, &labels).into_string();
+        assert!(
+            svg.contains("bar s1") && !svg.contains("logarithmic"),
+            "{svg}"
+        );
+    }
 }

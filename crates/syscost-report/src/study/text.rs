@@ -176,13 +176,22 @@ fn of(
         } else if judged.is_none() || options.verbose {
             page.paragraph(BENEATH, paint::DIM, &format!("{}: {notes}", figure.machine));
         }
-        let whose = match is_across {
-            true => format!(", {}", figure.machine),
-            false => String::new(),
-        };
-        for doubt in &figure.doubts {
-            page.paragraph(BENEATH, paint::CARE, &format!("doubtful{whose}: {doubt}"));
+        if !is_across && !figure.doubts.is_empty() {
+            let doubts = figure.doubts.join("; ");
+            page.paragraph(BENEATH, paint::CARE, &format!("doubtful: {doubts}"));
         }
+    }
+    let doubts = alone.iter().flat_map(|figure| {
+        let of_it = |doubt| format!("{}: {doubt}", figure.machine);
+        figure.doubts.iter().map(of_it)
+    });
+    let doubts: Vec<String> = doubts.collect();
+    if is_across && !doubts.is_empty() {
+        page.paragraph(
+            BENEATH,
+            paint::CARE,
+            &format!("doubtful, {}", doubts.join("; ")),
+        );
     }
     let Some(judged) = judged else {
         return;

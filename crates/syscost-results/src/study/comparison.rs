@@ -29,18 +29,21 @@ fn middle(view: &View) -> (f64, f64) {
     view.middle.unwrap_or((view.value, view.value))
 }
 
-/// Whether a figure cannot be distinguished from zero, so that no ratio to it is meaningful: most
-/// of it lies on both sides of zero, or it is tiny compared with the other figure and some of it
-/// does.
-fn is_near_zero(view: &View, other: &View) -> bool {
+/// Whether a figure cannot be told apart from zero, so that no ratio to it is meaningful: most of it
+/// lies on both sides of zero.
+pub(super) fn may_be_nothing(view: &View) -> bool {
     let (low, high) = middle(view);
+    view.value <= 0.0 || low <= 0.0 && high >= 0.0
+}
+
+/// Whether that is so, or a figure is tiny compared with another one and some of it is zero or less.
+fn is_near_zero(view: &View, other: &View) -> bool {
     let is_tiny = view.value.abs() < TINY * other.value.abs();
-    let has_zero = view.low.is_some_and(|low| low <= 0.0);
-    view.value <= 0.0 || low <= 0.0 && high >= 0.0 || is_tiny && has_zero
+    may_be_nothing(view) || is_tiny && view.low.is_some_and(|low| low <= 0.0)
 }
 
 pub(super) fn relation(one: &View, other: &View) -> Relation {
-    if is_near_zero(one, other) || is_near_zero(other, one) {
+    if may_be_nothing(one) || may_be_nothing(other) {
         return Relation::NoRatio;
     }
     let ((low, high), (other_low, other_high)) = (middle(one), middle(other));
@@ -100,19 +103,21 @@ pub(super) fn with_published(
             (Some(_), Some(printed)) => format!("{}'s {printed}", figure.machine),
             (_, _) => figure.machine.clone(),
         };
-        phrases.push(match relation(&here, &View::exactly(value)) {
-            Relation::Agrees(apart) => format!("within {:.0} % of {which}", percent(apart)),
-            Relation::CannotTell => format!("not to be told apart from {which}"),
-            Relation::Differs(ratio) if ratio > 1.0 => {
-                format!("{} times as {more} as {which}", number(ratio))
-            }
-            Relation::Differs(ratio) => {
-                format!("{} times as {less} as {which}", number(1.0 / ratio))
-            }
-            Relation::NoRatio => {
-                return Some(format!("{whose} {} here.", near_zero(&here, scale)));
-            }
-        });
+        phrases.push(
+            match relation(&here, &View::printed(value, figure.last_digit)) {
+                Relation::Agrees(apart) => format!("within {:.0} % of {which}", percent(apart)),
+                Relation::CannotTell => format!("not to be told apart from {which}"),
+                Relation::Differs(ratio) if ratio > 1.0 => {
+                    format!("{} times as {more} as {which}", number(ratio))
+                }
+                Relation::Differs(ratio) => {
+                    format!("{} times as {less} as {which}", number(1.0 / ratio))
+                }
+                Relation::NoRatio => {
+                    return Some(format!("{whose} {} here.", near_zero(&here, scale)));
+                }
+            },
+        );
     }
     let shown = scale.show(here.value);
     (!phrases.is_empty()).then(|| format!("{whose} {shown} here: {}.", phrases.join(", ")))
@@ -120,19 +125,23 @@ pub(super) fn with_published(
 
 /// A share in percent, rounded up: it is a bound.
 fn percent(share: f64) -> f64 {
-    (100.0 * share - 1e-6).ceil()
+    (100.0 * share - 1e-6).ceil().max(1.0)
+}
+
+/// syscost's figure.
+pub(super) fn given(ours: &View, scale: Scale) -> String {
+    format!("syscost's method gives {}", scale.show(ours.value))
 }
 
 /// How syscost's figure relates to the published procedure's, without its full stop.
 pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relation, String) {
-    let relation = relation(published, ours);
+    let is_near_zero = is_near_zero(published, ours) || is_near_zero(ours, published);
     let relation = match ours.middle {
-        Some(_) => relation,
+        Some(_) if !is_near_zero => relation(published, ours),
         // Of too few processes for an interval.
-        None => Relation::NoRatio,
+        Some(_) | None => Relation::NoRatio,
     };
-    let shown = scale.show(ours.value);
-    let given = format!("syscost's method gives {shown}");
+    let given = given(ours, scale);
     let text = match relation {
         _ if ours.middle.is_none() => format!("{given}, of too few processes to compare"),
         Relation::Agrees(apart) => {
@@ -153,7 +162,7 @@ pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relat
             let word = if more > 0.0 { "more" } else { "less" };
             format!("{given}, {:.0} % {word}", 100.0 * more.abs())
         }
-        Relation::NoRatio if is_near_zero(ours, published) => {
+        Relation::NoRatio if may_be_nothing(ours) => {
             format!("syscost's method gives {}", near_zero(ours, scale))
         }
         Relation::NoRatio => format!(
@@ -245,6 +254,7 @@ mod tests {
             runs: Vec::new(),
             place: String::new(),
             doubts: Vec::new(),
+            last_digit: 0.0,
         };
         let said = |here: View, published: &[JudgedFigure], unit| {
             with_published("It gives", &here, published, (unit, NS))

@@ -41,6 +41,9 @@ pub struct JudgedFigure {
     pub place: String,
     /// What is doubtful: according to the study, and where its own numbers disagree.
     pub doubts: Vec<String>,
+    /// One of its last printed digit, in the unit in which it is printed.
+    #[serde(skip)]
+    pub(super) last_digit: f64,
 }
 
 /// The figures published for a quantity, with what follows from them alone.
@@ -98,6 +101,11 @@ fn figure(figure: &Figure, unit: Unit, machine: Option<&StudyMachine>) -> Judged
         runs: figure.runs.clone(),
         place: figure.place.clone(),
         doubts,
+        last_digit: figure
+            .value
+            .as_ref()
+            .or(figure.cycles.as_ref())
+            .map_or(0.0, Printed::last_digit),
     }
 }
 

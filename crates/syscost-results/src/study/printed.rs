@@ -123,12 +123,12 @@ impl Printed {
 
     /// The number, in the quantity's unit.
     pub fn value(&self) -> f64 {
-        self.number * self.unit_of_one()
+        self.number * self.factor() / self.divisor
     }
 
     /// What its last digit may be off by if the rest was cut off, in the quantity's unit.
     pub(super) fn last_digit(&self) -> f64 {
-        10f64.powi(-(self.decimals() as i32)) * self.unit_of_one()
+        10f64.powi(-(self.decimals() as i32)) * self.factor() / self.divisor
     }
 
     /// The number of its decimals.
@@ -138,8 +138,8 @@ impl Printed {
         decimals.map_or(0, |(_, decimals)| decimals.len())
     }
 
-    fn unit_of_one(&self) -> f64 {
-        self.scale.map_or(1.0, |(.., factor)| factor) / self.divisor
+    fn factor(&self) -> f64 {
+        self.scale.map_or(1.0, |(.., factor)| factor)
     }
 
     /// Whether it is in this unit, or in none.

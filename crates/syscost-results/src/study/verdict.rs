@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::comparison::{Relation, with_method, with_published};
+use super::comparison::{Relation, given, may_be_nothing, with_method, with_published};
 use super::figure::JudgedFigure;
 use super::printed::{Scale, number};
 use super::view::{Seen, View};
@@ -213,7 +213,7 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
         None => (Claimed::Holds, None),
     };
     sentences.extend(measured);
-    sentences.extend(match (facts.compared, &facts.as_published, ours) {
+    let beside = match (facts.compared, &facts.as_published, ours) {
         (Some(here), ..) => {
             let of = (quantity.unit, facts.scale);
             with_published("The same procedure gives", here, facts.published, of)
@@ -226,7 +226,9 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
             with_published("syscost's method gives", ours, facts.published, of)
         }
         (None, _, _) => None,
-    });
+    };
+    let is_beside = beside.is_some();
+    sentences.extend(beside);
     let mut kind = Kind::NotCompared;
     match (facts.compared, facts.seen) {
         (Some(here), Some(Seen::Figure(ours))) => {
@@ -245,8 +247,11 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
             let text = match (relation, reason, facts.disturbed) {
                 // Figures of two different things agree only by chance.
                 (Relation::Agrees(_) | Relation::CannotTell, ..) if claimed == Claimed::Broken => {
-                    let shown = facts.scale.show(ours.value);
-                    format!("syscost's method gives {shown} for what the name says")
+                    format!("{} for what the name says", given(ours, facts.scale))
+                }
+                // The sentence before has said that there is no ratio.
+                (Relation::NoRatio, ..) if is_beside && may_be_nothing(here) => {
+                    given(ours, facts.scale)
                 }
                 (Relation::Differs(_), Some(reason), _) => {
                     format!("{text}: {}", reason.trim_end_matches('.'))

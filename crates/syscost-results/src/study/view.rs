@@ -27,14 +27,14 @@ pub struct View {
 }
 
 impl View {
-    /// A figure of which nothing else is known.
-    pub(super) fn exactly(value: f64) -> Self {
+    /// A figure that was rounded to this.
+    pub(super) fn printed(value: f64, last_digit: f64) -> Self {
         View {
             value,
             low: None,
             high: None,
             cycles: None,
-            middle: None,
+            middle: Some((value - last_digit / 2.0, value + last_digit / 2.0)),
             from: 1,
         }
     }
