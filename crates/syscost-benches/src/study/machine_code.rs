@@ -58,8 +58,8 @@ fn functions() -> Result<Functions, &'static str> {
         places: places.collect(),
     };
     let section = |index: u64| number(40, 8) + index * number(58, 2);
-    let mut all = (0..number(60, 2)).map(section);
-    let symbols = all.rfind(|section| number(section + 4, 4) == SYMBOLS);
+    let mut all_sections = (0..number(60, 2)).map(section);
+    let symbols = all_sections.find(|section| number(section + 4, 4) == SYMBOLS);
     let symbols = symbols.ok_or("the executable has no symbols")?;
     let names = number(section(number(symbols + 40, 4)) + 24, 8);
     let [begin, size] = [24, 32].map(|field| number(symbols + field, 8));
