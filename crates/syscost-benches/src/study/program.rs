@@ -169,12 +169,15 @@ pub(super) fn results_of(
     mut start: impl FnMut() -> io::Result<Output>,
 ) -> Result<(), Failure> {
     let ticks_per_ns = counter_ticks_per_ns(b.clock());
-    let mut seen = Seen::default();
+    let (mut seen, mut started) = (Seen::default(), 0_u64);
     b.as_published(operations, || {
+        started += 1;
         let ran = uncounted(&mut start);
         let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
         seen.read(&ran, ticks_per_ns, unit, number_in)
     })?;
+    let ended = "programs that ended well, with a result";
+    b.claim_equal(ended, started, seen.results, "waitpid");
     seen.tell(b)
 }
 
@@ -214,6 +217,7 @@ impl Drop for Unpinned {
 /// What the runs of a program printed.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
+    results: u64,
     facts: BTreeMap<String, Vec<f64>>,
     claims: BTreeMap<String, Vec<(f64, f64)>>,
     singles_ns: Vec<f64>,
@@ -241,6 +245,7 @@ impl Seen {
         }
         let printed = String::from_utf8_lossy(&ran.stdout);
         if let (Some(symbol), Ok(number)) = (number_in, printed.trim().parse::<f64>()) {
+            self.results += 1;
             return Ok(converted(number, symbol, ticks_per_ns).0);
         }
         let mut result = None;
@@ -281,6 +286,7 @@ impl Seen {
                 _ => return Err(broken()),
             }
         }
+        self.results += u64::from(result.is_some());
         result.ok_or_else(|| Failure::Broken("its program prints no result".to_owned()))
     }
 

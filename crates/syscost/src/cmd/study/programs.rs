@@ -1,5 +1,6 @@
 //! The programs of a user's own study: compiled before anything is measured.
 
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -10,7 +11,7 @@ use syscost_harness::directory;
 use syscost_harness::programs::{self, OwnProgram};
 use syscost_results::study::{Quantity, Study};
 
-use syscost_sys::scratch::{self, Directory};
+use syscost_sys::scratch::{self, Tree};
 
 use crate::Failed;
 
@@ -19,22 +20,24 @@ use crate::Failed;
 ///
 /// # Errors
 /// [`Failed::Usage`] where a file is not there or does not compile, with what the compiler says.
-pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Directory>> {
+pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Tree>> {
     let mut quantities = studies.iter().flat_map(|(study, _)| &study.quantities);
     if !quantities.any(Quantity::is_own) {
         return Ok(None);
     }
-    let folder = scratch::directory_in(&directory::default().made()?)?;
-    let scratch = folder.path();
+    let tree = scratch::tree_in(&directory::default().made()?)?;
+    let held = tree.folder().file().as_raw_fd();
+    let scratch =
+        fs::read_link(format!("/proc/self/fd/{held}")).context("finding a scratch folder")?;
     let mut all = Vec::new();
     for (study, beside) in studies {
         for quantity in &study.quantities {
-            if let Some((command, made)) = made(study, quantity, beside, scratch)? {
+            if let Some((command, made)) = made(study, quantity, beside, &scratch)? {
                 all.push(OwnProgram {
                     study: study.id.clone(),
                     quantity: quantity.id.clone(),
                     command,
-                    directory: scratch.to_owned(),
+                    directory: scratch.clone(),
                     unit: match quantity.prints.as_deref() {
                         Some("cycles") => "ticks".to_owned(),
                         other => other.unwrap_or("ns").to_owned(),
@@ -45,7 +48,7 @@ pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Directory>> {
         }
     }
     programs::give(all);
-    Ok(Some(folder))
+    Ok(Some(tree))
 }
 
 /// The command of a quantity's program and how it was made; `None` for one that has none.
