@@ -2,12 +2,13 @@
 //! are compared.
 
 use maud::Markup;
+use syscost_results::Unit;
 
 use crate::units::quantity;
 
 use super::bars::{ends, whisker};
 use super::canvas::{Anchor, width_of};
-use super::{Bar, Begin, Frame, Scale, series};
+use super::{Bar, Begin, Frame, Labels, Scale, Theme, series};
 
 /// Heights of a heading and of a bar's row, and the distance between groups.
 const HEADING: f64 = 19.0;
@@ -18,7 +19,14 @@ const BAR: f64 = 11.0;
 /// Distance of the figures from the plot.
 const GAP: f64 = 12.0;
 
-pub(super) fn draw(groups: &[(String, Vec<Bar>)], frame: &Frame<'_>) -> Markup {
+/// Bars in groups with headings, for a page; a bar's name decides its colour.
+pub(crate) fn draw(groups: &[(String, Vec<Bar>)], unit: Unit, labels: &Labels) -> Markup {
+    let theme = Theme::Page;
+    let frame = &Frame {
+        unit,
+        labels,
+        theme,
+    };
     let bars = || groups.iter().flat_map(|(_, bars)| bars);
     // The table above has the intervals.
     let figure = |bar: &Bar| quantity(frame.unit, bar.value.median);
@@ -67,10 +75,8 @@ pub(super) fn draw(groups: &[(String, Vec<Bar>)], frame: &Frame<'_>) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Unit;
-
     use super::*;
-    use crate::chart::{Labels, TextOptions, Value, groups, text_groups};
+    use crate::chart::{TextOptions, Value, text_groups};
 
     #[test]
     fn each_name_has_its_colour_in_every_group_and_a_logarithmic_axis_says_so() {
@@ -88,7 +94,7 @@ mod tests {
             ("switch".to_owned(), of(&[("here", 900.0)])),
         ];
         let labels = Labels::default();
-        let svg = groups(&far, Unit::Nanoseconds, &labels).into_string();
+        let svg = draw(&far, Unit::Nanoseconds, &labels).into_string();
         assert_eq!(svg.matches("dots s1").count(), 2, "{svg}");
         assert!(
             svg.contains("logarithmic axis") && svg.contains(">switch<"),
@@ -104,7 +110,7 @@ mod tests {
             "{text}"
         );
         let near = [("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)]))];
-        let svg = groups(&near, Unit::Nanoseconds, &labels).into_string();
+        let svg = draw(&near, Unit::Nanoseconds, &labels).into_string();
         assert!(
             svg.contains("bar s1") && !svg.contains("logarithmic"),
             "{svg}"

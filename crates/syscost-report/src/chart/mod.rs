@@ -36,6 +36,7 @@ pub use value::Value;
 
 pub(crate) use bars::formatted;
 pub(crate) use distribution::Round;
+pub(crate) use groups::draw as groups;
 pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
@@ -199,19 +200,6 @@ pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
     distribution::rounds(
         rounds,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
-}
-
-/// Bars in groups with headings, for a page; a bar's name decides its colour.
-pub(crate) fn groups(groups: &[(String, Vec<Bar>)], unit: Unit, labels: &Labels) -> Markup {
-    let theme = Theme::Page;
-    groups::draw(
-        groups,
         &Frame {
             unit,
             labels,
