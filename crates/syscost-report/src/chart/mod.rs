@@ -207,9 +207,13 @@ pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
     )
 }
 
-/// Bars in groups with headings, for a page; a bar's name decides its colour.
-pub(crate) fn groups(groups: &[(String, Vec<Bar>)], unit: Unit, labels: &Labels) -> Markup {
-    let theme = Theme::Page;
+/// Bars in groups with headings; a bar's name decides its colour.
+pub(crate) fn groups(
+    groups: &[(String, Vec<Bar>)],
+    unit: Unit,
+    labels: &Labels,
+    theme: Theme,
+) -> Markup {
     groups::draw(
         groups,
         &Frame {
@@ -222,8 +226,7 @@ pub(crate) fn groups(groups: &[(String, Vec<Bar>)], unit: Unit, labels: &Labels)
 
 /// A compact histogram of individually timed operations, as `(upper bound in unit, count)`,
 /// ascending.
-pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
-    let theme = Theme::Page;
+pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels, theme: Theme) -> Markup {
     histogram::draw(
         bins,
         &Frame {
