@@ -32,7 +32,7 @@ use syscost_harness::{Catalogue, Group};
 pub use liar::{FILE_BYTES, FILE_LIARS, LIARS, TWO_CPU_LIARS};
 pub use lmbench::{LMBENCH, Program};
 pub use selftest::TRUTHS;
-pub use study::{HEADER, PROCEDURES, STUDIES};
+pub use study::{HEADER, PROCEDURES, STUDIES, sources as study_sources};
 
 /// Every group, in the report's order.
 const GROUPS: &[Group] = &[

@@ -11,6 +11,7 @@ mod clock_read_switch;
 mod machine_code;
 mod own;
 mod program;
+pub mod sources;
 mod switch_costs;
 mod three_costs;
 mod whole_system;

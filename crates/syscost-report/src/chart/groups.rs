@@ -19,9 +19,13 @@ const BAR: f64 = 11.0;
 /// Distance of the figures from the plot.
 const GAP: f64 = 12.0;
 
-/// Bars in groups with headings, for a page; a bar's name decides its colour.
-pub(crate) fn draw(groups: &[(String, Vec<Bar>)], unit: Unit, labels: &Labels) -> Markup {
-    let theme = Theme::Page;
+/// Bars in groups with headings; a bar's name decides its colour.
+pub(crate) fn draw(
+    groups: &[(String, Vec<Bar>)],
+    unit: Unit,
+    labels: &Labels,
+    theme: Theme,
+) -> Markup {
     let frame = &Frame {
         unit,
         labels,
@@ -94,7 +98,7 @@ mod tests {
             ("switch".to_owned(), of(&[("here", 900.0)])),
         ];
         let labels = Labels::default();
-        let svg = draw(&far, Unit::Nanoseconds, &labels).into_string();
+        let svg = draw(&far, Unit::Nanoseconds, &labels, Theme::Page).into_string();
         assert_eq!(svg.matches("dots s1").count(), 2, "{svg}");
         assert!(
             svg.contains("logarithmic axis") && svg.contains(">switch<"),
@@ -110,7 +114,7 @@ mod tests {
             "{text}"
         );
         let near = [("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)]))];
-        let svg = draw(&near, Unit::Nanoseconds, &labels).into_string();
+        let svg = draw(&near, Unit::Nanoseconds, &labels, Theme::Page).into_string();
         assert!(
             svg.contains("bar s1") && !svg.contains("logarithmic"),
             "{svg}"

@@ -210,8 +210,7 @@ pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
 
 /// A compact histogram of individually timed operations, as `(upper bound in unit, count)`,
 /// ascending.
-pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
-    let theme = Theme::Page;
+pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels, theme: Theme) -> Markup {
     histogram::draw(
         bins,
         &Frame {

@@ -121,14 +121,20 @@ fn closing(study: &Study) -> String {
             cell(&line.words())
         );
     }
+    out + &remarks(study, "##")
+}
+
+/// Where the text misleads and what cannot be repeated, under headings of this level.
+pub(super) fn remarks(study: &Study, level: &str) -> String {
+    let mut out = String::new();
     if !study.doubts.is_empty() {
-        out += "\n## Where the published text misleads\n\n";
+        out += &format!("\n{level} Where the published text misleads\n\n");
     }
     for doubt in &study.doubts {
         out += &format!("- {}\n", super::doubt(doubt));
     }
     if !study.not_here.is_empty() {
-        out += "\n## What cannot be repeated here\n\n";
+        out += &format!("\n{level} What cannot be repeated here\n\n");
     }
     for one in &study.not_here {
         out += &format!("- {}\n", super::not_here(one));
@@ -137,6 +143,6 @@ fn closing(study: &Study) -> String {
 }
 
 /// Text in a cell of a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

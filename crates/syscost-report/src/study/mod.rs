@@ -1,19 +1,32 @@
-//! A published experiment compared with a run: for terminals, and as a documentation page.
+//! A published experiment compared with runs: for terminals, as a documentation page.
 //!
+//! - [`Repeated`]: a study, judged by one run or several.
 //! - [`text()`]: four views of each quantity and what follows from them. [`list()`]: all studies.
 //! - [`page`], [`index`]: the published side alone, for docs/studies/.
 
 mod charts;
+mod csv;
+mod figures;
+mod lab_report;
 mod markdown;
+mod repeated;
+mod side_by_side;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
 mod words;
 
 pub(crate) use charts::{Drawn, Picture, pictures};
+pub(crate) use lab_report::{facts, title};
+pub(crate) use repeated::{QuantityBy, ratio_rows};
 pub(crate) use words::{
-    ViewOf, counter, cycles, doubt, machine, not_here, note, notes, ratios, value, views,
+    ViewOf, counter, cycles, doubt, here_lines, machine, not_here, note, notes, published_lines,
+    ratios, short, value, views,
 };
 
+pub use csv::csv;
+pub use figures::{Figure, figures};
+pub use lab_report::markdown;
 pub use markdown::{index, page};
+pub use repeated::{Repeated, labels};
 pub use text::{list, published, text};

@@ -4,7 +4,8 @@ use syscost_results::study::{
     JudgedFigure, JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, Study, figures,
 };
 
-use super::Drawn;
+use super::side_by_side::side_by_side;
+use super::{Drawn, Repeated};
 use crate::TableOptions;
 use crate::chart::{self, Labels, TextOptions};
 use crate::page::Page;
@@ -48,13 +49,15 @@ pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions
 
 /// What was published, without a run.
 pub fn published(study: &Study, options: &TableOptions) -> String {
-    let run = None::<&JudgedStudy>;
-    render(study, run, options)
+    render(study, None, options)
 }
 
-/// A study, judged by a run.
-pub fn text(judged: &JudgedStudy, options: &TableOptions) -> String {
-    render(&judged.study, Some(judged), options)
+/// A study, judged by a run; or by several, side by side.
+pub fn text(repeated: &Repeated, options: &TableOptions) -> String {
+    match repeated.only() {
+        Some(judged) => render(&repeated.study, Some((repeated, judged)), options),
+        None => side_by_side(repeated, options),
+    }
 }
 
 impl Page {
@@ -118,8 +121,8 @@ impl Page {
     }
 }
 
-fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -> String {
-    let mut page = Page::new(options);
+/// What a study is, and the machines of its text.
+pub(super) fn heading(page: &mut Page, study: &Study) {
     let heading = format!("{}: {}", study.id, study.title);
     page.paragraph(0, paint::HEADING, &heading);
     page.paragraph(0, paint::DIM, &format!("Source: {}", study.source));
@@ -128,6 +131,12 @@ fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -
         let text = super::machine(machine);
         page.paragraph(2, paint::DIM, &text);
     }
+}
+
+fn render(study: &Study, run: Option<(&Repeated, &JudgedStudy)>, options: &TableOptions) -> String {
+    let mut page = Page::new(options);
+    heading(&mut page, study);
+    let judged = run.map(|(_, judged)| judged);
     if let Some(rate) = judged.and_then(|judged| judged.counter) {
         page.paragraph(2, paint::DIM, &super::counter(rate));
     }
@@ -142,8 +151,8 @@ fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -
         of(&mut page, study, quantity, judged, options);
     }
     ratios(&mut page, study, judged);
-    if let Some(judged) = judged {
-        charts(&mut page, judged);
+    if let Some((repeated, _)) = run {
+        charts(&mut page, repeated);
     }
     closing(&mut page, study);
     page.out
@@ -274,14 +283,14 @@ fn ratios(page: &mut Page, study: &Study, judged: Option<&JudgedStudy>) {
 }
 
 /// The charts of a study.
-fn charts(page: &mut Page, judged: &JudgedStudy) {
+pub(super) fn charts(page: &mut Page, repeated: &Repeated) {
     let options = TextOptions {
         width: page.columns,
         color: page.paint.color,
     };
-    for picture in super::pictures(judged) {
+    for picture in super::pictures(repeated) {
         let labels = Labels {
-            title: picture.title.to_owned(),
+            title: picture.title.clone(),
             ..Labels::default()
         };
         let drawn = match &picture.drawn {
@@ -302,7 +311,7 @@ fn charts(page: &mut Page, judged: &JudgedStudy) {
     }
 }
 
-fn closing(page: &mut Page, study: &Study) {
+pub(super) fn closing(page: &mut Page, study: &Study) {
     if !study.doubts.is_empty() {
         page.line("");
         page.paragraph(0, paint::HEADING, "Where the published text misleads");

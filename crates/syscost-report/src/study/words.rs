@@ -1,11 +1,12 @@
 //! Texts about a study's figures, shared by the terminal and the page.
 
 use syscost_results::study::{
-    Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, NotHere, Ratio, Scale, Seen,
+    Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, Kind, NotHere, Ratio, Scale, Seen,
     Study, StudyMachine, View, published_ratios,
 };
 use syscost_results::{Evidence, Unit, Verdict};
 
+use super::repeated::QuantityBy;
 use crate::sentence::Mark;
 use crate::units;
 
@@ -135,12 +136,69 @@ impl RatioLine<'_> {
     }
 }
 
+/// A ratio, with three digits.
+pub(crate) fn ratio(ratio: f64) -> String {
+    let (factor, symbol) = (1.0, "");
+    Scale { factor, symbol }.show(ratio)
+}
+
+/// A machine's published figures of a quantity: each in its unit and in cycles, a line each.
+pub(crate) fn published_lines(one: &QuantityBy<'_>, machine: &str) -> Vec<String> {
+    let (_, judged) = one.by[0];
+    let figures = judged.published.iter();
+    let lines = figures
+        .filter(|figure| figure.machine == machine)
+        .flat_map(|figure| {
+            let value = value(one.quantity.unit, figure, Some(judged.scale));
+            [value, cycles(figure)]
+        });
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+/// The figure of one of several machines, in its unit and in cycles: the same procedure's that is
+/// compared; syscost's, said to be so, where the procedure is not repeated.
+pub(crate) fn here_lines(judged: &JudgedQuantity) -> Vec<String> {
+    let is_repeated = judged.as_published.is_some();
+    let (figure, whose) = match is_repeated {
+        true => (judged.compared(), None),
+        false => (judged.by_method(), Some("by syscost".to_owned())),
+    };
+    let Some(figure) = figure else {
+        return vec!["-".to_owned()];
+    };
+    let cycles = figure.cycles.iter();
+    let cycles = cycles.map(|cycles| format!("{} cycles", units::cycles(*cycles)));
+    let value = judged.scale.show(figure.value);
+    std::iter::once(value).chain(cycles).chain(whose).collect()
+}
+
+/// The verdict on one of several machines, in a few words.
+pub(crate) fn short(judged: &JudgedQuantity) -> String {
+    let both = judged.compared().zip(judged.by_method());
+    let words = judged.verdict.kind.words();
+    match (judged.verdict.kind, both) {
+        (Kind::Differs | Kind::NotWhatItSays, Some((here, ours)))
+            if here.value > 0.0 && ours.value > 0.0 =>
+        {
+            format!(
+                "{words}, {} times syscost's",
+                ratio(here.value / ours.value)
+            )
+        }
+        (Kind::NotCompared, _) => {
+            let seen = [&judged.as_published, &judged.ours].into_iter().flatten();
+            let reason = seen.filter_map(Seen::reason).next();
+            reason.map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
+        }
+        (Kind::Agrees | Kind::CannotTell | Kind::Differs | Kind::NotWhatItSays, Some(_) | None) => {
+            words.to_owned()
+        }
+    }
+}
+
 /// The ratios of a study, with those of a run.
 pub(crate) fn ratios<'s>(study: &'s Study, judged: Option<&JudgedStudy>) -> Vec<RatioLine<'s>> {
-    let shown = |ratio: f64| {
-        let (factor, symbol) = (1.0, "");
-        Scale { factor, symbol }.show(ratio)
-    };
+    let shown = ratio;
     let line = |(index, ratio): (usize, &'s Ratio)| {
         let judged = judged.and_then(|judged| judged.judged_ratios.get(index));
         let published = published_ratios(study, ratio).into_iter();

@@ -64,6 +64,9 @@ pub struct Study {
     /// What cannot be repeated here, and what replaces it.
     #[serde(default, rename = "not_here")]
     pub not_here: Vec<NotHere>,
+    /// Questions to a reader who has repeated it, for a report to hand in.
+    #[serde(default, rename = "question", skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
     /// Charts of the study's page.
     #[serde(default, rename = "chart")]
     pub charts: Vec<Chart>,

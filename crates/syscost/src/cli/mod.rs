@@ -37,7 +37,9 @@ pub use report::ReportArguments;
 pub use run::{FarEnds, RunArguments};
 pub use serve::ServeArguments;
 pub use show::{ShowArguments, ShowFormat};
-pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
+pub use study::{
+    StudyArguments, StudyCommand, StudyFormat, StudyReportArguments, StudyRunArguments,
+};
 pub(crate) use time::seconds;
 
 /// What does this computer charge for its primitives?

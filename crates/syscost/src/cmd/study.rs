@@ -2,39 +2,46 @@
 
 mod check;
 mod counts;
+mod hand_in;
 mod programs;
+mod source;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use syscost_benches::{CATALOGUE, STUDIES};
+use syscost_benches::{CATALOGUE, STUDIES, study_sources};
 use syscost_harness::{Catalogue, Row, thorough};
+use syscost_report::study as render;
 use syscost_report::table::TableOptions;
-use syscost_report::{sentence, study as render};
 use syscost_results::Run;
-use syscost_results::study::{JudgedStudy, Study, StudyError, judge, means};
+use syscost_results::study::{Study, StudyError, means};
 
 use crate::cli::{
     Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
 };
 use crate::error::exit;
-use crate::{Failed, kept, terminal, terminal::say};
+use crate::selection::similar;
+use crate::{Failed, terminal, terminal::say};
 use counts::Counts;
+
+pub(super) use hand_in::repeated_in;
 
 /// Runs the command.
 pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
     match arguments.command {
         StudyCommand::List { format } => list(format),
-        StudyCommand::Show { study, format } => show(&study, format),
-        StudyCommand::Run(arguments) => repeat(arguments),
-        StudyCommand::Report {
-            run,
-            studies,
+        StudyCommand::Show {
+            study,
+            source,
             format,
-            verbose,
-        } => report(&run, &studies, format, verbose),
+        } => match source {
+            Some(name) => show_source(&study, &name),
+            None => show(&study, format),
+        },
+        StudyCommand::Run(arguments) => repeat(arguments),
+        StudyCommand::Report(arguments) => hand_in::report(&arguments),
     }
 }
 
@@ -61,11 +68,17 @@ fn find(name: &str, counts: Counts<'_>) -> Result<Study> {
         return read(&text, &ids, counts)
             .map_err(|error| Failed::Usage(format!("{name}{error}")).into());
     }
-    known.into_iter().find(|study| study.id == name).ok_or_else(|| {
-        let ids = ids.join(", ");
-        let what = format!("no study is called `{name}`; there are {ids}, or give a file of your own: NAME.toml");
-        Failed::Usage(what).into()
-    })
+    known
+        .into_iter()
+        .find(|study| study.id == name)
+        .ok_or_else(|| {
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let meant = meant(name, &ids);
+            let what = format!(
+                "no study is called `{name}`{meant}, or give a file of your own: NAME.toml"
+            );
+            Failed::Usage(what).into()
+        })
 }
 
 /// Reads a study of the user from this text.
@@ -116,15 +129,52 @@ fn list(format: Format) -> Result<u8> {
 }
 
 fn show(name: &str, format: Format) -> Result<u8> {
-    let study = find(name, Counts::Unknown)?;
-    match format {
-        Format::Json => super::print_json(&study)?,
-        Format::Table => super::print(&render::published(&study, &options(false)))?,
+    let studies = find_all(&[name.to_owned()], Counts::Unknown)?;
+    match (format, &studies[..]) {
+        (Format::Json, [study]) => super::print_json(study)?,
+        (Format::Json, studies) => super::print_json(&studies)?,
+        (Format::Table, studies) => {
+            let options = options(false);
+            let texts = studies.iter().map(|study| {
+                let text = render::published(study, &options);
+                match study_sources::programs(&study.id).is_empty() {
+                    true => text,
+                    false => {
+                        text + &format!(
+                            "\nIts programs: syscost study show {} --source\n",
+                            study.id
+                        )
+                    }
+                }
+            });
+            super::print(&texts.collect::<Vec<String>>().join("\n"))?;
+        }
     }
     Ok(exit::DONE)
 }
 
-fn repeat(arguments: StudyRunArguments) -> Result<u8> {
+fn show_source(study: &str, program: &str) -> Result<u8> {
+    for study in find_all(&[study.to_owned()], Counts::Unknown)? {
+        source::print(&study, program)?;
+    }
+    Ok(exit::DONE)
+}
+
+/// What may be meant by a name that is none of these, as the end of a message.
+fn meant(name: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    let similar = similar(name, known.iter().copied());
+    match &similar[..] {
+        [] => format!("; there are {all}"),
+        names => format!("; did you mean `{}`? There are {all}", names.join("` or `")),
+    }
+}
+
+fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
+    let folder = arguments.output.take_if(|path| hand_in::is_folder(path));
+    if let Some(folder) = &folder {
+        hand_in::make(folder)?;
+    }
     let studies = find_all(&arguments.studies, Counts::Tried)?;
     let own = own(&arguments.studies, &studies);
     // Until the run has ended.
@@ -149,7 +199,11 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
             if arguments.output.as_deref() == Some(Path::new("-")) {
                 return Ok(());
             }
-            print(&studies, run, format, is_verbose)?;
+            let judged = hand_in::repeated(&studies, &[run]);
+            if let Some(folder) = &folder {
+                hand_in::write(folder, &judged, &[run])?;
+            }
+            hand_in::print(&judged, &[run], format.into(), is_verbose)?;
             match (format, saved_to) {
                 (Format::Table, Some(path)) if !terminal::is_quiet() => {
                     let path = path.display();
@@ -280,35 +334,6 @@ fn as_run(
     }
 }
 
-fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Result<u8> {
-    let named = find_all(names, Counts::Unknown)?;
-    let known = published();
-    let run = kept::find(run, |run| {
-        let has = match &named[..] {
-            [] => {
-                !run.studies.is_empty() || known.iter().any(|study| has_procedures_of(run, study))
-            }
-            named => named.iter().any(|study| has_rows_of(run, study)),
-        };
-        (!has).then(|| "has no rows of a study asked for".to_owned())
-    })?;
-    // What its rows count is in the run.
-    let named = find_all(names, Counts::Of(&run))?;
-    let studies = match named.is_empty() {
-        true => repeated_in(&run, known),
-        false => named,
-    };
-    if studies.is_empty() {
-        let what = format!(
-            "run {} has no rows of a study; to measure them: syscost study run ID",
-            run.id
-        );
-        return Err(Failed::Usage(what).into());
-    }
-    print(&studies, &run, format, is_verbose)?;
-    Ok(exit::DONE)
-}
-
 fn has_rows_of(run: &Run, study: &Study) -> bool {
     let mut rows = run.measurements.iter();
     rows.any(|row| study.is_judged_by(&row.name))
@@ -322,35 +347,6 @@ fn has_procedures_of(run: &Run, study: &Study) -> bool {
         .iter()
         .filter_map(|one| one.as_published.as_ref());
     procedures.any(|name| run.measurements.iter().any(|row| means(name, &row.name)))
-}
-
-/// Returns the studies that a run repeats: those of the known ones, and the user's own.
-fn repeated_in(run: &Run, known: Vec<Study>) -> Vec<Study> {
-    let known = known.into_iter();
-    let known = known.filter(|study| has_procedures_of(run, study));
-    known.chain(run.studies.iter().cloned()).collect()
-}
-
-/// Returns the published studies that a run repeats, judged by it.
-pub(super) fn judged(run: &Run) -> Vec<JudgedStudy> {
-    let studies = repeated_in(run, published());
-    studies.iter().map(|study| judge(study, run)).collect()
-}
-
-fn print(studies: &[Study], run: &Run, format: Format, is_verbose: bool) -> Result<()> {
-    let judged: Vec<JudgedStudy> = studies.iter().map(|study| judge(study, run)).collect();
-    match format {
-        Format::Json => super::print_json(&judged),
-        Format::Table => {
-            let options = options(is_verbose);
-            let mut text = terminal::wrapped(&sentence::machine(run), "") + "\n";
-            for study in &judged {
-                text += "\n";
-                text += &render::text(study, &options);
-            }
-            super::print(&text)
-        }
-    }
 }
 
 #[cfg(test)]
