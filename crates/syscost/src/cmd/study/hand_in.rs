@@ -18,11 +18,18 @@ use crate::{Failed, cmd, files, kept};
 
 /// Prints the studies of kept runs.
 pub(super) fn report(arguments: &StudyReportArguments) -> Result<u8> {
-    let format = arguments.form()?;
-    match arguments.output.as_deref() {
-        Some(path) if is_folder(path) => make(path)?,
-        Some(path) => files::check_writable(path)?,
-        None => {}
+    let folder = arguments.output.as_deref().filter(|path| is_folder(path));
+    let format = match (folder, arguments.format) {
+        (None, _) => arguments.form()?,
+        (Some(_), None) => StudyFormat::Markdown,
+        (Some(_), Some(_)) => {
+            let what =
+                "a folder gets the report in all formats; leave --format out, or name a file";
+            return Err(Failed::Usage(what.to_owned()).into());
+        }
+    };
+    if let (None, Some(path)) = (folder, &arguments.output) {
+        files::check_writable(path)?;
     }
     let named = find_all(&arguments.studies, Counts::Unknown)?;
     let known = published();
@@ -55,13 +62,13 @@ pub(super) fn report(arguments: &StudyReportArguments) -> Result<u8> {
         );
         return Err(Failed::Usage(what).into());
     }
-    match arguments.output.as_deref() {
-        Some(path) if is_folder(path) => write(path, &studies, &runs)?,
-        Some(path) => {
+    match (folder, &arguments.output) {
+        (Some(folder), _) => write(folder, &studies, &runs)?,
+        (None, Some(path)) => {
             let text = text(&studies, &runs, format, &options(arguments.verbose, false))?;
             files::write(path, text.as_bytes())?;
         }
-        None => print(&studies, &runs, format, arguments.verbose)?,
+        (None, None) => print(&studies, &runs, format, arguments.verbose)?,
     }
     Ok(exit::DONE)
 }
@@ -173,6 +180,7 @@ const DATA: &str = "data";
 /// Writes a report to hand in: as text and as a page, its charts as pictures, its data, and the
 /// documents of the runs.
 pub(super) fn write(folder: &Path, studies: &[Repeated], runs: &[&Run]) -> Result<()> {
+    make(folder)?;
     let mut figures = Vec::new();
     for study in studies {
         for figure in render::figures(study, runs) {
