@@ -21,7 +21,7 @@ mod read_zero_bytes;
 mod select;
 mod setuid;
 mod stat;
-mod subject;
+pub(crate) mod subject;
 mod umask;
 mod vdso;
 mod write_null;
