@@ -22,6 +22,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 
 use rustix::net::{Shutdown, connect, shutdown};
+use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::prelude::*;
 use syscost_net::Service;
 use syscost_net::service::IsOver;
@@ -80,6 +81,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.expect(together(Sysno::SHUTDOWN, 1.0));
     b.expect(together(Sysno::RECVFROM, 1.0));
     b.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
+    b.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
     // On one CPU this end waits for the far end's FIN, and the far end for this one's.
     b.expect(match path.is_loopback() {
         true => within(Counter::Switches, 1.9, 4.2),
