@@ -21,7 +21,7 @@ impl Bencher<'_> {
         self.begin_times(Manner::Observations, "as_published")?;
         self.findings.observed = true;
         match self.pass {
-            Pass::Timed => self.time_observations(procedure),
+            Pass::Timed => self.time_observations(|| Ok(()), procedure),
             Pass::Evidence => self.count_batches(operations, &mut |results: u64| {
                 for _ in 0..results {
                     black_box(procedure()?);

@@ -33,7 +33,7 @@ use syscost_sys::process::Batch;
 
 use super::connect::{new_socket, next_byte};
 use super::ports::Budget;
-use crate::net::backlog::{self, BACKLOG, Backlog, Last};
+use crate::net::backlog::{self, Accepting, BACKLOG, Backlog, Last};
 use crate::net::far_end::{self, Family, Path, remote_family};
 use crate::net::setting;
 use crate::syscall::{Bad, must};
@@ -89,17 +89,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     });
     // Else the byte that the far end sends preempts it, and it waits for the end later.
     let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    let service = Service::Accept {
-        close: RULE.close,
-        first_byte: RULE.first_byte,
-        backlog: BACKLOG,
-    };
     let (closer, account) = b.single_together(path.placement(), |cpus| {
-        let serve = |listener: &TcpListener, is_over: IsOver<'_>| {
-            connections::accept(listener, &RULE, is_over)
-        };
-        let (far, address, last) =
-            backlog::accepting(&path, cpus, &Tcp::default(), serve, &service)?;
+        let (far, address, last) = accepting(RULE, &path, cpus)?;
         Ok(far.led_by(Closer::new(address, last)?))
     })?;
     let made = closer.budget.made();
@@ -110,6 +101,19 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.claim_equal("family of its addresses", claimed, is.to_owned(), "address");
     closer.budget.detail(b);
     Ok(())
+}
+
+/// A far end that accepts connections and ends them by this rule.
+fn accepting(rule: Accept, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
+    let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
+        connections::accept(listener, &rule, is_over)
+    };
+    let service = Service::Accept {
+        close: rule.close,
+        first_byte: rule.first_byte,
+        backlog: BACKLOG,
+    };
+    backlog::accepting(path, cpus, &Tcp::default(), serve, &service)
 }
 
 /// The measuring side.
@@ -189,4 +193,41 @@ fn close(socket: OwnedFd) -> Result<(), Bad> {
     must(next_byte(&socket)? == 0)?;
     drop(socket);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What closing twenty connections leads to, with a far end that follows this rule.
+    fn closed(rule: Accept) -> Option<Result<(u64, u64), Failure>> {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return None;
+        };
+        let case = Case::new([(Path::KEY, Path::LOOPBACK), (Family::KEY, "ipv4")]);
+        let (far, address, last) = accepting(rule, &Path::of(&case).unwrap(), &cpus).unwrap();
+        let closer = Closer::new(address, last).unwrap();
+        let done = far.led_by(closer).perform([1; 20]);
+        Some(done.map(|(closer, account)| (closer.budget.made(), account.connections)))
+    }
+
+    #[test]
+    fn each_connection_is_closed_by_both_ends() {
+        if let Some(done) = closed(RULE) {
+            // And the last one.
+            assert_eq!(done.unwrap(), (21, 21));
+        }
+    }
+
+    #[test]
+    fn a_reset_is_no_orderly_close() {
+        let rule = Accept {
+            close: Close::Rst,
+            ..RULE
+        };
+        if let Some(done) = closed(rule) {
+            assert!(matches!(done, Err(Failure::Failed(_))), "{done:?}");
+        }
+    }
 }

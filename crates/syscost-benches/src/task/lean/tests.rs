@@ -20,7 +20,7 @@ fn exiting(status: u64) -> Turn {
 
 #[test]
 fn a_small_process_makes_children_and_its_calls_are_counted() {
-    use crate::task::{clone_vm, clone3, exec, fork, posix_spawn, shell, vfork};
+    use crate::task::{clone_vm, clone3, exec, first_child, fork, posix_spawn, shell, vfork};
     for row in [
         fork::BENCHMARK,
         vfork::BENCHMARK,
@@ -29,6 +29,7 @@ fn a_small_process_makes_children_and_its_calls_are_counted() {
         posix_spawn::BENCHMARK,
         exec::BENCHMARK,
         shell::BENCHMARK,
+        first_child::BENCHMARK,
     ] {
         for case in row.cases.list() {
             if let Err(reason) = (row.support)(&case) {
