@@ -14,6 +14,7 @@ mod lmbench;
 mod memory;
 mod net;
 mod op;
+mod ratio;
 mod scale;
 pub mod selftest;
 mod sides;

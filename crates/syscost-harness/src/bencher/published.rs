@@ -45,7 +45,7 @@ impl Bencher<'_> {
         self.begin_times(Manner::Observations, "as_published")?;
         self.findings.observed = true;
         match self.pass {
-            Pass::Timed => self.time_observations(procedure),
+            Pass::Timed => self.time_observations(|| Ok(()), procedure),
             Pass::Evidence => self.count_batches(operations, &mut ProgramBody(procedure)),
         }
     }
