@@ -10,6 +10,7 @@ mod clock_read_switch;
 #[cfg(test)]
 mod machine_code;
 mod own;
+mod printed;
 mod program;
 pub mod sources;
 mod switch_costs;

@@ -1,4 +1,6 @@
-//! Published procedures of others, repeated as a whole.
+//! Values that a benchmark observes itself, and published procedures of others, repeated as a whole.
+
+use std::hint::black_box;
 
 use syscost_sys::Unsupported;
 use syscost_sys::counters::Usage;
@@ -24,6 +26,36 @@ impl<P: FnMut() -> Result<f64, Failure>> Body for ProgramBody<P> {
 }
 
 impl Bencher<'_> {
+    /// Takes values that the benchmark observes itself, one per sample, in its own unit. They count as
+    /// this core's work, unless [`Bencher::disregard_frequency`] says otherwise.
+    pub fn observe(
+        &mut self,
+        observation: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<(), Failure> {
+        self.prepared_observe(|| Ok(()), observation)
+    }
+
+    /// Like [`Bencher::observe`], each value after a preparation during which it does not matter
+    /// whose the core is. Calls and faults of both are counted.
+    pub fn prepared_observe(
+        &mut self,
+        mut prepare: impl FnMut() -> Result<(), Failure>,
+        mut observation: impl FnMut() -> Result<f64, Failure>,
+    ) -> Result<(), Failure> {
+        self.begin_times(Manner::Observations, "observe")?;
+        self.findings.observed = true;
+        match self.pass {
+            Pass::Timed => self.time_observations(prepare, observation),
+            Pass::Evidence => self.count_batches(1, &mut |n: u64| {
+                for _ in 0..n {
+                    prepare()?;
+                    black_box(observation()?);
+                }
+                Ok(())
+            }),
+        }
+    }
+
     /// Takes one result in a process if more of them take long, as where each fills much memory: with
     /// six processes there are six. To be called before the measurement.
     pub fn may_take_one(&mut self) {
