@@ -36,7 +36,7 @@ pub(super) fn draw(groups: &[(String, Vec<Bar>)], frame: &Frame<'_>) -> Markup {
     let mut y = top;
     for (heading, bars) in groups {
         y += HEADING;
-        canvas.text((2.0, y - 3.0), "value", Anchor::Start, heading);
+        canvas.text((frame.margin(), y - 3.0), "value", Anchor::Start, heading);
         for bar in bars {
             let known = names.iter().position(|name| *name == bar.label);
             let index = known.unwrap_or_else(|| {

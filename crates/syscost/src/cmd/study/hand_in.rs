@@ -120,7 +120,7 @@ fn text(
                 let machine = sentence::machine(run);
                 let line = match runs.len() {
                     1 => machine,
-                    _ => format!("{label}: {machine}, {}", run.started),
+                    _ => format!("{label}: {machine}, {}", render::began(run)),
                 };
                 text += &(terminal::wrapped(&line, "") + "\n");
             }
