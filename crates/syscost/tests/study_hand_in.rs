@@ -115,6 +115,7 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
         "### Results",
         "### Questions",
         "   Answer:",
+        "](data/three-costs.csv)",
     ] {
         assert!(report.contains(part), "{part}");
     }

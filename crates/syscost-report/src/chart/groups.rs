@@ -51,7 +51,7 @@ pub(crate) fn draw(
     let mut y = top;
     for (heading, bars) in groups {
         y += HEADING;
-        canvas.text((2.0, y - 4.0), "value", Anchor::Start, heading);
+        canvas.text((frame.margin(), y - 4.0), "value", Anchor::Start, heading);
         for bar in bars {
             let known = names.iter().position(|name| *name == bar.label);
             let index = known.unwrap_or_else(|| {

@@ -268,6 +268,14 @@ impl Frame<'_> {
         }
     }
 
+    /// Distance of everything from the left and right edges.
+    fn margin(&self) -> f64 {
+        match self.theme {
+            Theme::Page => 2.0,
+            Theme::Light | Theme::Dark => 20.0,
+        }
+    }
+
     /// Maximum room for the names at the chart's left edge.
     fn gutter(&self) -> f64 {
         match self.theme {
@@ -314,7 +322,7 @@ impl Frame<'_> {
     /// Left and right edge of the plot, with room for these names on the left.
     fn edges<'b>(&self, names: impl Iterator<Item = &'b str>) -> (f64, f64) {
         let widest = names.map(canvas::width_of).fold(0.0, f64::max);
-        let margin = if self.theme == Theme::Page { 2.0 } else { 20.0 };
+        let margin = self.margin();
         (
             margin + widest.min(self.gutter()) + 12.0,
             self.width() - margin,

@@ -2,6 +2,7 @@
 
 use syscost_results::Run;
 
+use super::repeated::began;
 use super::{Drawn, Repeated, pictures};
 use crate::chart::{Labels, Theme, draw, groups, histogram};
 
@@ -24,7 +25,7 @@ pub struct Figure {
 pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
     let of_run = |(label, run): (&str, &&Run)| {
         let (model, version) = (&run.machine.cpu_model, &run.tool.version);
-        format!("{label}: {model}, {}, syscost {version}", run.started)
+        format!("{label}: {model}, {}, syscost {version}", began(run))
     };
     let labels = repeated.by.iter().map(|(label, _)| label.as_str());
     let sources: Vec<String> = labels.zip(runs).map(of_run).collect();

@@ -5,7 +5,7 @@ use syscost_results::{Fact, Run};
 
 use super::figures::Figure;
 use super::markdown::cell;
-use super::repeated::{QuantityBy, Repeated, labels, ratio_rows};
+use super::repeated::{QuantityBy, Repeated, began, labels, ratio_rows};
 use super::{note, views};
 use crate::sentence;
 use crate::units;
@@ -48,7 +48,7 @@ pub(crate) fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("programs", compiler),
         (
             "measured",
-            Some(format!("{}, {:.0} s", run.started, run.duration_s)),
+            Some(format!("{}, for {:.0} s", began(run), run.duration_s)),
         ),
         (
             "by",

@@ -101,6 +101,21 @@ pub(crate) fn ratio_rows(repeated: &Repeated) -> Vec<RatioRow<'_>> {
     rows.collect()
 }
 
+/// As many characters of a time as these are a date, or a time to the minute.
+const DAY: &str = "2026-11-26";
+const MINUTE: &str = "2026-11-26 10:00";
+
+/// When a run began, to as many characters as these.
+fn started(run: &Run, like: &str) -> String {
+    let time = run.started.replace('T', " ");
+    time.chars().take(like.len()).collect()
+}
+
+/// When a run began, to the minute (UTC).
+pub fn began(run: &Run) -> String {
+    started(run, MINUTE) + " UTC"
+}
+
 /// Distinguishes runs: by the host; by its processor, if that differs; else by the date, the time,
 /// the run's id. An anonymous run is called by its processor.
 pub fn labels(runs: &[&Run]) -> Vec<String> {
@@ -112,15 +127,14 @@ pub fn labels(runs: &[&Run]) -> Vec<String> {
             name => name.to_owned(),
         }
     }
-    fn started(run: &Run, characters: usize) -> String {
-        let time: String = run.started.chars().take(characters).collect();
-        format!("{}, {}", host(run), time.replace('T', " "))
+    fn host_and_time(run: &Run, digits: &str) -> String {
+        format!("{}, {}", host(run), started(run, digits))
     }
     let ways: [Naming; 4] = [
         host,
         |run| format!("{}, {}", host(run), run.machine.cpu_model),
-        |run| started(run, "2026-11-26".len()),
-        |run| started(run, "2026-11-26T10:00".len()),
+        |run| host_and_time(run, DAY),
+        |run| host_and_time(run, MINUTE),
     ];
     let label = |run: &&Run| {
         let is_unique = |way: &&Naming| {

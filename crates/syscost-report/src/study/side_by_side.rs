@@ -46,6 +46,7 @@ pub(super) fn side_by_side(repeated: &Repeated, options: &TableOptions) -> Strin
 /// The figures of these quantities; in several parts where they do not fit side by side.
 fn table(page: &mut Page, repeated: &Repeated, quantities: &[QuantityBy<'_>]) {
     let columns = columns(repeated, quantities);
+    let all = columns.len();
     let titles = quantities.iter().map(|one| width(&one.quantity.title));
     // Long titles are wrapped.
     let first = titles.max().unwrap_or(0).min(page.columns / 3);
@@ -58,6 +59,9 @@ fn table(page: &mut Page, repeated: &Repeated, quantities: &[QuantityBy<'_>]) {
         };
         let many = 1 + others.iter().take_while(fits).count();
         let (shown, later) = rest.split_at(many);
+        if rest.len() < all {
+            page.line("");
+        }
         part(page, quantities, shown, first);
         rest = later;
     }
@@ -115,15 +119,23 @@ fn verdicts(page: &mut Page, one: &QuantityBy<'_>) {
     page.line("");
     page.paragraph(2, paint::HEADING, &one.quantity.title);
     page.paragraph(4, paint::DIM, &one.quantity.procedure);
+    // What is said of several machines is said once.
+    let mut said: Vec<(String, Kind, Vec<&str>)> = Vec::new();
     for (label, judged) in &one.by {
-        let style = match judged.verdict.kind {
+        let text = super::short(judged);
+        match said.iter_mut().find(|(other, ..)| *other == text) {
+            Some((.., labels)) => labels.push(label),
+            None => said.push((text, judged.verdict.kind, vec![label])),
+        }
+    }
+    for (text, kind, labels) in said {
+        let style = match kind {
             Kind::NotWhatItSays => paint::BAD,
             Kind::Differs => paint::CARE,
             Kind::Agrees => paint::GOOD,
             Kind::CannotTell | Kind::NotCompared => anstyle::Style::new(),
         };
-        let text = format!("{label}: {}", super::short(judged));
-        page.paragraph(4, style, &text);
+        page.paragraph(4, style, &format!("{}: {text}", labels.join("; ")));
     }
 }
 

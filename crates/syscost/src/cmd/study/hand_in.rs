@@ -128,7 +128,7 @@ fn text(
                 let machine = sentence::machine(run);
                 let line = match runs.len() {
                     1 => machine,
-                    _ => format!("{label}: {machine}, {}", run.started),
+                    _ => format!("{label}: {machine}, {}", render::began(run)),
                 };
                 text += &(terminal::wrapped(&line, "") + "\n");
             }
@@ -181,7 +181,7 @@ const DATA: &str = "data";
 /// documents of the runs.
 pub(super) fn write(folder: &Path, studies: &[Repeated], runs: &[&Run]) -> Result<()> {
     make(folder)?;
-    let mut figures = Vec::new();
+    let (mut figures, mut data) = (Vec::new(), Vec::new());
     for study in studies {
         for figure in render::figures(study, runs) {
             let path = format!("{FIGURES}/{}.svg", figure.name);
@@ -189,15 +189,19 @@ pub(super) fn write(folder: &Path, studies: &[Repeated], runs: &[&Run]) -> Resul
             figures.push((path, figure));
         }
         let table = render::csv(std::slice::from_ref(study), runs)?;
-        let name = format!("{}.csv", study.study.id);
-        files::write(&folder.join(DATA).join(name), table.as_bytes())?;
+        let path = format!("{DATA}/{}.csv", study.study.id);
+        files::write(&folder.join(&path), table.as_bytes())?;
+        data.push(path);
     }
     for run in runs {
         let document = serde_json::to_string_pretty(run)? + "\n";
-        let name = format!("{}.json", run.id);
-        files::write(&folder.join(DATA).join(name), document.as_bytes())?;
+        let path = format!("{DATA}/{}.json", run.id);
+        files::write(&folder.join(&path), document.as_bytes())?;
+        data.push(path);
     }
-    let report = render::markdown(studies, runs, &figures);
+    let data = data.iter().map(|path| format!("- [{path}]({path})\n"));
+    let report =
+        render::markdown(studies, runs, &figures) + "\n## Data\n\n" + &data.collect::<String>();
     files::write(&folder.join(REPORT), report.as_bytes())?;
     let page = html::lab_report(studies, runs);
     files::write(&folder.join(PAGE), page.as_bytes())?;
