@@ -23,6 +23,7 @@ mod laps;
 mod min_times;
 mod observed;
 mod pass;
+mod published;
 mod sampling;
 mod served;
 mod team;
