@@ -7,8 +7,8 @@ use crate::expect::Manner;
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    /// Takes values that the benchmark observes itself, one per sample, in its own unit. They count as
-    /// this core's work, unless [`Bencher::disregard_frequency`] says otherwise.
+    /// Takes values that the benchmark observes itself, one per sample, in its own unit. They count
+    /// as this core's work, unless [`Bencher::disregard_frequency`] says otherwise.
     pub fn observe(
         &mut self,
         observation: impl FnMut() -> Result<f64, Failure>,
