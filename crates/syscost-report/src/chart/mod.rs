@@ -150,11 +150,7 @@ impl Labels {
 /// [`Theme::Light`] or [`Theme::Dark`]. Pictures for a page have neither title nor source, as the
 /// page itself shows them.
 pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup {
-    let frame = Frame {
-        unit,
-        labels,
-        theme,
-    };
+    let frame = Frame::new(unit, labels, theme);
     match chart {
         Chart::Bars(bars) => bars::draw(bars, &frame),
         Chart::Ecdf(distributions) => distribution::ecdf(distributions, &frame),
@@ -185,11 +181,7 @@ pub(crate) fn curve_with(
     labels: &Labels,
 ) -> Markup {
     let theme = Theme::Page;
-    let frame = Frame {
-        unit,
-        labels,
-        theme,
-    };
+    let frame = Frame::new(unit, labels, theme);
     curve::draw(parameter, lines, beside, &frame)
 }
 
@@ -197,14 +189,7 @@ pub(crate) fn curve_with(
 /// smallest to the largest, a box for the middle half, a mark at the median.
 pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
-    distribution::rounds(
-        rounds,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
+    distribution::rounds(rounds, &Frame::new(unit, labels, theme))
 }
 
 /// Bars in groups with headings; a bar's name decides its colour.
@@ -214,41 +199,20 @@ pub(crate) fn groups(
     labels: &Labels,
     theme: Theme,
 ) -> Markup {
-    groups::draw(
-        groups,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
+    groups::draw(groups, &Frame::new(unit, labels, theme))
 }
 
 /// A compact histogram of individually timed operations, as `(upper bound in unit, count)`,
 /// ascending.
 pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels, theme: Theme) -> Markup {
-    histogram::draw(
-        bins,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
+    histogram::draw(bins, &Frame::new(unit, labels, theme))
 }
 
 /// The tail of individually timed operations, as `(upper bound in unit, count)`, ascending: the
 /// share of them that took longer than a time.
 pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
-    tail::draw(
-        bins,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
+    tail::draw(bins, &Frame::new(unit, labels, theme))
 }
 
 /// Line height of the source below a chart.
@@ -275,7 +239,15 @@ struct Frame<'a> {
     theme: Theme,
 }
 
-impl Frame<'_> {
+impl<'a> Frame<'a> {
+    fn new(unit: Unit, labels: &'a Labels, theme: Theme) -> Self {
+        Frame {
+            unit,
+            labels,
+            theme,
+        }
+    }
+
     /// Width of the chart in its own units. In a page it suits a phone; wider screens show several.
     fn width(&self) -> f64 {
         match self.theme {
