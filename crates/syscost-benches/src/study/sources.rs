@@ -93,6 +93,7 @@ mod tests {
             "three-costs",
             "switch-costs",
             "clock-read-switch",
+            "whole-system",
         ] {
             let headers = headers(study);
             for program in programs(study) {

@@ -29,6 +29,16 @@ pub(super) struct Frame<'a> {
     pub(super) theme: Theme,
 }
 
+impl<'a> Frame<'a> {
+    pub(super) fn new(unit: Unit, labels: &'a Labels, theme: Theme) -> Self {
+        Frame {
+            unit,
+            labels,
+            theme,
+        }
+    }
+}
+
 impl Frame<'_> {
     /// A length in a page or in a file of its own.
     fn length(&self, page: f64, file: f64) -> f64 {

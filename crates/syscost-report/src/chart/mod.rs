@@ -154,11 +154,7 @@ impl Labels {
 /// [`Theme::Light`] or [`Theme::Dark`]. Pictures for a page have neither title nor source, as the
 /// page itself shows them.
 pub fn draw(chart: &Chart, unit: Unit, labels: &Labels, theme: Theme) -> Markup {
-    let frame = Frame {
-        unit,
-        labels,
-        theme,
-    };
+    let frame = Frame::new(unit, labels, theme);
     match chart {
         Chart::Bars(bars) => bars::draw(bars, &frame),
         Chart::Ecdf(distributions) => distribution::ecdf(distributions, &frame),
@@ -189,11 +185,7 @@ pub(crate) fn curve_with(
     labels: &Labels,
 ) -> Markup {
     let theme = Theme::Page;
-    let frame = Frame {
-        unit,
-        labels,
-        theme,
-    };
+    let frame = Frame::new(unit, labels, theme);
     curve::draw(parameter, lines, beside, &frame)
 }
 
@@ -201,41 +193,20 @@ pub(crate) fn curve_with(
 /// smallest to the largest, a box for the middle half, a mark at the median.
 pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
-    distribution::rounds(
-        rounds,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
+    distribution::rounds(rounds, &Frame::new(unit, labels, theme))
 }
 
 /// A compact histogram of individually timed operations, as `(upper bound in unit, count)`,
 /// ascending.
 pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels, theme: Theme) -> Markup {
-    histogram::draw(
-        bins,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
+    histogram::draw(bins, &Frame::new(unit, labels, theme))
 }
 
 /// The tail of individually timed operations, as `(upper bound in unit, count)`, ascending: the
 /// share of them that took longer than a time.
 pub(crate) fn tail(bins: &[(f64, u64)], unit: Unit, labels: &Labels) -> Markup {
     let theme = Theme::Page;
-    tail::draw(
-        bins,
-        &Frame {
-            unit,
-            labels,
-            theme,
-        },
-    )
+    tail::draw(bins, &Frame::new(unit, labels, theme))
 }
 
 /// The class of the series with this index: six colours, then the same dashed.
