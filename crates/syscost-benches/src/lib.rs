@@ -14,6 +14,7 @@ mod lmbench;
 mod memory;
 mod net;
 mod op;
+mod ratio;
 mod scale;
 pub mod selftest;
 mod sides;
@@ -32,7 +33,7 @@ use syscost_harness::{Catalogue, Group};
 pub use liar::{FILE_BYTES, FILE_LIARS, LIARS, TWO_CPU_LIARS};
 pub use lmbench::{LMBENCH, Program};
 pub use selftest::TRUTHS;
-pub use study::{PROCEDURES, STUDIES};
+pub use study::{HEADER, PROCEDURES, STUDIES, sources as study_sources};
 
 /// Every group, in the report's order.
 const GROUPS: &[Group] = &[

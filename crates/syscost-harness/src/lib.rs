@@ -10,7 +10,8 @@
 //! - [`nfs`]: the NFS server that is measured against without a mount.
 //! - [`directory`]: where file systems are measured. [`drop_caches`]: whether the whole page cache
 //!   may be emptied.
-//! - [`real_time`]: the scheduling class that is entered only when asked for.
+//! - [`real_time`]: the scheduling class that is entered only when asked for. [`thorough`]: the time that
+//!   is taken only when asked for.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
@@ -36,8 +37,10 @@ pub mod nfs;
 pub mod noise;
 pub mod peer;
 pub mod placement;
+pub mod programs;
 pub mod real_time;
 pub mod session;
+pub mod thorough;
 pub mod trial;
 pub mod worker;
 

@@ -34,6 +34,7 @@ pub(crate) fn run() -> Run {
         peer: None,
         nfs: None,
         directories: Vec::new(),
+        studies: Vec::new(),
         clock: Clock {
             source: "tsc".to_owned(),
             ghz: 2.596,

@@ -24,6 +24,7 @@ pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
         peer: None,
         nfs: None,
         directories: Vec::new(),
+        studies: Vec::new(),
         clock: Clock {
             source: "tsc".to_owned(),
             ghz: 2.5,

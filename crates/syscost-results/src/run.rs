@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::study::Study;
 use crate::{Directory, Machine, Measurement};
 
 /// Version of the document's shape.
@@ -41,6 +42,10 @@ pub struct Run {
     /// The directories of the file-system rows, in the order given; empty if no such row was measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<Directory>,
+    /// The user's own studies that it repeats; empty for those that the program knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
+    pub studies: Vec<Study>,
     /// The clock that took the samples.
     pub clock: Clock,
     /// The core's frequency at which costs are given, in GHz; null when its chains disagreed.

@@ -76,6 +76,9 @@ pub fn note_syscalls(
 /// Runs a part of an audited operation that is none of what is to be counted: its set-up, its
 /// preparation, its end. Called by the operation's own task, no task's calls count until `part` has
 /// returned; called by another, its own do not. Outside an audit it costs two calls.
+///
+/// A program of ours that such a part starts says itself which of its calls count, between two marks:
+/// `prctl(0x2d7055f1, 2)` and `prctl(0x2d7055f1, 3)`.
 pub fn uncounted<T>(part: impl FnOnce() -> T) -> T {
     os::count_calls(false);
     let result = part();

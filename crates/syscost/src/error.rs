@@ -21,6 +21,9 @@ pub(crate) mod exit {
     pub(crate) const GATE: u8 = 3;
     /// No row has a number, and none was withheld.
     pub(crate) const NOTHING: u8 = 4;
+    /// A study has no figure here for quantities whose figures are published, because its time was too
+    /// short.
+    pub(crate) const INCOMPLETE: u8 = 5;
     /// The program panicked; Rust's usual exit code.
     pub(crate) const PANICKED: u8 = 101;
     /// Interrupted by Ctrl-C; what was measured is saved.

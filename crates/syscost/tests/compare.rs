@@ -176,6 +176,14 @@ fn several_runs_are_pooled_but_none_twice() {
     assert_eq!(document["base"]["runs"], json!(["base", "again"]));
     assert_eq!(document["new"]["runs"], json!(["new", "other"]));
     assert_eq!(document["rows"][0]["verdict"], "worse");
+    let mut elsewhere = slowed(&run, 0.5);
+    elsewhere["machine"]["cpu_model"] = json!("Imaginary 2000");
+    keep(&program, "elsewhere", &elsewhere);
+    let (code, _, error) = compare(&program, &["base.json", "new.json", "elsewhere.json"]);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("runs of different processors"), "{error}");
+    let (code, ..) = compare(&program, &["base.json", "elsewhere.json"]);
+    assert_eq!(code, Some(0), "two at a time are compared");
     for twice in [
         ["base.json", "new.json", "new.json", "-v"],
         ["base.json", "new.json", "--base", "base.json"],

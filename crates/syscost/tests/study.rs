@@ -228,7 +228,15 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
         "--format",
         "json",
     ];
-    let judged = program.json(&run);
+    let output = program.run(&run);
+    // 5 where the machine is too busy for all of its published figures.
+    let code = output.status.code();
+    assert!(
+        matches!(code, Some(0 | 5)),
+        "{code:?}: {}",
+        text(&output.stderr)
+    );
+    let judged: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     let quantities = judged[0]["judged"].as_array().expect("quantities");
     let getpid = quantities
         .iter()
@@ -249,4 +257,74 @@ fn a_repeated_study_is_judged_printed_again_and_in_the_page() {
     assert!(written.status.success(), "{written:?}");
     let page = fs::read_to_string(page).expect("the page");
     assert!(page.contains("id=\"study-call-and-switch\""));
+}
+
+#[test]
+fn a_study_without_time_for_its_published_figures_is_incomplete_and_says_once_which() {
+    let program = Program::new();
+    let words = ["study", "run", "whole-system", "--budget", "4", "--no-save"];
+    let output = program.run(&words);
+    let said = text(&output.stderr);
+    let of_study: Vec<&str> = said
+        .lines()
+        .filter(|line| line.contains("whole-system is incomplete"))
+        .collect();
+    assert_eq!(of_study.len(), 1, "{said}");
+    assert!(of_study[0].contains("--thorough"), "{said}");
+    // 4 where there was no time for anything.
+    let code = output.status.code();
+    assert!(matches!(code, Some(4 | 5)), "{code:?}: {said}");
+}
+
+#[test]
+fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
+    let with = "procedure = \"A loop.\"\nprogram = \"loop.c\"\nprints = \"us\"";
+    let (program, path) = with_study(&MINE.replace("procedure = \"A loop.\"", with));
+    let run = || program.run(&["study", "run", &path, "--profile", "quick", "--budget", "8"]);
+    let missing = run();
+    assert_eq!(missing.status.code(), Some(2));
+    let said = text(&missing.stderr);
+    assert!(
+        said.contains("quantity `null`: field `program`: there is no file"),
+        "{said}"
+    );
+    if std::process::Command::new("cc")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        println!("skipped: there is no C compiler");
+        return;
+    }
+    let file = program.folder().join("loop.c");
+    fs::write(&file, "int main(void) { return x; }").expect("a file");
+    let said = text(&run().stderr);
+    assert!(
+        said.contains("does not compile") && said.contains("'x' undeclared"),
+        "{said}"
+    );
+    fs::write(
+        &file,
+        "#include <stdio.h>\nint main(void) { puts(\"0.25\"); return 0; }",
+    )
+    .expect("a file");
+    let done = run();
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    // The file of the study is not needed again: the run has it.
+    fs::remove_file(&path).expect("it was there");
+    let judged = program.run(&["study", "report", "--format", "json"]);
+    let judged: Value = serde_json::from_slice(&judged.stdout).expect("one document");
+    assert_eq!(judged[0]["id"], "mine");
+    let text_of_report = text(&program.run(&["study", "report"]).stdout);
+    assert!(text_of_report.contains("250 ns"), "{text_of_report}");
+    let page = program.folder().join("page.html");
+    let page_path = page.display().to_string();
+    assert!(
+        program
+            .run(&["report", "latest", "-o", &page_path])
+            .status
+            .success()
+    );
+    let page = fs::read_to_string(page).expect("a page");
+    assert!(page.contains("The null system call"));
 }

@@ -14,8 +14,9 @@
 //! tightest such limit, and `mem_available_bytes` the memory that is available without swapping
 //! according to the kernel. What the file pushes out of memory is other programs' cache. A large
 //! memory cannot be filled within the time of a row: it then says *larger than* the largest size
-//! that was re-read from the cache; the careful profile takes more time. `read_64M_bytes_per_s` is
-//! how fast a file of 64 MiB was re-read.
+//! that was re-read from the cache; the careful profile takes more time, and a study that is run with
+//! `--thorough` searches until the limit is found or the disk ends. `read_64M_bytes_per_s` is how fast a
+//! file of 64 MiB was re-read.
 //! ## Source
 //! lmbench `bw_file_rd`; proc_meminfo(5) on MemAvailable.
 
@@ -26,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
+use syscost_harness::thorough;
 use syscost_results::Verdict;
 use syscost_results::curve::reread_detail;
 use syscost_sys::memory;
@@ -122,7 +124,13 @@ struct Found {
 /// time or space runs out.
 fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
     let expected = memory::available_bytes().unwrap_or(u64::MAX);
-    let short = Duration::from_nanos((OF_CASE * b.case_ns()) as u64).clamp(SHORT, LONG);
+    let (short, long) = match thorough::is_asked() {
+        true => (thorough::SEARCH, thorough::SEARCH),
+        false => {
+            let of_case = Duration::from_nanos((OF_CASE * b.case_ns()) as u64);
+            (of_case.clamp(SHORT, LONG), LONG)
+        }
+    };
     let begun = Instant::now();
     file.until(begun + short);
     let (mut search, mut seen, mut why) = (Search::new(expected), Vec::new(), None);
@@ -143,8 +151,8 @@ fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
             }
         }
         let all_s = PASSES * expected as f64 / file.write_rate();
-        if seen.len() == 1 && all_s < LONG.as_secs_f64() {
-            file.until(begun + LONG);
+        if seen.len() == 1 && all_s < long.as_secs_f64() {
+            file.until(begun + long);
         }
     }
     Ok(Found { search, seen, why })

@@ -4,6 +4,7 @@ pub(crate) mod bandwidth;
 pub(crate) mod channel;
 mod ledger;
 pub(crate) mod message;
+mod pipe_alone;
 mod round_trip;
 pub(crate) mod setting;
 mod unix_connect;
@@ -15,6 +16,7 @@ pub(crate) const GROUP: Group = Group {
     title: "talking between tasks",
     benchmarks: &[
         round_trip::BENCHMARK,
+        pipe_alone::BENCHMARK,
         bandwidth::BENCHMARK,
         unix_connect::BENCHMARK,
     ],

@@ -12,7 +12,7 @@
 //! before. Caches that are not found have no number, and the last one found may be several with
 //! similar latencies. What is beyond 64 MiB is memory only if all caches together hold less: there
 //! is a `?` unless the largest size is twice the size of the last cache according to the system,
-//! and also if the curve still rises there. A standard run measures 256 MiB at most, a careful one
+//! and also if the curve still rises there. A standard run measures 256 MiB at most, a full one
 //! 1 GiB.
 //! ## Source
 //! As `memory.cache_size`.

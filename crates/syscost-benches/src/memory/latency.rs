@@ -19,7 +19,7 @@
 //! `stride`, prefetchers hide part of the latency. A large shared cache has no sharp end, and in a
 //! virtual machine others use it too. Of memory beyond 64 MiB a measurement walks only a part:
 //! lines at random places, of which a cache holds no more than its share. The largest is 256 MiB;
-//! careful runs go to 512 MiB in small pages and 1 GiB in huge ones.
+//! full runs go to 1 GiB in the largest pages, careful ones in all, where twice that is available.
 //! ## Source
 //! The random cycle is Sattolo's (Information Processing Letters 22, 1986). The idea of pointer
 //! chasing for latency is from lmbench's lat_mem_rd.
@@ -62,8 +62,10 @@ const EXPENSIVE: usize = 64 * MIB;
 /// its longest case.
 const BYTES_PER_SECOND: f64 = (2 << 30) as f64;
 
-/// The largest size of standard runs.
+/// The largest size of standard runs, and those that full runs have beyond it in the largest pages:
+/// some last caches hold more.
 const LARGEST: usize = 256 * MIB;
+const BEYOND: [usize; 2] = [512 * MIB, 1024 * MIB];
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.latency",
@@ -95,9 +97,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// Whether every profile includes this case. The largest ones take long to fill.
+/// Whether runs that are not careful include this case. The largest ones take long to fill.
 fn is_common(case: &Case) -> bool {
-    sizes().contains(&(case.number(SIZE) as usize))
+    let size = case.number(SIZE) as usize;
+    let is_filled_fast = size <= LARGEST || case.get(Pages::KEY) == chases::largest().name();
+    sizes().contains(&size) && is_filled_fast
 }
 
 /// Whether a default run includes this case: of the pages from which caches are derived, two sizes in
@@ -106,7 +110,7 @@ fn is_common(case: &Case) -> bool {
 fn is_read_first(case: &Case) -> bool {
     let size = case.number(SIZE) as usize;
     match (case.get(ACCESS), case.get(Pages::KEY)) {
-        ("random", pages) if pages == chases::largest().name() => {
+        ("random", pages) if pages == chases::largest().name() && size <= LARGEST => {
             match size >> size.trailing_zeros() {
                 1 | 3 => true,
                 9 => size < 6 * MIB,
@@ -119,14 +123,6 @@ fn is_read_first(case: &Case) -> bool {
     }
 }
 
-/// The largest size of careful runs in these pages.
-fn largest(pages: Pages) -> usize {
-    match pages {
-        Pages::Small => 512 * MIB,
-        Pages::Huge | Pages::Gigantic => 1024 * MIB,
-    }
-}
-
 fn cases() -> Vec<Case> {
     // Pages of 1 GiB only where some are set aside.
     let gigantic = Pages::here()
@@ -134,8 +130,7 @@ fn cases() -> Vec<Case> {
         .filter(|pages| *pages == Pages::Gigantic);
     let pages = [Pages::Small, Pages::Huge].into_iter().chain(gigantic);
     let random = pages.flat_map(|pages| {
-        let sizes = sizes().into_iter().chain(between()).chain([largest(pages)]);
-        let sizes: BTreeSet<usize> = sizes.collect();
+        let sizes: BTreeSet<usize> = sizes().into_iter().chain(between()).collect();
         sizes.into_iter().map(move |bytes| (pages, "random", bytes))
     });
     let others = ["sequential", "stride"]
@@ -175,6 +170,7 @@ fn sizes() -> Vec<usize> {
         .chain(quarters)
         .chain(halves)
         .chain([EXPENSIVE, 2 * EXPENSIVE, LARGEST])
+        .chain(BEYOND)
         .collect()
 }
 
@@ -277,7 +273,8 @@ mod tests {
         } else {
             2
         };
-        assert_eq!(common, pages * sizes().len() + few);
+        let careful = (pages - 1) * BEYOND.len();
+        assert_eq!(common, pages * sizes().len() + few - careful);
         assert!(cases().len() > common + 80);
     }
 }

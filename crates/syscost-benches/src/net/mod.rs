@@ -27,6 +27,7 @@ pub(crate) const GROUP: Group = Group {
         udp::round_trip::BENCHMARK,
         icmp::round_trip::BENCHMARK,
         tcp::connect::BENCHMARK,
+        tcp::close::BENCHMARK,
         tcp::bandwidth::BENCHMARK,
         udp::bandwidth::BENCHMARK,
         loaded_latency::BENCHMARK,

@@ -4,6 +4,7 @@ mod condvar;
 mod eventfd;
 mod futex;
 mod messaging;
+mod over_syscall;
 pub(crate) mod ping_pong;
 pub(crate) mod pipe;
 mod ring;
@@ -21,6 +22,7 @@ pub(crate) const GROUP: Group = Group {
     title: "switching between tasks",
     benchmarks: &[
         pipe::BENCHMARK,
+        over_syscall::BENCHMARK,
         socketpair::BENCHMARK,
         eventfd::BENCHMARK,
         futex::BENCHMARK,

@@ -14,6 +14,7 @@ mod kill_zero;
 mod lseek;
 mod null;
 mod open_close;
+mod over_call;
 mod poll;
 mod prctl;
 mod read_zero;
@@ -21,7 +22,7 @@ mod read_zero_bytes;
 mod select;
 mod setuid;
 mod stat;
-mod subject;
+pub(crate) mod subject;
 mod umask;
 mod vdso;
 mod write_null;
@@ -36,6 +37,7 @@ pub(crate) const GROUP: Group = Group {
     title: "entering the kernel and coming back",
     benchmarks: &[
         null::BENCHMARK,
+        over_call::BENCHMARK,
         vdso::BENCHMARK,
         cold::BENCHMARK,
         setuid::BENCHMARK,

@@ -1,6 +1,7 @@
 //! Shared: a lean process that makes children in this one's place, so that the cost is that of a
 //! small program and does not grow with this one.
 
+use std::cell::RefCell;
 use std::ffi::CStr;
 
 use rustix::param::page_size;
@@ -76,9 +77,7 @@ pub(super) fn take(marked: &Marked) -> (Call, u64) {
 /// Measures a turn, or its calls that make the child.
 pub(super) fn measure(b: &mut Bencher, turn: Turn, until: Until) -> Result<(), Failure> {
     if until == Until::Created && !Lean::reads(b.clock()) {
-        let reason = "the run's clock is not the processor's counter, which the call's process \
-                      reads";
-        return Err(Failure::Unsupported(reason.to_owned()));
+        return Err(other_clock());
     }
     // A child that runs on before the call has returned ends before it is waited for, so that its
     // parent does not sleep then.
@@ -101,6 +100,44 @@ pub(super) fn measure(b: &mut Bencher, turn: Turn, until: Until) -> Result<(), F
     b.served(&mut parent)?;
     b.report(DISTINCT, parent.ids.distinct());
     Ok(())
+}
+
+/// Measures the calls of a turn that make the child in the first turn of a process, a new one for
+/// each operation.
+pub(super) fn measure_first(b: &mut Bencher, turn: Turn) -> Result<(), Failure> {
+    if !Lean::reads(b.clock()) {
+        return Err(other_clock());
+    }
+    // In the class for batch work new tasks do not preempt.
+    let _policy = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let mut parent = Parent::new(b, turn, Until::Created);
+    parent.prepare()?;
+    parent.claim(b)?;
+    let (parent, mut used) = (RefCell::new(parent), Usage::default());
+    let observation = || {
+        let mut parent = parent.borrow_mut();
+        let before = parent.usage()?;
+        let ns = parent.run(0, 1)?;
+        let after = parent.usage()?;
+        used.minor_faults += after.minor_faults - before.minor_faults;
+        used.voluntary_switches += after.voluntary_switches - before.voluntary_switches;
+        ns.ok_or_else(other_clock)
+    };
+    b.prepared_observe(|| parent.borrow_mut().renew(), observation)?;
+    b.report(FIRST_FAULTS, used.minor_faults as f64);
+    b.report(FIRST_WAITS, used.voluntary_switches as f64);
+    b.report(DISTINCT, parent.borrow().ids.distinct());
+    Ok(())
+}
+
+/// Page faults of a process in its first turn, and how often it slept.
+pub(super) const FIRST_FAULTS: &str = "page faults of the new process";
+pub(super) const FIRST_WAITS: &str = "times the new process waited";
+
+/// Why its process cannot time a call.
+fn other_clock() -> Failure {
+    let reason = "the run's clock is not the processor's counter, which the call's process reads";
+    Failure::Unsupported(reason.to_owned())
 }
 
 /// A lean process, one for each process that asks for it.
@@ -145,6 +182,13 @@ impl Parent {
         let missing = || Failure::Broken("asks a lean process before it is started".into());
         let started = self.started.as_mut().ok_or_else(missing)?;
         Ok(&mut started.1)
+    }
+
+    /// Ends it where this process started it, and starts another one.
+    fn renew(&mut self) -> Result<(), Failure> {
+        let own = std::process::id();
+        self.started.take_if(|(asked_by, ..)| *asked_by == own);
+        self.prepare()
     }
 
     /// Claims that its memory is that of a small program, and details it.
@@ -261,111 +305,4 @@ impl Served for Parent {
 }
 
 #[cfg(test)]
-mod tests {
-    use syscost_harness::bencher::Pass;
-    use syscost_results::Verdict;
-
-    use super::*;
-    use crate::testing::{claims, found_of};
-
-    /// A child that exits with this status, where 0 is wanted.
-    fn exiting(status: u64) -> Turn {
-        Turn {
-            create: vec![crate::task::fork::call()],
-            is_blocked: false,
-            child: vec![Call::new(Sysno::EXIT_GROUP, [status])],
-            status: 0,
-            then: None,
-            script: Script::new(),
-        }
-    }
-
-    #[test]
-    fn a_small_process_makes_children_and_its_calls_are_counted() {
-        use crate::task::{clone3, exec, fork, posix_spawn, shell, vfork};
-        for row in [
-            fork::BENCHMARK,
-            vfork::BENCHMARK,
-            clone3::BENCHMARK,
-            posix_spawn::BENCHMARK,
-            exec::BENCHMARK,
-            shell::BENCHMARK,
-        ] {
-            for case in row.cases.list() {
-                if let Err(reason) = (row.support)(&case) {
-                    println!("skipped: {reason}");
-                    continue;
-                }
-                makes_children(&row, &case);
-            }
-        }
-    }
-
-    fn makes_children(row: &Benchmark, case: &Case) {
-        for pass in [Pass::Timed, Pass::Evidence] {
-            let Some(found) = found_of(case, pass, row.expect, row.run) else {
-                return;
-            };
-            let name = format!("{}{} {pass:?}", row.id, case.suffix());
-            let confirmed = claims(&found, Verdict::Confirmed);
-            assert!(
-                confirmed.contains(&"memory of the parent's own, in bytes"),
-                "{name}: {confirmed:?}"
-            );
-            let mut refuted = claims(&found, Verdict::Refuted);
-            // Other tests keep the CPU busy.
-            refuted.retain(|claim| !claim.starts_with("voluntary") && !claim.starts_with("time"));
-            assert_eq!(refuted, [""; 0], "{name}");
-        }
-    }
-
-    #[test]
-    fn a_child_that_fails_fails_the_row() {
-        let expect = [exactly(Counter::Reported(DISTINCT), 1.0)];
-        let forked = |b: &mut Bencher| measure(b, exiting(7), Until::Reaped);
-        let found = crate::testing::findings(Pass::Timed, &expect, forked);
-        match found {
-            Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
-            Err(Failure::Failed(why)) => assert!(why.contains("status 0x700"), "{why}"),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn checked(until: Until, status: u8, turn: &[u64]) -> Result<(i32, u64), String> {
-        let wanted = Wanted {
-            until,
-            status,
-            left: None,
-        };
-        wanted.check(turn).map_err(|failure| failure.to_string())
-    }
-
-    #[test]
-    fn a_turn_must_have_made_a_child_that_ended_well() {
-        assert_eq!(checked(Until::Reaped, 0, &[7, 7]), Ok((7, 0)));
-        assert_eq!(checked(Until::Created, 0, &[100, 7, 130, 7]), Ok((7, 30)));
-        let again = checked(Until::Reaped, 0, &[-11_i64 as u64, -10_i64 as u64]).unwrap_err();
-        assert!(again.contains("creating a child"), "{again}");
-        let lost = checked(Until::Reaped, 0, &[7, -10_i64 as u64]).unwrap_err();
-        assert!(lost.contains("waiting"), "{lost}");
-        let other = checked(Until::Reaped, 0, &[7, 7 | 127 << 40]).unwrap_err();
-        assert!(other.contains("status 0x7f00"), "{other}");
-    }
-
-    #[test]
-    fn a_status_that_is_wanted_must_come() {
-        assert_eq!(checked(Until::Reaped, 43, &[7, 7 | 43 << 40]), Ok((7, 0)));
-        assert!(checked(Until::Reaped, 43, &[7, 7]).is_err());
-        assert!(checked(Until::Reaped, 43, &[7, 7 | 9 << 32]).is_err());
-    }
-
-    #[test]
-    fn a_program_that_leaves_no_marker_is_noticed() {
-        let wanted = Wanted {
-            until: Until::Reaped,
-            status: 0,
-            left: Some(1),
-        };
-        assert!(wanted.check(&[7, 7, 1]).is_ok() && wanted.check(&[7, 7, 0]).is_err());
-    }
-}
+mod tests;

@@ -4,8 +4,10 @@ mod cgroup_attach;
 pub(crate) mod child;
 mod clone3;
 mod clone_thread;
+mod clone_vm;
 pub(crate) mod command;
 mod exec;
+mod first_child;
 mod fork;
 mod fork_by_rss;
 pub(crate) mod ids;
@@ -27,11 +29,13 @@ pub(crate) const GROUP: Group = Group {
         fork::BENCHMARK,
         vfork::BENCHMARK,
         clone3::BENCHMARK,
+        clone_vm::BENCHMARK,
         clone_thread::BENCHMARK,
         pthread::BENCHMARK,
         posix_spawn::BENCHMARK,
         exec::BENCHMARK,
         shell::BENCHMARK,
+        first_child::BENCHMARK,
         fork_by_rss::BENCHMARK,
         namespace::BENCHMARK,
         cgroup_attach::BENCHMARK,

@@ -3,6 +3,7 @@
 pub(crate) mod clock_read;
 mod clock_step;
 mod core_frequency;
+mod long_steps;
 mod r#loop;
 mod noise;
 mod shared_core;
@@ -18,6 +19,7 @@ pub(crate) const GROUP: Group = Group {
     benchmarks: &[
         clock_read::BENCHMARK,
         clock_step::BENCHMARK,
+        long_steps::BENCHMARK,
         r#loop::BENCHMARK,
         core_frequency::BENCHMARK,
         tsc_skew::BENCHMARK,

@@ -21,6 +21,7 @@ mod follows;
 mod histogram;
 mod laps;
 mod min_times;
+mod observed;
 mod pass;
 mod published;
 mod sampling;
@@ -74,6 +75,8 @@ pub struct Bencher<'a> {
     is_team: bool,
     /// Whether samples follow each other without waits for the core in between.
     is_uninterrupted: bool,
+    /// Minimum number of samples, however long an operation takes.
+    fewest: u32,
     /// Operations in a turn of several tasks.
     per_turn: u64,
     /// How long an operation of several tasks takes, in ns, if that is known beforehand.
@@ -121,6 +124,7 @@ impl<'a> Bencher<'a> {
             pinned: true,
             is_team: false,
             is_uninterrupted: false,
+            fewest: sampling::MIN_SAMPLES,
             per_turn: 1,
             known_ns: 0.0,
             cpu_ns: None,
@@ -317,25 +321,6 @@ impl<'a> Bencher<'a> {
         match self.pass {
             Pass::Timed => self.time_singles(&mut (), |()| prepare(), |()| op()),
             Pass::Evidence => self.count_singles(&mut prepare, &mut op),
-        }
-    }
-
-    /// Takes values that the benchmark observes itself, one per sample, in its own unit. They count as
-    /// this core's work, unless [`Bencher::disregard_frequency`] says otherwise.
-    pub fn observe(
-        &mut self,
-        mut observation: impl FnMut() -> Result<f64, Failure>,
-    ) -> Result<(), Failure> {
-        self.begin_times(Manner::Observations, "observe")?;
-        self.findings.observed = true;
-        match self.pass {
-            Pass::Timed => self.time_observations(observation),
-            Pass::Evidence => self.count_batches(1, &mut |n: u64| {
-                for _ in 0..n {
-                    black_box(observation()?);
-                }
-                Ok(())
-            }),
         }
     }
 

@@ -1,33 +1,52 @@
 //! Published procedures of others, repeated as a whole.
 
-use std::hint::black_box;
+use syscost_sys::Unsupported;
+use syscost_sys::counters::Usage;
 
 use super::Bencher;
+use super::body::Body;
 use super::pass::Pass;
 use crate::expect::Manner;
 use crate::failure::Failure;
 
+/// A program that repeats a procedure, started for each result.
+struct ProgramBody<P>(P);
+
+impl<P: FnMut() -> Result<f64, Failure>> Body for ProgramBody<P> {
+    fn run(&mut self, results: u64) -> Result<(), Failure> {
+        (0..results).try_for_each(|_| (self.0)().map(drop))
+    }
+
+    /// Those of programs that have ended and were waited for.
+    fn usage(&self) -> Option<Result<Usage, Unsupported>> {
+        Some(Usage::children())
+    }
+}
+
 impl Bencher<'_> {
-    /// Repeats a published procedure as a whole: each sample is one result as the procedure would print it,
-    /// in the benchmark's own unit. It does `operations` operations each time, and counts are per
-    /// operation.
+    /// Takes one result in a process if more of them take long, as where each fills much memory: with
+    /// six processes there are six. To be called before the measurement.
+    pub fn may_take_one(&mut self) {
+        self.set_too_late |= self.measured;
+        self.fewest = 1;
+    }
+
+    /// Repeats a published procedure as a whole: each sample is one result as its program prints it,
+    /// in the benchmark's own unit. `procedure` starts the program and waits for its end,
+    /// [uncounted](syscost_sys::audit::uncounted): what is counted is the program's. It does `operations`
+    /// operations each time, and counts are per operation.
     pub fn as_published(
         &mut self,
         operations: u64,
-        mut procedure: impl FnMut() -> Result<f64, Failure>,
+        procedure: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
         // A published figure was not converted to a usual frequency either.
         self.disregard_frequency();
         self.begin_times(Manner::Observations, "as_published")?;
         self.findings.observed = true;
         match self.pass {
-            Pass::Timed => self.time_observations(procedure),
-            Pass::Evidence => self.count_batches(operations, &mut |results: u64| {
-                for _ in 0..results {
-                    black_box(procedure()?);
-                }
-                Ok(())
-            }),
+            Pass::Timed => self.time_observations(|| Ok(()), procedure),
+            Pass::Evidence => self.count_batches(operations, &mut ProgramBody(procedure)),
         }
     }
 }

@@ -146,7 +146,7 @@ impl Bencher<'_> {
         let mut watch = Watch::start(self.may_block(), self.is_team);
         let mut progress = Progress::default();
         for number in 0..most {
-            if number >= MIN_SAMPLES && self.is_done(number, wanted, &progress) {
+            if number >= self.fewest && self.is_done(number, wanted, &progress) {
                 break;
             }
             let started = self.clock.start();

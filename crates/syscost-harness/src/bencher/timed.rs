@@ -233,9 +233,11 @@ impl Bencher<'_> {
 
     pub(super) fn time_observations(
         &mut self,
+        mut prepare: impl FnMut() -> Result<(), Failure>,
         mut observation: impl FnMut() -> Result<f64, Failure>,
     ) -> Result<(), Failure> {
         self.sample(1, |bencher| {
+            prepare()?;
             bencher.operations += 1;
             bencher.gate();
             bencher.open();

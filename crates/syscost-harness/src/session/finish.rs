@@ -104,6 +104,8 @@ impl Session<'_> {
             peer: self.header.peer,
             nfs: self.header.nfs,
             directories: self.header.directories,
+            // Known to the command that repeats them.
+            studies: Vec::new(),
             clock,
             core_ghz: usual,
             frequency: usual.map(|usual_ghz| Frequency {

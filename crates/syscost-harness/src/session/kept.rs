@@ -13,6 +13,7 @@ use syscost_results::{Machine, Measurement};
 
 use super::rows::RowState;
 use crate::cores::known::{read, replace};
+use crate::programs;
 
 /// Number of runs of which levels and frequencies are kept.
 const RUNS: usize = 12;
@@ -68,7 +69,7 @@ impl KeptFile {
         let machines = path.map(read_all).unwrap_or_default();
         Self {
             path: path.map(Path::to_owned),
-            setting: format!("{}, {environment:?}", machine.kernel),
+            setting: setting(machine, environment),
             before: machines
                 .get(&machine_key(machine))
                 .cloned()
@@ -141,6 +142,13 @@ impl Kept {
             self.usual_ghz = Some(middle);
         }
     }
+}
+
+/// What rows of one name may differ by. Where a study's own programs are is not among it.
+fn setting(machine: &Machine, environment: &BTreeMap<String, Option<String>>) -> String {
+    let mut environment = environment.clone();
+    environment.remove(programs::VARIABLE);
+    format!("{}, {environment:?}", machine.kernel)
 }
 
 /// What a file keeps, without what no run can have shown.

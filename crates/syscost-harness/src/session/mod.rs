@@ -10,6 +10,7 @@ mod foreign;
 mod frequencies;
 pub mod journal;
 mod kept;
+mod order;
 mod pair;
 mod peer;
 mod plan;
@@ -199,9 +200,13 @@ impl<'a> Session<'a> {
                 ticks_per_ns: calibrated.ticks_per_ns(),
                 cost: clock.cost(),
             },
-            states: rows
+            states: order::tiered(rows, &options.tiers)
                 .into_iter()
-                .map(|row| RowState::new(row, target))
+                .map(|(row, tier)| {
+                    let mut state = RowState::new(row, target);
+                    state.tier = tier;
+                    state
+                })
                 .collect(),
             replay: Vec::new(),
             launcher: Launcher::new(

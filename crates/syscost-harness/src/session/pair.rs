@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use syscost_results::estimate::frequency;
 
 use super::budget::{Pace, rest, shed};
-use super::plan::{mix, order};
+use super::order::order;
+use super::plan::mix;
 use super::rows::RowState;
 use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
 use crate::catalogue::Row;

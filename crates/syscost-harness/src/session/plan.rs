@@ -6,6 +6,7 @@ use syscost_results::stats::looks::StopRule;
 
 use super::budget::{Pace, rest, scaled, shed};
 use super::journal::{self, Journal, Record};
+use super::order::order;
 use super::rows::RowState;
 use super::{Event, Observer, Profile, Session};
 use crate::bencher::{Effort, Pass};
@@ -244,51 +245,6 @@ pub(super) fn benchmarks(
     found
 }
 
-/// The benchmarks that the coming round measures, in random order, except that those with a
-/// costly set-up are adjacent, see [`arranged`], and that the first round begins with those that come
-/// first.
-pub(super) fn order(
-    sessions: &[&Session<'_>],
-    round: u32,
-    random: &mut fastrand::Rng,
-) -> Vec<&'static Benchmark> {
-    let states = || sessions.iter().flat_map(|session| &session.states);
-    let is_expensive = |benchmark: &'static Benchmark| {
-        let mut active = states().filter(|state| state.takes_part());
-        active.any(|state| {
-            state.row.benchmark.id == benchmark.id && state.row.setup() != Setup::Cheap
-        })
-    };
-    let all = benchmarks(sessions, RowState::takes_part).into_iter();
-    let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
-    random.shuffle(&mut benchmarks);
-    led(arranged(benchmarks, round), round)
-}
-
-/// The same order, but in the first round with those that come first.
-fn led(mut order: Vec<&'static Benchmark>, round: u32) -> Vec<&'static Benchmark> {
-    if round == 0 {
-        order.sort_by_key(|benchmark| !benchmark.comes_first);
-    }
-    order
-}
-
-/// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in
-/// the first one they do not take the time that many others need, and at the beginning of odd ones.
-/// Most of them fill much memory, and the next one gets what the one before freed: a virtual
-/// machine returns unused memory to its host within seconds, and getting a gigabyte of it back
-/// takes seconds more.
-fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
-    let (expensive, cheap): (Vec<_>, Vec<_>) = benchmarks
-        .into_iter()
-        .partition(|(_, expensive)| *expensive);
-    let (first, last) = match round % 2 {
-        0 => (cheap, expensive),
-        _ => (expensive, cheap),
-    };
-    first.into_iter().chain(last).map(|(one, _)| one).collect()
-}
-
 /// How a round ended.
 enum Round {
     /// Every active benchmark was measured.
@@ -327,31 +283,6 @@ mod tests {
         let cheap = Profile::Standard.effort();
         assert_eq!(cheap.with_setup(EXPENSIVE).samples, 2 * cheap.samples);
         assert_eq!(cheap.with_setup(Setup::Cheap), cheap);
-    }
-
-    #[test]
-    fn expensive_ones_are_adjacent_within_a_round_and_from_even_to_odd_ones() {
-        let shuffled = vec![("a", false), ("b", true), ("c", false), ("d", true)];
-        assert_eq!(arranged(shuffled.clone(), 0), ["a", "c", "b", "d"]);
-        assert_eq!(arranged(shuffled.clone(), 1), ["b", "d", "a", "c"]);
-        assert_eq!(arranged(shuffled, 2), ["a", "c", "b", "d"]);
-    }
-
-    #[test]
-    fn the_first_round_begins_with_what_comes_first() {
-        static ANY: Benchmark = Benchmark::DEFAULT;
-        static FIRST: Benchmark = Benchmark {
-            id: "first",
-            comes_first: true,
-            ..Benchmark::DEFAULT
-        };
-        let ids = |round| {
-            led(vec![&ANY, &FIRST, &ANY], round)
-                .into_iter()
-                .map(|one| one.id)
-        };
-        assert_eq!(ids(0).collect::<Vec<_>>(), ["first", "", ""]);
-        assert_eq!(ids(1).collect::<Vec<_>>(), ["", "first", ""]);
     }
 
     #[test]

@@ -28,6 +28,10 @@ pub struct Options {
     pub time_limit: Duration,
     /// What the user selected, for the record.
     pub selectors: Vec<String>,
+    /// Names of rows, in tiers, `*` standing for any value. Rows of earlier tiers, and those from
+    /// which such rows are computed, are measured first, and where the time is too short, rows of
+    /// later tiers are left out before them. Rows in none come last.
+    pub tiers: Vec<Vec<String>>,
     /// The program from which workers are started.
     pub program: Program,
     /// Folder of the journal, which is named after the run; without one the run cannot be resumed.

@@ -47,6 +47,8 @@ pub(crate) struct RowState {
     pub(crate) rests: bool,
     /// Whether it has fewer rounds than it needs, or none, for lack of time.
     pub(crate) cut: bool,
+    /// Its place among [`Options::tiers`](crate::session::Options::tiers).
+    pub(crate) tier: usize,
     claims: Claims,
     /// Whether the evidence pass has been completed.
     is_proved: bool,
@@ -87,6 +89,7 @@ impl RowState {
             settled: false,
             rests: false,
             cut: false,
+            tier: 0,
             claims: Claims::default(),
             is_proved: false,
             observed: false,

@@ -105,7 +105,7 @@ fn marks(
 }
 
 /// The interval as a line with end caps; empty without an interval.
-fn whisker(scale: &Scale, value: &Value, y: f64) -> Vec<((f64, f64), (f64, f64))> {
+pub(super) fn whisker(scale: &Scale, value: &Value, y: f64) -> Vec<((f64, f64), (f64, f64))> {
     let Some((low, high)) = value.low.zip(value.high) else {
         return Vec::new();
     };

@@ -44,7 +44,7 @@ fn field(value: &Value, record: &Record) -> String {
 }
 
 /// The text, escaped so that it cannot be a formula.
-fn guarded(text: String) -> String {
+pub(crate) fn guarded(text: String) -> String {
     if text.starts_with(BEGINS_A_FORMULA) {
         format!("'{text}")
     } else {

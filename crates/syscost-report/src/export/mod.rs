@@ -27,6 +27,7 @@ mod record;
 mod tests;
 
 pub use bencher::to_bencher;
+pub(crate) use csv::guarded;
 pub use csv::to_csv;
 pub use jsonl::to_jsonl;
 pub use ktap::to_ktap;

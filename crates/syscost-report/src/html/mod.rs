@@ -17,6 +17,7 @@ mod files;
 mod headline;
 mod hierarchy;
 mod history;
+mod lab_report;
 mod legend;
 mod quantities;
 mod rows;
@@ -34,11 +35,12 @@ use maud::{Markup, html};
 use syscost_results::Run;
 use syscost_results::history::Series;
 use syscost_results::numbers::Numbers;
-use syscost_results::study::JudgedStudy;
 
 pub use comparison::comparison;
+pub use lab_report::lab_report;
 
 use crate::sentence;
+use crate::study::Repeated;
 
 use change::Changes;
 use rows::Rows;
@@ -60,8 +62,8 @@ pub struct PageOptions {
     /// The numbers every programmer should know, one list per run in the order of the runs; if
     /// empty, the section is left out.
     pub headline: Vec<Numbers>,
-    /// Published experiments to compare with the run; if empty, the section is left out.
-    pub studies: Vec<JudgedStudy>,
+    /// Published experiments, judged by the runs; if empty, the section is left out.
+    pub studies: Vec<Repeated>,
     /// Metrics over time; if empty, the section is left out.
     pub history: Vec<Series>,
     /// Whether each row's details include pictures of its samples and, for many runs, of its values

@@ -75,9 +75,9 @@ pub(super) fn toolbar(links: &[(String, String)], kinds: Kinds) -> Markup {
                 @for (target, text) in links { a href={ "#" (target) } { (text) } }
             }
             div class="controls needs-script" role="search" {
-                label for="filter" class="spoken" { "Show only rows that contain" }
-                input id="filter" type="search" placeholder="Filter rows, e.g. getppid" autocomplete="off" spellcheck="false";
                 @if kinds != Kinds::None {
+                    label for="filter" class="spoken" { "Show only rows that contain" }
+                    input id="filter" type="search" placeholder="Filter rows, e.g. getppid" autocomplete="off" spellcheck="false";
                     label for="which" class="spoken" { "Show only rows that are" }
                     select id="which" {
                         option value="" { "all rows" }
@@ -93,8 +93,8 @@ pub(super) fn toolbar(links: &[(String, String)], kinds: Kinds) -> Markup {
                             option value="none" { "without a number" }
                         }
                     }
+                    output id="count" for="filter" aria-live="polite" {}
                 }
-                output id="count" for="filter" aria-live="polite" {}
                 button id="theme" type="button" title="Change between light and dark" {
                     span aria-hidden="true" { "◐" } span class="spoken" { "Light or dark" }
                 }

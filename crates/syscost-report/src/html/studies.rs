@@ -1,27 +1,18 @@
 //! Published experiments next to the run: a table for each, and its charts.
 
 use maud::{Markup, html};
-use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen};
+use syscost_results::study::{JudgedFigure, JudgedQuantity, Scale, Seen};
 use syscost_results::{Run, Unit};
 
 use crate::chart::{self, Labels, Theme};
-use crate::study::{self, Drawn, Picture};
+use crate::study::{self, Drawn, Picture, QuantityBy, Repeated};
 use crate::units;
 
-use super::whose::whose;
+/// The headings of the figures of this machine; beside them where there is no room for columns.
+const HERE: [&str; 3] = ["as published, here", "undisturbed", "syscost's method"];
 
-/// The headings of a study's columns after that of the quantity; beside the figures where there is
-/// no room for columns.
-const HEADINGS: [&str; 5] = [
-    "published",
-    "as published, here",
-    "undisturbed",
-    "syscost's method",
-    "what follows",
-];
-
-/// The section of all studies that the last run has rows of; empty if there are none.
-pub(super) fn section(studies: &[JudgedStudy], runs: &[&Run]) -> Markup {
+/// The section of all studies that a run has rows of; empty if there are none.
+pub(super) fn section(studies: &[Repeated], runs: &[&Run]) -> Markup {
     if studies.is_empty() {
         return html! {};
     }
@@ -29,22 +20,24 @@ pub(super) fn section(studies: &[JudgedStudy], runs: &[&Run]) -> Markup {
         section id="studies" aria-labelledby="title-studies" {
             h2 id="title-studies" { "Studies: published experiments, repeated" }
             p class="note" {
-                "What was published, what the same procedure prints on this machine, the same on undisturbed samples only, and \
-                 syscost's method: what of a difference is method, what is machine, what is a neighbour."
+                "What was published, machine by machine; what the same procedure prints "
+                @if runs.len() > 1 {
+                    "in each run, on undisturbed samples if there are any. Below each: the procedure, and what follows."
+                } @else {
+                    "on this machine, and on undisturbed samples only; and syscost's method. Below each: the procedure, \
+                     and what follows."
+                }
             }
-            @if runs.len() > 1 { p class="note" { "Of " (whose(runs.len() - 1, runs)) "." } }
-            @for judged in studies { (one(judged)) }
+            @for repeated in studies { (one(repeated)) }
         }
     }
 }
 
-fn one(judged: &JudgedStudy) -> Markup {
-    let study = &judged.study;
-    let tables = study
-        .quantities
-        .iter()
-        .zip(&judged.judged)
-        .collect::<Vec<_>>();
+fn one(repeated: &Repeated) -> Markup {
+    let study = &repeated.study;
+    let counter = repeated.only().and_then(|judged| judged.counter);
+    let quantities = repeated.quantities();
+    let tables = quantities.chunk_by(|a, b| a.quantity.table == b.quantity.table);
     html! {
         section id={ "study-" (study.id) } aria-labelledby={ "title-study-" (study.id) } {
             h3 id={ "title-study-" (study.id) } { (study.id) ": " (study.title) }
@@ -55,9 +48,10 @@ fn one(judged: &JudgedStudy) -> Markup {
                     @for machine in &study.machines { li { (study::machine(machine)) } }
                 }
             }
-            @if let Some(rate) = &judged.counter { p class="note" { (study::counter(*rate)) } }
-            @for chunk in tables.chunk_by(|a, b| a.0.table == b.0.table) { (table(chunk)) }
-            @for picture in study::pictures(judged) { (figure(&picture)) }
+            @if let Some(rate) = counter { p class="note" { (study::counter(rate)) } }
+            @for chunk in tables { (table(repeated, chunk)) }
+            (ratios(repeated))
+            @for picture in study::pictures(repeated) { (figure(&picture)) }
             @if !study.doubts.is_empty() {
                 h4 { "Where the published text misleads" }
                 ul { @for doubt in &study.doubts { li { (study::doubt(doubt)) } } }
@@ -65,82 +59,175 @@ fn one(judged: &JudgedStudy) -> Markup {
             @if !study.not_here.is_empty() {
                 h4 { "What cannot be repeated here" }
                 ul {
-                    @for missing in &study.not_here {
-                        li { (missing.what) ": " (missing.why)
-                            @if let Some(instead) = &missing.instead { "; instead, " (instead) }
-                        }
-                    }
+                    @for missing in &study.not_here { li { (study::not_here(missing)) } }
                 }
             }
         }
     }
 }
 
-fn table(quantities: &[(&Quantity, &JudgedQuantity)]) -> Markup {
-    let heading = quantities
-        .first()
-        .map_or("", |(first, _)| first.table.as_str());
+/// The questions of studies, with room for answers; empty if there are none.
+pub(super) fn questions(studies: &[Repeated]) -> Markup {
+    let asking = studies.iter().filter(|one| !one.study.questions.is_empty());
+    let asking: Vec<&Repeated> = asking.collect();
+    if asking.is_empty() {
+        return html! {};
+    }
     html! {
-        div class="box" tabindex="0" role="region" aria-label=(heading) {
-            table class="study" {
-                caption { (heading) }
-                thead { tr {
-                    th scope="col" { "quantity" }
-                    @for heading in HEADINGS { th scope="col" { (heading) } }
-                } }
-                tbody {
-                    @for (quantity, judged) in quantities { (line(quantity, judged)) }
-                }
+        section id="questions" aria-labelledby="title-questions" {
+            h2 id="title-questions" { "Questions" }
+            @for one in asking {
+                h3 { (one.study.id) }
+                ol class="questions" { @for question in &one.study.questions { li { (question) } } }
             }
         }
     }
 }
 
-fn line(quantity: &Quantity, judged: &JudgedQuantity) -> Markup {
-    let word = match judged.verdict.kind {
-        Kind::NotWhatItSays => "not what it says",
-        Kind::Differs => "differs",
-        Kind::Agrees => "agrees",
-        Kind::NotCompared => "not compared",
+/// A table in a box that it scrolls in if it must.
+fn boxed(caption: &str, headings: impl Iterator<Item = String>, lines: &Markup) -> Markup {
+    html! {
+        div class="box" tabindex="0" role="region" aria-label=(caption) {
+            table class="study" {
+                caption { (caption) }
+                thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
+                tbody { (lines) }
+            }
+        }
+    }
+}
+
+/// The quantities of one of the text's tables, the machines side by side.
+fn table(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> Markup {
+    let machines = repeated.published_machines(quantities);
+    let here: Vec<&str> = match repeated.only() {
+        Some(_) => HERE.to_vec(),
+        None => repeated
+            .by
+            .iter()
+            .map(|(label, _)| label.as_str())
+            .collect(),
     };
+    let headings = ["quantity"].into_iter().chain(machines.iter().copied());
+    let headings = headings.chain(here.iter().copied()).map(str::to_owned);
+    let lines = html! {
+        @for one in quantities { (line(one, &machines, &here)) }
+    };
+    boxed(&quantities[0].quantity.table, headings, &lines)
+}
+
+/// The figures of one quantity, and below them what is to be said of it.
+fn line(one: &QuantityBy<'_>, machines: &[&str], here: &[&str]) -> Markup {
+    let quantity = one.quantity;
+    let (_, first) = one.by[0];
+    let all = || first.published.iter();
     html! {
         tr {
-            th scope="row" title=(quantity.procedure) { (quantity.title) }
-            td data-head=(HEADINGS[0]) {
-                @for figure in &judged.published {
-                    div {
-                        (figure.machine) ": " (study::value(quantity.unit, figure)) " " (study::cycles(figure))
-                        span class="note" { " " (study::notes(figure)) }
-                        @if !figure.doubts.is_empty() {
-                            span class="note" { " doubtful: " (figure.doubts.join("; ")) }
+            th scope="row" { (quantity.title) }
+            @for machine in machines {
+                td data-head=(machine) {
+                    @for one in all().filter(|one| one.machine == **machine) {
+                        (published(quantity.unit, one, first.scale))
+                    }
+                }
+            }
+            @if one.by.len() == 1 {
+                @for ((view, seen), heading) in study::views(first).into_iter().zip(HERE) {
+                    td data-head=(heading) { (cell(first, view, seen)) }
+                }
+            } @else {
+                @for (label, judged) in &one.by { td data-head=(label) { (of_machine(judged)) } }
+            }
+        }
+        tr class="says" {
+            td colspan=(1 + machines.len() + here.len()) {
+                @if one.by.len() == 1 { (verdict(None, first)) }
+                p class="note" { (quantity.procedure) }
+                @for one in all().filter(|one| !one.doubts.is_empty()) {
+                    p class="note" { "doubtful, " (one.machine) ": " (one.doubts.join("; ")) }
+                }
+                @if one.by.len() > 1 {
+                    details {
+                        summary { "the verdicts in full" }
+                        @for (label, judged) in &one.by { (verdict(Some(label), judged)) }
+                    }
+                }
+                @if !first.published.is_empty() {
+                    details {
+                        summary { "where it is printed" }
+                        @for one in all() {
+                            p class="note" { (one.machine) ": " (study::notes(one)) }
                         }
                     }
                 }
             }
-            @for ((view, seen), heading) in study::views(judged).into_iter().zip(&HEADINGS[1..]) {
-                td data-head=(heading) { (cell(quantity.unit, judged, view, seen)) }
-            }
-            td data-head=(HEADINGS[4]) { b { (word) } @if !judged.verdict.text.is_empty() { ": " (judged.verdict.text) } }
         }
     }
 }
 
-fn cell(unit: Unit, judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&Seen>) -> Markup {
+fn verdict(whose: Option<&str>, judged: &JudgedQuantity) -> Markup {
+    html! {
+        p {
+            @if let Some(label) = whose { (label) ": " }
+            b { (judged.verdict.kind.words()) } ": " (judged.verdict.text)
+        }
+    }
+}
+
+/// The figure of one of several machines that is compared, and its verdict in a few words.
+fn of_machine(judged: &JudgedQuantity) -> Markup {
+    html! {
+        @for line in study::here_lines(judged) { span class="figure" { (line) } br; }
+        span class="note" { (study::short(judged)) }
+    }
+}
+
+/// A published figure, in its unit and in cycles.
+fn published(unit: Unit, figure: &JudgedFigure, scale: Scale) -> Markup {
+    html! {
+        div {
+            span class="figure" { (study::value(unit, figure, Some(scale))) }
+            @let cycles = study::cycles(figure);
+            @if !cycles.is_empty() { " " span class="figure note" { (cycles) } }
+        }
+    }
+}
+
+fn cell(judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&Seen>) -> Markup {
     match seen {
         None => html! {},
         Some(Seen::Missing { reason }) => html! { span class="note" { "none: " (reason) } },
         Some(Seen::Figure(figure)) => html! {
-            span class="figure" { (units::quantity(unit, figure.value)) }
+            span class="figure" { (judged.scale.show(figure.value)) }
             @if let Some(cycles) = figure.cycles { br; span class="figure" { (units::cycles(cycles)) " cycles" } }
-            br; span class="note" { (study::note(unit, judged, view, figure)) }
+            br; span class="note" { (study::note(judged, view, figure)) }
         },
     }
+}
+
+/// The ratios that the text draws.
+fn ratios(repeated: &Repeated) -> Markup {
+    let rows = study::ratio_rows(repeated);
+    if rows.is_empty() {
+        return html! {};
+    }
+    let lines = html! {
+        @for row in &rows {
+            tr {
+                th scope="row" { (row.title) }
+                td { @for (whose, ratio) in &row.cells { div { (whose) ": " (ratio) } } }
+                td { (row.words) }
+            }
+        }
+    };
+    let headings = ["ratio", "by the figures of", "in words"];
+    boxed("Ratios", headings.into_iter().map(str::to_owned), &lines)
 }
 
 /// A chart with its title, and a note on what it cannot show.
 fn figure(picture: &Picture<'_>) -> Markup {
     let labels = Labels {
-        title: picture.title.to_owned(),
+        title: picture.title.clone(),
         ..Labels::default()
     };
     html! {
@@ -148,7 +235,8 @@ fn figure(picture: &Picture<'_>) -> Markup {
             figcaption { (picture.title) }
             (match &picture.drawn {
                 Drawn::Chart(chart) => chart::draw(chart, picture.unit, &labels, Theme::Page),
-                Drawn::Histogram(bins) => chart::histogram(bins, picture.unit, &labels),
+                Drawn::Groups(groups) => chart::groups(groups, picture.unit, &labels, Theme::Page),
+                Drawn::Histogram(bins) => chart::histogram(bins, picture.unit, &labels, Theme::Page),
             })
             @if let Some(note) = &picture.note { p class="note" { (note) } }
         }
@@ -157,17 +245,40 @@ fn figure(picture: &Picture<'_>) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::study::judge;
-
     use super::*;
-    use crate::study::tests::{hand_made, run};
+    use crate::study::tests::{hand_made, on_two_machines, run};
+
+    #[test]
+    fn several_machines_are_columns_and_bars() {
+        let [slow, fast] = on_two_machines();
+        let runs = [&slow, &fast];
+        let page = section(&[Repeated::new(&hand_made(), &runs)], &runs).into_string();
+        for expected in [
+            "<th scope=\"col\">old</th>",
+            "<th scope=\"col\">alpha</th>",
+            "<th scope=\"col\">beta</th>",
+            "<td data-head=\"beta\"><span class=\"figure\">1.50 ns</span>",
+            "the verdicts in full",
+            "logarithmic axis",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+        let chart = page.split("<figcaption>Calls across the machines").nth(1);
+        let chart = chart.and_then(|rest| rest.split("</figure>").next());
+        let chart = chart.expect("it is drawn");
+        assert!(
+            chart.contains(">alpha</text>") && chart.contains(">beta</text>"),
+            "{chart}"
+        );
+        assert!(!chart.contains(">syscost</text>"), "{chart}");
+    }
 
     #[test]
     fn the_page_says_what_the_terminal_says() {
         let mut run = run();
         run.measurements
             .retain(|row| !row.name.starts_with("syscall.null"));
-        let page = section(&[judge(&hand_made(), &run)], &[&run]).into_string();
+        let page = section(&[Repeated::new(&hand_made(), &[&run])], &[&run]).into_string();
         for expected in [
             "<figcaption>Calls across the machines</figcaption>",
             "<figcaption>How long a call took</figcaption>",
@@ -178,6 +289,9 @@ mod tests {
             "(see: getpid)",
             "runs 39, 40, 44",
             "✓ 1 of 1 claims",
+            "<th scope=\"col\">older</th>",
+            "<p class=\"note\">One at a time, less the clock.</p>",
+            "class=\"name end\">here</text>",
         ] {
             assert!(page.contains(expected), "{expected}: {page}");
         }

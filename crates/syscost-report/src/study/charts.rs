@@ -2,16 +2,15 @@
 
 use syscost_results::Unit;
 use syscost_results::row_name::parameters;
-use syscost_results::study::{ChartKind, JudgedQuantity, JudgedStudy, Quantity, Seen, View};
+use syscost_results::study::{ChartKind, JudgedFigure, View};
 
+use super::{QuantityBy, Repeated};
+use crate::chart::rows::has_logarithmic_axis;
 use crate::chart::{Bar, Chart, Line, Value, number};
-
-/// A quantity and the run's results for it.
-type Judged<'s> = (&'s Quantity, &'s JudgedQuantity);
 
 /// One chart of a study.
 pub(crate) struct Picture<'s> {
-    pub(crate) title: &'s str,
+    pub(crate) title: String,
     pub(crate) unit: Unit,
     pub(crate) drawn: Drawn<'s>,
     /// What it cannot show, for a note below.
@@ -21,49 +20,73 @@ pub(crate) struct Picture<'s> {
 /// What a chart draws.
 pub(crate) enum Drawn<'s> {
     Chart(Chart),
+    /// Bars of the machines, in a group for each quantity.
+    Groups(Vec<(String, Vec<Bar>)>),
     /// Values and how often each occurred.
     Histogram(&'s [(f64, u64)]),
 }
 
 /// The charts of a study for which there are figures.
-pub(crate) fn pictures(judged: &JudgedStudy) -> Vec<Picture<'_>> {
-    let charts = judged.study.charts.iter();
-    let picture = |chart: &'_ syscost_results::study::Chart| {
-        let all = judged.study.quantities.iter().zip(&judged.judged);
-        let all: Vec<Judged<'_>> = all
-            .filter(|(one, _)| chart.quantities.contains(&one.id))
-            .collect();
-        let (drawn, note) = match chart.kind {
-            ChartKind::Machines => {
-                let (bars, note) = machines(&all);
-                (Drawn::Chart(Chart::Bars(bars)), note)
-            }
-            ChartKind::Curve => (Drawn::Chart(curve(&all)?), None),
-            ChartKind::Distribution => {
-                let mut histograms = all.iter().map(|(_, judged)| &judged.histogram);
-                let histogram = histograms.find(|histogram| !histogram.is_empty())?;
-                (Drawn::Histogram(histogram), None)
-            }
-        };
-        (!is_empty(&drawn)).then_some(((all.first()?).0.unit, drawn, note))
+pub(crate) fn pictures(repeated: &Repeated) -> Vec<Picture<'_>> {
+    let charts = repeated.study.charts.iter();
+    let drawn = charts.flat_map(|chart| {
+        let mut all = repeated.quantities();
+        all.retain(|one| chart.quantities.contains(&one.quantity.id));
+        of(chart, &all)
+    });
+    drawn.filter(|picture| !is_empty(&picture.drawn)).collect()
+}
+
+/// A chart; a distribution of several machines is one for each.
+fn of<'s>(chart: &syscost_results::study::Chart, all: &[QuantityBy<'s>]) -> Vec<Picture<'s>> {
+    let Some(first) = all.first() else {
+        return Vec::new();
     };
-    charts
-        .filter_map(|chart| {
-            let (unit, drawn, note) = picture(chart)?;
-            let title = chart.title.as_str();
-            Some(Picture {
+    let (title, unit) = (chart.title.clone(), first.quantity.unit);
+    match chart.kind {
+        ChartKind::Machines => {
+            let is_in_cycles = is_in_cycles(all);
+            let (groups, note) = machines(all, is_in_cycles);
+            vec![Picture {
+                title,
+                unit: if is_in_cycles { Unit::Count } else { unit },
+                drawn: Drawn::Groups(groups),
+                note,
+            }]
+        }
+        ChartKind::Curve => {
+            let picture = |chart| Picture {
                 title,
                 unit,
-                drawn,
-                note,
-            })
-        })
-        .collect()
+                note: has_logarithmic_axis(&chart).then(|| "Logarithmic axis.".to_owned()),
+                drawn: Drawn::Chart(chart),
+            };
+            curve(all).map(picture).into_iter().collect()
+        }
+        ChartKind::Distribution => {
+            let histograms = (0..first.by.len()).filter_map(|run| {
+                let mut of_run = all.iter().map(|one| one.by[run]);
+                let (label, judged) = of_run.find(|(_, one)| !one.histogram.is_empty())?;
+                let title = match first.by.len() {
+                    1 => title.clone(),
+                    _ => format!("{title}: {label}"),
+                };
+                Some(Picture {
+                    title,
+                    unit,
+                    drawn: Drawn::Histogram(&judged.histogram),
+                    note: None,
+                })
+            });
+            histograms.collect()
+        }
+    }
 }
 
 fn is_empty(drawn: &Drawn<'_>) -> bool {
     match drawn {
         Drawn::Histogram(bins) => bins.is_empty(),
+        Drawn::Groups(groups) => groups.is_empty(),
         Drawn::Chart(Chart::Bars(bars)) => bars.is_empty(),
         Drawn::Chart(Chart::Curve { lines, .. }) => lines.iter().all(|line| line.points.len() < 2),
         Drawn::Chart(
@@ -89,49 +112,90 @@ fn exactly(median: f64) -> Value {
     }
 }
 
-/// The results of this machine, with their names in a chart.
-fn here(judged: &JudgedQuantity) -> [(&'static str, Option<Value>); 2] {
-    fn of(seen: &Option<Seen>) -> Option<&View> {
-        seen.as_ref().and_then(Seen::figure)
+/// The name of syscost's method in a chart.
+const METHOD: &str = "syscost";
+
+/// The results that the verdict compares, with their names in a chart: of one run also by syscost's
+/// method; of several, each machine's.
+fn here<'s>(one: &QuantityBy<'s>) -> Vec<(&'s str, Option<&'s View>)> {
+    match one.by[..] {
+        [(_, judged)] => vec![("here", judged.compared()), (METHOD, judged.by_method())],
+        _ => {
+            let by = one.by.iter();
+            by.map(|(label, judged)| (*label, judged.compared()))
+                .collect()
+        }
     }
-    [
-        // The range that the procedure printed is not a confidence interval.
-        (
-            "as published, here",
-            of(&judged.as_published).map(|view| exactly(view.value)),
-        ),
-        ("syscost's method", of(&judged.ours).map(value)),
-    ]
 }
 
-/// A bar for each quantity and machine, and which figures have none, since a bar cannot be
-/// negative.
-fn machines(quantities: &[Judged<'_>]) -> (Vec<Bar>, Option<String>) {
-    let (mut bars, mut without) = (Vec::new(), Vec::new());
-    for (quantity, judged) in quantities {
-        let published = judged.published.iter().filter_map(|figure| {
-            let value = exactly(figure.value?);
-            Some((figure.machine.as_str(), value))
+/// What was published.
+fn published<'s>(one: &QuantityBy<'s>) -> &'s [JudgedFigure] {
+    let (_, judged) = one.by[0];
+    &judged.published
+}
+
+/// As a value with its interval; the range that a procedure printed is none.
+fn drawn(label: &str, view: &View) -> Value {
+    match label {
+        METHOD => value(view),
+        _ => exactly(view.value),
+    }
+}
+
+/// Whether these are printed in cycles alone, which nothing converts.
+fn is_in_cycles(quantities: &[QuantityBy<'_>]) -> bool {
+    let figures = || quantities.iter().flat_map(published);
+    figures().any(|figure| figure.cycles.is_some())
+        && figures().all(|figure| figure.value.is_none())
+}
+
+/// A group of bars for each quantity, a bar for each machine; and which figures have none, since a
+/// bar cannot be negative.
+fn machines(
+    quantities: &[QuantityBy<'_>],
+    is_in_cycles: bool,
+) -> (Vec<(String, Vec<Bar>)>, Option<String>) {
+    let (mut groups, mut without) = (Vec::new(), Vec::new());
+    for one in quantities {
+        let title = &one.quantity.title;
+        let published = published(one).iter().filter_map(|figure| {
+            let value = if is_in_cycles {
+                figure.cycles
+            } else {
+                figure.value
+            };
+            Some((figure.machine.as_str(), exactly(value?)))
         });
-        let here = here(judged).into_iter();
-        let here = here.filter_map(|(label, value)| Some((label, value?)));
+        let here = here(one).into_iter().filter_map(|(label, view)| {
+            let view = match is_in_cycles {
+                true => view?.in_cycles()?,
+                false => view?.clone(),
+            };
+            Some((label, drawn(label, &view)))
+        });
+        let mut bars = Vec::new();
         for (label, value) in published.chain(here) {
-            let label = format!("{}, {label}", quantity.title);
             match value.median > 0.0 {
-                true => bars.push(Bar { label, value }),
-                false => without.push(label),
+                true => bars.push(Bar {
+                    label: label.to_owned(),
+                    value,
+                }),
+                false => without.push(format!("{title}, {label}")),
             }
+        }
+        if !bars.is_empty() {
+            groups.push((title.clone(), bars));
         }
     }
     let note = format!("Zero or less, so without a bar: {}.", without.join("; "));
-    (bars, (!without.is_empty()).then_some(note))
+    (groups, (!without.is_empty()).then_some(note))
 }
 
 /// The parameter that distinguishes the procedures' rows, if its values are numbers.
-fn varying<'q>(quantities: &[Judged<'q>]) -> Option<(&'q str, Vec<f64>)> {
+fn varying<'q>(quantities: &[QuantityBy<'q>]) -> Option<(&'q str, Vec<f64>)> {
     let names = quantities
         .iter()
-        .map(|(quantity, _)| quantity.as_published.as_deref());
+        .map(|one| one.quantity.as_published.as_deref());
     let names: Vec<&str> = names.collect::<Option<_>>()?;
     parameters(names.first()?).find_map(|(key, _)| {
         let of = |name: &&str| {
@@ -146,7 +210,7 @@ fn varying<'q>(quantities: &[Judged<'q>]) -> Option<(&'q str, Vec<f64>)> {
 
 /// Lines over the parameter that distinguishes the quantities' rows: one for each published
 /// machine, one for the same procedure here, one for syscost's method.
-fn curve(quantities: &[Judged<'_>]) -> Option<Chart> {
+fn curve(quantities: &[QuantityBy<'_>]) -> Option<Chart> {
     let (parameter, values) = varying(quantities)?;
     let mut lines: Vec<Line> = Vec::new();
     let mut add = |label: &str, at: f64, value: Value| {
@@ -159,8 +223,8 @@ fn curve(quantities: &[Judged<'_>]) -> Option<Chart> {
             }),
         }
     };
-    for ((_, judged), at) in quantities.iter().zip(values) {
-        for figure in &judged.published {
+    for (one, at) in quantities.iter().zip(values) {
+        for figure in published(one) {
             if let Some(value) = figure.value {
                 add(
                     &format!("published, {}", figure.machine),
@@ -169,9 +233,9 @@ fn curve(quantities: &[Judged<'_>]) -> Option<Chart> {
                 );
             }
         }
-        for (label, value) in here(judged) {
-            if let Some(value) = value {
-                add(label, at, value);
+        for (label, view) in here(one) {
+            if let Some(view) = view {
+                add(label, at, drawn(label, view));
             }
         }
     }
@@ -185,7 +249,7 @@ fn curve(quantities: &[Judged<'_>]) -> Option<Chart> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_results::study::{Study, judge};
+    use syscost_results::study::Study;
 
     const CURVE: &str = r#"
 id = "sizes"
@@ -232,9 +296,8 @@ quantities = ["small", "large"]
             }]);
             run.measurements.push(row);
         }
-        let judged = judge(&study, &run);
-        let pairs: Vec<_> = study.quantities.iter().zip(&judged.judged).collect();
-        let Some(Chart::Curve { parameter, lines }) = curve(&pairs) else {
+        let repeated = Repeated::new(&study, &[&run]);
+        let Some(Chart::Curve { parameter, lines }) = curve(&repeated.quantities()) else {
             panic!("a curve");
         };
         assert_eq!(parameter, "size");
@@ -244,6 +307,6 @@ quantities = ["small", "large"]
             .map(|(at, value)| (*at, value.median))
             .collect();
         assert_eq!(points, [(16_384.0, 1.0), (4_194_304.0, 9.0)]);
-        assert_eq!(pictures(&judged)[0].title, "Access by size");
+        assert_eq!(pictures(&repeated)[0].title, "Access by size");
     }
 }

@@ -1,7 +1,7 @@
 //! The published side of a study, as pages of docs/studies/, from the same data as all other views
 //! of it.
 
-use syscost_results::study::{JudgedFigure, Quantity, Study};
+use syscost_results::study::{Acts, JudgedFigure, Quantity, Study};
 
 /// Header of generated pages.
 const GENERATED: &str = "<!-- Written by `cargo xtask gen` from the study's data. Do not edit. -->";
@@ -78,8 +78,16 @@ fn of(study: &Study, quantity: &Quantity) -> String {
     if !rows.is_empty() {
         out += &format!("\n{}\n", rows.join(" "));
     }
-    if let Some(why) = &quantity.why {
-        out += &format!("\nWhere both differ: {}\n", why.replace(['{', '}'], "`"));
+    for reason in &quantity.reasons {
+        let acts = match reason.acts {
+            Acts::More => "more",
+            Acts::Less => "less",
+        };
+        let text = reason.text.replace("{}", "…").replace(['{', '}'], "`");
+        out += &format!(
+            "\nMay give {acts} than syscost's method, if `{}` shows it: {text}.\n",
+            reason.counted
+        );
     }
     out
 }
@@ -88,7 +96,7 @@ fn line(quantity: &Quantity, figure: &JudgedFigure) -> String {
     format!(
         "| {} | {} | {} | {} | {} |\n",
         figure.machine,
-        super::value(quantity.unit, figure),
+        super::value(quantity.unit, figure, None),
         super::cycles(figure),
         cell(&super::notes(figure)),
         cell(&figure.doubts.join("; "))
@@ -97,28 +105,44 @@ fn line(quantity: &Quantity, figure: &JudgedFigure) -> String {
 
 fn closing(study: &Study) -> String {
     let mut out = String::new();
+    let ratios = super::ratios(study, None);
+    if !ratios.is_empty() {
+        out += "\n## Ratios\n\n| | By the published figures | |\n|---|---|---|\n";
+    }
+    for line in ratios {
+        let published = line.published.iter();
+        let published: Vec<String> = published
+            .map(|(machine, ratio)| format!("{machine}: {ratio}"))
+            .collect();
+        out += &format!(
+            "| {} | {} | {} |\n",
+            cell(&line.ratio.title),
+            published.join("; "),
+            cell(&line.words())
+        );
+    }
+    out + &remarks(study, "##")
+}
+
+/// Where the text misleads and what cannot be repeated, under headings of this level.
+pub(super) fn remarks(study: &Study, level: &str) -> String {
+    let mut out = String::new();
     if !study.doubts.is_empty() {
-        out += "\n## Where the published text misleads\n\n";
+        out += &format!("\n{level} Where the published text misleads\n\n");
     }
     for doubt in &study.doubts {
         out += &format!("- {}\n", super::doubt(doubt));
     }
     if !study.not_here.is_empty() {
-        out += "\n## What cannot be repeated here\n\n";
+        out += &format!("\n{level} What cannot be repeated here\n\n");
     }
     for one in &study.not_here {
-        let instead = one.instead.iter().map(|text| format!("; instead, {text}"));
-        out += &format!(
-            "- {}: {}{}\n",
-            one.what,
-            one.why,
-            instead.collect::<String>()
-        );
+        out += &format!("- {}\n", super::not_here(one));
     }
     out
 }
 
 /// Text in a cell of a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,6 +1,6 @@
 use insta::assert_snapshot;
 use syscost_results::measurement::{Cause, Disturbance};
-use syscost_results::study::{Study, judge};
+use syscost_results::study::Study;
 use syscost_results::{Evidence, Fact, RoundSamples, Run, Status, Unit, Verdict};
 
 use super::*;
@@ -8,6 +8,7 @@ use crate::{TableOptions, fixture};
 
 const HAND_MADE: &str = r#"
 id = "hand-made"
+question = ["Is it a system call?", "What would you count?"]
 title = "A system call that is none"
 source = "A note that nobody wrote"
 about = "One reading of a clock before and behind each call, ten thousand times."
@@ -31,9 +32,8 @@ unit = "ns"
 procedure = "One at a time, less the clock."
 as_published = "study.hand_made.getpid"
 ours = "syscall.null{call=getppid}"
-why = "the library answers from a cache."
 published = [
-  { machine = "old", cycles = 40.0, value = 25.0, runs = [39.0, 40.0, 44.0], place = "Table 1" },
+  { machine = "old", cycles = "40", value = "25.00", runs = [39.0, 40.0, 44.0], place = "Table 1" },
   { machine = "older", words = "2 to 3", place = "page 2", doubt = "read off a screenshot" },
 ]
 
@@ -41,6 +41,12 @@ published = [
 counted = "getpid system calls per operation"
 at_least = 1.0
 broken = "No system call happened: {} of {tries_count} entered the kernel."
+
+[[quantity.reason]]
+counted = "getpid system calls per operation"
+at_most = 0.5
+acts = "less"
+text = "the library answers from a cache"
 
 [[quantity]]
 id = "law"
@@ -64,6 +70,12 @@ table = "Switches"
 unit = "ns"
 procedure = "Nobody says how."
 published = [{ machine = "old", cycles = 4000.0, place = "Table 2" }]
+
+[[ratio]]
+title = "switch : getpid()"
+of = "switch"
+to = "getpid"
+words = "a hundred times"
 
 [[doubt]]
 text = "The figure is of a cache."
@@ -127,15 +139,55 @@ pub(crate) fn run() -> Run {
     run
 }
 
+fn repeated(study: &Study) -> Repeated {
+    Repeated::new(study, &[&run()])
+}
+
+/// The study, by runs of two machines, one of which has none of syscost's rows.
+pub(crate) fn on_two_machines() -> [Run; 2] {
+    let mut slow = run();
+    slow.machine.hostname = "alpha".to_owned();
+    let mut fast = run();
+    fast.machine.hostname = "beta".to_owned();
+    fast.id = "another".to_owned();
+    fast.measurements
+        .retain(|row| !row.name.starts_with("syscall.null"));
+    for round in fast
+        .measurements
+        .iter_mut()
+        .flat_map(|row| row.samples.iter_mut().flatten())
+    {
+        for value in &mut round.values {
+            *value /= 2.0;
+        }
+    }
+    [slow, fast]
+}
+
+#[test]
+fn a_hand_made_study_on_two_machines() {
+    let [slow, fast] = on_two_machines();
+    let repeated = Repeated::new(&hand_made(), &[&slow, &fast]);
+    let options = TableOptions::default();
+    assert_snapshot!(text(&repeated, &options));
+    let narrow = TableOptions {
+        width: 60,
+        ..options
+    };
+    let text = text(&repeated, &narrow);
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(60), "{text}");
+}
+
 #[test]
 fn a_hand_made_study_in_a_terminal() {
     let options = TableOptions::default();
-    assert_snapshot!(text(&judge(&hand_made(), &run()), &options));
+    assert_snapshot!(text(&repeated(&hand_made()), &options));
     let narrow = TableOptions {
         width: 80,
         ..options
     };
-    let text = text(&judge(&hand_made(), &run()), &narrow);
+    let text = text(&repeated(&hand_made()), &narrow);
     let widest = text.lines().map(|line| line.chars().count()).max();
     assert!(widest <= Some(80), "{text}");
 }
@@ -166,7 +218,7 @@ fn everything_fits_a_terminal_of_80_columns() {
             "Table 1, in the column of the machine that nobody has any more",
         );
     let study = Study::parse(&study).expect("it is right");
-    let judged = judge(&study, &run());
+    let judged = repeated(&study);
     for text in [
         text(&judged, &options),
         published(&study, &options),
@@ -194,4 +246,56 @@ fn what_a_document_says_cannot_break_a_table() {
     let study = HAND_MADE.replace("Table 1", "Table | 1");
     let page = page(&Study::parse(&study).expect("it is right"));
     assert!(page.contains("Table \\| 1"));
+}
+
+#[test]
+fn a_hand_made_study_as_a_lab_report() {
+    let run = run();
+    let studies = [repeated(&hand_made())];
+    let charts = figures(&studies[0], &[&run]).into_iter();
+    let charts: Vec<(String, Figure)> = charts
+        .map(|figure| (format!("figures/{}.svg", figure.name), figure))
+        .collect();
+    assert_snapshot!(markdown(&studies, &[&run], &charts));
+    let bare = markdown(&studies, &[&run], &[]);
+    assert!(!bare.contains("### Charts"), "{bare}");
+    let page = crate::html::lab_report(&studies, &[&run]);
+    for part in [
+        "Is it a system call?",
+        "id=\"study-hand-made\"",
+        "Imaginary CPU 9000",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn charts_as_files_name_their_machines() {
+    let [slow, fast] = on_two_machines();
+    let runs = [&slow, &fast];
+    let figures = figures(&Repeated::new(&hand_made(), &runs), &runs);
+    let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    // The distribution is one for each machine.
+    assert_eq!(names, ["hand-made-1", "hand-made-2", "hand-made-3"]);
+    assert!(
+        figures[2].title.ends_with(": beta"),
+        "{:?}",
+        figures[2].title
+    );
+    for figure in &figures {
+        assert!(figure.svg.starts_with("<svg"), "{}", figure.svg);
+        assert!(
+            figure.svg.contains("beta: Imaginary CPU 9000"),
+            "{}",
+            figure.svg
+        );
+    }
+}
+
+#[test]
+fn a_hand_made_study_as_comma_separated_values() {
+    let [slow, fast] = on_two_machines();
+    let runs = [&slow, &fast];
+    let lines = csv(&[Repeated::new(&hand_made(), &runs)], &runs).expect("written");
+    assert_snapshot!(lines);
 }

@@ -1,8 +1,11 @@
 //! A study in a terminal.
 
-use syscost_results::study::{JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, Study};
+use syscost_results::study::{
+    JudgedFigure, JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, Study, figures,
+};
 
-use super::Drawn;
+use super::side_by_side::side_by_side;
+use super::{Drawn, Repeated};
 use crate::TableOptions;
 use crate::chart::{self, Labels, TextOptions};
 use crate::page::Page;
@@ -14,6 +17,9 @@ const LABEL: usize = 28;
 /// Width of a figure in its unit, and of one in cycles.
 const FIGURE: usize = 13;
 const CYCLES: usize = 18;
+/// Width of the name of a row of columns, and the distance of these.
+const FIRST: usize = 9;
+const GAP: usize = 3;
 /// Columns between a figure and the note after it.
 const NOTE: usize = 3;
 /// Indent of a note below a figure.
@@ -43,16 +49,47 @@ pub fn list<'s>(studies: impl Iterator<Item = &'s Study>, options: &TableOptions
 
 /// What was published, without a run.
 pub fn published(study: &Study, options: &TableOptions) -> String {
-    let run = None::<&JudgedStudy>;
-    render(study, run, options)
+    render(study, None, options)
 }
 
-/// A study, judged by a run.
-pub fn text(judged: &JudgedStudy, options: &TableOptions) -> String {
-    render(&judged.study, Some(judged), options)
+/// A study, judged by a run; or by several, side by side.
+pub fn text(repeated: &Repeated, options: &TableOptions) -> String {
+    match repeated.only() {
+        Some(judged) => render(&repeated.study, Some((repeated, judged)), options),
+        None => side_by_side(repeated, options),
+    }
 }
 
 impl Page {
+    /// Published figures side by side, a column for each machine, if there are several and the page
+    /// is wide enough; tells whether it is.
+    fn across(
+        &mut self,
+        figures: &[JudgedFigure],
+        value: impl Fn(&JudgedFigure) -> String,
+    ) -> bool {
+        let columns = figures
+            .iter()
+            .map(|figure| [figure.machine.clone(), value(figure), super::cycles(figure)]);
+        let columns: Vec<[String; 3]> = columns.collect();
+        let wide = |cells: &[String; 3]| cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
+        let needed: usize = columns.iter().map(|cells| wide(cells) + GAP).sum();
+        if figures.len() < 2 || 4 + FIRST + needed > self.columns {
+            return false;
+        }
+        for row in 0..3 {
+            let mut line = format!("    {:FIRST$}", if row == 0 { "published" } else { "" });
+            for cells in &columns {
+                let pad = wide(cells) + GAP - width(&cells[row]);
+                line += &format!("{:pad$}{}", "", cells[row]);
+            }
+            if !line.trim().is_empty() {
+                self.line(&line);
+            }
+        }
+        true
+    }
+
     /// A label, a figure in its unit and in cycles, and a note, which goes after them if there is
     /// room, else below.
     fn figure(&mut self, label: &str, figure: &str, cycles: &str, note: &str) {
@@ -84,8 +121,8 @@ impl Page {
     }
 }
 
-fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -> String {
-    let mut page = Page::new(options);
+/// What a study is, and the machines of its text.
+pub(super) fn heading(page: &mut Page, study: &Study) {
     let heading = format!("{}: {}", study.id, study.title);
     page.paragraph(0, paint::HEADING, &heading);
     page.paragraph(0, paint::DIM, &format!("Source: {}", study.source));
@@ -94,6 +131,12 @@ fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -
         let text = super::machine(machine);
         page.paragraph(2, paint::DIM, &text);
     }
+}
+
+fn render(study: &Study, run: Option<(&Repeated, &JudgedStudy)>, options: &TableOptions) -> String {
+    let mut page = Page::new(options);
+    heading(&mut page, study);
+    let judged = run.map(|(_, judged)| judged);
     if let Some(rate) = judged.and_then(|judged| judged.counter) {
         page.paragraph(2, paint::DIM, &super::counter(rate));
     }
@@ -107,8 +150,9 @@ fn render(study: &Study, judged: Option<&JudgedStudy>, options: &TableOptions) -
         let judged = judged.map(|judged| &judged.judged[index]);
         of(&mut page, study, quantity, judged, options);
     }
-    if let Some(judged) = judged {
-        charts(&mut page, judged);
+    ratios(&mut page, study, judged);
+    if let Some((repeated, _)) = run {
+        charts(&mut page, repeated);
     }
     closing(&mut page, study);
     page.out
@@ -123,51 +167,78 @@ fn of(
 ) {
     page.line("");
     page.paragraph(2, paint::HEADING, &quantity.title);
-    if judged.is_none() || options.verbose {
-        page.paragraph(4, paint::DIM, &quantity.procedure);
+    page.paragraph(4, paint::DIM, &quantity.procedure);
+    let alone = figures(study, quantity);
+    let scale = judged.map(|judged| judged.scale);
+    let value = |figure: &JudgedFigure| super::value(quantity.unit, figure, scale);
+    let is_across = page.across(&alone, value);
+    if is_across && judged.is_some() && !options.verbose {
+        let mut places: Vec<&str> = alone.iter().map(|figure| figure.place.as_str()).collect();
+        places.dedup();
+        page.paragraph(BENEATH, paint::DIM, &places.join("; "));
     }
-    let alone = syscost_results::study::figures(study, quantity);
     for figure in &alone {
-        let label = format!("published, {}", figure.machine);
-        page.figure(
-            &label,
-            &super::value(quantity.unit, figure),
-            &super::cycles(figure),
-            &super::notes(figure),
-        );
-        for doubt in &figure.doubts {
-            page.paragraph(BENEATH, paint::CARE, &format!("doubtful: {doubt}"));
+        let notes = super::notes(figure);
+        if !is_across {
+            let label = format!("published, {}", figure.machine);
+            page.figure(&label, &value(figure), &super::cycles(figure), &notes);
+        } else if judged.is_none() || options.verbose {
+            page.paragraph(BENEATH, paint::DIM, &format!("{}: {notes}", figure.machine));
         }
+        if !is_across && !figure.doubts.is_empty() {
+            let doubts = figure.doubts.join("; ");
+            page.paragraph(BENEATH, paint::CARE, &format!("doubtful: {doubts}"));
+        }
+    }
+    let doubts = alone.iter().flat_map(|figure| {
+        let of_it = |doubt| format!("{}: {doubt}", figure.machine);
+        figure.doubts.iter().map(of_it)
+    });
+    let doubts: Vec<String> = doubts.collect();
+    if is_across && !doubts.is_empty() {
+        page.paragraph(
+            BENEATH,
+            paint::CARE,
+            &format!("doubtful, {}", doubts.join("; ")),
+        );
     }
     let Some(judged) = judged else {
         return;
     };
+    let mut last_reason = "";
     for (view, seen) in super::views(judged) {
         let label = view.label();
         match seen {
             None => {}
-            Some(Seen::Missing { reason }) => page.figure(label, "-", "", reason),
+            // What holds for several views is said once.
+            Some(Seen::Missing { reason }) if reason == last_reason => {
+                page.figure(label, "-", "", "for the same reason");
+            }
+            Some(Seen::Missing { reason }) => {
+                page.figure(label, "-", "", reason);
+                last_reason = reason;
+            }
             Some(Seen::Figure(figure)) => {
                 let cycles = figure.cycles.map_or_else(String::new, |cycles| {
                     format!("{} cycles", units::cycles(cycles))
                 });
                 page.figure(
                     label,
-                    &units::quantity(quantity.unit, figure.value),
+                    &judged.scale.show(figure.value),
                     &cycles,
-                    &super::note(quantity.unit, judged, view, figure),
+                    &super::note(judged, view, figure),
                 );
             }
         }
     }
-    let (sign, style) = match judged.verdict.kind {
-        Kind::NotWhatItSays => ("not what it says", paint::BAD),
-        Kind::Differs => ("differs", paint::CARE),
-        Kind::Agrees => ("agrees", paint::GOOD),
-        Kind::NotCompared => ("not compared", paint::DIM),
+    let style = match judged.verdict.kind {
+        Kind::NotWhatItSays => paint::BAD,
+        Kind::Differs => paint::CARE,
+        Kind::Agrees => paint::GOOD,
+        Kind::CannotTell | Kind::NotCompared => anstyle::Style::new(),
     };
-    let text = format!("{sign}: {}", judged.verdict.text);
-    page.paragraph(4, style, text.trim_end_matches(": "));
+    let text = format!("{}: {}", judged.verdict.kind.words(), judged.verdict.text);
+    page.paragraph(4, style, &text);
     if options.verbose {
         let all = [
             ("as published", &judged.evidence),
@@ -182,19 +253,51 @@ fn of(
     }
 }
 
+/// The ratios of a study.
+fn ratios(page: &mut Page, study: &Study, judged: Option<&JudgedStudy>) {
+    let lines = super::ratios(study, judged);
+    if !lines.is_empty() {
+        page.line("");
+        page.paragraph(0, paint::HEADING, "Ratios");
+    }
+    for line in lines {
+        page.paragraph(2, paint::HEADING, &line.ratio.title);
+        let published: Vec<String> = line
+            .published
+            .iter()
+            .map(|(machine, ratio)| format!("{ratio} ({machine})"))
+            .collect();
+        let parts = [
+            (!published.is_empty()).then(|| format!("published {}", published.join(", "))),
+            line.here
+                .as_ref()
+                .map(|ratio| format!("as published, here {ratio}")),
+            line.by_method
+                .as_ref()
+                .map(|ratio| format!("syscost's method {ratio}")),
+            line.ratio.words.as_ref().map(|_| line.words()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        page.paragraph(4, anstyle::Style::new(), &parts.join("; "));
+    }
+}
+
 /// The charts of a study.
-fn charts(page: &mut Page, judged: &JudgedStudy) {
+pub(super) fn charts(page: &mut Page, repeated: &Repeated) {
     let options = TextOptions {
         width: page.columns,
         color: page.paint.color,
     };
-    for picture in super::pictures(judged) {
+    for picture in super::pictures(repeated) {
         let labels = Labels {
-            title: picture.title.to_owned(),
+            title: picture.title.clone(),
             ..Labels::default()
         };
         let drawn = match &picture.drawn {
             Drawn::Chart(chart) => chart::text(chart, picture.unit, &labels, options),
+            Drawn::Groups(groups) => {
+                Some(chart::text_groups(groups, picture.unit, &labels, options))
+            }
             Drawn::Histogram(bins) => {
                 Some(chart::text_histogram(bins, picture.unit, &labels, options))
             }
@@ -208,7 +311,7 @@ fn charts(page: &mut Page, judged: &JudgedStudy) {
     }
 }
 
-fn closing(page: &mut Page, study: &Study) {
+pub(super) fn closing(page: &mut Page, study: &Study) {
     if !study.doubts.is_empty() {
         page.line("");
         page.paragraph(0, paint::HEADING, "Where the published text misleads");
@@ -222,8 +325,7 @@ fn closing(page: &mut Page, study: &Study) {
         page.paragraph(0, paint::HEADING, "What cannot be repeated here");
     }
     for one in &study.not_here {
-        let instead = one.instead.iter().map(|text| format!("; instead, {text}"));
-        let text = format!("- {}: {}{}", one.what, one.why, instead.collect::<String>());
+        let text = format!("- {}", super::not_here(one));
         page.paragraph(2, anstyle::Style::new(), &text);
     }
 }

@@ -1,8 +1,12 @@
 //! Texts about a study's figures, shared by the terminal and the page.
 
-use syscost_results::study::{Doubt, JudgedFigure, JudgedQuantity, Seen, StudyMachine, View};
+use syscost_results::study::{
+    Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, Kind, NotHere, Ratio, Scale, Seen,
+    Study, StudyMachine, View, published_ratios,
+};
 use syscost_results::{Evidence, Unit, Verdict};
 
+use super::repeated::QuantityBy;
 use crate::sentence::Mark;
 use crate::units;
 
@@ -57,31 +61,176 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
     }
 }
 
+/// What cannot be repeated here, in one line.
+pub(crate) fn not_here(one: &NotHere) -> String {
+    let instead = one.instead.iter().map(|text| format!("; instead, {text}"));
+    format!("{}: {}{}", one.what, one.why, instead.collect::<String>())
+}
+
+/// A figure as printed, with its unit; one that was converted, at this scale or at its own; or the
+/// words of a figure that is not a number.
+pub(crate) fn value(unit: Unit, figure: &JudgedFigure, scale: Option<Scale>) -> String {
+    match (&figure.value_printed, figure.value, &figure.words) {
+        (Some(printed), ..) => printed.clone(),
+        (None, Some(value), _) => {
+            scale.map_or_else(|| units::quantity(unit, value), |scale| scale.show(value))
+        }
+        (None, None, Some(words)) if figure.cycles.is_none() => in_unit(unit, words),
+        (None, None, _) => String::new(),
+    }
+}
+
+/// Words that end with a number get the unit: `2 to 3 ns`; others stand alone.
+fn in_unit(unit: Unit, words: &str) -> String {
+    match words.ends_with(|last: char| last.is_ascii_digit()) {
+        true => format!("{words} {}", unit.symbol()),
+        false => words.to_owned(),
+    }
+}
+
+/// A figure in cycles.
+pub(crate) fn cycles(figure: &JudgedFigure) -> String {
+    let converted = || {
+        let cycles = units::cycles(figure.cycles?);
+        Some(format!("{cycles} cycles"))
+    };
+    let printed = figure.cycles_printed.clone();
+    printed.or_else(converted).unwrap_or_default()
+}
+
 /// Where a published figure is printed, its single results, and which part of it was converted.
 pub(crate) fn notes(figure: &JudgedFigure) -> String {
     let mut notes = vec![figure.place.clone()];
     if !figure.runs.is_empty() {
-        let runs: Vec<String> = figure.runs.iter().map(f64::to_string).collect();
+        let runs: Vec<String> = figure.runs.iter().map(ToString::to_string).collect();
         notes.push(format!("runs {}", runs.join(", ")));
     }
-    notes.extend(super::conversion(figure));
+    notes.extend(figure.converted.map(|converted| {
+        let what = match converted {
+            Converted::Value => "time",
+            Converted::Cycles => "cycles",
+        };
+        format!("{what} by the stated clock")
+    }));
     notes.join("; ")
 }
 
+/// A ratio that a text draws.
+pub(crate) struct RatioLine<'s> {
+    pub(crate) ratio: &'s Ratio,
+    /// By the text's own figures, machine by machine.
+    pub(crate) published: Vec<(String, String)>,
+    /// By the same procedures here.
+    pub(crate) here: Option<String>,
+    /// By syscost's method.
+    pub(crate) by_method: Option<String>,
+}
+
+impl RatioLine<'_> {
+    /// What the text says, in its own words.
+    pub(crate) fn words(&self) -> String {
+        let words = self.ratio.words.as_ref();
+        words.map_or_else(String::new, |words| {
+            format!("the text: \u{201c}{words}\u{201d}")
+        })
+    }
+}
+
+/// A ratio, with three digits.
+pub(crate) fn ratio(ratio: f64) -> String {
+    let (factor, symbol) = (1.0, "");
+    Scale { factor, symbol }.show(ratio)
+}
+
+/// A machine's published figures of a quantity: each in its unit and in cycles, a line each.
+pub(crate) fn published_lines(one: &QuantityBy<'_>, machine: &str) -> Vec<String> {
+    let (_, judged) = one.by[0];
+    let figures = judged.published.iter();
+    let lines = figures
+        .filter(|figure| figure.machine == machine)
+        .flat_map(|figure| {
+            let value = value(one.quantity.unit, figure, Some(judged.scale));
+            [value, cycles(figure)]
+        });
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+/// The figure of one of several machines, in its unit and in cycles: the same procedure's that is
+/// compared; syscost's, said to be so, where the procedure is not repeated.
+pub(crate) fn here_lines(judged: &JudgedQuantity) -> Vec<String> {
+    let is_repeated = judged.as_published.is_some();
+    let (figure, whose) = match is_repeated {
+        true => (judged.compared(), None),
+        false => (judged.by_method(), Some("by syscost".to_owned())),
+    };
+    let Some(figure) = figure else {
+        return vec!["-".to_owned()];
+    };
+    let cycles = figure.cycles.iter();
+    let cycles = cycles.map(|cycles| format!("{} cycles", units::cycles(*cycles)));
+    let value = judged.scale.show(figure.value);
+    std::iter::once(value).chain(cycles).chain(whose).collect()
+}
+
+/// The verdict on one of several machines, in a few words.
+pub(crate) fn short(judged: &JudgedQuantity) -> String {
+    let both = judged.compared().zip(judged.by_method());
+    let words = judged.verdict.kind.words();
+    match (judged.verdict.kind, both) {
+        (Kind::Differs | Kind::NotWhatItSays, Some((here, ours)))
+            if here.value > 0.0 && ours.value > 0.0 =>
+        {
+            format!(
+                "{words}, {} times syscost's",
+                ratio(here.value / ours.value)
+            )
+        }
+        (Kind::NotCompared, _) => {
+            let seen = [&judged.as_published, &judged.ours].into_iter().flatten();
+            let reason = seen.filter_map(Seen::reason).next();
+            reason.map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
+        }
+        (Kind::Agrees | Kind::CannotTell | Kind::Differs | Kind::NotWhatItSays, Some(_) | None) => {
+            words.to_owned()
+        }
+    }
+}
+
+/// The ratios of a study, with those of a run.
+pub(crate) fn ratios<'s>(study: &'s Study, judged: Option<&JudgedStudy>) -> Vec<RatioLine<'s>> {
+    let shown = ratio;
+    let line = |(index, ratio): (usize, &'s Ratio)| {
+        let judged = judged.and_then(|judged| judged.judged_ratios.get(index));
+        let published = published_ratios(study, ratio).into_iter();
+        RatioLine {
+            ratio,
+            published: published
+                .map(|(machine, one)| (machine, shown(one)))
+                .collect(),
+            here: judged.and_then(|judged| judged.as_published).map(shown),
+            by_method: judged.and_then(|judged| judged.by_method).map(shown),
+        }
+    };
+    study.ratios.iter().enumerate().map(line).collect()
+}
+
 /// The basis of a figure of this machine: its spread or interval, and the counts that confirm it.
-pub(crate) fn note(unit: Unit, judged: &JudgedQuantity, view: ViewOf, figure: &View) -> String {
+pub(crate) fn note(judged: &JudgedQuantity, view: ViewOf, figure: &View) -> String {
+    let scale = judged.scale;
     match view {
         ViewOf::AsPublished => {
             let deviation = judged.trials_stddev.map_or_else(String::new, |deviation| {
-                let deviation = units::quantity(unit, deviation);
-                format!(", standard deviation of its trials {deviation}")
+                format!(
+                    ", standard deviation of its trials {}",
+                    scale.show(deviation)
+                )
             });
-            spread(unit, figure) + &deviation
+            spread(scale, figure) + &deviation
         }
-        ViewOf::Undisturbed => spread(unit, figure),
+        ViewOf::Undisturbed => spread(scale, figure),
         ViewOf::Ours => {
             let evidence = confirmed(&judged.ours_evidence);
-            format!("{}, {evidence}", interval(unit, figure))
+            format!("{}, {evidence}", interval(scale, figure))
         }
     }
 }
@@ -100,12 +249,12 @@ fn confirmed(evidence: &[Evidence]) -> String {
 }
 
 /// The range of what the procedure printed.
-fn spread(unit: Unit, view: &View) -> String {
+fn spread(scale: Scale, view: &View) -> String {
     match (view.low, view.high) {
         (Some(low), Some(high)) if view.from > 1 => format!(
             "{} to {}, {} results",
-            units::quantity(unit, low),
-            units::quantity(unit, high),
+            scale.show(low),
+            scale.show(high),
             view.from
         ),
         _ => "one result".to_owned(),
@@ -113,20 +262,19 @@ fn spread(unit: Unit, view: &View) -> String {
 }
 
 /// The interval of syscost's figure.
-fn interval(unit: Unit, view: &View) -> String {
+fn interval(scale: Scale, view: &View) -> String {
+    let processes = match view.from {
+        1 => "1 process".to_owned(),
+        many => format!("{many} processes"),
+    };
     match (view.low, view.high) {
         (Some(low), Some(high)) if low > 0.0 && high <= 2.0 * low => {
             let half = (high - view.value).max(view.value - low);
-            format!(
-                "±{:.1} %, {} processes",
-                100.0 * half / view.value,
-                view.from
-            )
+            format!("±{:.1} %, {processes}", 100.0 * half / view.value)
         }
         (Some(low), Some(high)) => {
-            let [low, high] = [low, high].map(|end| units::quantity(unit, end));
-            format!("{low} to {high}, {} processes", view.from)
+            format!("{} to {}, {processes}", scale.show(low), scale.show(high))
         }
-        _ => format!("{} processes: too few for an interval", view.from),
+        _ => format!("{processes}: too few for an interval"),
     }
 }

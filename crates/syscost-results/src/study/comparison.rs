@@ -1,109 +1,176 @@
-//! Compares the published procedure's figure with syscost's, in a sentence.
+//! How far two figures are from each other, in words.
 
-use super::verdict::number;
-use super::view::{Seen, View};
+use super::figure::JudgedFigure;
+use super::printed::{Scale, number};
+use super::view::View;
 use crate::Unit;
 
-/// Figures that differ by less than this share agree, whatever their intervals.
-const AGREE: f64 = 0.05;
+/// Figures agree whose ratio is this near to one, whichever of their likely values are taken.
+const AGREE: f64 = 0.10;
 
-/// Below this share of the other figure, the inverse ratio says more than a percentage.
+/// Below this share of the other figure, one that may be zero or less is as good as nothing.
 const TINY: f64 = 0.1;
+
+/// How a figure relates to another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Relation {
+    /// Their ratio is within this of one.
+    Agrees(f64),
+    /// The ratio may be one, and may be something else.
+    CannotTell,
+    /// This many times the other one.
+    Differs(f64),
+    /// One of them may be nothing, or is no cost.
+    NoRatio,
+}
 
 /// The range that contains most of a figure.
 fn middle(view: &View) -> (f64, f64) {
     view.middle.unwrap_or((view.value, view.value))
 }
 
-fn overlap(one: &View, other: &View) -> bool {
-    let ((low, high), (other_low, other_high)) = (middle(one), middle(other));
-    low <= other_high && other_low <= high
-}
-
-/// Whether a figure cannot be distinguished from zero, so that no ratio to it is meaningful: most
-/// of it lies on both sides of zero, or it is tiny compared with the other figure and some of it
-/// does.
-fn is_near_zero(view: &View, other: &View) -> bool {
+/// Whether a figure cannot be told apart from zero, so that no ratio to it is meaningful: most of it
+/// lies on both sides of zero.
+pub(super) fn may_be_nothing(view: &View) -> bool {
     let (low, high) = middle(view);
-    let is_tiny = view.value.abs() < TINY * other.value.abs();
-    let has_zero = view.low.is_some_and(|low| low <= 0.0);
-    low < high && low <= 0.0 && high >= 0.0 || is_tiny && has_zero && view.value != 0.0
+    view.value <= 0.0 || low <= 0.0 && high >= 0.0
 }
 
-/// Says that a figure is near zero, with its ends.
-fn near_zero(whose: &str, view: &View, symbol: &str) -> String {
-    let ends = view.low.zip(view.high);
+/// Whether that is so, or a figure is tiny compared with another one and some of it is zero or less.
+fn is_near_zero(view: &View, other: &View) -> bool {
+    let is_tiny = view.value.abs() < TINY * other.value.abs();
+    may_be_nothing(view) || is_tiny && view.low.is_some_and(|low| low <= 0.0)
+}
+
+pub(super) fn relation(one: &View, other: &View) -> Relation {
+    if may_be_nothing(one) || may_be_nothing(other) {
+        return Relation::NoRatio;
+    }
+    let ((low, high), (other_low, other_high)) = (middle(one), middle(other));
+    let (low, high) = (low / other_high, high / other_low);
+    match (low - 1.0).abs().max((high - 1.0).abs()) {
+        apart if apart <= AGREE => Relation::Agrees(apart),
+        _ if low <= 1.0 && high >= 1.0 => Relation::CannotTell,
+        _ => Relation::Differs(one.value / other.value),
+    }
+}
+
+/// That a figure may be nothing.
+fn near_zero(view: &View, scale: Scale) -> String {
+    let ends = view.low.zip(view.high).filter(|(low, high)| low < high);
     let ends = ends.map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {})", number(low), number(high))
+        format!(" ({} to {})", scale.show(low), scale.show(high))
     });
-    let value = number(view.value);
+    let what = match view.value < 0.0 && view.high.is_some_and(|high| high < 0.0) {
+        true => "less than nothing, which no cost is",
+        false => "not to be told apart from zero",
+    };
     format!(
-        "{whose} figure, {value} {symbol}{ends}, cannot be distinguished from zero, so there is no ratio"
+        "{}{ends}, {what}, so there is no ratio",
+        scale.show(view.value)
     )
 }
 
-/// How far the published procedure's figure is from syscost's: `is 3.1 times` syscost's figure.
-pub(super) fn comparison(published: &View, ours: &View, unit: Unit) -> (bool, String) {
-    let ratio = published.value / ours.value;
-    let agree = (ratio - 1.0).abs() <= AGREE || overlap(published, ours);
-    let symbol = unit.symbol();
-    let text = match ratio {
-        _ if agree => "Both ways agree".to_owned(),
-        _ if is_near_zero(published, ours) => near_zero("The published way's", published, symbol),
-        _ if is_near_zero(ours, published) => near_zero("syscost's", ours, symbol),
-        ratio if ratio < 0.0 => format!(
-            "The published way gives a cost below zero, {} {symbol}, which nothing can have",
-            number(published.value)
-        ),
-        0.0 => format!(
-            "The published way gives 0 {symbol} where syscost's gives {} {symbol}",
-            number(ours.value)
-        ),
-        ratio if ratio < TINY => format!(
-            "syscost's figure is {} times what the published way gives",
-            number(1.0 / ratio)
-        ),
-        ratio if ratio >= 2.0 => format!(
-            "The published way gives {} times syscost's figure",
-            number(ratio)
-        ),
-        ratio => format!(
-            "The published way gives {:.0} % {} than syscost's",
-            100.0 * (ratio - 1.0).abs(),
-            if ratio > 1.0 { "more" } else { "less" }
-        ),
+/// How the figure here relates to the published ones, machine by machine; `None` if none of these
+/// is a number. `whose` begins the sentence.
+pub(super) fn with_published(
+    whose: &str,
+    here: &View,
+    published: &[JudgedFigure],
+    (unit, scale): (Unit, Scale),
+) -> Option<String> {
+    let is_in_cycles = published.iter().all(|figure| figure.value.is_none());
+    let (here, scale) = match is_in_cycles {
+        true => (here.in_cycles()?, Scale::CYCLES),
+        false => (here.clone(), scale),
     };
-    (agree, text)
+    let (more, less) = match unit {
+        Unit::Nanoseconds => ("slow", "fast"),
+        Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => ("fast", "slow"),
+        Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => {
+            ("large", "small")
+        }
+    };
+    let mut phrases = Vec::new();
+    for figure in published {
+        let (value, printed) = match is_in_cycles {
+            true => (figure.cycles, &figure.cycles_printed),
+            false => (figure.value, &figure.value_printed),
+        };
+        let Some(value) = value else { continue };
+        let mut of_machine = published.iter().filter(|one| one.machine == figure.machine);
+        let which = match (of_machine.nth(1), printed) {
+            (Some(_), Some(printed)) => format!("{}'s {printed}", figure.machine),
+            (_, _) => figure.machine.clone(),
+        };
+        phrases.push(
+            match relation(&here, &View::printed(value, figure.last_digit)) {
+                Relation::Agrees(apart) => format!("within {:.0} % of {which}", percent(apart)),
+                Relation::CannotTell => format!("not to be told apart from {which}"),
+                Relation::Differs(ratio) if ratio > 1.0 => {
+                    format!("{} times as {more} as {which}", number(ratio))
+                }
+                Relation::Differs(ratio) => {
+                    format!("{} times as {less} as {which}", number(1.0 / ratio))
+                }
+                Relation::NoRatio => {
+                    return Some(format!("{whose} {} here.", near_zero(&here, scale)));
+                }
+            },
+        );
+    }
+    let shown = scale.show(here.value);
+    (!phrases.is_empty()).then(|| format!("{whose} {shown} here: {}.", phrases.join(", ")))
 }
 
-/// Why there are no two figures to compare.
-pub(super) fn not_compared(
-    published: Option<&Seen>,
-    ours: Option<&Seen>,
-    unit: Unit,
-) -> Vec<String> {
-    let without = [
-        (
-            "the published way",
-            published,
-            "Nothing repeats the published procedure here.",
+/// A share in percent, rounded up: it is a bound.
+fn percent(share: f64) -> f64 {
+    (100.0 * share - 1e-6).ceil().max(1.0)
+}
+
+/// syscost's figure.
+pub(super) fn given(ours: &View, scale: Scale) -> String {
+    format!("syscost's method gives {}", scale.show(ours.value))
+}
+
+/// How syscost's figure relates to the published procedure's, without its full stop.
+pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relation, String) {
+    let is_near_zero = is_near_zero(published, ours) || is_near_zero(ours, published);
+    let relation = match ours.middle {
+        Some(_) if !is_near_zero => relation(published, ours),
+        // Of too few processes for an interval.
+        Some(_) | None => Relation::NoRatio,
+    };
+    let given = given(ours, scale);
+    let text = match relation {
+        _ if ours.middle.is_none() => format!("{given}, of too few processes to compare"),
+        Relation::Agrees(apart) => {
+            format!("{given}, which agrees within {:.0} %", percent(apart))
+        }
+        Relation::CannotTell => format!("{given}, which cannot be told apart from it"),
+        Relation::Differs(ratio) if ratio >= 2.0 => {
+            format!(
+                "{given}; the published way gives {} times as much",
+                number(ratio)
+            )
+        }
+        Relation::Differs(ratio) if ratio <= 0.5 => {
+            format!("{given}, {} times as much", number(1.0 / ratio))
+        }
+        Relation::Differs(ratio) => {
+            let more = 1.0 / ratio - 1.0;
+            let word = if more > 0.0 { "more" } else { "less" };
+            format!("{given}, {:.0} % {word}", 100.0 * more.abs())
+        }
+        Relation::NoRatio if may_be_nothing(ours) => {
+            format!("syscost's method gives {}", near_zero(ours, scale))
+        }
+        Relation::NoRatio => format!(
+            "the published way gives {}; {given}",
+            near_zero(published, scale)
         ),
-        ("syscost's way", ours, "syscost has no row of the same."),
-    ];
-    let reasons = without
-        .into_iter()
-        .filter_map(|(whose, seen, unnamed)| match seen {
-            None => Some(unnamed.to_owned()),
-            Some(seen) => Some(format!("No figure by {whose}: {}.", seen.reason()?)),
-        });
-    let mut reasons: Vec<String> = reasons.collect();
-    if let (true, Some(ours)) = (reasons.is_empty(), ours.and_then(Seen::figure)) {
-        let (value, symbol) = (number(ours.value), unit.symbol());
-        reasons.push(format!(
-            "syscost's figure is {value} {symbol}, so there is no ratio."
-        ));
-    }
-    reasons
+    };
+    (relation, text)
 }
 
 #[cfg(test)]
@@ -111,81 +178,123 @@ mod tests {
     use super::super::view::tests::view;
     use super::*;
 
+    const NS: Scale = Scale {
+        factor: 1.0,
+        symbol: "ns",
+    };
+
+    fn method(published: View, ours: View) -> String {
+        with_method(&published, &ours, NS).1
+    }
+
+    #[test]
+    fn agreeing_and_not_to_be_told_apart_are_different() {
+        let ours = || view(10.0, 0.1);
+        assert_eq!(
+            relation(&view(10.4, 0.1), &ours()),
+            Relation::Agrees(10.5 / 9.9 - 1.0)
+        );
+        assert_eq!(relation(&view(20.0, 15.0), &ours()), Relation::CannotTell);
+        assert_eq!(relation(&view(12.0, 0.1), &ours()), Relation::Differs(1.2));
+        // Equal by chance: most of the results are elsewhere.
+        assert_eq!(relation(&view(10.0, 6.0), &ours()), Relation::CannotTell);
+        assert_eq!(
+            method(view(10.4, 0.1), ours()),
+            "syscost's method gives 10.0 ns, which agrees within 7 %"
+        );
+        assert!(method(view(20.0, 15.0), ours()).ends_with("cannot be told apart from it"));
+    }
+
+    #[test]
+    fn syscosts_method_is_more_or_less_than_the_published_way() {
+        for (published, expected) in [
+            (
+                31.0,
+                "syscost's method gives 10.0 ns; the published way gives 3.10 times as much",
+            ),
+            (8.0, "syscost's method gives 10.0 ns, 25 % more"),
+            (12.5, "syscost's method gives 10.0 ns, 20 % less"),
+            (0.02, "syscost's method gives 10.0 ns, 500 times as much"),
+        ] {
+            assert_eq!(
+                method(view(published, 0.01 * published), view(10.0, 0.1)),
+                expected
+            );
+        }
+        let mut alone = view(10.0, 0.1);
+        alone.middle = None;
+        assert!(method(view(31.0, 0.1), alone).ends_with("of too few processes to compare"));
+    }
+
     #[test]
     fn no_ratio_is_given_to_what_may_be_nothing() {
-        let ours = view(10.0, 0.1);
-        let compared = |published: View| comparison(&published, &ours, Unit::Nanoseconds);
-        let around = compared(view(0.002, 0.1));
-        let said = "The published way's figure, 0.00200 ns (-0.0980 to 0.102), cannot be distinguished from zero, so there is no ratio";
-        assert_eq!(around, (false, said.to_owned()));
+        let ours = || view(10.0, 0.1);
+        let around = method(view(0.002, 0.1), ours());
+        let said = "the published way gives 0.00200 ns (-0.0980 ns to 0.102 ns), not to be told apart from zero, so there is no ratio; syscost's method gives 10.0 ns";
+        assert_eq!(around, said);
         // Its middle half is above zero, but it is tiny, and some results were negative.
         let mut tiny = view(0.0024, 0.001);
         tiny.low = Some(-3.0);
-        let (_, text) = compared(tiny);
-        assert!(text.contains("cannot be distinguished from zero"), "{text}");
-        let negative = compared(view(-0.01, 0.1)).1;
-        assert!(
-            negative.contains("cannot be distinguished from zero"),
-            "{negative}"
-        );
-        let ours = comparison(&view(50.0, 1.0), &view(1.0, 2.0), Unit::Nanoseconds).1;
-        assert!(
-            ours.starts_with("syscost's figure, 1 ns (-1 to 3)"),
-            "{ours}"
-        );
+        assert!(method(tiny, ours()).contains("not to be told apart from zero"));
+        assert!(method(view(-3.5, 0.1), ours()).contains("less than nothing"));
+        let may_be_nothing = method(view(50.0, 1.0), view(1.0, 2.0));
+        assert!(may_be_nothing.starts_with("syscost's method gives 1.00 ns (-1.00 ns to 3.00 ns)"));
     }
 
     #[test]
-    fn what_is_not_compared_says_why() {
-        let figure = |value| Seen::Figure(view(value, 0.1));
-        let of = |published: Option<&Seen>, ours: Option<&Seen>| {
-            not_compared(published, ours, Unit::Nanoseconds).join(" ")
+    fn each_published_machine_is_compared_in_its_direction() {
+        let figure = |machine: &str, value: Option<f64>, cycles: Option<f64>| JudgedFigure {
+            machine: machine.to_owned(),
+            value,
+            value_printed: value.map(|value| format!("{value} ns")),
+            cycles,
+            cycles_printed: None,
+            converted: None,
+            words: None,
+            runs: Vec::new(),
+            place: String::new(),
+            doubts: Vec::new(),
+            last_digit: 0.0,
         };
-        let some = figure(5.0);
-        assert_eq!(
-            of(None, Some(&some)),
-            "Nothing repeats the published procedure here."
-        );
-        assert_eq!(of(Some(&some), None), "syscost has no row of the same.");
-        assert_eq!(
-            of(Some(&some), Some(&figure(0.0))),
-            "syscost's figure is 0 ns, so there is no ratio."
-        );
-        let missing = Seen::Missing {
-            reason: "not part of this run".into(),
+        let said = |here: View, published: &[JudgedFigure], unit| {
+            with_published("It gives", &here, published, (unit, NS))
         };
+        let three = [
+            figure("old", Some(80.0), None),
+            figure("new", Some(4.0), None),
+            figure("same", Some(10.2), None),
+        ];
+        let nanoseconds = said(view(10.0, 0.1), &three, Unit::Nanoseconds);
         assert_eq!(
-            of(Some(&missing), Some(&some)),
-            "No figure by the published way: not part of this run."
+            nanoseconds.as_deref(),
+            Some(
+                "It gives 10.0 ns here: 8 times as fast as old, 2.50 times as slow as new, within 3 % of same."
+            )
         );
-    }
-
-    #[test]
-    fn figures_agree_within_their_intervals_or_a_twentieth() {
-        let compared =
-            |published: View, ours: View| comparison(&published, &ours, Unit::Nanoseconds);
-        assert!(compared(view(10.4, 0.1), view(10.0, 0.1)).0);
-        assert!(compared(view(20.0, 9.0), view(12.0, 1.5)).0);
-        for (published, expected) in [
-            (31.0, "The published way gives 3.10 times syscost's figure"),
-            (8.0, "The published way gives 20 % less than syscost's"),
-            (
-                0.02,
-                "syscost's figure is 500 times what the published way gives",
-            ),
-            (
-                0.0,
-                "The published way gives 0 ns where syscost's gives 10 ns",
-            ),
-            (
-                -3.5,
-                "The published way gives a cost below zero, -3.50 ns, which nothing can have",
-            ),
-        ] {
-            let half = 0.01 * f64::abs(published);
-            let (agree, text) = compared(view(published, half), view(10.0, 0.1));
-            assert!(!agree);
-            assert_eq!(text, expected);
-        }
+        let rate = said(view(10.0, 0.1), &three[..1], Unit::BytesPerSecond);
+        assert!(rate.is_some_and(|rate| rate.contains("8 times as slow as old")));
+        // Two figures of one machine are told apart.
+        let twice = [
+            figure("old", Some(5.0), None),
+            figure("old", Some(20.0), None),
+        ];
+        let twice = said(view(10.0, 0.1), &twice, Unit::Nanoseconds).expect("a sentence");
+        assert!(
+            twice.contains("slow as old's 5 ns, 2 times as fast as old's 20 ns"),
+            "{twice}"
+        );
+        let mut here = view(10.0, 0.1);
+        here.cycles = Some(30.0);
+        let in_cycles = said(here, &[figure("pc", None, Some(15.0))], Unit::Nanoseconds);
+        assert_eq!(
+            in_cycles.as_deref(),
+            Some("It gives 30.0 cycles here: 2 times as slow as pc.")
+        );
+        let words = said(
+            view(10.0, 0.1),
+            &[figure("pc", None, None)],
+            Unit::Nanoseconds,
+        );
+        assert_eq!(words, None);
     }
 }

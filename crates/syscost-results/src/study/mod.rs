@@ -7,9 +7,12 @@
 //! Nothing here measures.
 
 mod comparison;
+mod figure;
 mod judge;
 mod parse;
 mod places;
+mod printed;
+mod time;
 mod verdict;
 mod view;
 
@@ -20,9 +23,11 @@ use serde::{Deserialize, Serialize};
 use crate::Unit;
 use crate::row_name::parameters;
 
-pub use judge::{Converted, JudgedFigure, JudgedQuantity, JudgedStudy, figures, judge};
+pub use figure::{Converted, JudgedFigure, figures, published_ratios};
+pub use judge::{JudgedQuantity, JudgedRatio, JudgedStudy, judge};
 pub use parse::StudyError;
-pub use places::{Lines, QuantityLines};
+pub use places::{CountLine, Lines, QuantityLines};
+pub use printed::{Printed, Scale};
 pub use verdict::{Kind, Sentence};
 pub use view::{Seen, View};
 
@@ -41,18 +46,27 @@ pub struct Study {
     /// Which cycles it counts.
     #[serde(default)]
     pub cycles: Cycles,
+    /// The compiler's flags for its programs, as published.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub flags: String,
     /// The machines of the published figures.
     #[serde(default, rename = "machine")]
     pub machines: Vec<StudyMachine>,
     /// What was measured, in the order of the published tables.
     #[serde(default, rename = "quantity")]
     pub quantities: Vec<Quantity>,
+    /// The ratios that the text draws.
+    #[serde(default, rename = "ratio")]
+    pub ratios: Vec<Ratio>,
     /// Where the published figures or conclusions mislead.
     #[serde(default, rename = "doubt")]
     pub doubts: Vec<Doubt>,
     /// What cannot be repeated here, and what replaces it.
     #[serde(default, rename = "not_here")]
     pub not_here: Vec<NotHere>,
+    /// Questions to a reader who has repeated it, for a report to hand in.
+    #[serde(default, rename = "question", skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<String>,
     /// Charts of the study's page.
     #[serde(default, rename = "chart")]
     pub charts: Vec<Chart>,
@@ -79,6 +93,9 @@ pub struct StudyMachine {
     pub name: String,
     /// The clock that the text states, in GHz, used to convert cycles. Absent if none is stated.
     pub clock_ghz: Option<f64>,
+    /// The time of a cycle in ns by which its printed times were computed, if it is not the clock's:
+    /// a rounded one.
+    pub cycle_ns: Option<f64>,
     /// Remarks on it.
     pub note: Option<String>,
 }
@@ -101,6 +118,17 @@ pub struct Quantity {
     /// run determines has the value `*`: the directory, or the address family of a far end (see
     /// [`means`]).
     pub as_published: Option<String>,
+    /// A C file that repeats the procedure, by its path from the study's file: compiled when the study is
+    /// run, with the study's `flags`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// A command that repeats the procedure and prints its result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Vec<String>>,
+    /// The unit of a number that either of them prints alone: `ns` if not given, `us`, `ms`, `s` or
+    /// `cycles` (ticks of the processor's counter).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prints: Option<String>,
     /// The row that measures the same by syscost's method, named in the same way; absent if there
     /// is none.
     pub ours: Option<String>,
@@ -113,8 +141,51 @@ pub struct Quantity {
     /// What the quantity's name claims, to be checked against what was counted.
     #[serde(default, rename = "claim")]
     pub claims: Vec<Claim>,
-    /// Why the published procedure gives another number than syscost's, if it does.
-    pub why: Option<String>,
+    /// Why the published procedure may give another number than syscost's, each with the count that
+    /// shows it.
+    #[serde(default, rename = "reason")]
+    pub reasons: Vec<Reason>,
+}
+
+/// Why the published procedure gives more or less than syscost's method, if a count shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// A claim of the row's evidence or one of its details. One in ns without bounds is the amount
+    /// by which the reason acts, and explains a difference of up to twice as much.
+    pub counted: String,
+    /// The least count that shows it.
+    pub at_least: Option<f64>,
+    /// The largest count that shows it.
+    pub at_most: Option<f64>,
+    /// In which direction it acts: only differences in that direction are explained.
+    pub acts: Acts,
+    /// The reason, following a colon; `{}` is the count, `{name}` another one of the row's.
+    pub text: String,
+}
+
+/// What a reason makes of the published procedure's figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acts {
+    /// More than syscost's method gives.
+    More,
+    /// Less.
+    Less,
+}
+
+/// A ratio of two quantities, which the text draws or which its quantities are measured for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ratio {
+    /// What to what, e.g. `system call : function call`.
+    pub title: String,
+    /// Id of the first quantity.
+    pub of: String,
+    /// Id of the second quantity, in the same unit.
+    pub to: String,
+    /// What the text says of it, in its own words; absent if nothing.
+    pub words: Option<String>,
 }
 
 /// One published figure.
@@ -123,16 +194,18 @@ pub struct Quantity {
 pub struct Figure {
     /// Id of the machine.
     pub machine: String,
-    /// The figure in the quantity's unit.
-    pub value: Option<f64>,
+    /// The figure in the quantity's unit, or with one of its own.
+    pub value: Option<Printed>,
     /// The figure in cycles.
-    pub cycles: Option<f64>,
+    pub cycles: Option<Printed>,
+    /// The cycles that were meant, where those printed are a misprint.
+    pub meant: Option<Printed>,
     /// The figure in words, if it is not a single number, e.g. `2 to 3`.
     pub words: Option<String>,
     /// Single results that the text prints, in cycles if `cycles` is given, else in the quantity's
     /// unit; their mean should be the figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs: Vec<f64>,
+    pub runs: Vec<Printed>,
     /// Where in the text, e.g. `Table 1`.
     pub place: String,
     /// What is doubtful about it.
@@ -149,7 +222,8 @@ pub struct Claim {
     pub at_least: Option<f64>,
     /// The maximum that the name allows.
     pub at_most: Option<f64>,
-    /// What to say if the count agrees; `{}` is the count, `{name}` another one of the row's.
+    /// What to say if the count agrees, in a short sentence; `{}` is the count, `{name}` another one
+    /// of the row's.
     pub holds: Option<String>,
     /// What to say if it does not.
     pub broken: String,
@@ -194,8 +268,8 @@ pub struct Chart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChartKind {
-    /// A bar for each published machine, for the same procedure here and for syscost's method, in
-    /// ns.
+    /// Bars in a group for each quantity: of each published machine, of the same procedure here, and
+    /// of syscost's method.
     Machines,
     /// How often each value occurred: the histogram of the quantity's row.
     Distribution,
@@ -217,6 +291,13 @@ pub fn means(meant: &str, name: &str) -> bool {
         && pairs.all(|((key, value), (other_key, other))| {
             key == other_key && (*value == "*" || value == other)
         })
+}
+
+impl Quantity {
+    /// Whether a program or a command of the study itself repeats it.
+    pub fn is_own(&self) -> bool {
+        self.program.is_some() || self.command.is_some()
+    }
 }
 
 impl Study {

@@ -6,6 +6,7 @@ use toml::Spanned;
 
 use super::places::{Fields, Lines, Places, QuantityPlaces, field, field_or_part, lines};
 use super::{Figure, Quantity, Study};
+use crate::Unit;
 
 /// Why a text is not a study. Its text follows the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +44,7 @@ impl Study {
             problem: error.message().replace('\n', ", "),
         };
         let deserializer = toml::Deserializer::parse(text).map_err(read_as)?;
-        let study: Study = serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let mut study: Study = serde_path_to_error::deserialize(deserializer).map_err(|error| {
             let field = error.path().to_string();
             let StudyError { line, problem } = read_as(error.into_inner());
             let problem = format!("field `{field}`: {problem}");
@@ -51,11 +52,25 @@ impl Study {
         })?;
         let places: Places = toml::from_str(text).map_err(read_as)?;
         match wrong_in(&study, &places) {
-            None => Ok((study, lines(&places, line_of))),
+            None => {
+                study.name_own_rows();
+                Ok((study, lines(&places, line_of)))
+            }
             Some((offset, problem)) => Err(StudyError {
                 line: line_of(offset),
                 problem,
             }),
+        }
+    }
+}
+
+impl Study {
+    /// The rows of quantities with a program or a command of their own.
+    fn name_own_rows(&mut self) {
+        let study = &self.id;
+        for quantity in self.quantities.iter_mut().filter(|one| one.is_own()) {
+            let row = format!("study.own{{study={study},quantity={}}}", quantity.id);
+            quantity.as_published = Some(row);
         }
     }
 }
@@ -75,8 +90,13 @@ fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
         if !machines.insert(machine.id.as_str()) {
             return wrong("id", TWICE);
         }
-        if machine.clock_ghz.is_some_and(|ghz| !is_positive(ghz)) {
-            return wrong("clock_ghz", MUST_BE_POSITIVE);
+        for (name, number) in [
+            ("clock_ghz", machine.clock_ghz),
+            ("cycle_ns", machine.cycle_ns),
+        ] {
+            if number.is_some_and(|number| !is_positive(number)) {
+                return wrong(name, MUST_BE_POSITIVE);
+            }
         }
     }
     let mut quantities = BTreeSet::new();
@@ -100,6 +120,22 @@ fn wrong_in(study: &Study, places: &Places) -> Option<Wrong> {
         let id = ids.iter().find(|id| !quantities.contains(id.as_str()))?;
         Some(format!("no quantity is called `{id}`"))
     };
+    for (ratio, place) in study.ratios.iter().zip(&places.ratios) {
+        for (name, id) in [("of", &ratio.of), ("to", &ratio.to)] {
+            if let Some(problem) = unknown(std::slice::from_ref(id)) {
+                let problem = format!("ratio `{}`, field `{name}`: {problem}", ratio.title);
+                return Some((field(place, name), problem));
+            }
+        }
+        let unit = |id: &str| study.quantity(id).map(|quantity| quantity.unit);
+        if unit(&ratio.of) != unit(&ratio.to) {
+            let problem = format!(
+                "ratio `{}`: its quantities have different units",
+                ratio.title
+            );
+            return Some((field(place, "of"), problem));
+        }
+    }
     for (doubt, place) in study.doubts.iter().zip(&places.doubts) {
         if let Some(problem) = unknown(&doubt.shown_by) {
             let problem = format!("doubt, field `shown_by`: {problem}");
@@ -130,14 +166,14 @@ fn wrong_with_quantity(
     place: &Spanned<QuantityPlaces>,
     machines: &BTreeSet<&str>,
 ) -> Option<Wrong> {
-    if quantity.as_published.is_none() && quantity.ours.is_none() && quantity.published.is_empty() {
-        let needs = "fields `published`, `as_published`, `ours`: one of them is needed";
-        return Some((place.span().start, needs.to_owned()));
+    if let Some(problem) = wrong_with_procedure(quantity) {
+        return Some((place.span().start, problem.to_owned()));
     }
     let place = place.get_ref();
     let figures = quantity.published.iter().zip(&place.published);
     for (figure, place) in figures {
-        if let Some((offset, problem)) = wrong_with_figure(figure, place, machines) {
+        let wrong = wrong_with_figure(figure, quantity.unit, place, machines);
+        if let Some((offset, problem)) = wrong {
             return Some((offset, format!("field `published`, {problem}")));
         }
     }
@@ -147,12 +183,57 @@ fn wrong_with_quantity(
         let problem = format!("field `ours_scale`: {MUST_BE_POSITIVE}");
         return Some((place.span().start, problem));
     }
-    let mut claims = quantity.claims.iter().zip(&place.claims);
-    claims.find_map(|(claim, place)| {
-        let (name, problem) = wrong_with_bounds(claim.at_least, claim.at_most)?;
-        let problem = format!("field `claim`, of `{}`: {problem}", claim.counted);
-        Some((field_or_part(place, name), problem))
-    })
+    let claims = quantity.claims.iter().zip(&place.claims);
+    let claims = claims.map(|(one, place)| {
+        let bounds = (one.at_least, one.at_most);
+        ("claim", &one.counted, bounds, place)
+    });
+    let reasons = quantity.reasons.iter().zip(&place.reasons);
+    let reasons = reasons.map(|(one, place)| {
+        let bounds = (one.at_least, one.at_most);
+        ("reason", &one.counted, bounds, place)
+    });
+    claims
+        .chain(reasons)
+        .find_map(|(part, counted, (min, max), place)| {
+            let is_amount =
+                part == "reason" && counted.ends_with("_ns") && (min, max) == (None, None);
+            let (name, problem) = wrong_with_bounds(min, max).filter(|_| !is_amount)?;
+            let problem = format!("field `{part}`, of `{counted}`: {problem}");
+            Some((field_or_part(place, name), problem))
+        })
+}
+
+/// What is wrong with how it is repeated.
+fn wrong_with_procedure(quantity: &Quantity) -> Option<&'static str> {
+    /// Units of a number that a program prints alone.
+    const TIMES: [&str; 5] = ["ns", "us", "ms", "s", "cycles"];
+    let procedures = usize::from(quantity.as_published.is_some())
+        + usize::from(quantity.program.is_some())
+        + usize::from(quantity.command.is_some());
+    let is_own = quantity.is_own();
+    let prints = quantity.prints.as_deref();
+    if procedures == 0 && quantity.ours.is_none() && quantity.published.is_empty() {
+        Some(
+            "fields `published`, `as_published`, `program`, `command`, `ours`: one of them is needed",
+        )
+    } else if procedures > 1 {
+        Some("fields `as_published`, `program`, `command`: give one of them")
+    } else if is_own && quantity.unit != Unit::Nanoseconds {
+        Some(
+            "field `unit`: what a program prints is a time, so it must be `ns`; `prints` is the unit in which it prints",
+        )
+    } else if is_own && !quantity.id.chars().all(is_of_an_id) {
+        Some("field `id`: must be lower-case letters, digits and hyphens")
+    } else if prints.is_some_and(|unit| !TIMES.contains(&unit)) {
+        Some("field `prints`: must be `ns`, `us`, `ms`, `s` or `cycles`")
+    } else if prints.is_some() && !is_own {
+        Some("field `prints`: there is no `program` or `command` that prints")
+    } else if quantity.command.as_ref().is_some_and(Vec::is_empty) {
+        Some("field `command`: give a program and its arguments")
+    } else {
+        None
+    }
 }
 
 /// Why these bounds make no claim, and the field to point at: a claim that can never be broken, or
@@ -188,6 +269,7 @@ fn wrong_with_bounds(min: Option<f64>, max: Option<f64>) -> Option<(&'static str
 
 fn wrong_with_figure(
     figure: &Figure,
+    unit: Unit,
     place: &Spanned<Fields>,
     machines: &BTreeSet<&str>,
 ) -> Option<Wrong> {
@@ -200,19 +282,22 @@ fn wrong_with_figure(
         );
         return Some((field_or_part(place, "machine"), problem));
     }
-    let numbers = [
-        ("value", figure.value.as_slice()),
-        ("cycles", figure.cycles.as_slice()),
-        ("runs", &figure.runs),
-    ];
-    for (name, all) in numbers {
-        if all.iter().any(|one| !is_positive(*one)) {
-            let problem = format!(
-                "field `{name}` of machine `{}`: {MUST_BE_POSITIVE}",
-                figure.machine
-            );
-            return Some((field_or_part(place, name), problem));
-        }
+    let cycles = figure.cycles.iter().chain(&figure.meant);
+    let values = figure.value.iter().map(|one| ("value", one, unit));
+    let numbers = values.chain(cycles.map(|one| ("cycles", one, Unit::Count)));
+    let of_runs = if figure.cycles.is_some() {
+        Unit::Count
+    } else {
+        unit
+    };
+    for (name, one, unit) in numbers.chain(figure.runs.iter().map(|one| ("runs", one, of_runs))) {
+        let what = match (is_positive(one.value()), one.is_in(unit)) {
+            (true, true) => continue,
+            (false, _) => MUST_BE_POSITIVE.to_owned(),
+            (true, false) => format!("`{one}` is not in {}", unit.symbol()),
+        };
+        let problem = format!("field `{name}` of machine `{}`: {what}", figure.machine);
+        return Some((field_or_part(place, name), problem));
     }
     let has_any = figure.words.is_some() || figure.value.is_some() || figure.cycles.is_some();
     let problem = || {
@@ -225,172 +310,4 @@ fn wrong_with_figure(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GOOD: &str = r#"
-id = "mine"
-title = "Mine"
-source = "A note"
-about = "What I measured."
-
-[[machine]]
-id = "laptop"
-name = "A laptop"
-clock_ghz = 2.0
-
-[[quantity]]
-id = "getppid"
-title = "getppid()"
-table = "System calls"
-unit = "ns"
-procedure = "In a loop."
-ours = "syscall.null{call=getppid}"
-published = [{ machine = "laptop", cycles = 200.0, place = "page 1" }]
-"#;
-
-    fn error(text: &str) -> String {
-        format!("mine.toml{}", Study::parse(text).expect_err("it is wrong"))
-    }
-
-    #[test]
-    fn a_study_is_read() {
-        let study = Study::parse(GOOD).expect("it is right");
-        assert_eq!(study.quantities[0].published[0].cycles, Some(200.0));
-        let rows: Vec<&str> = study.rows().into_iter().collect();
-        assert_eq!(rows, ["syscall.null{call=getppid}"]);
-    }
-
-    #[test]
-    fn what_is_named_stands_on_a_line() {
-        let claim =
-            "\n[[quantity.claim]]\nat_least = 1.0\ncounted = \"calls\"\nbroken = \"None.\"\n";
-        let text = format!("{GOOD}{claim}");
-        let (_, lines) = Study::parse_with_lines(&text).expect("it is right");
-        let [quantity] = &lines.quantities[..] else {
-            panic!("one quantity: {lines:?}");
-        };
-        assert_eq!((lines.id, quantity.begin), (2, 12));
-        assert_eq!((quantity.as_published, quantity.ours), (12, 18));
-        assert_eq!(quantity.counted, [23]);
-    }
-
-    #[test]
-    fn what_is_wrong_is_named_with_its_line_and_field() {
-        let wrong = error(&GOOD.replace("clock_ghz", "clock_mhz"));
-        assert!(
-            wrong.starts_with("mine.toml:10: ") && wrong.contains("clock_mhz"),
-            "{wrong}"
-        );
-        let wrong = error(&GOOD.replace("unit = \"ns\"", "unit = \"hours\""));
-        assert!(
-            wrong.starts_with("mine.toml:16: ") && wrong.contains("hours"),
-            "{wrong}"
-        );
-        let wrong = error(&GOOD.replace("machine = \"laptop\"", "machine = \"desk\""));
-        assert_eq!(
-            wrong,
-            "mine.toml:19: quantity `getppid`, field `published`, field `machine`: no machine is called `desk`; there are: laptop"
-        );
-        let wrong = error(&GOOD.replace("cycles = 200.0, ", ""));
-        assert!(
-            wrong.contains("`value`, `cycles` or `words` is needed"),
-            "{wrong}"
-        );
-        let wrong = error(&GOOD.replace("cycles = 200.0", "cycles = -1.0"));
-        assert!(
-            wrong.contains("`cycles` of machine `laptop`: must be greater than 0"),
-            "{wrong}"
-        );
-        let wrong = error(&GOOD.replace("id = \"mine\"", "id = "));
-        assert!(wrong.starts_with("mine.toml:2: "), "{wrong}");
-        let wrong = error(&GOOD.replace("id = \"mine\"", "id = \"My study\""));
-        assert!(wrong.starts_with("mine.toml:2: field `id`"), "{wrong}");
-        let scaled = GOOD.replace("ours =", "ours_scale = -1.0\nours =");
-        let wrong = error(&scaled);
-        assert!(
-            wrong.starts_with("mine.toml:18: ") && wrong.contains("ours_scale"),
-            "{wrong}"
-        );
-        let claim = "\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n";
-        let wrong = error(&format!("{GOOD}{claim}"));
-        assert!(
-            wrong.starts_with("mine.toml:21: ") && wrong.contains("`at_least`"),
-            "{wrong}"
-        );
-        let several = GOOD.replace(
-            "published = [{",
-            "published = [\n  { machine = \"laptop\", value = 9.0, place = \"page 1\" },\n  {",
-        );
-        let wrong = error(&several.replace("cycles = 200.0", "cycles = 0.0"));
-        assert!(
-            wrong.starts_with("mine.toml:21: ") && wrong.contains("`cycles`"),
-            "{wrong}"
-        );
-        let chart = "\n[[chart]]\ntitle = \"All\"\nkind = \"curve\"\nquantities = [\"getpid\"]\n";
-        let wrong = error(&format!("{GOOD}{chart}"));
-        assert!(
-            wrong.starts_with("mine.toml:24: ") && wrong.contains("`getpid`"),
-            "{wrong}"
-        );
-        assert!(error("").contains("missing field `id`"));
-        let twice = format!("{GOOD}{}", &GOOD[GOOD.find("[[quantity]]").unwrap()..]);
-        assert_eq!(
-            error(&twice),
-            "mine.toml:21: quantity `getppid`, field `id`: used twice"
-        );
-    }
-
-    #[test]
-    fn a_claim_that_cannot_fail_or_always_does_is_refused() {
-        let parsed = |bounds: &str| {
-            let claim = format!(
-                "\n[[quantity.claim]]\ncounted = \"calls\"\nbroken = \"None.\"\n{bounds}\n"
-            );
-            Study::parse(&format!("{GOOD}{claim}")).map_err(|error| format!("mine.toml{error}"))
-        };
-        for (bounds, line, problem) in [
-            ("at_most = inf", 24, "`at_most` must be a finite number"),
-            ("at_least = nan", 24, "`at_least` must be a finite number"),
-            ("at_least = -inf", 24, "`at_least` must be a finite number"),
-            (
-                "at_least = 0\nat_most = inf",
-                25,
-                "`at_most` must be a finite number",
-            ),
-            (
-                "at_most = -1",
-                24,
-                "`at_most` must not be less than 0: no count would hold",
-            ),
-            (
-                "at_least = -2\nat_most = -1",
-                25,
-                "`at_most` must not be less than 0: no count would hold",
-            ),
-            (
-                "at_least = 0",
-                24,
-                "`at_least` of 0 or less can never be broken",
-            ),
-            (
-                "at_least = -1.0",
-                24,
-                "`at_least` of 0 or less can never be broken",
-            ),
-            (
-                "at_least = 2\nat_most = 1",
-                24,
-                "`at_least` is greater than `at_most`",
-            ),
-        ] {
-            let expected = format!(
-                "mine.toml:{line}: quantity `getppid`, field `claim`, of `calls`: {problem}"
-            );
-            assert_eq!(parsed(bounds).err(), Some(expected), "{bounds}");
-        }
-        for bounds in ["at_most = 0", "at_least = 0.5", "at_least = 0\nat_most = 3"] {
-            assert!(parsed(bounds).is_ok(), "{bounds}");
-        }
-    }
-}
+mod tests;

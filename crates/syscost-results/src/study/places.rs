@@ -23,8 +23,19 @@ pub struct QuantityLines {
     pub as_published: usize,
     /// Of `ours`.
     pub ours: usize,
-    /// Of `counted` of each claim.
-    pub counted: Vec<usize>,
+    /// The counts that it names, in its claims, its reasons and their texts.
+    pub counted: Vec<CountLine>,
+}
+
+/// A count that a study names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountLine {
+    /// Its name.
+    pub name: String,
+    /// The field that names it.
+    pub field: &'static str,
+    /// The field's line.
+    pub line: usize,
 }
 
 /// The position of each part, which a [`Study`] no longer has.
@@ -35,6 +46,8 @@ pub(super) struct Places {
     pub(super) machines: Vec<Spanned<Fields>>,
     #[serde(default, rename = "quantity")]
     pub(super) quantities: Vec<Spanned<QuantityPlaces>>,
+    #[serde(default, rename = "ratio")]
+    pub(super) ratios: Vec<Fields>,
     #[serde(default, rename = "doubt")]
     pub(super) doubts: Vec<Fields>,
     #[serde(default, rename = "chart")]
@@ -54,6 +67,8 @@ pub(super) struct QuantityPlaces {
     pub(super) published: Vec<Spanned<Fields>>,
     #[serde(default, rename = "claim")]
     pub(super) claims: Vec<Spanned<Fields>>,
+    #[serde(default, rename = "reason")]
+    pub(super) reasons: Vec<Spanned<Fields>>,
 }
 
 /// The position of this field.
@@ -77,13 +92,13 @@ pub(super) fn lines(places: &Places, line_of: impl Fn(usize) -> usize) -> Lines 
         let row = |row: &Option<Spanned<String>>| {
             line_of(row.as_ref().map_or(begin, |row| row.span().start))
         };
-        let claims = fields.claims.iter();
+        let parts = fields.claims.iter().chain(&fields.reasons);
         QuantityLines {
             begin: line_of(begin),
             as_published: row(&fields.as_published),
             ours: row(&fields.ours),
-            counted: claims
-                .map(|claim| line_of(field_or_part(claim, "counted")))
+            counted: parts
+                .flat_map(|part| counts(part.get_ref(), &line_of))
                 .collect(),
         }
     };
@@ -91,4 +106,36 @@ pub(super) fn lines(places: &Places, line_of: impl Fn(usize) -> usize) -> Lines 
         id: line_of(places.id.span().start),
         quantities: places.quantities.iter().map(of).collect(),
     }
+}
+
+/// The counts that a claim or a reason names.
+fn counts(fields: &Fields, line_of: impl Fn(usize) -> usize) -> Vec<CountLine> {
+    let mut found = Vec::new();
+    for field in ["counted", "holds", "broken", "text"] {
+        let Some((value, text)) = fields
+            .get(field)
+            .and_then(|one| Some((one, one.get_ref().as_str()?)))
+        else {
+            continue;
+        };
+        let names: Vec<&str> = match field {
+            "counted" => vec![text],
+            _ => {
+                let inner = text
+                    .split('{')
+                    .skip(1)
+                    .filter_map(|rest| rest.split_once('}'));
+                inner
+                    .map(|(name, _)| name)
+                    .filter(|name| !name.is_empty())
+                    .collect()
+            }
+        };
+        found.extend(names.into_iter().map(|name| CountLine {
+            name: name.to_owned(),
+            field,
+            line: line_of(value.span().start),
+        }));
+    }
+    found
 }

@@ -1,11 +1,13 @@
-//! The verdict on one quantity, in sentences made from what was counted.
+//! The verdict on one quantity: at most four sentences, made from what was counted.
 
 use serde::Serialize;
 
-use super::comparison::{comparison, not_compared};
-use super::view::Seen;
-use super::{Claim, Quantity};
-use crate::{Fact, Measurement};
+use super::comparison::{Relation, given, may_be_nothing, with_method, with_published};
+use super::figure::JudgedFigure;
+use super::printed::{Scale, number};
+use super::view::{Seen, View};
+use super::{Acts, Claim, Quantity, Reason};
+use crate::{Fact, Measurement, Unit};
 
 /// The kind of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -13,12 +15,27 @@ use crate::{Fact, Measurement};
 pub enum Kind {
     /// A count contradicts the claim of the quantity's name.
     NotWhatItSays,
-    /// Both figures agree.
+    /// The published procedure and syscost's method agree.
     Agrees,
-    /// The figures differ.
+    /// They may agree, and may not.
+    CannotTell,
+    /// They differ.
     Differs,
     /// There are no two figures to compare.
     NotCompared,
+}
+
+impl Kind {
+    /// In words; empty where there is nothing to say.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::NotWhatItSays => "not what it says",
+            Kind::Agrees => "methods agree",
+            Kind::CannotTell => "methods cannot be told apart",
+            Kind::Differs => "methods differ",
+            Kind::NotCompared => "methods not compared",
+        }
+    }
 }
 
 /// A verdict in words.
@@ -26,17 +43,39 @@ pub enum Kind {
 pub struct Sentence {
     /// The kind of the verdict.
     pub kind: Kind,
-    /// Whole sentences, the most important first.
+    /// Whole sentences: whether neighbours had a part in it, what was measured, how that relates to
+    /// the published figures, and to syscost's method, and why.
     pub text: String,
 }
 
-/// The rows of one quantity, or why they have no number.
-pub(super) struct Rows<'r> {
+/// What a quantity is judged by.
+pub(super) struct Facts<'r> {
+    /// The row of the published procedure, or why it has no number.
     pub(super) as_published: Option<Result<&'r Measurement, String>>,
+    /// The row of syscost's method.
     pub(super) ours: Option<Result<&'r Measurement, String>>,
+    /// The published procedure's figure that is compared: of undisturbed results, if there are any.
+    pub(super) compared: Option<&'r View>,
+    /// Why there are no undisturbed results; `None` if there are.
+    pub(super) disturbed: Option<Disturbed>,
+    /// syscost's figure, or why there is none.
+    pub(super) seen: Option<&'r Seen>,
+    /// What was published.
+    pub(super) published: &'r [JudgedFigure],
+    /// The scale of the quantity's figures.
+    pub(super) scale: Scale,
 }
 
-impl<'r> Rows<'r> {
+/// Why no result is known to be undisturbed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Disturbed {
+    /// Neighbours had a part in each.
+    All,
+    /// Where it ran, or what it measures, leaves that open.
+    Unknown,
+}
+
+impl<'r> Facts<'r> {
     /// The row, if it is named and has a number.
     pub(super) fn found(row: &Option<Result<&'r Measurement, String>>) -> Option<&'r Measurement> {
         row.as_ref()?.as_ref().ok().copied()
@@ -53,253 +92,207 @@ impl<'r> Rows<'r> {
 }
 
 /// What was counted for a row: a claim's observation, or a detail.
-fn counted(row: &Measurement, name: &str) -> Option<String> {
+fn counted(row: &Measurement, name: &str) -> Option<Fact> {
     let evidence = row.evidence.iter().find(|one| one.claim == name);
     let observed = evidence.and_then(|one| one.observed.clone());
-    let detail = || row.details.get(name).map(|value| Fact::Number(*value));
-    Some(match observed.or_else(detail)? {
-        Fact::Number(value) => number(value),
-        Fact::Text(text) => text,
-    })
+    observed.or_else(|| row.details.get(name).map(|value| Fact::Number(*value)))
 }
 
 fn count_of(row: &Measurement, name: &str) -> Option<f64> {
-    let evidence = row.evidence.iter().find(|one| one.claim == name);
-    match evidence.and_then(|one| one.observed.as_ref()) {
-        Some(Fact::Number(value)) => Some(*value),
-        Some(Fact::Text(_)) => None,
-        None => row.details.get(name).copied(),
+    match counted(row, name)? {
+        Fact::Number(value) => Some(value),
+        Fact::Text(_) => None,
     }
 }
 
-/// A number with three significant digits, or with all digits before the point.
-pub(super) fn number(value: f64) -> String {
-    if value == value.trunc() && value.abs() < 1e15 {
-        return format!("{value:.0}");
-    }
-    let digits = 2 - (value.abs().max(1e-9).log10().floor() as i32).min(2);
-    format!("{value:.*}", digits.max(0) as usize)
-}
+/// Below this a count is as good as none.
+const FEW: f64 = 0.01;
 
-/// Placeholder for a count that a sentence needs but that is missing.
-const NOT_COUNTED: &str = "(not counted)";
-
-/// A sentence with `{}` replaced by a count, and `{name}` by the row's count of that name; and
-/// whether all of them are known.
-fn filled(sentence: &str, count: &str, row: Option<&Measurement>) -> (String, bool) {
-    let (mut filled, mut knows_all) = (String::new(), true);
+/// A sentence with `{}` replaced by the count of this name, and `{other}` by another one; a time
+/// followed by its unit gets one that suits it.
+fn filled(sentence: &str, name: &str, row: &Measurement) -> String {
+    const IN_NS: &str = " ns";
+    let mut filled = String::new();
     let mut rest = sentence;
     while let Some((before, behind)) = rest.split_once('{') {
-        let Some((name, behind)) = behind.split_once('}') else {
+        let Some((other, behind)) = behind.split_once('}') else {
             break;
         };
         filled += before;
-        match name {
-            "" => filled += count,
-            name => {
-                let known = row.and_then(|row| counted(row, name));
-                knows_all &= known.is_some();
-                filled += known.as_deref().unwrap_or(NOT_COUNTED);
-            }
-        }
         rest = behind;
-    }
-    (filled + rest, knows_all)
-}
-
-/// Whether any claim is broken, whether all were counted, and the claims' sentences, the broken
-/// ones first.
-fn of_claims(claims: &[Claim], row: &Measurement) -> (bool, bool, Vec<String>) {
-    let (mut broken, mut held) = (Vec::new(), Vec::new());
-    let mut are_counted = true;
-    for claim in claims {
-        let shown = counted(row, &claim.counted);
-        let Some((count, shown)) = count_of(row, &claim.counted).zip(shown) else {
-            held.push(format!("Not counted here: {}.", claim.counted));
-            are_counted = false;
-            continue;
-        };
-        let holds = claim.at_least.is_none_or(|min| count >= min)
-            && claim.at_most.is_none_or(|max| count <= max);
-        match (holds, &claim.holds) {
-            (false, _) => broken.push(filled(&claim.broken, &shown, Some(row)).0),
-            (true, Some(sentence)) => held.push(filled(sentence, &shown, Some(row)).0),
-            (true, None) => {}
-        }
-    }
-    let is_broken = !broken.is_empty();
-    broken.extend(held);
-    (is_broken, are_counted, broken)
-}
-
-/// The text as a separate sentence, beginning with a capital.
-fn begun(text: String) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => text,
-    }
-}
-
-/// The verdict on a quantity, from its rows and the figures seen in them.
-pub(super) fn verdict(
-    quantity: &Quantity,
-    rows: &Rows<'_>,
-    published: Option<&Seen>,
-    ours: Option<&Seen>,
-) -> Sentence {
-    let row = rows.claimed();
-    let (is_broken, are_counted, mut sentences) = match row {
-        Some(row) => of_claims(&quantity.claims, row),
-        None => (false, true, Vec::new()),
-    };
-    let why = || {
-        let why = quantity.why.as_deref()?;
-        let (why, knows_all) = filled(why, "", row);
-        // An explanation that contains counts says nothing without them.
-        knows_all.then_some(why)
-    };
-    let mut kind = Kind::NotCompared;
-    match (published, ours) {
-        (Some(Seen::Figure(published)), Some(Seen::Figure(ours))) if ours.value > 0.0 => {
-            let (agree, text) = comparison(published, ours, quantity.unit);
-            kind = if agree { Kind::Agrees } else { Kind::Differs };
-            match why().filter(|_| !agree) {
-                Some(why) => sentences.push(format!("{text}: {why}")),
-                // Figures of two different things agree only by chance.
-                None if agree && is_broken => {}
-                None if agree && !are_counted => {
-                    let unknown = "Both figures agree, but whether they are of what the name says is not known.";
-                    sentences.push(unknown.to_owned());
-                }
-                None => sentences.push(format!("{text}.")),
+        let name = if other.is_empty() { name } else { other };
+        filled += &match counted(row, name) {
+            None => "(not counted)".to_owned(),
+            Some(Fact::Text(text)) => text,
+            Some(Fact::Number(ns)) if name.ends_with("_ns") && rest.starts_with(IN_NS) => {
+                rest = &rest[IN_NS.len()..];
+                Scale::reached(Unit::Nanoseconds, ns).show(ns)
             }
-        }
-        // There are no multiples of zero, and the study's explanation is for a difference.
-        (Some(Seen::Figure(_)), Some(Seen::Figure(_))) => {
-            sentences.extend(not_compared(published, ours, quantity.unit));
-        }
-        (Some(Seen::Missing { .. }) | None, _) | (_, Some(Seen::Missing { .. }) | None) => {
-            sentences.extend(not_compared(published, ours, quantity.unit));
-            sentences.extend(why().map(begun));
+            Some(Fact::Number(few)) if few != 0.0 && few.abs() < FEW => {
+                format!("less than {FEW}")
+            }
+            Some(Fact::Number(count)) => number(count),
+        };
+    }
+    filled + rest
+}
+
+fn is_within(count: f64, min: Option<f64>, max: Option<f64>) -> bool {
+    min.is_none_or(|min| count >= min) && max.is_none_or(|max| count <= max)
+}
+
+/// What the counts say about the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claimed {
+    Holds,
+    Broken,
+    NotCounted,
+}
+
+/// What was really measured: of the first claim that is broken, else of the first that was not
+/// counted, else of the first.
+fn of_claims(claims: &[Claim], row: &Measurement) -> (Claimed, Option<String>) {
+    let judged = claims.iter().map(|claim| {
+        let held = match count_of(row, &claim.counted) {
+            None => Claimed::NotCounted,
+            Some(count) if is_within(count, claim.at_least, claim.at_most) => Claimed::Holds,
+            Some(_) => Claimed::Broken,
+        };
+        (held, claim)
+    });
+    let judged: Vec<(Claimed, &Claim)> = judged.collect();
+    for wanted in [Claimed::Broken, Claimed::NotCounted] {
+        if let Some((_, claim)) = judged.iter().find(|(held, _)| *held == wanted) {
+            let text = match wanted {
+                Claimed::Broken => filled(&claim.broken, &claim.counted, row),
+                _ => format!("Not counted here: {}.", claim.counted),
+            };
+            return (wanted, Some(text));
         }
     }
-    if is_broken {
-        kind = Kind::NotWhatItSays;
-    } else if !are_counted && kind == Kind::Agrees {
+    let holds = claims
+        .iter()
+        .find_map(|claim| Some(filled(claim.holds.as_ref()?, &claim.counted, row)));
+    (Claimed::Holds, holds)
+}
+
+/// The reasons' first whose count shows it, for a procedure that gives this much more than syscost's
+/// method.
+fn why(reasons: &[Reason], row: Option<&Measurement>, more: f64) -> Option<String> {
+    let row = row?;
+    let acts = if more > 0.0 { Acts::More } else { Acts::Less };
+    let shown = |reason: &&Reason| {
+        let is_amount = reason.at_least.is_none() && reason.at_most.is_none();
+        let count = count_of(row, &reason.counted);
+        reason.acts == acts
+            && count.is_some_and(|count| match is_amount {
+                true => count >= more.abs() / 2.0,
+                false => is_within(count, reason.at_least, reason.at_most),
+            })
+    };
+    let reason = reasons.iter().find(shown)?;
+    Some(filled(&reason.text, &reason.counted, row))
+}
+
+/// The verdict on a quantity.
+pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
+    let row = facts.claimed();
+    let ours = facts.seen.and_then(Seen::figure);
+    let mut sentences: Vec<String> = Vec::new();
+    sentences.extend(match (facts.compared, facts.disturbed) {
+        (Some(_), Some(Disturbed::All)) => {
+            Some("A neighbour disturbed every result, so a difference may be its doing.".to_owned())
+        }
+        (Some(_), Some(Disturbed::Unknown)) => {
+            Some("Whether neighbours disturbed it is not known.".to_owned())
+        }
+        (Some(_), None) | (None, _) => None,
+    });
+    let (claimed, measured) = match row {
+        Some(row) => of_claims(&quantity.claims, row),
+        None => (Claimed::Holds, None),
+    };
+    sentences.extend(measured);
+    let beside = match (facts.compared, &facts.as_published, ours) {
+        (Some(here), ..) => {
+            let of = (quantity.unit, facts.scale);
+            with_published("The same procedure gives", here, facts.published, of)
+        }
+        (None, Some(Err(reason)), _) => {
+            Some(format!("No figure of the published procedure: {reason}."))
+        }
+        (None, None, Some(ours)) => {
+            let of = (quantity.unit, facts.scale);
+            with_published("syscost's method gives", ours, facts.published, of)
+        }
+        (None, _, _) => None,
+    };
+    let is_beside = beside.is_some();
+    sentences.extend(beside);
+    let mut kind = Kind::NotCompared;
+    match (facts.compared, facts.seen) {
+        (Some(here), Some(Seen::Figure(ours))) => {
+            let (relation, text) = with_method(here, ours, facts.scale);
+            let more = here.value - ours.value;
+            let reason = match facts.disturbed {
+                Some(Disturbed::All) => None,
+                Some(Disturbed::Unknown) | None => why(&quantity.reasons, row, more),
+            };
+            kind = match relation {
+                Relation::Agrees(_) => Kind::Agrees,
+                Relation::CannotTell => Kind::CannotTell,
+                Relation::Differs(_) => Kind::Differs,
+                Relation::NoRatio => Kind::NotCompared,
+            };
+            let text = match (relation, reason, facts.disturbed) {
+                // Figures of two different things agree only by chance.
+                (Relation::Agrees(_) | Relation::CannotTell, ..) if claimed == Claimed::Broken => {
+                    format!("{} for what the name says", given(ours, facts.scale))
+                }
+                // The sentence before has said that there is no ratio.
+                (Relation::NoRatio, ..) if is_beside && may_be_nothing(here) => {
+                    given(ours, facts.scale)
+                }
+                (Relation::Differs(_), Some(reason), _) => {
+                    format!("{text}: {}", reason.trim_end_matches('.'))
+                }
+                (Relation::Differs(_), None, Some(Disturbed::All)) => text,
+                (Relation::Differs(_), None, _) => format!("{text}; why is not known"),
+                (Relation::Agrees(_) | Relation::CannotTell | Relation::NoRatio, ..) => text,
+            };
+            sentences.push(begun(&text));
+        }
+        (_, Some(Seen::Missing { reason })) => {
+            sentences.push(format!("No figure of syscost's method: {reason}."));
+        }
+        (Some(_), None) => {}
+        (None, _) if facts.published.is_empty() && facts.as_published.is_none() => {
+            sentences.push("No figure is published.".to_owned());
+        }
+        (None, _) if facts.as_published.is_none() => {
+            sentences.push("The published procedure is not repeated here.".to_owned());
+        }
+        (None, _) => {}
+    }
+    kind = match claimed {
+        Claimed::Broken => Kind::NotWhatItSays,
         // It is not known what it is that agrees.
-        kind = Kind::NotCompared;
-    }
+        Claimed::NotCounted if kind == Kind::Agrees => Kind::NotCompared,
+        Claimed::NotCounted | Claimed::Holds => kind,
+    };
     Sentence {
         kind,
         text: sentences.join(" "),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::view::tests::view;
-    use super::*;
-    use crate::{Evidence, Unit, Verdict};
-
-    fn row() -> Measurement {
-        let mut row = crate::fixture::row("study.x", vec![vec![5.0]; 6]);
-        row.evidence = vec![Evidence {
-            claim: "getpid system calls per operation".into(),
-            expected: Fact::Number(0.0),
-            observed: Some(Fact::Number(0.0)),
-            source: "seccomp audit".into(),
-            verdict: Verdict::Confirmed,
-            reason: None,
-        }];
-        row.details.insert("tries".into(), 10_000.0);
-        row
-    }
-
-    fn claim(at_least: f64) -> Claim {
-        Claim {
-            counted: "getpid system calls per operation".into(),
-            at_least: Some(at_least),
-            at_most: None,
-            holds: Some("It enters the kernel.".into()),
-            broken: "No system call happened: {} of {tries} entered the kernel.".into(),
-        }
-    }
-
-    #[test]
-    fn a_claim_is_judged_by_what_was_counted() {
-        let (is_broken, _, sentences) = of_claims(&[claim(1.0)], &row());
-        assert!(is_broken);
-        assert_eq!(
-            sentences,
-            ["No system call happened: 0 of 10000 entered the kernel."]
-        );
-        let (is_broken, _, sentences) = of_claims(&[claim(0.0)], &row());
-        assert!(!is_broken);
-        assert_eq!(sentences, ["It enters the kernel."]);
-    }
-
-    #[test]
-    fn an_uncounted_claim_breaks_nothing_and_is_reported() {
-        let mut row = row();
-        row.evidence.clear();
-        let (is_broken, _, sentences) = of_claims(&[claim(1.0)], &row);
-        assert!(!is_broken);
-        assert!(sentences[0].starts_with("Not counted here"));
-    }
-
-    #[test]
-    fn a_reason_made_of_counts_is_not_given_without_them() {
-        let (text, knows_all) = filled("of {tries} {nothing}", "", Some(&row()));
-        assert_eq!(
-            (text.as_str(), knows_all),
-            ("of 10000 (not counted)", false)
-        );
-        assert!(filled("of {tries}", "", Some(&row())).1);
-    }
-
-    #[test]
-    fn a_reason_that_follows_nothing_begins_a_sentence() {
-        assert_eq!(
-            begun("the kernel answers.".to_owned()),
-            "The kernel answers."
-        );
-        assert_eq!(begun(String::new()), "");
-    }
-
-    #[test]
-    fn a_figure_that_is_no_cost_is_compared_with_nothing_and_the_studys_reason_is_not_its() {
-        let quantity = Quantity {
-            id: "getpid".to_owned(),
-            title: "getpid".to_owned(),
-            table: String::new(),
-            unit: Unit::Nanoseconds,
-            procedure: String::new(),
-            as_published: None,
-            ours: None,
-            ours_scale: None,
-            published: Vec::new(),
-            claims: Vec::new(),
-            why: Some("the loop is counted, too.".to_owned()),
-        };
-        let of = |value: f64| {
-            let seen = Some(Seen::Figure(view(value, 0.1)));
-            let published = Some(Seen::Figure(view(10.0, 0.1)));
-            let rows = Rows {
-                as_published: None,
-                ours: None,
-            };
-            verdict(&quantity, &rows, published.as_ref(), seen.as_ref())
-        };
-        let text = "syscost's figure is -1 ns, so there is no ratio.";
-        assert_eq!(of(-1.0).text, text);
-        assert_eq!(of(-1.0).kind, Kind::NotCompared);
-        assert!(of(5.0).text.ends_with("figure: the loop is counted, too."));
-    }
-
-    #[test]
-    fn numbers_have_three_digits() {
-        let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
-        assert_eq!(shown, ["0", "2.71", "27.1", "271", "2714", "0.00271"]);
+/// The text as a sentence; the name of syscost begins one in small letters.
+fn begun(text: &str) -> String {
+    match text.strip_prefix("the ") {
+        Some(rest) => format!("The {rest}."),
+        None => format!("{text}."),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,6 +26,37 @@ pub struct View {
     pub from: u64,
 }
 
+impl View {
+    /// A figure that was rounded to this.
+    pub(super) fn printed(value: f64, last_digit: f64) -> Self {
+        View {
+            value,
+            low: None,
+            high: None,
+            cycles: None,
+            middle: Some((value - last_digit / 2.0, value + last_digit / 2.0)),
+            from: 1,
+        }
+    }
+
+    /// This many times the figure.
+    fn times(&self, factor: f64) -> Self {
+        View {
+            value: factor * self.value,
+            low: self.low.map(|low| factor * low),
+            high: self.high.map(|high| factor * high),
+            middle: self.middle.map(|(low, high)| (factor * low, factor * high)),
+            cycles: self.cycles.map(|cycles| factor * cycles),
+            from: self.from,
+        }
+    }
+
+    /// The figure in cycles, if they are known.
+    pub fn in_cycles(&self) -> Option<Self> {
+        Some(self.times(self.cycles.filter(|_| self.value != 0.0)? / self.value))
+    }
+}
+
 /// A figure, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -43,14 +74,7 @@ impl Seen {
     /// The figure multiplied by this.
     pub(super) fn times(self, factor: f64) -> Seen {
         match self {
-            Seen::Figure(view) => Seen::Figure(View {
-                value: factor * view.value,
-                low: view.low.map(|low| factor * low),
-                high: view.high.map(|high| factor * high),
-                middle: view.middle.map(|(low, high)| (factor * low, factor * high)),
-                cycles: view.cycles.map(|cycles| factor * cycles),
-                from: view.from,
-            }),
+            Seen::Figure(view) => Seen::Figure(view.times(factor)),
             missing => missing,
         }
     }
@@ -129,9 +153,7 @@ fn printed(round: &RoundSamples) -> &[f64] {
 /// The same procedure, from undisturbed results only.
 pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     if row.estimate.undisturbed_percent.is_none() {
-        return missing(
-            "the procedure is not bound to a CPU: whether its core was shared is not known",
-        );
+        return missing("whether neighbours disturbed a result is not known");
     }
     let mut quiet = Vec::new();
     for round in row.samples.iter().flatten() {
@@ -148,7 +170,7 @@ pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen 
         );
     }
     results(run, row, cycles, quiet)
-        .unwrap_or_else(|| missing("the core was ours throughout none of its results"))
+        .unwrap_or_else(|| missing("a neighbour disturbed every result"))
 }
 
 /// The median of results, and their range; `None` if there are none.

@@ -111,6 +111,10 @@ impl Script {
     /// Where a turn can map the stack of a child that shares the memory: nothing else is there.
     pub const STACK: u64 = 0x1000_0000;
 
+    /// Where the stack of a child that shares the memory can begin without being mapped first: at
+    /// the end of the heap's pages that are written at the start, aligned as the ABIs require.
+    pub const CHILD_STACK: u64 = HEAP + 2 * PAGE - 64;
+
     /// A script of no calls.
     pub fn new() -> Self {
         Self {

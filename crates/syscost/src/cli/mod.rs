@@ -37,7 +37,9 @@ pub use report::ReportArguments;
 pub use run::{FarEnds, RunArguments};
 pub use serve::ServeArguments;
 pub use show::{ShowArguments, ShowFormat};
-pub use study::{StudyArguments, StudyCommand, StudyRunArguments};
+pub use study::{
+    StudyArguments, StudyCommand, StudyFormat, StudyReportArguments, StudyRunArguments,
+};
 pub(crate) use time::seconds;
 
 /// What does this computer charge for its primitives?
@@ -70,7 +72,7 @@ Begin with:
 
 Where a run is asked for, give its document, `latest`, `latest~1` and so on, the beginning of a kept run's id, or its tag.
 
-Exit codes: 0 done, 1 failure (also when --fail-on has too few rows to judge), 2 bad usage (also a run, row, benchmark, CPU, journal, file or program that does not exist), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 130 interrupted.")]
+Exit codes: 0 done, 1 failure (also when --fail-on has too few rows to judge), 2 bad usage (also a run, row, benchmark, CPU, journal, file or program that does not exist), 3 a gate failed (a regression with --fail-on; with --strict a number withheld or a row failed), 4 nothing was measured though this machine could, 5 a study is incomplete (its time was too short for quantities with published figures), 130 interrupted.")]
 pub struct Cli {
     /// When to write colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]

@@ -3,21 +3,24 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use syscost_harness::directory::Directory;
 
 use super::run::FarEnds;
 use super::{Format, ProfileName, directory, seconds};
+use crate::Failed;
 
 /// Arguments of `study`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A study is called by its id, or by the path of a TOML file of your own:
   syscost study list              the published experiments there are
-  syscost study show three-costs  what was published
+  syscost study show three-costs  what was published; with --source, its programs
   syscost study run three-costs   the same procedure here, beside it
   syscost study run mine.toml     figures of your own beside the catalogue's
-  syscost study report latest     the studies of a kept run again")]
+  syscost study report latest     the studies of a kept run again
+  syscost study report A B C      those of runs of several machines, side by side
+  syscost study run all -o lab/   a report to hand in: text, page, charts, data")]
 pub struct StudyArguments {
     /// What to do.
     #[command(subcommand)]
@@ -33,33 +36,101 @@ pub enum StudyCommand {
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
     },
-    /// Print the published figures and their inconsistencies
+    /// Print the published figures and their inconsistencies, or the programs that repeat them
+    #[command(override_usage = "syscost study show [OPTIONS] STUDY [--source [PROCEDURE]]")]
     Show {
-        /// The study: its id, or a TOML file
+        /// The study: its id, or a TOML file; `all` for every published one
         #[arg(value_name = "STUDY")]
         study: String,
+        /// Print the C programs of the study, with the command that compiles each by hand; or one of
+        /// them, or a header that they include
+        #[arg(
+            long,
+            value_name = "PROCEDURE",
+            num_args = 0..=1,
+            default_missing_value = "",
+            conflicts_with = "format"
+        )]
+        source: Option<String>,
         /// What to print
         #[arg(long, value_enum, default_value_t = Format::Table)]
         format: Format,
     },
     /// Repeat studies on this machine, and judge them
     Run(StudyRunArguments),
-    /// Print the studies of a kept run again
-    #[command(override_usage = "syscost study report [OPTIONS] [RUN]")]
-    Report {
-        /// The run: its document, `latest`, an id or a tag
-        #[arg(value_name = "RUN", default_value = "latest")]
-        run: String,
-        /// Only these studies: ids, or TOML files; without any, those whose rows the run has
-        #[arg(long = "study", value_name = "STUDY")]
-        studies: Vec<String>,
-        /// What to print
-        #[arg(long, value_enum, default_value_t = Format::Table)]
-        format: Format,
-        /// Show the evidence of every quantity
-        #[arg(short, long)]
-        verbose: bool,
-    },
+    /// Print the studies of kept runs again; those of several machines side by side
+    #[command(override_usage = "syscost study report [OPTIONS] [RUN]...")]
+    Report(StudyReportArguments),
+}
+
+/// Arguments of `study report`.
+#[derive(Debug, Args)]
+pub struct StudyReportArguments {
+    /// The runs: documents, `latest`, ids or tags; several are columns
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub runs: Vec<String>,
+    /// Only these studies: ids, or TOML files; without any, those whose rows the runs have
+    #[arg(long = "study", value_name = "STUDY")]
+    pub studies: Vec<String>,
+    /// What to print; if not given, what the extension of --output (.md, .html, .csv, .json) means,
+    /// else a table
+    #[arg(long, value_enum)]
+    pub format: Option<StudyFormat>,
+    /// Write to this file instead of standard output; into a folder, which ends in /, a report to hand
+    /// in, with charts and data
+    #[arg(short, long, value_name = "FILE|FOLDER/")]
+    pub output: Option<PathBuf>,
+    /// Show the evidence of every quantity
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+impl StudyReportArguments {
+    /// Returns the requested format, or the one that the output file's extension means.
+    ///
+    /// # Errors
+    /// When the extension means another format.
+    pub fn form(&self) -> Result<StudyFormat, Failed> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        let ending = self.output.as_ref().and_then(|path| path.extension());
+        match ending.map(|ending| ending.to_string_lossy()).as_deref() {
+            None | Some("txt") => Ok(StudyFormat::Table),
+            Some("md") => Ok(StudyFormat::Markdown),
+            Some("html") => Ok(StudyFormat::Html),
+            Some("csv") => Ok(StudyFormat::Csv),
+            Some("json") => Ok(StudyFormat::Json),
+            Some(other) => Err(Failed::Usage(format!(
+                "studies have no format called .{other}: end the name of the file in .txt, .md, .html, .csv or .json, \
+                 or give --format"
+            ))),
+        }
+    }
+}
+
+/// How studies of runs are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StudyFormat {
+    /// Text for people.
+    Table,
+    /// One JSON document.
+    Json,
+    /// A report to hand in, without its charts.
+    Markdown,
+    /// The same as a page, with its charts.
+    Html,
+    /// A line for each quantity and source.
+    Csv,
+}
+
+impl From<Format> for StudyFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Table => StudyFormat::Table,
+            Format::Json => StudyFormat::Json,
+        }
+    }
 }
 
 /// Arguments of `study run`.
@@ -75,6 +146,10 @@ pub struct StudyRunArguments {
     /// Seconds the run may take, instead of the profile's own
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<Duration>,
+    /// Take the time that the published procedures need, up to an hour per study: file cache sizes
+    /// are searched until they are found or the disk ends, and operations are as many as published
+    #[arg(long)]
+    pub thorough: bool,
     /// Seed of every shuffle and padding, to repeat a run's order
     #[arg(long)]
     pub seed: Option<u64>,
@@ -87,8 +162,9 @@ pub struct StudyRunArguments {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Write the run document to this file as well
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the run document to this file as well; into a folder, which ends in /, a report to hand
+    /// in, with charts and data
+    #[arg(short, long, value_name = "FILE|FOLDER/")]
     pub output: Option<PathBuf>,
     /// Do not keep the run in the data directory
     #[arg(long)]

@@ -1,5 +1,7 @@
 //! `syscost compare`: compares two sets of runs row by row.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
 use syscost_report::compare::{markdown, power, table};
 use syscost_report::table::TableOptions;
@@ -10,7 +12,7 @@ use syscost_results::compare::{Change, Comparison, How, Row, compare_as};
 use crate::cli::{CompareArguments, CompareFormat, CompareOutput, FailOn};
 use crate::error::{exit, unless_broken_pipe};
 use crate::{
-    files, kept,
+    Failed, files, kept,
     terminal::{self, say},
 };
 
@@ -69,8 +71,28 @@ fn write_and_judge(comparison: &Comparison, output: &CompareOutput) -> Result<u8
 }
 
 /// The runs of a side.
+///
+/// # Errors
+/// When they are of different processors: pooled, their figures would be no machine's.
 fn side(names: &[&String]) -> Result<Vec<Run>> {
-    names.iter().map(|name| kept::run(name)).collect()
+    let runs: Vec<Run> = names
+        .iter()
+        .map(|name| kept::run(name))
+        .collect::<Result<_>>()?;
+    let models = runs.iter().map(|run| run.machine.cpu_model.as_str());
+    let models: BTreeSet<&str> = models.collect();
+    if models.len() > 1 {
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        let models: Vec<&str> = models.into_iter().collect();
+        return Err(Failed::Usage(format!(
+            "{} would be pooled, but are runs of different processors ({}): compare two at a time, or see \
+             them side by side: syscost report RUN...",
+            names.join(", "),
+            models.join("; ")
+        ))
+        .into());
+    }
+    Ok(runs)
 }
 
 fn write(comparison: &Comparison, output: &CompareOutput) -> Result<()> {

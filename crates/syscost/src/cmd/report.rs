@@ -77,10 +77,7 @@ fn options(runs: &[&Run]) -> PageOptions {
             .iter()
             .map(|run| numbers(run, |id| CATALOGUE.find(id).is_some()))
             .collect(),
-        // Only of the last run: several runs would make several sections of the same studies.
-        studies: runs
-            .last()
-            .map_or_else(Vec::new, |run| super::study::judged(run)),
+        studies: super::study::repeated_in(runs),
         history: Vec::new(),
         samples: false,
     }

@@ -13,8 +13,9 @@ use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Row, congestion, drop_caches, real_time};
+use syscost_harness::{Row, congestion, drop_caches, programs, real_time, thorough};
 use syscost_results::compare::{Comparison, compare};
+use syscost_results::study::Study;
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::Store;
 use syscost_sys::{cpu, files::caches};
@@ -31,15 +32,19 @@ use crate::{
 
 /// Runs the command.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
-    measured(arguments, &print::print)
+    measured(arguments, Vec::new(), &print::print)
 }
 
 /// Shows a finished run, given its comparison with another, if any, and the path where it is saved.
 pub(super) type Show<'s> =
     &'s dyn Fn(&Run, Option<&Comparison>, &RunArguments, Option<&Path>) -> Result<()>;
 
-/// Measures, keeps and shows a run.
-pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8> {
+/// Measures, keeps and shows a run, which repeats these studies of the user's own.
+pub(super) fn measured(
+    mut arguments: RunArguments,
+    studies: Vec<Study>,
+    show: Show<'_>,
+) -> Result<u8> {
     if let Some(output) = &arguments.output {
         files::check_writable(output)?;
     }
@@ -122,6 +127,7 @@ pub(super) fn measured(mut arguments: RunArguments, show: Show<'_>) -> Result<u8
     drop(nfs);
     // A comparison needs the samples, even if the document is to be without them.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
+    finished.run.studies = studies;
     let comparison = base.map(|base| compare(&[&base], &[&finished.run], &[]));
     if arguments.no_samples {
         for row in &mut finished.run.measurements {
@@ -232,6 +238,7 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
+        tiers: arguments.tiers.clone(),
         program,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
@@ -243,7 +250,7 @@ fn options(
 }
 
 /// Returns this program with the environment of its workers, which the run records: whether they may
-/// enter the real-time class, which congestion control they use, whether batches are longer than
+/// enter the real-time class, whether they take the time that operations need, which congestion control they use, whether batches are longer than
 /// usual, and which far end, NFS server and directories they measure.
 fn program(
     arguments: &RunArguments,
@@ -257,10 +264,17 @@ fn program(
         environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
     }
     environment.extend(directories::environment(rows));
+    if let Some(own) = programs::to_variable() {
+        environment.push((programs::VARIABLE.to_owned(), Some(own)));
+    }
     if arguments.allow_drop_caches {
         caches::try_dropping().context("emptying the page cache (--allow-drop-caches)")?;
         let granted = Some(drop_caches::GRANTED.to_owned());
         environment.push((drop_caches::VARIABLE.to_owned(), granted));
+    }
+    if arguments.thorough {
+        let asked = Some(thorough::ASKED.to_owned());
+        environment.push((thorough::VARIABLE.to_owned(), asked));
     }
     if let Some(name) = &arguments.congestion {
         congestion::try_out(name).context("choosing the congestion control (--congestion)")?;

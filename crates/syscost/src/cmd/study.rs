@@ -2,37 +2,46 @@
 
 mod check;
 mod counts;
+mod hand_in;
+mod programs;
+mod source;
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use syscost_benches::{CATALOGUE, STUDIES};
-use syscost_harness::{Catalogue, Row};
+use syscost_benches::{CATALOGUE, STUDIES, study_sources};
+use syscost_harness::{Catalogue, Row, thorough};
+use syscost_report::study as render;
 use syscost_report::table::TableOptions;
-use syscost_report::{sentence, study as render};
 use syscost_results::Run;
-use syscost_results::study::{JudgedStudy, Study, StudyError, judge, means};
+use syscost_results::study::{Study, StudyError, means};
 
 use crate::cli::{
     Format, ProfileName, RunArguments, StudyArguments, StudyCommand, StudyRunArguments,
 };
 use crate::error::exit;
-use crate::{Failed, kept, terminal};
+use crate::selection::similar;
+use crate::{Failed, terminal, terminal::say};
 use counts::Counts;
+
+pub(super) use hand_in::repeated_in;
 
 /// Runs the command.
 pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
     match arguments.command {
         StudyCommand::List { format } => list(format),
-        StudyCommand::Show { study, format } => show(&study, format),
-        StudyCommand::Run(arguments) => repeat(arguments),
-        StudyCommand::Report {
-            run,
-            studies,
+        StudyCommand::Show {
+            study,
+            source,
             format,
-            verbose,
-        } => report(&run, &studies, format, verbose),
+        } => match source {
+            Some(name) => show_source(&study, &name),
+            None => show(&study, format),
+        },
+        StudyCommand::Run(arguments) => repeat(arguments),
+        StudyCommand::Report(arguments) => hand_in::report(&arguments),
     }
 }
 
@@ -59,11 +68,17 @@ fn find(name: &str, counts: Counts<'_>) -> Result<Study> {
         return read(&text, &ids, counts)
             .map_err(|error| Failed::Usage(format!("{name}{error}")).into());
     }
-    known.into_iter().find(|study| study.id == name).ok_or_else(|| {
-        let ids = ids.join(", ");
-        let what = format!("no study is called `{name}`; there are {ids}, or give a file of your own: NAME.toml");
-        Failed::Usage(what).into()
-    })
+    known
+        .into_iter()
+        .find(|study| study.id == name)
+        .ok_or_else(|| {
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            let meant = meant(name, &ids);
+            let what = format!(
+                "no study is called `{name}`{meant}, or give a file of your own: NAME.toml"
+            );
+            Failed::Usage(what).into()
+        })
 }
 
 /// Reads a study of the user from this text.
@@ -114,16 +129,56 @@ fn list(format: Format) -> Result<u8> {
 }
 
 fn show(name: &str, format: Format) -> Result<u8> {
-    let study = find(name, Counts::Unknown)?;
-    match format {
-        Format::Json => super::print_json(&study)?,
-        Format::Table => super::print(&render::published(&study, &options(false)))?,
+    let studies = find_all(&[name.to_owned()], Counts::Unknown)?;
+    match (format, &studies[..]) {
+        (Format::Json, [study]) => super::print_json(study)?,
+        (Format::Json, studies) => super::print_json(&studies)?,
+        (Format::Table, studies) => {
+            let options = options(false);
+            let texts = studies.iter().map(|study| {
+                let text = render::published(study, &options);
+                match study_sources::programs(&study.id).is_empty() {
+                    true => text,
+                    false => {
+                        text + &format!(
+                            "\nIts programs: syscost study show {} --source\n",
+                            study.id
+                        )
+                    }
+                }
+            });
+            super::print(&texts.collect::<Vec<String>>().join("\n"))?;
+        }
     }
     Ok(exit::DONE)
 }
 
-fn repeat(arguments: StudyRunArguments) -> Result<u8> {
+fn show_source(study: &str, program: &str) -> Result<u8> {
+    for study in find_all(&[study.to_owned()], Counts::Unknown)? {
+        source::print(&study, program)?;
+    }
+    Ok(exit::DONE)
+}
+
+/// What may be meant by a name that is none of these, as the end of a message.
+fn meant(name: &str, known: &[&str]) -> String {
+    let all = known.join(", ");
+    let similar = similar(name, known.iter().copied());
+    match &similar[..] {
+        [] => format!("; there are {all}"),
+        names => format!("; did you mean `{}`? There are {all}", names.join("` or `")),
+    }
+}
+
+fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
+    let folder = arguments.output.take_if(|path| hand_in::is_folder(path));
+    if let Some(folder) = &folder {
+        hand_in::make(folder)?;
+    }
     let studies = find_all(&arguments.studies, Counts::Tried)?;
+    let own = own(&arguments.studies, &studies);
+    // Until the run has ended.
+    let _programs = programs::give(&own)?;
     let selectors = selectors(&studies, arguments.far.peer.is_some());
     if selectors.is_empty() {
         let what =
@@ -131,34 +186,80 @@ fn repeat(arguments: StudyRunArguments) -> Result<u8> {
         return Err(Failed::Usage(what.to_owned()).into());
     }
     let (format, is_verbose) = (arguments.format, arguments.verbose);
-    // The published studies that a run repeats are known; if one is a file, all have to be named
-    // again.
-    let names = arguments.studies.iter();
-    let again: String = match names.clone().any(|name| is_file(name)) {
-        true => names.map(|name| format!(" --study {name}")).collect(),
-        false => String::new(),
-    };
     let budget = arguments
         .budget
         .or_else(|| budget(&arguments, studies.len()));
-    super::run::measured(
-        as_run(arguments, selectors, budget),
+    let tiers = tiers(&studies);
+    let left_out = RefCell::new(Vec::new());
+    let code = super::run::measured(
+        as_run(arguments, selectors, tiers, budget),
+        own.iter().map(|(study, _)| (*study).clone()).collect(),
         &|run, _comparison, arguments, saved_to| {
+            left_out.replace(left_out_of(&studies, run));
             if arguments.output.as_deref() == Some(Path::new("-")) {
                 return Ok(());
             }
-            print(&studies, run, format, is_verbose)?;
+            let judged = hand_in::repeated(&studies, &[run]);
+            if let Some(folder) = &folder {
+                hand_in::write(folder, &judged, &[run])?;
+            }
+            hand_in::print(&judged, &[run], format.into(), is_verbose)?;
             match (format, saved_to) {
                 (Format::Table, Some(path)) if !terminal::is_quiet() => {
                     let path = path.display();
-                    super::print(&format!(
-                        "\nSaved to {path}\nNext: syscost study report{again}\n"
-                    ))
+                    super::print(&format!("\nSaved to {path}\nNext: syscost study report\n"))
                 }
                 (Format::Table, _) | (Format::Json, _) => Ok(()),
             }
         },
-    )
+    )?;
+    let left_out = left_out.into_inner();
+    for line in &left_out {
+        say!("{line}");
+    }
+    Ok(match code {
+        exit::DONE if !left_out.is_empty() => exit::INCOMPLETE,
+        code => code,
+    })
+}
+
+/// Those of these studies that come from files, with the folder of each file.
+fn own<'s>(names: &[String], studies: &'s [Study]) -> Vec<(&'s Study, PathBuf)> {
+    let ids: Vec<String> = published().into_iter().map(|study| study.id).collect();
+    let own = studies.iter().filter(|study| !ids.contains(&study.id));
+    let files = names.iter().filter(|name| is_file(name));
+    own.zip(files)
+        .map(|(study, file)| (study, Path::new(file).with_file_name("")))
+        .collect()
+}
+
+/// The rows that come first in a run of these studies.
+fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
+    let mut all = [Vec::new(), Vec::new()];
+    for study in studies {
+        for (all, rows) in all.iter_mut().zip(study.tiers()) {
+            all.extend(rows);
+        }
+    }
+    all.into()
+}
+
+/// Says of each study for which of its published figures a run has none here, because its time was too
+/// short.
+fn left_out_of(studies: &[Study], run: &Run) -> Vec<String> {
+    let of = |study: &Study| {
+        let left_out = study.left_out(run);
+        let titles: Vec<&str> = left_out.iter().map(|one| one.title.as_str()).collect();
+        (!titles.is_empty()).then(|| {
+            format!(
+                "{} is incomplete: {:.0} s were too short for {}; give it more with --budget, or the time that it needs with --thorough",
+                study.id,
+                run.config.budget_s,
+                titles.join("; ")
+            )
+        })
+    };
+    studies.iter().filter_map(of).collect()
 }
 
 /// Returns the selectors of the rows of these studies. A `*` in a study's name, for what the run
@@ -185,6 +286,9 @@ fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
     /// Up to a minute, including the look at the machine beforehand.
     const STUDY: Duration = Duration::from_secs(57);
     let studies = u32::try_from(studies).unwrap_or(u32::MAX);
+    if arguments.thorough {
+        return Some(thorough::STUDY.saturating_mul(studies));
+    }
     let is_of_rows = matches!(arguments.profile, ProfileName::Standard | ProfileName::Full);
     is_of_rows.then(|| STUDY.saturating_mul(studies))
 }
@@ -192,8 +296,11 @@ fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
 fn as_run(
     arguments: StudyRunArguments,
     selectors: Vec<String>,
+    tiers: Vec<Vec<String>>,
     budget: Option<Duration>,
 ) -> RunArguments {
+    /// Of a case in one worker.
+    const TIME_LIMIT: Duration = Duration::from_secs(10);
     RunArguments {
         selectors,
         cases: Vec::new(),
@@ -211,7 +318,10 @@ fn as_run(
         no_samples: false,
         no_save: arguments.no_save,
         resume: None,
-        time_limit: Duration::from_secs(10),
+        time_limit: match arguments.thorough {
+            true => thorough::TIME_LIMIT,
+            false => TIME_LIMIT,
+        },
         compare_with: None,
         fail_on: None,
         min_conclusive: None,
@@ -219,34 +329,9 @@ fn as_run(
         all: false,
         beside: None,
         verbose: arguments.verbose,
+        tiers,
+        thorough: arguments.thorough,
     }
-}
-
-fn report(run: &str, names: &[String], format: Format, is_verbose: bool) -> Result<u8> {
-    let named = find_all(names, Counts::Unknown)?;
-    let known = published();
-    let run = kept::find(run, |run| {
-        let has = match &named[..] {
-            [] => known.iter().any(|study| has_procedures_of(run, study)),
-            named => named.iter().any(|study| has_rows_of(run, study)),
-        };
-        (!has).then(|| "has no rows of a study asked for".to_owned())
-    })?;
-    // What its rows count is in the run.
-    let named = find_all(names, Counts::Of(&run))?;
-    let studies = match named.is_empty() {
-        true => repeated_in(&run, known),
-        false => named,
-    };
-    if studies.is_empty() {
-        let what = format!(
-            "run {} has no rows of a study; to measure them: syscost study run ID",
-            run.id
-        );
-        return Err(Failed::Usage(what).into());
-    }
-    print(&studies, &run, format, is_verbose)?;
-    Ok(exit::DONE)
 }
 
 fn has_rows_of(run: &Run, study: &Study) -> bool {
@@ -262,36 +347,6 @@ fn has_procedures_of(run: &Run, study: &Study) -> bool {
         .iter()
         .filter_map(|one| one.as_published.as_ref());
     procedures.any(|name| run.measurements.iter().any(|row| means(name, &row.name)))
-}
-
-/// Returns the studies that a run repeats.
-fn repeated_in(run: &Run, studies: Vec<Study>) -> Vec<Study> {
-    let studies = studies.into_iter();
-    studies
-        .filter(|study| has_procedures_of(run, study))
-        .collect()
-}
-
-/// Returns the published studies that a run repeats, judged by it.
-pub(super) fn judged(run: &Run) -> Vec<JudgedStudy> {
-    let studies = repeated_in(run, published());
-    studies.iter().map(|study| judge(study, run)).collect()
-}
-
-fn print(studies: &[Study], run: &Run, format: Format, is_verbose: bool) -> Result<()> {
-    let judged: Vec<JudgedStudy> = studies.iter().map(|study| judge(study, run)).collect();
-    match format {
-        Format::Json => super::print_json(&judged),
-        Format::Table => {
-            let options = options(is_verbose);
-            let mut text = terminal::wrapped(&sentence::machine(run), "") + "\n";
-            for study in &judged {
-                text += "\n";
-                text += &render::text(study, &options);
-            }
-            super::print(&text)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
         peer: None,
         nfs: None,
         directories: Vec::new(),
+        studies: Vec::new(),
         clock: Clock {
             source: "tsc".into(),
             ghz: 2.0,

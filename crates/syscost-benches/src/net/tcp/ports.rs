@@ -1,8 +1,8 @@
 //! Shared: how many connections a case may make without using up the ephemeral ports.
 //!
 //! A connection in TIME_WAIT stays where it was closed first: at the far end, which has a port of
-//! its own in each process. It holds no port of the connecting side, where only connections to that
-//! far end could collide with it. So those that earlier processes left take nothing from later ones.
+//! its own in each process, or in `net.tcp.close` at this end. Only connections to that far end
+//! could collide with it. So those that earlier processes left take nothing from later ones.
 
 use std::fs;
 

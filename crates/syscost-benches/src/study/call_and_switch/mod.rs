@@ -1,35 +1,66 @@
 //! The call-and-switch experiment: calls of seven signatures, getpid and two threads with semaphores.
 
-pub(super) mod function_call;
-pub(super) mod system_call;
-pub(super) mod thread_switch;
+use syscost_harness::prelude::*;
 
-use rustix::time::ClockId;
-
-use super::procedure::{median, now_ns, rounded, timer_ns};
+use super::program::{program, support};
 
 /// Number of results whose median is printed, for calls.
-const RUNS: usize = 21;
+const RUNS: u64 = 21;
 
-/// How long a loop took, in ns.
-fn timed<T>(work: impl FnOnce() -> T) -> f64 {
-    let begun = now_ns(ClockId::Monotonic);
-    std::hint::black_box(work());
-    now_ns(ClockId::Monotonic) - begun
-}
+pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
+    id: "study.call_and_switch.function_call",
+    title: "Function call, as published",
+    tags: &[
+        "procedure call",
+        "function call overhead",
+        "calling convention",
+    ],
+    cases: Cases::Grid(&[(
+        "signature",
+        &[
+            "none",
+            "int",
+            "int_int",
+            "double",
+            "int_x8",
+            "struct",
+            "returns_struct",
+        ],
+    )]),
+    quantity: Quantity::Level,
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    support,
+    run: |b| {
+        let signature = b.case().get("signature").to_owned();
+        let program = program("call_and_switch/function_call", RUNS * 100_000);
+        program.argument(signature).measure(b)
+    },
+    source: include_str!("function_call.c"),
+    ..Benchmark::DEFAULT
+};
 
-/// The published arithmetic: the loop with the operation less the loop without, less two readings of the
-/// timer, per operation; the median of 21 such results, with one decimal.
-fn median_of_runs(
-    operations: u64,
-    mut without: impl FnMut() -> u64,
-    mut with: impl FnMut() -> u64,
-) -> f64 {
-    let timer = timer_ns(ClockId::Monotonic);
-    let runs = (0..RUNS).map(|_| {
-        let base = timed(&mut without);
-        let with = timed(&mut with);
-        ((with - base) - 2.0 * timer) / operations as f64
-    });
-    rounded(median(&runs.collect::<Vec<f64>>()), 1)
-}
+pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
+    id: "study.call_and_switch.system_call",
+    title: "System call, as published",
+    tags: &["syscall", "null system call", "kernel entry"],
+    expect: &[calls(Sysno::GETPID), exactly(Counter::OtherSyscalls, 0.0)],
+    support,
+    run: |b| program("call_and_switch/system_call", RUNS * 500 * 32).measure(b),
+    source: include_str!("system_call.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
+    id: "study.call_and_switch.thread_switch",
+    title: "Thread switch by semaphores, as published",
+    tags: &["context switch", "semaphore", "ping-pong"],
+    // Each side sleeps until the other answers, or finds that it has already answered.
+    expect: &[at_most(Counter::VoluntarySwitches, 4.0)],
+    support,
+    run: |b| {
+        let program = program("call_and_switch/thread_switch", 7 * (200 + 500));
+        program.unpinned().measure(b)
+    },
+    source: include_str!("thread_switch.c"),
+    ..Benchmark::DEFAULT
+};

@@ -1,47 +1,109 @@
 //! The clock-read-switch experiment: readings of gettimeofday, reads of no bytes, two processes that pass a
 //! byte back and forth.
 
-mod children;
-pub(super) mod clock_read;
-pub(super) mod largest_step;
-pub(super) mod long_steps;
-pub(super) mod process_switch;
-pub(super) mod read_zero_bytes;
-mod readings;
+use syscost_harness::prelude::*;
 
-use syscost_harness::Failure;
+use super::program::{program, support};
 
-use crate::timing::clock_read::time_of_day;
+/// Readings of the clock in a row.
+const READINGS: u64 = 100_000;
 
-/// One step of gettimeofday, in ns.
-const STEP_NS: f64 = 1_000.0;
+/// Reads of a result, all repetitions together.
+const READS: u64 = 100_000;
 
-/// A reading of gettimeofday, which counts whole microseconds, in ns.
-fn now_ns() -> Result<u64, Failure> {
-    time_of_day().map_err(|cause| Failure::of("read gettimeofday", cause))
-}
+pub(super) const CLOCK_READ: Benchmark = Benchmark {
+    id: "study.clock_read_switch.clock_read",
+    title: "Clock read: gettimeofday, as published",
+    tags: &["timer overhead", "vdso"],
+    // Whether the kernel is entered depends on this machine: it is counted.
+    expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
+    support,
+    run: |b| program("clock_read_switch/clock_read", READINGS).measure(b),
+    source: include_str!("clock_read.c"),
+    ..Benchmark::DEFAULT
+};
 
-/// From one reading to a later one, in ns: negative where the clock was set back between them.
-fn passed_ns(begun: u64, now: u64) -> f64 {
-    now.wrapping_sub(begun).cast_signed() as f64
-}
+pub(super) const LONG_STEPS: Benchmark = Benchmark {
+    id: "study.clock_read_switch.long_steps",
+    title: "Clock steps over 1 µs: gettimeofday, as published",
+    tags: &["clock granularity", "jitter"],
+    unit: Unit::Percent,
+    quantity: Quantity::Level,
+    // It measures what other tasks take of the CPU.
+    disregards_neighbours: |_| true,
+    expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
+    support,
+    run: |b| {
+        let program = program("clock_read_switch/long_steps", READINGS);
+        program.in_unit(Unit::Percent).measure(b)
+    },
+    source: include_str!("long_steps.c"),
+    ..Benchmark::DEFAULT
+};
 
-/// The minimum of these results, as published; infinite if there are none.
-fn minimum(results: impl IntoIterator<Item = f64>) -> f64 {
-    results.into_iter().fold(f64::INFINITY, f64::min)
-}
+pub(super) const LARGEST_STEP: Benchmark = Benchmark {
+    id: "study.clock_read_switch.largest_step",
+    title: "Largest clock step: gettimeofday, as published",
+    tags: &["clock granularity", "jitter", "os noise"],
+    // It measures what other tasks take of the CPU.
+    disregards_neighbours: |_| true,
+    expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
+    support,
+    run: |b| program("clock_read_switch/largest_step", READINGS).measure(b),
+    source: include_str!("largest_step.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
+    id: "study.clock_read_switch.read_zero_bytes",
+    title: "Read of 0 bytes, as published",
+    tags: &["syscall", "system call", "kernel entry"],
+    cases: Cases::Grid(&[("in_a_row", &["100", "1000", "10000"])]),
+    expect: &[calls(Sysno::READ)],
+    support,
+    run: |b| {
+        let in_a_row = b.case().number("in_a_row");
+        program("clock_read_switch/read_zero_bytes", READS)
+            .argument(in_a_row)
+            .measure(b)
+    },
+    source: include_str!("read_zero_bytes.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
+    id: "study.clock_read_switch.process_switch",
+    title: "Process switch, as published",
+    tags: &["context switch", "ping-pong", "pipe"],
+    cases: Cases::Grid(&[
+        ("in_a_row", &["20", "200", "20000"]),
+        ("hint", &["none", "same_cpu"]),
+    ]),
+    // It is not known beforehand where unpinned children run.
+    disregards_neighbours: |case| case.get("hint") == "none",
+    support,
+    run: |b| {
+        let (bytes, hint) = (b.case().number("in_a_row"), b.case().get("hint").to_owned());
+        // How many runs is not published.
+        let runs = if bytes > 1000 { 2 } else { 10 };
+        let program = program("clock_read_switch/process_switch", runs * bytes);
+        let program = match hint.as_str() {
+            "same_cpu" => program,
+            _ => program.unpinned(),
+        };
+        program
+            .argument(bytes)
+            .argument(runs)
+            .argument(hint)
+            .measure(b)
+    },
+    source: include_str!("process_switch.c"),
+    ..Benchmark::DEFAULT
+};
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::study::Study;
-
-    use super::*;
-
-    #[test]
-    fn a_clock_that_is_set_back_is_seen() {
-        assert_eq!([passed_ns(5, 7), passed_ns(7, 5)], [2.0, -2.0]);
-        assert_eq!(minimum([3.0, 1.0, 2.0]), 1.0);
-    }
+    use syscost_results::study::{Printed, Study};
 
     #[test]
     fn every_published_figure_is_carried() {
@@ -49,15 +111,18 @@ mod tests {
         let figures = |table: &str| -> Vec<f64> {
             let quantities = study.quantities.iter().filter(|one| one.table == table);
             let figures = quantities.flat_map(|one| &one.published);
-            figures.filter_map(|figure| figure.value).collect()
+            figures
+                .filter_map(|figure| figure.value.as_ref().map(Printed::value))
+                .collect()
         };
         // 215 of 100 000 calls, which the text calls about 0.2 %.
         assert_eq!(
             figures("gettimeofday"),
             [40.0, 0.215, 50_000.0, 2_000_000.0]
         );
-        assert_eq!(figures("Read of 0 bytes"), [330.0, 302.0, 302.0]);
+        assert_eq!(figures("Read of 0 bytes"), [330.0, 302.0, 302.0, 300.0]);
+        // Totals, not what they were rounded to.
         let switches = figures("Two processes and two pipes");
-        assert_eq!(switches, [2500.0, 2300.0, 2000.0, 2500.0, 2500.0, 2400.0]);
+        assert_eq!(switches, [2450.0, 2315.0, 1984.55, 2450.0, 2525.0, 2411.95]);
     }
 }

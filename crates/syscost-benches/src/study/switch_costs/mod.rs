@@ -1,103 +1,200 @@
 //! The switch-costs experiment: an empty loop, the minimum function and system call, and switches as elapsed
 //! time less CPU time.
 
-pub(super) mod function_call;
-pub(super) mod r#loop;
-pub(super) mod pipe_write_read;
-pub(super) mod process_switch;
-pub(super) mod system_call;
-pub(super) mod thread_switch;
-pub(super) mod yield_alone;
-
-use rustix::time::ClockId;
 use syscost_harness::prelude::*;
 
-use super::procedure::now_ns;
-use super::unoptimised::repeat;
+use super::program::{program, support};
 
 /// Turns of loops with a function or system call: a tenth of those published, since a row must end in time.
 /// Even so the two readings of the clock are a negligible part of a result.
 const CALLS: u64 = 10_000_000;
 
-/// Turns of the shorter loops, as published.
-const TURNS: u64 = 100_000;
-
 /// Turns of loops whose every turn enters the kernel and does no more: fewer than those published.
 const ENTRIES: u64 = 20_000;
 
+/// Turns of the pipe of one process, as published.
+const TURNS: u64 = 100_000;
+
+/// Round trips: a fiftieth of those published.
+const ROUND_TRIPS: u64 = 2_000;
+
+/// Yields of both threads: a twentieth of those published.
+const YIELDS: u64 = 2 * 5_000;
+
 /// Operations whose system calls are counted, where those of a whole result would take too long.
-const AUDITED: u64 = 64;
+const COUNTED: u64 = 64;
 
-/// The CPU time of this process, with all its threads.
-const CPU_TIME: ClockId = ClockId::ProcessCPUTime;
+/// The clocks of a switch's rows: elapsed time, CPU time, and the difference of a run by each.
+const CLOCKS: &[&str] = &["monotonic", "cpu_time", "difference"];
 
-/// The time of this many turns of an unoptimised loop by a clock, per turn, in ns.
-fn per_turn(clock: ClockId, turns: u64, turn: impl FnMut()) -> f64 {
-    let begun = now_ns(clock);
-    repeat(turns, turn);
-    (now_ns(clock) - begun) / turns as f64
+/// How many runs a result by this clock takes.
+fn runs(clock: &str) -> u64 {
+    1 + u64::from(clock == "difference")
 }
 
-/// The clock of a switch's row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
-    /// Elapsed time.
-    Monotonic,
-    /// CPU time.
-    CpuTime,
-    /// The first minus the second, each from a separate run.
-    Difference,
-}
+pub(super) const LOOP: Benchmark = Benchmark {
+    id: "study.switch_costs.loop",
+    title: "Loop overhead: one turn of an empty loop, as published",
+    tags: &["loop overhead"],
+    cases: Cases::Grid(&[("turns", &["100M", "100K"])]),
+    // The clock is read twice per result.
+    expect: &[at_most(Counter::OtherSyscalls, 0.001)],
+    support,
+    run: |b| {
+        let turns = match b.case().get("turns") {
+            "100M" => 100_000_000,
+            "100K" => 100_000,
+            _ => return Err(b.case().unknown("turns")),
+        };
+        program("switch_costs/loop", turns)
+            .argument(turns)
+            .measure(b)
+    },
+    source: include_str!("loop.c"),
+    ..Benchmark::DEFAULT
+};
 
-impl By {
-    /// The values of the parameter.
-    const NAMES: &[&str] = &["monotonic", "cpu_time", "difference"];
+pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
+    id: "study.switch_costs.function_call",
+    title: "Minimal function call, as published",
+    tags: &["procedure call", "function call overhead"],
+    quantity: Quantity::Level,
+    // The clock is read four times per result.
+    expect: &[at_most(Counter::OtherSyscalls, 0.001)],
+    support,
+    run: |b| {
+        program("switch_costs/function_call", CALLS)
+            .argument(CALLS)
+            .measure(b)
+    },
+    source: include_str!("function_call.c"),
+    ..Benchmark::DEFAULT
+};
 
-    /// The clock that a case names.
-    fn of(case: &Case) -> Result<Self, Failure> {
-        match case.get("clock") {
-            "monotonic" => Ok(Self::Monotonic),
-            "cpu_time" => Ok(Self::CpuTime),
-            "difference" => Ok(Self::Difference),
-            _ => Err(case.unknown("clock")),
-        }
-    }
+pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
+    id: "study.switch_costs.system_call",
+    title: "Minimal system call, as published",
+    tags: &["syscall", "null system call", "kernel entry"],
+    quantity: Quantity::Level,
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("getpid", "cached")],
+            expect: &[exactly(Counter::Syscall(Sysno::GETPID), 0.0)],
+        },
+        CaseSpec {
+            params: &[("getpid", "entered")],
+            expect: &[calls(Sysno::GETPID)],
+        },
+    ]),
+    // The clock is read four times per result.
+    expect: &[at_most(Counter::OtherSyscalls, 0.001)],
+    support,
+    run: |b| {
+        let getpid = b.case().get("getpid").to_owned();
+        let turns = match getpid.as_str() {
+            "cached" => CALLS,
+            "entered" => ENTRIES,
+            _ => return Err(b.case().unknown("getpid")),
+        };
+        let program = program("switch_costs/system_call", turns);
+        program.argument(getpid).argument(turns).measure(b)
+    },
+    source: include_str!("system_call.c"),
+    ..Benchmark::DEFAULT
+};
 
-    /// How many runs a result takes.
-    fn runs(self) -> u64 {
-        match self {
-            Self::Monotonic | Self::CpuTime => 1,
-            Self::Difference => 2,
-        }
-    }
+pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
+    id: "study.switch_costs.pipe_write_read",
+    title: "Write and read of a pipe, as published",
+    tags: &["pipe latency"],
+    expect: &[
+        calls(Sysno::WRITE),
+        calls(Sysno::READ),
+        // The clock is read twice per result.
+        at_most(Counter::OtherSyscalls, 2.0 / COUNTED as f64),
+    ],
+    support,
+    run: |b| {
+        let program = program("switch_costs/pipe_write_read", TURNS);
+        program.counted(TURNS, COUNTED, COUNTED).measure(b)
+    },
+    source: include_str!("pipe_write_read.c"),
+    ..Benchmark::DEFAULT
+};
 
-    /// A result, from runs by these clocks; a difference is multiplied by `share`.
-    fn result(
-        self,
-        share: f64,
-        mut run: impl FnMut(ClockId) -> Result<f64, Failure>,
-    ) -> Result<f64, Failure> {
-        match self {
-            Self::Monotonic => run(ClockId::Monotonic),
-            Self::CpuTime => run(CPU_TIME),
-            Self::Difference => Ok(share * (run(ClockId::Monotonic)? - run(CPU_TIME)?)),
-        }
-    }
-}
+pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
+    id: "study.switch_costs.process_switch",
+    title: "Process switch, as published",
+    tags: &["context switch", "ping-pong", "pipe"],
+    cases: Cases::Grid(&[("clock", CLOCKS)]),
+    // CPU time is not always less than elapsed time: it comes from another run.
+    quantity: Quantity::Level,
+    // Each side sleeps for each byte, or finds that it has already come; nothing else makes it wait.
+    expect: &[at_most(Counter::VoluntarySwitches, 2.2)],
+    // It is not known beforehand where unpinned tasks run.
+    disregards_neighbours: |_| true,
+    support,
+    run: |b| {
+        let clock = b.case().get("clock").to_owned();
+        let trips = runs(&clock) * ROUND_TRIPS;
+        let program = program("switch_costs/process_switch", trips);
+        program
+            .argument(clock)
+            .argument(ROUND_TRIPS)
+            .unpinned()
+            .measure(b)
+    },
+    source: include_str!("process_switch.c"),
+    ..Benchmark::DEFAULT
+};
 
-/// The smallest step that the CPU-time clock makes between readings, in ns; `None` where it stands still.
-fn cpu_clock_step_ns() -> Option<f64> {
-    const READINGS: u32 = 1_000;
-    let readings: Vec<f64> = (0..READINGS).map(|_| now_ns(CPU_TIME)).collect();
-    let steps = readings.windows(2).map(|pair| pair[1] - pair[0]);
-    steps.filter(|ns| *ns > 0.0).reduce(f64::min)
-}
+pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
+    id: "study.switch_costs.thread_switch",
+    title: "Thread switch by yields, as published",
+    tags: &["context switch", "sched_yield"],
+    cases: Cases::Grid(&[("clock", CLOCKS)]),
+    // Two threads that run simultaneously use more CPU time than elapses.
+    quantity: Quantity::Level,
+    // The task that starts the two sleeps until they have ended: once in a run of 10 000 yields. Half of
+    // that, to allow for runs whose threads were faster.
+    expect: &[
+        at_least(Counter::VoluntarySwitches, 0.000_05),
+        calls(Sysno::SCHED_YIELD),
+    ],
+    // It is not known beforehand where unpinned tasks run.
+    disregards_neighbours: |_| true,
+    support,
+    run: |b| {
+        let clock = b.case().get("clock").to_owned();
+        let yields = runs(&clock) * YIELDS;
+        let program = program("switch_costs/thread_switch", yields);
+        program
+            .argument(clock)
+            .argument(YIELDS / 2)
+            .unpinned()
+            .measure(b)
+    },
+    source: include_str!("thread_switch.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const YIELD_ALONE: Benchmark = Benchmark {
+    id: "study.switch_costs.yield_alone",
+    title: "sched_yield of one task, as published",
+    tags: &["yield"],
+    expect: &[calls(Sysno::SCHED_YIELD)],
+    support,
+    run: |b| {
+        let program = program("switch_costs/yield_alone", ENTRIES);
+        program.argument(ENTRIES).measure(b)
+    },
+    source: include_str!("yield_alone.c"),
+    ..Benchmark::DEFAULT
+};
 
 #[cfg(test)]
 mod tests {
     use syscost_results::study::{Study, figures};
-
-    use super::*;
 
     fn published() -> Vec<(String, Vec<f64>)> {
         let study = Study::parse(include_str!("study.toml")).expect("a study");
@@ -139,21 +236,5 @@ mod tests {
         // The printed value of each loop before the empty one is subtracted.
         near(2.592_456 - figure("loop-100m"), figure("function-call"));
         near(2.671_331 - figure("loop-100m"), figure("system-call"));
-    }
-
-    #[test]
-    fn a_difference_is_of_two_runs() {
-        let run = |clock| Ok(if clock == CPU_TIME { 3_000.0 } else { 5_000.0 });
-        assert_eq!(By::Difference.result(0.5, run).unwrap(), 1_000.0);
-        assert_eq!(By::CpuTime.result(0.5, run).unwrap(), 3_000.0);
-        assert_eq!(By::Monotonic.result(0.5, run).unwrap(), 5_000.0);
-    }
-
-    #[test]
-    fn every_name_is_a_clock() {
-        for name in By::NAMES {
-            assert!(By::of(&Case::new([("clock", *name)])).is_ok(), "{name}");
-        }
-        assert!(By::of(&Case::new([("clock", "sundial")])).is_err());
     }
 }

@@ -1,146 +1,270 @@
 //! The whole-system experiment: processor, memory, network and file system of one machine, by trials
 //! between two readings of the time-stamp counter.
 
-pub(super) mod memory_access;
-pub(super) mod memory_bandwidth;
-pub(super) mod page_fault;
-pub(super) mod procedure_call;
-pub(super) mod switch;
-pub(super) mod system_call;
-pub(super) mod task_creation;
-pub(super) mod timing_overhead;
-
 use syscost_harness::prelude::*;
-use syscost_sys::arch;
-use syscost_sys::clock::{Clock, Source};
+use syscost_harness::thorough;
 
-/// Number of trials whose mean is a published result.
+use super::program::{program, support};
+
+/// Trials whose mean is a published result.
 const TRIALS: u64 = 10;
 
-/// Operations of a trial where they are short.
+/// Operations of a trial, as published.
 const MANY: u64 = 1_000_000;
 
-/// The counter that times trials: CPUID and RDTSC before, RDTSCP and CPUID after.
-struct Timer<'b> {
-    clock: &'b Clock,
-}
+/// Operations of a trial: fewer than published, unless there is time. READINGS is of calls without a
+/// system call as well.
+const READINGS: u64 = 100_000;
+const CALLS: u64 = 20_000;
+const ROUND_TRIPS: u64 = 1_000;
 
-impl Timer<'_> {
-    /// The result of `work`, and its duration in ns.
-    #[inline(always)]
-    fn time<T>(&self, work: impl FnOnce() -> T) -> (T, f64) {
-        let begun = arch::serialized_start();
-        let made = work();
-        let ended = arch::serialized_stop();
-        (made, self.clock.to_ns(ended.saturating_sub(begun)))
+/// Tasks of a trial: a million of them would take minutes at any time.
+const THREADS: u64 = 100;
+const PROCESSES: u64 = 10;
+
+/// Round trips of a trial where the run is thorough: a million of them would take minutes, too.
+const MANY_ROUND_TRIPS: u64 = 100_000;
+
+/// The first number where the run is thorough, else the second.
+fn thoroughly(many: u64, few: u64) -> u64 {
+    match thorough::is_asked() {
+        true => many,
+        false => few,
     }
 }
 
-/// The trials of a procedure, and how much they differed.
-struct Trials {
-    clock: Clock,
-    deviations: Vec<f64>,
-    /// The shortest result of all trials: an undisturbed one.
-    min: f64,
-}
+/// Operations of a trial whose system calls are counted, and the bytes that it fills, where those of a
+/// usual one would take too long.
+const COUNTED: u64 = 100;
+const COUNTED_BYTES: u64 = 1 << 20;
 
-impl Trials {
-    /// # Errors
-    /// Unsupported where there is no time-stamp counter that RDTSCP reads, or its rate is not known.
-    fn new(b: &Bencher) -> Result<Self, Failure> {
-        arch::rdtscp()?;
-        let clock = *b.clock();
-        match clock.source() {
-            Source::Tsc => Ok(Self::by(clock)),
-            Source::Cntvct | Source::ClockGettime | Source::Mock => {
-                let reason = "the time-stamp counter is not fit to be a clock here";
-                Err(Failure::Unsupported(reason.to_owned()))
+pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
+    id: "study.whole_system.timing_overhead",
+    title: "Timer overhead: time-stamp counter read, as published",
+    tags: &["rdtsc", "clock read"],
+    quantity: Quantity::Level,
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    support,
+    run: |b| {
+        let readings = thoroughly(MANY, READINGS);
+        program("whole_system/timing_overhead", TRIALS * readings)
+            .argument(readings)
+            .measure(b)
+    },
+    source: include_str!("timing_overhead.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
+    id: "study.whole_system.procedure_call",
+    title: "Procedure call, as published",
+    tags: &[
+        "function call",
+        "function call overhead",
+        "argument passing",
+    ],
+    cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7"])]),
+    quantity: Quantity::Level,
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    support,
+    run: |b| {
+        let (arguments, turns) = (b.case().number("arguments"), thoroughly(MANY, READINGS));
+        program("whole_system/procedure_call", TRIALS * turns)
+            .argument(arguments)
+            .argument(turns)
+            .measure(b)
+    },
+    source: include_str!("procedure_call.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
+    id: "study.whole_system.system_call",
+    title: "System call, as published",
+    tags: &["syscall", "null system call", "kernel entry"],
+    expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
+    support,
+    run: |b| {
+        let calls = thoroughly(MANY, CALLS);
+        program("whole_system/system_call", TRIALS * calls)
+            .counted(calls, COUNTED, TRIALS * COUNTED)
+            .measure(b)
+    },
+    source: include_str!("system_call.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const TASK_CREATION: Benchmark = Benchmark {
+    id: "study.whole_system.task_creation",
+    title: "Process and thread creation, as published",
+    tags: &["fork", "clone", "pthread_create"],
+    cases: Cases::List(&[
+        CaseSpec {
+            params: &[("task", "thread")],
+            expect: &[calls(Sysno::EXIT)],
+        },
+        CaseSpec {
+            params: &[("task", "process")],
+            expect: &[calls(Sysno::WAIT4), calls(Sysno::EXIT_GROUP)],
+        },
+    ]),
+    support,
+    run: |b| {
+        let task = b.case().get("task").to_owned();
+        let tasks = match task.as_str() {
+            "thread" => THREADS,
+            "process" => PROCESSES,
+            _ => return Err(b.case().unknown("task")),
+        };
+        program("whole_system/task_creation", TRIALS * tasks)
+            .argument(task)
+            .counted(tasks, PROCESSES, TRIALS * PROCESSES)
+            .measure(b)
+    },
+    source: include_str!("task_creation.c"),
+    ..Benchmark::DEFAULT
+};
+
+pub(super) const SWITCH: Benchmark = Benchmark {
+    id: "study.whole_system.switch",
+    title: "Context switch by pipes, as published",
+    tags: &["ping-pong", "process switch", "thread switch"],
+    cases: Cases::Grid(&[("between", &["threads", "processes"])]),
+    // Of a round trip.
+    expect: &[
+        exactly(Counter::Syscall(Sysno::READ), 2.0),
+        exactly(Counter::Syscall(Sysno::WRITE), 2.0),
+    ],
+    support,
+    run: |b| {
+        let between = b.case().get("between").to_owned();
+        let round_trips = thoroughly(MANY_ROUND_TRIPS, ROUND_TRIPS);
+        program("whole_system/switch", TRIALS * round_trips)
+            .argument(between)
+            .counted(round_trips, COUNTED, TRIALS * COUNTED)
+            .measure(b)
+    },
+    source: include_str!("switch.c"),
+    ..Benchmark::DEFAULT
+};
+
+/// Of the 21 published sizes, 2^10 to 2^30 bytes, every other one but 2^12, and 2^15, where the first border was.
+const SIZES: [&str; 11] = [
+    "1K", "16K", "32K", "64K", "256K", "1M", "4M", "16M", "64M", "256M", "1G",
+];
+
+/// Up to this size in bytes a trial has as many accesses as published.
+const QUICK: u64 = 32 << 10;
+
+/// Accesses of a trial beyond.
+const FEW: u64 = 20_000;
+
+/// From this size in bytes on shuffling the chain takes long, at this rate in bytes per second.
+const EXPENSIVE: u64 = 64 << 20;
+const SHUFFLED_PER_SECOND: f64 = 1e9;
+
+pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
+    id: "study.whole_system.memory_access",
+    title: "Memory access latency, as published",
+    tags: &["load latency", "pointer chasing"],
+    cases: Cases::Here(|| {
+        let case = |size| {
+            let case = Case::new([("size", size)]);
+            match case.number("size") {
+                bytes if bytes < EXPENSIVE => case,
+                bytes => case.expensive(bytes as f64 / SHUFFLED_PER_SECOND),
             }
+        };
+        SIZES.map(case).into()
+    }),
+    quantity: Quantity::Level,
+    expect: &[exactly(Counter::OtherSyscalls, 0.0)],
+    support,
+    run: |b| {
+        let bytes = b.case().number("size");
+        let accesses = match bytes <= QUICK {
+            true => MANY,
+            false => thoroughly(MANY, FEW),
+        };
+        program("whole_system/memory_access", TRIALS * accesses)
+            .counted(accesses, COUNTED, TRIALS * COUNTED)
+            // What is counted does not depend on the size.
+            .counted(bytes, bytes.min(COUNTED_BYTES), TRIALS * COUNTED)
+            .filling(bytes)
+            .measure(b)
+    },
+    source: include_str!("memory_access.c"),
+    ..Benchmark::DEFAULT
+};
+
+/// Bytes of both arrays, as published.
+const GIGABYTE: u64 = 1_000_000_000;
+
+/// Trials of a bandwidth: fewer than published, unless there is time.
+const FEW_TRIALS: u64 = 3;
+
+pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
+    id: "study.whole_system.memory_bandwidth",
+    // It is of a gigabyte, and its words are added up by code that was not optimised.
+    revision: 2,
+    title: "Memory bandwidth of two threads, as published",
+    tags: &["read bandwidth", "write bandwidth"],
+    unit: Unit::BytesPerSecond,
+    better: Better::Higher,
+    // For the pinned program one of the two operations is enough to see the effect.
+    cases: Cases::Here(|| {
+        let case = |(op, cpus)| Case::new([("op", op), ("cpus", cpus)]);
+        [("read", "all"), ("write", "all"), ("read", "one")]
+            .map(case)
+            .into()
+    }),
+    setup: Setup::Expensive { seconds: 0.5 },
+    // The end of each thread.
+    expect: &[exactly(Counter::Syscall(Sysno::EXIT), 2.0)],
+    support,
+    run: |b| {
+        let op = b.case().get("op").to_owned();
+        let trials = thoroughly(TRIALS, FEW_TRIALS);
+        let program = program("whole_system/memory_bandwidth", trials)
+            .argument(op)
+            .argument(trials)
+            .counted(GIGABYTE, COUNTED_BYTES, trials)
+            .filling(GIGABYTE)
+            .in_unit(Unit::BytesPerSecond);
+        match b.case().is("cpus", "all", "one")? {
+            true => program.unpinned().measure(b),
+            false => program.measure(b),
         }
-    }
+    },
+    source: include_str!("memory_bandwidth.c"),
+    ..Benchmark::DEFAULT
+};
 
-    /// A published result: the mean of ten trials.
-    #[inline(always)]
-    fn mean(
-        &mut self,
-        mut trial: impl FnMut(&Timer<'_>) -> Result<f64, Failure>,
-    ) -> Result<f64, Failure> {
-        let timer = Timer { clock: &self.clock };
-        let results = (0..TRIALS).map(|_| trial(&timer));
-        let results: Vec<f64> = results.collect::<Result<_, _>>()?;
-        let (mean, deviation) = mean_and_deviation(&results);
-        self.deviations.push(deviation);
-        self.min = results.into_iter().fold(self.min, f64::min);
-        Ok(mean)
-    }
+/// Pages of a trial.
+const TOUCHED: u64 = 20;
 
-    /// The mean of ten trials of `operations` each, in ns per operation.
-    #[inline(always)]
-    fn per_operation<T>(
-        &mut self,
-        operations: u64,
-        mut trial: impl FnMut() -> Result<T, Failure>,
-    ) -> Result<f64, Failure> {
-        self.mean(|timer| {
-            let (made, ns) = timer.time(&mut trial);
-            made?;
-            Ok(ns / operations as f64)
-        })
-    }
-
-    /// The typical standard deviation of the trials of a result.
-    fn deviation(&self) -> f64 {
-        super::procedure::median(&self.deviations)
-    }
-
-    /// Trials that this clock times.
-    fn by(clock: Clock) -> Self {
-        Self {
-            clock,
-            deviations: Vec::new(),
-            min: f64::INFINITY,
-        }
-    }
-
-    /// Trials of something else, timed by the same clock.
-    fn beside(&self) -> Self {
-        Self::by(self.clock)
-    }
-
-    /// Details the deviation of times, as published.
-    fn detail(&self, b: &mut Bencher) {
-        b.detail("trials_stddev_ns", self.deviation());
-    }
-}
-
-/// The mean of some values, and their sample standard deviation.
-fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares = values.iter().map(|value| (value - mean).powi(2));
-    (mean, (squares.sum::<f64>() / (count - 1.0)).sqrt())
-}
+pub(super) const PAGE_FAULT: Benchmark = Benchmark {
+    id: "study.whole_system.page_fault",
+    title: "Major page fault of a mapped file, as published",
+    tags: &["major fault", "mmap"],
+    expect: &[
+        within(Counter::MajorFaults, 0.9, 1.1),
+        at_most(Counter::VoluntarySwitches, 2.0),
+    ],
+    disregards_neighbours: |_| true,
+    support,
+    run: |b| {
+        program("whole_system/page_fault", TRIALS * TOUCHED)
+            .in_scratch_folder()
+            .measure(b)
+    },
+    source: include_str!("page_fault.c"),
+    ..Benchmark::DEFAULT
+};
 
 #[cfg(test)]
 mod tests {
     use syscost_results::study::{Quantity, Study};
-
-    use super::*;
-
-    #[test]
-    fn a_result_is_the_mean_of_ten_trials() {
-        let (mean, deviation) = mean_and_deviation(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
-        assert_eq!(mean, 5.0);
-        assert!((deviation - 32_f64.sqrt() / 7_f64.sqrt()).abs() < 1e-12);
-        let mut trials = Trials::by(Clock::system());
-        let mut number = 0.0;
-        let result = trials.mean(|_| {
-            number += 1.0;
-            Ok(number)
-        });
-        assert_eq!((result.unwrap(), number), (5.5, 10.0));
-        assert_eq!((trials.deviations.len(), trials.min), (1, 1.0));
-    }
 
     #[test]
     fn the_study_has_the_figures_of_the_text() {
@@ -165,7 +289,7 @@ mod tests {
             with(|one| one.table == "Memory" && !one.published.is_empty()),
             [
                 "access-16k",
-                "access-256m",
+                "access-1g",
                 "l1-border",
                 "l2-border",
                 "l3-border",

@@ -27,7 +27,7 @@ pub(super) fn file_in_memory() -> Result<OwnedFd, Failure> {
 }
 
 /// The reading and the writing end of a pipe.
-pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
+pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
     pipe_with(PipeFlags::CLOEXEC).map_err(|error| Failure::of("make a pipe", error))
 }
 

@@ -18,7 +18,16 @@ const KNOWN_SHARE: f64 = 0.2;
 /// long as the median row.
 const LONG: f64 = 5.0;
 
-/// Leaves out the rows that take longest where the time left is too short for the minimum number of
+/// A row whose times are known.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    index: usize,
+    /// See [`crate::session::Options::tiers`].
+    tier: usize,
+    takes: Takes,
+}
+
+/// Leaves out the rows of the last tier, and of these the ones that take longest, where the time left is too short for the minimum number of
 /// rounds of all rows: an interval for most rows is worth more than a range for all. In the first
 /// round, unmeasured rows are assumed to take what the others take. Where there is time for the
 /// minimum number of rounds, but not for those that will likely be needed, since not all of them
@@ -28,20 +37,20 @@ const LONG: f64 = 5.0;
 pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
-    let takes: Vec<(usize, Option<Takes>)> = active_in_all(sides)
+    let (known, unknown): (Vec<Known>, Vec<Known>) = active_in_all(sides)
         .into_iter()
         .map(|index| {
             let takes = sides.iter().map(|side| side.states[index].takes);
-            let sum = takes.reduce(Takes::plus);
-            (index, sum.filter(|takes| takes.longest_s > 0.0))
+            Known {
+                index,
+                tier: first.states[index].tier,
+                takes: takes.reduce(Takes::plus).unwrap_or_default(),
+            }
         })
-        .collect();
-    let known: Vec<(usize, Takes)> = takes
-        .iter()
-        .filter_map(|(index, takes)| Some((*index, (*takes)?)))
-        .collect();
-    let unknown = takes.len() - known.len();
-    if unknown > 0 && (known.len() as f64) < KNOWN_SHARE * takes.len() as f64 {
+        .partition(|row| row.takes.longest_s > 0.0);
+    let next_tier = unknown.iter().map(|row| row.tier).min().unwrap_or(0);
+    let unknown = unknown.len();
+    if unknown > 0 && (known.len() as f64) < KNOWN_SHARE * (known.len() + unknown) as f64 {
         return;
     }
     // At least the first round is under way.
@@ -68,7 +77,7 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
                 false => too_long,
             }
         }
-        _ => too_long_of_some(known, unknown, fewest, left_s(fewest)),
+        _ => too_long_of_some(known, unknown, next_tier, fewest, left_s(fewest)),
     };
     for index in out {
         let is_measured = sides
@@ -102,49 +111,66 @@ fn too_short(budget_s: f64, longest_s: f64, min_rounds: u32, all_s: f64) -> Stri
 }
 
 /// How long this many rounds of these rows take, in seconds, with the minimum number of samples.
-fn needed_s<'a>(rows: impl IntoIterator<Item = &'a (usize, Takes)>, rounds: f64) -> f64 {
-    let each_s = rows.into_iter().map(|(_, takes)| takes.longest_s);
+fn needed_s<'a>(rows: impl IntoIterator<Item = &'a Known>, rounds: f64) -> f64 {
+    let each_s = rows.into_iter().map(|row| row.takes.longest_s);
     SHRINKS * rounds * each_s.sum::<f64>()
 }
 
-/// The rows to leave out so that the rest is not too much: the longest
-/// first, and only those that take longer than `min_s`.
+/// The rows to leave out so that the rest is not too much: those of the last tier first, of a tier
+/// the longest, and only those that `may_go`.
 fn left_out(
-    mut rows: Vec<(usize, Takes)>,
-    min_s: f64,
-    is_too_much: impl Fn(&[(usize, Takes)]) -> bool,
+    mut rows: Vec<Known>,
+    may_go: impl Fn(&Known) -> bool,
+    is_too_much: impl Fn(&[Known]) -> bool,
 ) -> Vec<usize> {
-    rows.sort_by(|(_, a), (_, b)| b.longest_s.total_cmp(&a.longest_s));
-    let out = (0..rows.len())
-        .take_while(|out| rows[*out].1.longest_s > min_s && is_too_much(&rows[*out..]));
-    let out = out.count();
-    rows[..out].iter().map(|(index, _)| *index).collect()
+    rows.sort_by(|a, b| {
+        let by_time = b.takes.longest_s.total_cmp(&a.takes.longest_s);
+        b.tier.cmp(&a.tier).then(by_time)
+    });
+    let mut out = Vec::new();
+    while let Some(next) = rows.iter().position(&may_go)
+        && is_too_much(&rows)
+    {
+        out.push(rows.remove(next));
+    }
+    // Those that went in vain, before a longer one of an earlier tier had to go as well.
+    for at in (0..out.len()).rev() {
+        rows.push(out[at]);
+        match is_too_much(&rows) {
+            true => rows.truncate(rows.len() - 1),
+            false => drop(out.remove(at)),
+        }
+    }
+    out.into_iter().map(|row| row.index).collect()
 }
 
 /// The time from which a row counts as much longer than the median of these, in seconds.
-fn long_s(rows: &[(usize, Takes)]) -> f64 {
-    let all: Vec<f64> = rows.iter().map(|(_, takes)| takes.longest_s).collect();
+fn long_s(rows: &[Known]) -> f64 {
+    let all: Vec<f64> = rows.iter().map(|row| row.takes.longest_s).collect();
     LONG * median(&all).unwrap_or(0.0)
 }
 
 /// The rows to leave out so that `to_go` rounds fit into the time left; only those that take longer than
 /// `min_s`.
-fn too_long(rows: Vec<(usize, Takes)>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
-    left_out(rows, min_s, |rest| {
+fn too_long(rows: Vec<Known>, min_s: f64, to_go: u32, left_s: f64) -> Vec<usize> {
+    let is_long = |row: &Known| row.takes.longest_s > min_s;
+    left_out(rows, is_long, |rest| {
         needed_s(rest, f64::from(to_go)) > left_s
     })
 }
 
-/// As [`too_long`], while some rows are unmeasured. Only rows that take much longer than the median
-/// are left out for them.
+/// As [`too_long`], while some rows are unmeasured, the first of them in this tier. Only rows that
+/// take much longer than the median are left out for them, and none of a tier before theirs.
 fn too_long_of_some(
-    known: Vec<(usize, Takes)>,
+    known: Vec<Known>,
     unknown: usize,
+    next_tier: usize,
     to_go: u32,
     left_s: f64,
 ) -> Vec<usize> {
     let min_s = long_s(&known);
-    left_out(known, min_s, |rest| {
+    let may_go = |row: &Known| row.takes.longest_s > min_s && row.tier >= next_tier;
+    left_out(known, may_go, |rest| {
         needed_for_all_s(rest, unknown, to_go) > left_s
     })
 }
@@ -152,10 +178,10 @@ fn too_long_of_some(
 /// How long this many rounds of these rows and of `unknown` others take, in seconds, with the
 /// minimum number of samples: each of the others as long as a known one, plus one more round and
 /// its evidence.
-fn needed_for_all_s(known: &[(usize, Takes)], unknown: usize, to_go: u32) -> f64 {
+fn needed_for_all_s(known: &[Known], unknown: usize, to_go: u32) -> f64 {
     let rounds = f64::from(to_go);
     let others = unknown as f64 / known.len().max(1) as f64;
-    let evidence_s: f64 = known.iter().map(|(_, takes)| takes.evidence_s).sum();
+    let evidence_s: f64 = known.iter().map(|row| row.takes.evidence_s).sum();
     needed_s(known, rounds + others * (rounds + 1.0)) + others * evidence_s
 }
 
@@ -163,14 +189,32 @@ fn needed_for_all_s(known: &[(usize, Takes)], unknown: usize, to_go: u32) -> f64
 mod tests {
     use super::*;
 
-    fn rows(work_s: &[f64]) -> Vec<(usize, Takes)> {
-        let takes = |&longest_s| Takes {
-            longest_s,
-            work_s: 0.0,
-            evidence_s: 1.0,
-            waited_s: 9.0,
+    fn rows(work_s: &[f64]) -> Vec<Known> {
+        let known = |(index, &longest_s)| Known {
+            index,
+            tier: 0,
+            takes: Takes {
+                longest_s,
+                work_s: 0.0,
+                evidence_s: 1.0,
+                waited_s: 9.0,
+            },
         };
-        work_s.iter().map(takes).enumerate().collect()
+        work_s.iter().enumerate().map(known).collect()
+    }
+
+    #[test]
+    fn rows_of_a_later_tier_are_left_out_before_longer_ones() {
+        let mut rows = rows(&[0.1, 1.0, 0.2, 0.3]);
+        (rows[2].tier, rows[3].tier) = (1, 1);
+        let out = |left_s| too_long(rows.clone(), 0.0, 5, left_s);
+        assert_eq!((out(6.5), out(5.1)), (vec![3], vec![3, 2]));
+        assert_eq!(out(3.0), [1], "the others went in vain");
+        assert_eq!(out(1.0), [3, 2, 1]);
+        // Long ones make way for those that are not measured yet, unless these are of a later tier.
+        rows[1].takes.longest_s = 9.0;
+        let out_of = |next_tier| too_long_of_some(rows.clone(), 9, next_tier, 5, 1.0);
+        assert_eq!((out_of(0), out_of(1)), (vec![1], vec![]));
     }
 
     #[test]
@@ -201,7 +245,7 @@ mod tests {
     #[test]
     fn rows_not_measured_yet_are_believed_to_take_what_others_take() {
         // Three of nine are known: 0.9 * (5 * 1.2 + 2 * 6 * 1.2) + 2 * 3 = 24.4 s for all.
-        let out = |left_s| too_long_of_some(rows(&[0.1, 1.0, 0.1]), 6, 5, left_s);
+        let out = |left_s| too_long_of_some(rows(&[0.1, 1.0, 0.1]), 6, 0, 5, left_s);
         assert_eq!(out(25.0), [0; 0]);
         assert_eq!(out(24.0), [1]);
         assert_eq!(out(1.0), [1], "the others take no longer than most");

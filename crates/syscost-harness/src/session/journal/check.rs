@@ -11,7 +11,7 @@ use super::{Header, Record};
 use crate::bencher::Findings;
 use crate::session::Profile;
 use crate::trial::Trial;
-use crate::{congestion, directory, drop_caches, nfs, peer, real_time};
+use crate::{congestion, directory, drop_caches, nfs, peer, real_time, thorough};
 
 /// Maximum size of a journal that is read, in bytes: a careful run of the whole catalogue writes a
 /// tenth of it.
@@ -119,6 +119,7 @@ fn is_variable(name: &str, value: &str) -> bool {
         peer::TOKEN_FILE => peer::is_token_file(value),
         directory::VARIABLE => directory::parse(value).is_some(),
         drop_caches::VARIABLE => value == drop_caches::GRANTED,
+        thorough::VARIABLE => value == thorough::ASKED,
         real_time::VARIABLE => value.len() <= MAX_VALUE,
         _ => {
             let mut known = Trial::ALL.iter().map(|trial| trial.variable());
@@ -328,7 +329,11 @@ mod tests {
             let set = (congestion::VARIABLE.to_owned(), Some(value.to_owned()));
             refused(|header| header.config.environment.extend([set]), "variable");
         }
-        for (name, value) in [(real_time::VARIABLE, "1"), (congestion::VARIABLE, "cubic")] {
+        for (name, value) in [
+            (real_time::VARIABLE, "1"),
+            (thorough::VARIABLE, thorough::ASKED),
+            (congestion::VARIABLE, "cubic"),
+        ] {
             let mut legal = tests::header();
             let set = (name.to_owned(), Some(value.to_owned()));
             legal.config.environment.extend([set]);

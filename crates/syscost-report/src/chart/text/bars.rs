@@ -6,14 +6,16 @@ use super::TextOptions;
 use super::lines::{axis, column_of};
 use crate::chart::{Bar, Begin, Scale, bars::ends};
 use crate::names::distinct;
-use crate::paint::{self, DIM};
+use crate::paint::{self, DIM, HEADING};
 use crate::units::quantity;
 
 /// Maximum length of a bar, in columns.
 const WIDEST: usize = 50;
 
-pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
+/// Bars in groups, each below its heading unless that is empty.
+pub(super) fn draw(groups: &[(&str, &[Bar])], unit: Unit, options: TextOptions) -> String {
     let paint = options.paint();
+    let bars: Vec<&Bar> = groups.iter().flat_map(|(_, bars)| *bars).collect();
     let values: Vec<String> = bars
         .iter()
         .map(|bar| quantity(unit, bar.value.median))
@@ -30,10 +32,17 @@ pub(super) fn draw(bars: &[Bar], unit: Unit, options: TextOptions) -> String {
         Begin::Zero,
         (0.0, room as f64),
     );
+    let headings = groups.iter().flat_map(|(heading, bars)| {
+        let others = std::iter::repeat_n("", bars.len().saturating_sub(1));
+        std::iter::once(*heading).take(bars.len()).chain(others)
+    });
     let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
     let labels = distinct(&labels, label_width).into_iter();
     let mut out = String::new();
-    for ((bar, label), value) in bars.iter().zip(labels).zip(values) {
+    for (((bar, label), value), heading) in bars.iter().zip(labels).zip(values).zip(headings) {
+        if !heading.is_empty() {
+            out.push_str(&format!("{}\n", paint.text(HEADING, heading)));
+        }
         // A name that cannot be shortened stands above its line.
         let label = label.unwrap_or_else(|| {
             out.push_str(&format!("{}\n", bar.label));

@@ -22,7 +22,7 @@ pub(super) fn draw(bins: &[(f64, u64)], unit: Unit, options: TextOptions) -> Str
             },
         })
         .collect();
-    bars::draw(&bars, Unit::Percent, options)
+    bars::draw(&[("", &bars)], Unit::Percent, options)
 }
 
 /// At most [`MAX_LINES`] ranges that have values: the smallest and largest value of each, and the

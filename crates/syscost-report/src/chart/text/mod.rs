@@ -8,7 +8,7 @@ mod lines;
 
 use syscost_results::Unit;
 
-use super::{Chart, Distribution, Labels};
+use super::{Bar, Chart, Distribution, Labels};
 use crate::paint::{DIM, HEADING, Paint};
 use crate::wrap::wrap;
 
@@ -41,7 +41,7 @@ impl TextOptions {
 /// exist as pictures only (violins, lines over runs).
 pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) -> Option<String> {
     let body = match chart {
-        Chart::Bars(bars) => bars::draw(bars, unit, options),
+        Chart::Bars(bars) => bars::draw(&[("", bars)], unit, options),
         Chart::Curve { parameter, lines } => lines::curve(parameter, lines, unit, options),
         Chart::Ecdf(distributions) => lines::ecdf(distributions, unit, options),
         Chart::Heatmap {
@@ -60,6 +60,20 @@ pub fn text(chart: &Chart, unit: Unit, labels: &Labels, options: TextOptions) ->
         Chart::Violin(_) | Chart::OverRuns { .. } => return None,
     };
     Some(framed(&body, labels, options))
+}
+
+/// Bars in groups with headings.
+pub(crate) fn groups(
+    groups: &[(String, Vec<Bar>)],
+    unit: Unit,
+    labels: &Labels,
+    options: TextOptions,
+) -> String {
+    let groups = groups
+        .iter()
+        .map(|(heading, bars)| (heading.as_str(), bars.as_slice()));
+    let groups: Vec<_> = groups.collect();
+    framed(&bars::draw(&groups, unit, options), labels, options)
 }
 
 /// How often each value occurred, one line per range of values.

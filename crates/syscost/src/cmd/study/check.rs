@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use syscost_benches::CATALOGUE;
 use syscost_harness::{Catalogue, Row};
-use syscost_results::study::{Lines, Quantity, Study, StudyError, means};
+use syscost_results::study::{CountLine, Lines, Quantity, Study, StudyError, means};
 use syscost_results::{Unit, row_name};
 
 use super::counts::Counts;
@@ -40,26 +40,28 @@ pub(super) fn check(
                 row(name, quantity.unit, &rows).map_err(|what| error(quantity, field, line, &what))
             }
         };
-        let repeated = find(&quantity.as_published, "as_published", places.as_published)?;
+        // What a program of the study's own counts, only a run knows.
+        let repeated = match quantity.is_own() {
+            true => None,
+            false => find(&quantity.as_published, "as_published", places.as_published)?,
+        };
         let ours = find(&quantity.ours, "ours", places.ours)?;
         let claimed = match &quantity.as_published {
             Some(_) => repeated,
             None => ours,
         };
-        for (claim, &line) in quantity.claims.iter().zip(&places.counted) {
-            let name = &claim.counted;
+        for place in &places.counted {
             match claimed {
                 Some(row) => claims.push(Counted {
                     quantity,
-                    line,
-                    name,
+                    place,
                     row,
                 }),
                 // Only a run has the rows of a far end.
                 None if quantity.as_published.is_some() || quantity.ours.is_some() => {}
                 None => {
                     let what = "there is no row that could count it; give `ours` or `as_published`";
-                    return Err(error(quantity, "counted", line, what));
+                    return Err(error(quantity, place.field, place.line, what));
                 }
             }
         }
@@ -70,7 +72,8 @@ pub(super) fn check(
         let of_row = known.entry(claim.row.name());
         let of_row = of_row.or_insert_with(|| counts.of(claim.row));
         if let Some(problem) = of_row.as_ref().and_then(|known| claim.problem(known)) {
-            return Err(error(claim.quantity, "counted", claim.line, &problem));
+            let CountLine { field, line, .. } = claim.place;
+            return Err(error(claim.quantity, field, *line, &problem));
         }
     }
     Ok(())
@@ -81,12 +84,10 @@ fn error(quantity: &Quantity, field: &str, line: usize, what: &str) -> StudyErro
     StudyError { line, problem }
 }
 
-/// A count that a claim is about.
+/// A count that a claim or a reason names.
 struct Counted<'s> {
     quantity: &'s Quantity,
-    /// Where the claim names it.
-    line: usize,
-    name: &'s str,
+    place: &'s CountLine,
     /// The row that counts it.
     row: &'s Row,
 }
@@ -96,12 +97,12 @@ impl Counted<'_> {
     fn is_declared(&self) -> bool {
         let own = self.row.case.expect();
         let mut all = self.row.benchmark.expect.iter().chain(own);
-        all.any(|expect| expect.counter.claim() == self.name)
+        all.any(|expect| expect.counter.claim() == self.place.name)
     }
 
     /// Explains that there is no such count, if the row has only the `known` ones.
     fn problem(&self, known: &[String]) -> Option<String> {
-        let (name, row) = (self.name, self.row.name());
+        let (name, row) = (&self.place.name, self.row.name());
         if known.iter().any(|one| one == name) {
             return None;
         }

@@ -108,6 +108,11 @@ pub(super) enum Mark {
     Uncounted,
     /// What follows counts again.
     Counted,
+    /// A program that the operation has started begins: until it ends, all calls but the
+    /// operation's own count.
+    ProgramBegins,
+    /// The program has ended.
+    ProgramEnds,
 }
 
 /// The operation of a mark: a prctl that no kernel has, and answers with an error. A container's own
@@ -121,10 +126,13 @@ impl Mark {
         if number != libc::SYS_prctl || arguments[0] != MARK {
             return None;
         }
-        Some(match arguments[1] {
-            0 => Mark::Uncounted,
-            _ => Mark::Counted,
-        })
+        match arguments[1] {
+            0 => Some(Mark::Uncounted),
+            1 => Some(Mark::Counted),
+            2 => Some(Mark::ProgramBegins),
+            3 => Some(Mark::ProgramEnds),
+            _ => None,
+        }
     }
 }
 

@@ -141,22 +141,35 @@ struct Roomy<T> {
 
 /// How many parts that do not count each task has begun and not ended.
 #[derive(Default)]
-struct Paused(BTreeMap<u32, u32>);
+struct Paused {
+    /// How often each task has said so, and not yet that it counts again.
+    depths: BTreeMap<u32, u32>,
+    /// Whether a program that the operation has started is between its marks.
+    is_in_program: bool,
+}
 
 impl Paused {
     /// Takes note of a task's mark.
     fn mark(&mut self, task: u32, mark: Mark) {
-        let depth = self.0.entry(task).or_default();
-        *depth = match mark {
-            Mark::Uncounted => *depth + 1,
-            Mark::Counted => depth.saturating_sub(1),
-        };
+        match mark {
+            Mark::Uncounted => *self.depths.entry(task).or_default() += 1,
+            Mark::Counted => {
+                let depth = self.depths.entry(task).or_default();
+                *depth = depth.saturating_sub(1);
+            }
+            Mark::ProgramBegins => self.is_in_program = true,
+            Mark::ProgramEnds => self.is_in_program = false,
+        }
     }
 
-    /// Whether a task's calls count: not while it has paused, or the operation's own task has.
+    /// Whether a task's calls count: not while it has paused, or the operation's own task has; but those
+    /// of a program that the operation's own task waits for meanwhile.
     fn counts(&self, task: u32, own: u32) -> bool {
-        let is_paused = |task| self.0.get(&task).is_some_and(|depth| *depth > 0);
-        !is_paused(own) && !is_paused(task)
+        let is_paused = |task| self.depths.get(&task).is_some_and(|depth| *depth > 0);
+        match self.is_in_program {
+            true => task != own,
+            false => !is_paused(own) && !is_paused(task),
+        }
     }
 }
 

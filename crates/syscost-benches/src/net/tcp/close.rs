@@ -1,0 +1,233 @@
+//! An open TCP connection is closed in order, by FIN and acknowledgment both ways.
+//!
+//! ## Measures
+//! From the call that sends this end's FIN (shutdown) to the far end's FIN, which this end waits
+//! for, and the close of the descriptor. The far end, which waits to receive, wakes, finds the
+//! connection's end and closes. With `path=loopback` the far end is a process on the same CPU,
+//! with `path=remote` the `syscost serve` that `--peer` names.
+//! ## Does not measure
+//! Opening the connection, which is done before (`net.tcp.connect`, whose `step=connect` has both).
+//! TIME_WAIT, in which the kernel keeps what is left of the connection for a minute. Data that is
+//! still to be sent or read: there is none.
+//! ## Interpretation
+//! On loopback it contains two context switches; over a path with delay it takes one round trip. A
+//! program that closes without waiting for the far end pays for a shutdown alone, and one that
+//! resets (`net.tcp.connect`, `step=reset`) for no answer. TIME_WAIT stays at this end, which
+//! closes first: the port can serve connections to any other far end, and each process has its
+//! own.
+//! ## Source
+//! RFC 9293, 3.6; the teardown that courses on operating systems have their students measure.
+
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+
+use rustix::net::{Shutdown, connect, shutdown};
+use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
+use syscost_harness::prelude::*;
+use syscost_net::Service;
+use syscost_net::service::IsOver;
+use syscost_net::service::connections::{self, Accept};
+use syscost_net::socket::Tcp;
+use syscost_net::wire::Close;
+use syscost_sys::process::Batch;
+
+use super::connect::{new_socket, next_byte};
+use super::ports::Budget;
+use crate::net::backlog::{self, Accepting, BACKLOG, Backlog, Last};
+use crate::net::far_end::{self, Family, Path, remote_family};
+use crate::net::setting;
+use crate::syscall::{Bad, must};
+
+pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
+    id: "net.tcp.close",
+    title: "TCP connection teardown",
+    tags: &[
+        "connection close",
+        "orderly close",
+        "orderly release",
+        "shutdown",
+        "fin",
+        "time_wait",
+    ],
+    cases: Cases::Here(cases),
+    full: |case| !setting::is_usual_path(case),
+    support: far_end::support,
+    run,
+    source: include_str!("close.rs"),
+    ..Benchmark::DEFAULT
+};
+
+fn cases() -> Vec<Case> {
+    let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
+    let far = remote_family().map(|family| (Path::REMOTE, family));
+    let paths = near.into_iter().chain(far);
+    paths
+        .map(|(path, family)| setting::case(path, family, None, []))
+        .collect()
+}
+
+/// The far end sends a byte, by which this end knows that it has the connection, and waits for its
+/// end.
+const RULE: Accept = Accept {
+    close: Close::AfterPeer,
+    first_byte: true,
+    only_from: None,
+};
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let path = Path::of(b.case())?;
+    path.announce(b, 0)?;
+    // What both ends do without closing is subtracted.
+    b.expect(together(Sysno::SHUTDOWN, 1.0));
+    b.expect(together(Sysno::RECVFROM, 1.0));
+    b.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
+    b.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
+    // On one CPU this end waits for the far end's FIN, and the far end for this one's.
+    b.expect(match path.is_loopback() {
+        true => within(Counter::Switches, 1.9, 4.2),
+        false => within(Counter::Switches, 0.5, 2.3),
+    });
+    // Else the byte that the far end sends preempts it, and it waits for the end later.
+    let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+    let (closer, account) = b.single_together(path.placement(), |cpus| {
+        let (far, address, last) = accepting(RULE, &path, cpus)?;
+        Ok(far.led_by(Closer::new(address, last)?))
+    })?;
+    let made = closer.budget.made();
+    closer.backlog.claim(b, made, &account);
+    closer.backlog.claim_counted(b, "Tcp.ActiveOpens", made);
+    let claimed = b.case().get(Family::KEY).to_owned();
+    let is = Family::of_address(closer.address.ip()).name();
+    b.claim_equal("family of its addresses", claimed, is.to_owned(), "address");
+    closer.budget.detail(b);
+    Ok(())
+}
+
+/// A far end that accepts connections and ends them by this rule.
+fn accepting(rule: Accept, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
+    let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
+        connections::accept(listener, &rule, is_over)
+    };
+    let service = Service::Accept {
+        close: rule.close,
+        first_byte: rule.first_byte,
+        backlog: BACKLOG,
+    };
+    backlog::accepting(path, cpus, &Tcp::default(), serve, &service)
+}
+
+/// The measuring side.
+struct Closer {
+    address: SocketAddr,
+    /// Set where the far end is a partner, which ends with its last connection.
+    last: Option<Last>,
+    budget: Budget,
+    backlog: Backlog,
+    /// The connection to be closed next.
+    open: Option<OwnedFd>,
+}
+
+impl Closer {
+    fn new(address: SocketAddr, last: Option<Last>) -> Result<Self, Failure> {
+        Ok(Self {
+            address,
+            last,
+            budget: Budget::read()?,
+            backlog: Backlog::watch(),
+            open: None,
+        })
+    }
+
+    /// Opens a connection that the far end has accepted.
+    fn opened(&self) -> Result<OwnedFd, Bad> {
+        let socket = new_socket(self.address)?;
+        connect(&socket, &self.address)?;
+        must(next_byte(&socket)? == 1)?;
+        Ok(socket)
+    }
+
+    #[cold]
+    fn failed(&self, bad: Bad) -> Failure {
+        let number = self.budget.made();
+        Failure::of(&format!("connection {number} to {}", self.address), bad)
+    }
+}
+
+impl Lead for Closer {
+    const IS_PREPARED: bool = true;
+
+    fn prepare(&mut self) -> Result<(), Failure> {
+        // The far end attends to one connection at a time.
+        self.open = None;
+        self.budget.spend()?;
+        let opened = self.opened().map_err(|bad| self.failed(bad))?;
+        self.open = Some(opened);
+        Ok(())
+    }
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        for _ in 0..turns {
+            let missing = || Failure::Broken("closes a connection before it is open".into());
+            let socket = self.open.take().ok_or_else(missing)?;
+            close(socket).map_err(|bad| self.failed(bad))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.open = None;
+        if let Some(last) = &self.last {
+            last.announce(self.budget.made() + 1);
+            self.prepare()?;
+            self.turns(1)?;
+        }
+        self.backlog.end();
+        Ok(())
+    }
+}
+
+/// Sends a FIN, and waits for the far end's.
+#[inline(always)]
+fn close(socket: OwnedFd) -> Result<(), Bad> {
+    shutdown(&socket, Shutdown::Write)?;
+    must(next_byte(&socket)? == 0)?;
+    drop(socket);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What closing twenty connections leads to, with a far end that follows this rule.
+    fn closed(rule: Accept) -> Option<Result<(u64, u64), Failure>> {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return None;
+        };
+        let case = Case::new([(Path::KEY, Path::LOOPBACK), (Family::KEY, "ipv4")]);
+        let (far, address, last) = accepting(rule, &Path::of(&case).unwrap(), &cpus).unwrap();
+        let closer = Closer::new(address, last).unwrap();
+        let done = far.led_by(closer).perform([1; 20]);
+        Some(done.map(|(closer, account)| (closer.budget.made(), account.connections)))
+    }
+
+    #[test]
+    fn each_connection_is_closed_by_both_ends() {
+        if let Some(done) = closed(RULE) {
+            // And the last one.
+            assert_eq!(done.unwrap(), (21, 21));
+        }
+    }
+
+    #[test]
+    fn a_reset_is_no_orderly_close() {
+        let rule = Accept {
+            close: Close::Rst,
+            ..RULE
+        };
+        if let Some(done) = closed(rule) {
+            assert!(matches!(done, Err(Failure::Failed(_))), "{done:?}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The programs of the studies: started as processes of their own, and read.
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+
+use syscost_harness::directory;
+use syscost_harness::prelude::*;
+use syscost_results::study::Study;
+use syscost_sys::audit::uncounted;
+use syscost_sys::cpu;
+use syscost_sys::memory;
+use syscost_sys::scratch::{self, Tree};
+use syscost_sys::tiny::TinyProgram;
+
+use super::printed::Seen;
+use crate::timing::clock_read::counter_ticks_per_ns;
+
+/// All programs in one static executable; empty where none could be made.
+pub(super) static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
+
+/// The compiler that made them, and its version.
+const COMPILER: &str = env!("SYSCOST_PROGRAMS_COMPILER");
+
+/// Why there are none, where there are none.
+const MISSING: &str = env!("SYSCOST_PROGRAMS_MISSING");
+
+/// Filling this much memory takes longer than what is then timed, in bytes.
+const MUCH: u64 = 64 << 20;
+
+/// A program of a study, with its arguments.
+pub(super) struct Program {
+    name: &'static str,
+    /// The arguments of a run, and of one whose calls are counted.
+    arguments: Vec<String>,
+    counted_arguments: Vec<String>,
+    /// How many operations they make.
+    operations: u64,
+    counted_operations: u64,
+    is_pinned: bool,
+    needs_folder: bool,
+    bytes: u64,
+    unit: Unit,
+}
+
+/// The program of this name, `study/procedure`, each run of which makes this many operations.
+pub(super) fn program(name: &'static str, operations: u64) -> Program {
+    Program {
+        name,
+        arguments: Vec::new(),
+        counted_arguments: Vec::new(),
+        operations,
+        counted_operations: operations,
+        is_pinned: true,
+        needs_folder: false,
+        bytes: 0,
+        unit: Unit::Nanoseconds,
+    }
+}
+
+/// Whether the programs could be made when syscost was built.
+pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
+    match EXECUTABLE {
+        [] => Err(Unsupported::new(MISSING)),
+        _ => Ok(()),
+    }
+}
+
+/// The flags with which the program of this name is compiled.
+fn flags(name: &str) -> String {
+    let folder = name.split('/').next().unwrap_or(name).replace('_', "-");
+    let studies = super::STUDIES
+        .iter()
+        .filter_map(|text| Study::parse(text).ok());
+    let mut of_it = studies.filter(|study| study.id == folder);
+    of_it.next().map(|study| study.flags).unwrap_or_default()
+}
+
+impl Program {
+    /// Adds an argument.
+    pub(super) fn argument(mut self, argument: impl ToString) -> Self {
+        self.arguments.push(argument.to_string());
+        self.counted_arguments.push(argument.to_string());
+        self
+    }
+
+    /// Adds an argument, and another one in its place where calls are counted, with which a run makes
+    /// this many operations.
+    pub(super) fn counted(mut self, usual: impl ToString, counted: u64, operations: u64) -> Self {
+        self.arguments.push(usual.to_string());
+        self.counted_arguments.push(counted.to_string());
+        self.counted_operations = operations;
+        self
+    }
+
+    /// Lets the scheduler place it on any CPU of the run.
+    pub(super) fn unpinned(mut self) -> Self {
+        self.is_pinned = false;
+        self
+    }
+
+    /// Runs it in a scratch folder of the directory in which files are measured: what it leaves behind
+    /// there is removed.
+    pub(super) fn in_scratch_folder(mut self) -> Self {
+        self.needs_folder = true;
+        self
+    }
+
+    /// Says how many bytes of memory it fills. Where there is too little it is not started, and where it
+    /// is much, one result of a round has to do.
+    pub(super) fn filling(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// Sets the unit of its results, where they are not times.
+    pub(super) fn in_unit(mut self, unit: Unit) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Measures: each sample is what one run of it prints.
+    pub(super) fn measure(self, b: &mut Bencher) -> Result<(), Failure> {
+        let executable = TinyProgram::holding(EXECUTABLE)?;
+        let (arguments, operations) = match b.is_timed() {
+            true => (&self.arguments, self.operations),
+            false => (&self.counted_arguments, self.counted_operations),
+        };
+        let unpinned = match self.is_pinned {
+            true => None,
+            false => Some(Unpinned::new(b)?),
+        };
+        memory::enough_for(self.bytes as usize)?;
+        if self.bytes >= MUCH {
+            b.may_take_one();
+        }
+        let folder = self.needs_folder.then(scratch_folder).transpose()?;
+        let start = || {
+            let path = executable.path().to_str().unwrap_or_default();
+            let mut command = Command::new(path);
+            command.arg0("syscost-study").arg(self.name).args(arguments);
+            if let Some(tree) = &folder {
+                let held = tree.folder().file().as_raw_fd();
+                command.current_dir(format!("/proc/self/fd/{held}"));
+            }
+            command.env_clear().stdin(Stdio::null()).output()
+        };
+        results_of(b, operations, self.unit, None, start)?;
+        drop(unpinned);
+        let compiled = format!("{COMPILER}, {} -static", flags(self.name));
+        b.note("program compiled by", compiled, "build");
+        Ok(())
+    }
+}
+
+/// Measures a program that `start` starts and waits for: each sample is what one run of it prints.
+/// `number_in` is the unit of a number that it may print alone.
+pub(super) fn results_of(
+    b: &mut Bencher,
+    operations: u64,
+    unit: Unit,
+    number_in: Option<&str>,
+    mut start: impl FnMut() -> io::Result<Output>,
+) -> Result<(), Failure> {
+    let ticks_per_ns = counter_ticks_per_ns(b.clock());
+    let (mut seen, mut started) = (Seen::default(), 0_u64);
+    b.as_published(operations, || {
+        started += 1;
+        let ran = uncounted(&mut start);
+        let ran = ran.map_err(|cause| Failure::of("start the study's program", cause))?;
+        seen.read(&ran, ticks_per_ns, unit, number_in)
+    })?;
+    let ended = "programs that ended well, with a result";
+    b.claim_equal(ended, started, seen.results, "waitpid");
+    seen.tell(b)
+}
+
+/// A new folder in the first of the directories in which files are measured.
+fn scratch_folder() -> Result<Tree, Failure> {
+    /// As much as a program may write there.
+    const ROOM: u64 = 64 << 20;
+    let directories = directory::given();
+    let first = directories.first().ok_or_else(|| {
+        Failure::Broken("there is no directory in which files are measured".to_owned())
+    })?;
+    let tree = scratch::tree_in(&first.made()?)?;
+    tree.room_for(ROOM)?;
+    Ok(tree)
+}
+
+/// The task and those it starts may run on all CPUs of the run until this is dropped, as if they were
+/// never pinned.
+struct Unpinned {
+    home: u32,
+}
+
+impl Unpinned {
+    fn new(b: &Bencher) -> Result<Self, Failure> {
+        cpu::pin_to(b.allowed()).map_err(|cause| Failure::Failed(cause.to_string()))?;
+        Ok(Self { home: b.cpu() })
+    }
+}
+
+impl Drop for Unpinned {
+    fn drop(&mut self) {
+        // If that fails, the following samples report that they have moved.
+        let _ = cpu::pin(self.home);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::Pass;
+
+    use super::*;
+
+    #[test]
+    fn what_a_program_leaves_in_its_folder_is_gone_with_the_folder() {
+        let name = format!("left-{}", fastrand::u64(..));
+        let is_there = || {
+            let folders = std::fs::read_dir(&directory::given()[0].path);
+            let mut folders = folders.into_iter().flatten().flatten();
+            folders.any(|folder| folder.path().join(&name).exists())
+        };
+        let tree = match scratch_folder() {
+            Ok(tree) => tree,
+            Err(reason) => return println!("skipped: {reason}"),
+        };
+        tree.folder().create(&name).expect("it can be written");
+        assert!(is_there());
+        drop(tree);
+        assert!(!is_there());
+    }
+
+    #[test]
+    fn a_program_with_files_runs_in_that_folder() {
+        let found = crate::testing::found_of(&Case::default(), Pass::Timed, &[], |b| {
+            program("whole_system/page_fault", 200)
+                .in_scratch_folder()
+                .measure(b)
+        });
+        let Some(found) = found else { return };
+        assert!(
+            found.details["major_faults_percent"] > 50.0,
+            "{:?}",
+            found.details
+        );
+    }
+}

@@ -1,0 +1,71 @@
+/* How a procedure says what it found: a line each on standard output, once it is done.
+ *
+ * syscost reads these lines. A program that is started by hand prints them as well. */
+#ifndef SYSCOST_RESULT_H
+#define SYSCOST_RESULT_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define MAYBE_UNUSED __attribute__((unused))
+
+/* What is between these two is the procedure: its system calls are counted where syscost counts them.
+ * No kernel knows such a request: it answers with an error, which is ignored. */
+MAYBE_UNUSED static void begin(void) { prctl(0x2d7055f1, 2, 0, 0, 0); }
+MAYBE_UNUSED static void end(void) { prctl(0x2d7055f1, 3, 0, 0, 0); }
+
+/* A result as the published program printed it. Units: ns, us, ms, s, ticks (of counter()), bytes, B/s, B/tick, count. */
+MAYBE_UNUSED static void result(double value, const char *unit) { printf("result %.17g %s\n", value, unit); }
+
+/* Something that was counted or timed besides. Units: as above, and %. */
+MAYBE_UNUSED static void fact(const char *name, double value, const char *unit)
+{
+    printf("fact %.17g %s %s\n", value, unit, name);
+}
+
+/* What must have happened this often for the result to be what it is called. */
+MAYBE_UNUSED static void claim(const char *what, double expected, double counted)
+{
+    printf("claim %.17g %.17g %s\n", expected, counted, what);
+}
+
+/* One single operation, for the distribution. */
+MAYBE_UNUSED static void single(double value, const char *unit) { printf("single %.17g %s\n", value, unit); }
+
+/* Ends the program: `what` did not work, by errno. */
+MAYBE_UNUSED static void failed(const char *what)
+{
+    fprintf(stderr, "%s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+/* Ends the program: this machine has not what it needs. */
+MAYBE_UNUSED static void unsupported(const char *why)
+{
+    fprintf(stderr, "%s\n", why);
+    exit(77);
+}
+
+/* The processor's counter: rdtsc, or on arm64 the virtual counter. Nothing orders it with the instructions
+ * around it. */
+MAYBE_UNUSED static uint64_t counter(void)
+{
+#if defined(__x86_64__)
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (uint64_t)high << 32 | low;
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    unsupported("no counter is read on this processor");
+    return 0;
+#endif
+}
+
+#endif

@@ -1,0 +1,92 @@
+//! Access to memory by how much of it is used, as the whole-system experiment timed it.
+//!
+//! ## Measures
+//! A loop that follows a chain of pointers through `size` bytes, in an order shuffled by the Fisher-Yates
+//! algorithm, between CPUID and RDTSC before and RDTSCP and CPUID after, per access; the mean of 10 such
+//! trials, each of which continues where the one before ended. A trial has 1 000 000 accesses up to 32 KiB,
+//! as published, and 20 000 beyond, unless the study is run with `--thorough`. The program is compiled
+//! without optimisation, as the text's was: its counter and the pointer itself are in memory. How long the
+//! elements are is not published: here each takes a line of 64 bytes; nor is whether pages were huge: here
+//! they are those of an ordinary allocation.
+//! ## Does not measure
+//! The load alone: the pointer just loaded is stored to the stack and loaded from there before it is
+//! followed. The detail `in_register_ns` is the same chain followed with the pointer in a register,
+//! `spill_percent` the share of the difference, both from the shortest trials. Main memory, where a
+//! cache holds all of it: `last_caches_count` is `size` in units of the last cache's.
+//! ## Interpretation
+//! Compare with `memory.latency` in small pages and random order, whose sizes are a little different.
+//! ## Source
+//! The whole-system experiment, memory (docs/studies/whole-system.md).
+#include "trials.h"
+
+#define LINE 64
+
+struct line {
+    struct line *next;
+    char rest[LINE - sizeof(struct line *)];
+};
+
+/* Marsaglia's xorshift: a random number below `most`. */
+static size_t random_below(size_t most)
+{
+    static uint64_t state = 0x9e3779b97f4a7c15;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % most;
+}
+
+/* Shuffles lines that each lead to themselves by Fisher-Yates, never leaving one in its place (Sattolo):
+ * whatever the numbers, one round leads through all of them. */
+static struct line *shuffled(size_t lines)
+{
+    struct line *chain = aligned_alloc(LINE, lines * LINE);
+    size_t i;
+    if (!chain)
+        failed("allocate the memory");
+    for (i = 0; i < lines; i++)
+        chain[i].next = &chain[i];
+    for (i = lines - 1; i > 0; i--) {
+        struct line *other = &chain[random_below(i)], *next = chain[i].next;
+        chain[i].next = other->next;
+        other->next = next;
+    }
+    return chain;
+}
+
+/* The number of lines in a round of the chain; stops after `most`. */
+static size_t lines_of_a_round(const struct line *first, size_t most)
+{
+    const struct line *place = first;
+    size_t lines = 0;
+    do {
+        place = place->next;
+        lines++;
+    } while (place != first && lines < most);
+    return lines;
+}
+
+int main(int argc, char **argv)
+{
+    int accesses = argc > 1 ? atoi(argv[1]) : MANY;
+    size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 1 << 14, lines = bytes / LINE;
+    struct line *place = shuffled(lines);
+    register struct line *kept = place;
+    double in_memory, in_register;
+
+    begin();
+    TEN_TRIALS_OF(accesses, place = place->next);
+    end();
+
+    say_mean(TRIALS, "ticks");
+    in_memory = shortest();
+    TEN_TRIALS_OF(accesses, kept = kept->next);
+    in_register = shortest();
+    fact("in_register", in_register, "ticks");
+    fact("spill", 100 * fmax(0, in_memory - in_register) / in_memory, "%");
+    if (last_cache() > 0)
+        fact("last_caches", bytes / last_cache(), "count");
+    if (lines <= 1 << 16)
+        claim("lines of one round of the chain", lines, lines_of_a_round(kept, lines + 1));
+    return 0;
+}

@@ -1,0 +1,37 @@
+//! How many procedure calls a system call costs.
+//!
+//! ## Measures
+//! Nothing by itself: it is `syscall.null{call=getppid}` over `call.integer{arguments=0}`.
+//! ## Does not measure
+//! A useful system call, or a call that passes anything. First calls, of which a procedure's is as
+//! dear as a system call (`call.first`, `syscall.cold`).
+//! ## Interpretation
+//! The first step of the ladder of call, system call and switch (`switch.over_syscall` is the
+//! second). Both are many in a row, warm, and overlap with their neighbours: the call, of a few
+//! cycles, by more. Mitigations of the processor's faults in speculation decide much of it: from
+//! some 30 without any to several hundred. Published ratios near 1 come of a system call that the C
+//! library answered from a cache.
+//! ## Source
+//! The conclusions of the call-and-switch, three-costs and switch-costs experiments.
+
+use syscost_harness::prelude::*;
+
+use crate::ratio::{self, Named};
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "syscall.over_call",
+    title: "Null system call over procedure call",
+    tags: &["ratio", "syscall overhead", "procedure call", "mode switch"],
+    unit: Unit::Ratio,
+    derive: Some(Derive {
+        from: &["syscall.null", "call.integer"],
+        takes: |_, row| ratio::takes(&SYSCALL, &CALL, row),
+        // Entering the kernel and leaving it is one call of a procedure and more.
+        compute: |_, sources| ratio::compute(&SYSCALL, &CALL, 1.0, 2.0, sources),
+    }),
+    source: include_str!("over_call.rs"),
+    ..Benchmark::DEFAULT
+};
+
+const SYSCALL: Named = ("syscall.null", &[("call", "getppid")]);
+const CALL: Named = ("call.integer", &[("arguments", "0")]);

@@ -1,0 +1,64 @@
+//! Creating a process that shares its parent's memory and runs beside it.
+//!
+//! ## Measures
+//! clone with CLONE_VM, CLONE_FS, CLONE_FILES and CLONE_SIGHAND, but without CLONE_THREAD or
+//! CLONE_VFORK, by a lean process as for `task.fork`: the child is a process of its own, with a
+//! stack of its own in the shared memory, and exits immediately. `until=created`: the call alone;
+//! the child runs only afterwards. `until=reaped`: the child's exit and the parent's wait4 as well.
+//! ## Does not measure
+//! A thread, which belongs to its parent's process and is not waited for by wait4
+//! (`task.clone_thread`). A stack to be mapped first (`task.pthread`).
+//! ## Interpretation
+//! What `task.fork` takes more is copying the memory's page tables, descriptors and handlers, and
+//! the pages that parent and child write afterwards. It is what clone(2) in programs before 2003
+//! meant by a thread (LinuxThreads), and so in many published measurements of "clone".
+//! ## Source
+//! clone(2); the clone row of the three-costs experiment.
+
+use syscost_harness::prelude::*;
+use syscost_sys::lean::{Call, Script};
+
+use super::ids::DISTINCT;
+use super::lean::{self, ASKED, NO_FAULTS, Turn};
+use super::until::Until;
+
+pub(super) const BENCHMARK: Benchmark = Benchmark {
+    id: "task.clone_vm",
+    title: "Process creation: clone, memory shared",
+    tags: &["process spawn", "clone_vm", "thread spawn", "linuxthreads"],
+    cases: Cases::Grid(&[("until", &["created", "reaped"])]),
+    expect: &[
+        calls(Sysno::CLONE),
+        calls(Sysno::EXIT_GROUP),
+        calls(Sysno::WAIT4),
+        ASKED,
+        exactly(Counter::Reported(DISTINCT), 1.0),
+        // A copy of the memory would be written to, page by page.
+        NO_FAULTS,
+        at_most(Counter::VoluntarySwitches, 1.5),
+    ],
+    full: |case| case.get("until") != "reaped",
+    run,
+    source: include_str!("clone_vm.rs"),
+    ..Benchmark::DEFAULT
+};
+
+/// What a lean process does: makes a child in its own memory, and waits for it.
+pub(super) fn turn() -> Turn {
+    let shared = libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND;
+    let flags = shared | libc::SIGCHLD;
+    let create = Call::new(Sysno::CLONE, [flags as u64, Script::CHILD_STACK]);
+    Turn {
+        create: vec![create.forking()],
+        is_blocked: false,
+        child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+        status: 0,
+        then: None,
+        script: Script::new(),
+    }
+}
+
+fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let until = Until::of(b.case())?;
+    lean::measure(b, turn(), until)
+}

@@ -1,0 +1,110 @@
+//! A lean parent, and what its turns must leave.
+
+use syscost_harness::bencher::Pass;
+use syscost_results::Verdict;
+
+use super::*;
+use crate::testing::{claims, found_of};
+
+/// A child that exits with this status, where 0 is wanted.
+fn exiting(status: u64) -> Turn {
+    Turn {
+        create: vec![crate::task::fork::call()],
+        is_blocked: false,
+        child: vec![Call::new(Sysno::EXIT_GROUP, [status])],
+        status: 0,
+        then: None,
+        script: Script::new(),
+    }
+}
+
+#[test]
+fn a_small_process_makes_children_and_its_calls_are_counted() {
+    use crate::task::{clone_vm, clone3, exec, first_child, fork, posix_spawn, shell, vfork};
+    for row in [
+        fork::BENCHMARK,
+        vfork::BENCHMARK,
+        clone3::BENCHMARK,
+        clone_vm::BENCHMARK,
+        posix_spawn::BENCHMARK,
+        exec::BENCHMARK,
+        shell::BENCHMARK,
+        first_child::BENCHMARK,
+    ] {
+        for case in row.cases.list() {
+            if let Err(reason) = (row.support)(&case) {
+                println!("skipped: {reason}");
+                continue;
+            }
+            makes_children(&row, &case);
+        }
+    }
+}
+
+fn makes_children(row: &Benchmark, case: &Case) {
+    for pass in [Pass::Timed, Pass::Evidence] {
+        let Some(found) = found_of(case, pass, row.expect, row.run) else {
+            return;
+        };
+        let name = format!("{}{} {pass:?}", row.id, case.suffix());
+        let confirmed = claims(&found, Verdict::Confirmed);
+        assert!(
+            confirmed.contains(&"memory of the parent's own, in bytes"),
+            "{name}: {confirmed:?}"
+        );
+        let mut refuted = claims(&found, Verdict::Refuted);
+        // Other tests keep the CPU busy.
+        refuted.retain(|claim| !claim.starts_with("voluntary") && !claim.starts_with("time"));
+        assert_eq!(refuted, [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn a_child_that_fails_fails_the_row() {
+    let expect = [exactly(Counter::Reported(DISTINCT), 1.0)];
+    let forked = |b: &mut Bencher| measure(b, exiting(7), Until::Reaped);
+    let found = crate::testing::findings(Pass::Timed, &expect, forked);
+    match found {
+        Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
+        Err(Failure::Failed(why)) => assert!(why.contains("status 0x700"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn checked(until: Until, status: u8, turn: &[u64]) -> Result<(i32, u64), String> {
+    let wanted = Wanted {
+        until,
+        status,
+        left: None,
+    };
+    wanted.check(turn).map_err(|failure| failure.to_string())
+}
+
+#[test]
+fn a_turn_must_have_made_a_child_that_ended_well() {
+    assert_eq!(checked(Until::Reaped, 0, &[7, 7]), Ok((7, 0)));
+    assert_eq!(checked(Until::Created, 0, &[100, 7, 130, 7]), Ok((7, 30)));
+    let again = checked(Until::Reaped, 0, &[-11_i64 as u64, -10_i64 as u64]).unwrap_err();
+    assert!(again.contains("creating a child"), "{again}");
+    let lost = checked(Until::Reaped, 0, &[7, -10_i64 as u64]).unwrap_err();
+    assert!(lost.contains("waiting"), "{lost}");
+    let other = checked(Until::Reaped, 0, &[7, 7 | 127 << 40]).unwrap_err();
+    assert!(other.contains("status 0x7f00"), "{other}");
+}
+
+#[test]
+fn a_status_that_is_wanted_must_come() {
+    assert_eq!(checked(Until::Reaped, 43, &[7, 7 | 43 << 40]), Ok((7, 0)));
+    assert!(checked(Until::Reaped, 43, &[7, 7]).is_err());
+    assert!(checked(Until::Reaped, 43, &[7, 7 | 9 << 32]).is_err());
+}
+
+#[test]
+fn a_program_that_leaves_no_marker_is_noticed() {
+    let wanted = Wanted {
+        until: Until::Reaped,
+        status: 0,
+        left: Some(1),
+    };
+    assert!(wanted.check(&[7, 7, 1]).is_ok() && wanted.check(&[7, 7, 0]).is_err());
+}

@@ -1,0 +1,137 @@
+//! The order in which a round measures benchmarks.
+
+use syscost_results::study::means;
+
+use super::Session;
+use super::plan::benchmarks;
+use super::rows::RowState;
+use crate::benchmark::{Benchmark, Setup};
+use crate::catalogue::Row;
+
+/// The benchmarks that the coming round measures, in random order, except that those with a
+/// costly set-up are adjacent, see [`arranged`], and that the first round begins with those that come
+/// first.
+pub(super) fn order(
+    sessions: &[&Session<'_>],
+    round: u32,
+    random: &mut fastrand::Rng,
+) -> Vec<&'static Benchmark> {
+    let states = || sessions.iter().flat_map(|session| &session.states);
+    let is_expensive = |benchmark: &'static Benchmark| {
+        let mut active = states().filter(|state| state.takes_part());
+        active.any(|state| {
+            state.row.benchmark.id == benchmark.id && state.row.setup() != Setup::Cheap
+        })
+    };
+    let all = benchmarks(sessions, RowState::takes_part).into_iter();
+    let mut benchmarks: Vec<_> = all.map(|one| (one, is_expensive(one))).collect();
+    random.shuffle(&mut benchmarks);
+    let tier = |benchmark: &Benchmark| {
+        let of_it = states().filter(|state| state.row.benchmark.id == benchmark.id);
+        of_it.map(|state| state.tier).min()
+    };
+    led(arranged(benchmarks, round), round, tier)
+}
+
+/// The same order, but in the first round with those that come first, by their tier or by themselves.
+fn led(
+    mut order: Vec<&'static Benchmark>,
+    round: u32,
+    tier: impl Fn(&Benchmark) -> Option<usize>,
+) -> Vec<&'static Benchmark> {
+    if round == 0 {
+        order.sort_by_key(|benchmark| (tier(benchmark), !benchmark.comes_first));
+    }
+    order
+}
+
+/// These rows, each with the first tier that names it or a row that is computed from it; those that
+/// none names come after all tiers.
+pub(super) fn tiered(rows: Vec<Row>, tiers: &[Vec<String>]) -> Vec<(Row, usize)> {
+    let named = |row: &Row| {
+        let name = row.name();
+        let is_it = |tier: &Vec<String>| tier.iter().any(|meant| means(meant, &name));
+        tiers.iter().position(is_it).unwrap_or(tiers.len())
+    };
+    let tier = |row: &Row| {
+        let computed = rows.iter().filter(|other| other.is_computed_from(row));
+        computed
+            .map(named)
+            .min()
+            .unwrap_or(tiers.len())
+            .min(named(row))
+    };
+    let found: Vec<usize> = rows.iter().map(tier).collect();
+    rows.into_iter().zip(found).collect()
+}
+
+/// The same order, but with expensive benchmarks adjacent: at the end of even rounds, so that in
+/// the first one they do not take the time that many others need, and at the beginning of odd ones.
+/// Most of them fill much memory, and the next one gets what the one before freed: a virtual
+/// machine returns unused memory to its host within seconds, and getting a gigabyte of it back
+/// takes seconds more.
+fn arranged<T>(benchmarks: Vec<(T, bool)>, round: u32) -> Vec<T> {
+    let (expensive, cheap): (Vec<_>, Vec<_>) = benchmarks
+        .into_iter()
+        .partition(|(_, expensive)| *expensive);
+    let (first, last) = match round % 2 {
+        0 => (cheap, expensive),
+        _ => (expensive, cheap),
+    };
+    first.into_iter().chain(last).map(|(one, _)| one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::Case;
+
+    #[test]
+    fn expensive_ones_are_adjacent_within_a_round_and_from_even_to_odd_ones() {
+        let shuffled = vec![("a", false), ("b", true), ("c", false), ("d", true)];
+        assert_eq!(arranged(shuffled.clone(), 0), ["a", "c", "b", "d"]);
+        assert_eq!(arranged(shuffled.clone(), 1), ["b", "d", "a", "c"]);
+        assert_eq!(arranged(shuffled, 2), ["a", "c", "b", "d"]);
+    }
+
+    #[test]
+    fn the_first_round_begins_with_what_comes_first() {
+        static ANY: Benchmark = Benchmark::DEFAULT;
+        static FIRST: Benchmark = Benchmark {
+            id: "first",
+            comes_first: true,
+            ..Benchmark::DEFAULT
+        };
+        let ids = |round| {
+            led(vec![&ANY, &FIRST, &ANY], round, |_| None)
+                .into_iter()
+                .map(|one| one.id)
+        };
+        assert_eq!(ids(0).collect::<Vec<_>>(), ["first", "", ""]);
+        assert_eq!(ids(1).collect::<Vec<_>>(), ["", "first", ""]);
+    }
+
+    #[test]
+    fn the_first_round_begins_with_the_first_tier_and_what_it_is_computed_from() {
+        static ANY: Benchmark = Benchmark {
+            id: "any",
+            comes_first: true,
+            ..Benchmark::DEFAULT
+        };
+        static NAMED: Benchmark = Benchmark {
+            id: "named",
+            ..Benchmark::DEFAULT
+        };
+        let row = |benchmark: &'static Benchmark, size: &'static str| Row {
+            benchmark,
+            case: Case::new([("size", size)]),
+        };
+        let rows = vec![row(&ANY, "1"), row(&NAMED, "1"), row(&NAMED, "2")];
+        let tiers = ["named{size=2}", "named{size=*}"].map(|name| vec![name.to_owned()]);
+        let found: Vec<usize> = tiered(rows, &tiers).iter().map(|(_, tier)| *tier).collect();
+        assert_eq!(found, [2, 1, 0]);
+        let tier = |benchmark: &Benchmark| Some(usize::from(benchmark.id != "named"));
+        let first = |round| led(vec![&ANY, &NAMED], round, tier)[0].id;
+        assert_eq!((first(0), first(1)), ("named", "any"));
+    }
+}

@@ -1,0 +1,195 @@
+use super::*;
+use crate::fixture::{row, run};
+use crate::measurement::Cause;
+use crate::measurement::Disturbance;
+use crate::study::Kind;
+use crate::{Fact, Status, Unit, Verdict};
+
+const STUDY: &str = r#"
+id = "mine"
+title = "Mine"
+source = "A note"
+about = "What I measured."
+cycles = "tsc"
+
+[[machine]]
+id = "old"
+name = "An old machine"
+
+[[quantity]]
+id = "getpid"
+title = "getpid()"
+table = "System calls"
+unit = "ns"
+procedure = "One at a time."
+as_published = "study.mine.getpid"
+ours = "syscall.null"
+published = [{ machine = "old", value = "90.0", place = "page 1" }]
+
+[[quantity.claim]]
+counted = "getpid system calls per operation"
+at_least = 1.0
+broken = "No system call happened."
+
+[[quantity]]
+id = "switch"
+title = "Switch"
+table = "Switches"
+unit = "ns"
+procedure = "Nobody says how."
+ours = "switch.pipe"
+published = [{ machine = "old", value = "1.80 us", place = "page 1" }]
+
+[[ratio]]
+title = "switch : system call"
+of = "switch"
+to = "getpid"
+words = "twenty times"
+"#;
+
+fn study() -> Study {
+    Study::parse(STUDY).expect("it is right")
+}
+
+fn published_row() -> crate::Measurement {
+    let mut row = row("study.mine.getpid", vec![vec![12.0, 30.0]; 6]);
+    for round in row.samples.iter_mut().flatten() {
+        let cause = Cause::SharedCore;
+        round.disturbed = vec![Disturbance { sample: 1, cause }];
+    }
+    row.estimate.median = Some(12.0);
+    row.estimate.undisturbed_percent = Some(50.0);
+    row
+}
+
+#[test]
+fn four_views_and_a_verdict() {
+    let rows = vec![
+        published_row(),
+        row("syscall.null", vec![vec![100.0; 2]; 6]),
+    ];
+    let judged = &judge(&study(), &run("r", rows)).judged[0];
+    let all = judged.as_published.as_ref().and_then(Seen::figure);
+    let all = all.expect("it was run");
+    let ends = (all.value, all.low, all.high);
+    assert_eq!(ends, (21.0, Some(12.0), Some(30.0)));
+    assert_eq!(all.cycles, Some(21.0 * 2.5), "ticks of the counter");
+    assert_eq!(judged.compared().expect("undisturbed").value, 12.0);
+    assert_eq!(judged.verdict.kind, Kind::Differs);
+    assert_eq!(
+        judged.verdict.text,
+        "Not counted here: getpid system calls per operation. The same procedure gives 12.0 ns \
+         here: 7.50 times as fast as old. syscost's method gives 100 ns, 8.33 times as much; \
+         why is not known."
+    );
+}
+
+#[test]
+fn without_an_undisturbed_result_the_verdict_says_so_first() {
+    let mut disturbed = published_row();
+    for round in disturbed.samples.iter_mut().flatten() {
+        let cause = Cause::SharedCore;
+        round.disturbed.push(Disturbance { sample: 0, cause });
+    }
+    let judged = &judge(&study(), &run("r", vec![disturbed])).judged[0];
+    assert!(
+        judged
+            .verdict
+            .text
+            .starts_with("A neighbour disturbed every result")
+    );
+    assert_eq!(judged.compared().expect("all of them").value, 21.0);
+}
+
+#[test]
+fn what_is_not_repeated_is_still_compared_with_the_text_and_makes_ratios() {
+    let rows = vec![
+        published_row(),
+        row("switch.pipe", vec![vec![3600.0; 2]; 6]),
+        row("syscall.null", vec![vec![90.0; 2]; 6]),
+    ];
+    let judged = judge(&study(), &run("r", rows));
+    assert_eq!(
+        judged.judged[1].verdict.text,
+        "syscost's method gives 3.60 µs here: 2 times as slow as old. The published procedure \
+         is not repeated here."
+    );
+    let ratio = &judged.judged_ratios[0];
+    assert_eq!(ratio.published, [("old".to_owned(), 20.0)]);
+    assert_eq!((ratio.as_published, ratio.by_method), (None, Some(40.0)));
+}
+
+#[test]
+fn a_broken_claim_comes_first() {
+    let mut published = published_row();
+    published.evidence = vec![Evidence {
+        claim: "getpid system calls per operation".into(),
+        expected: Fact::Number(0.0),
+        observed: Some(Fact::Number(0.0)),
+        source: "seccomp audit".into(),
+        verdict: Verdict::Confirmed,
+        reason: None,
+    }];
+    let judged = judge(&study(), &run("r", vec![published]));
+    let verdict = &judged.judged[0].verdict;
+    assert_eq!(verdict.kind, Kind::NotWhatItSays);
+    assert!(verdict.text.starts_with("No system call happened."));
+    let missing = "No figure of syscost's method: not part of this run.";
+    assert!(verdict.text.ends_with(missing), "{}", verdict.text);
+}
+
+#[test]
+fn rows_are_found_in_whatever_directory_and_by_whatever_far_end_there_was() {
+    let in_any = STUDY.replace("\"syscall.null\"", "\"fs.read{dir=*,size=4K}\"");
+    let rows = vec![row("fs.read{dir=ssd,size=4K}", vec![vec![100.0; 2]; 6])];
+    let judged = judge(
+        &Study::parse(&in_any).expect("it is right"),
+        &run("r", rows),
+    );
+    let ours = judged.judged[0].ours.as_ref().and_then(Seen::figure);
+    assert_eq!(ours.expect("it is there").value, 100.0);
+    let far = STUDY.replace("\"syscall.null\"", "\"net.x{path=remote,family=*}\"");
+    let judged = judge(
+        &Study::parse(&far).expect("it is right"),
+        &run("r", Vec::new()),
+    );
+    let ours = judged.judged[0].ours.as_ref().expect("it is asked for");
+    assert!(ours.reason().expect("there is none").contains("--peer"));
+}
+
+#[test]
+fn a_row_in_another_unit_agrees_with_nothing() {
+    let mut rate = row("syscall.null", vec![vec![21.0; 2]; 6]);
+    rate.unit = Unit::BytesPerSecond;
+    let judged = &judge(&study(), &run("r", vec![published_row(), rate])).judged[0];
+    let reason = judged.ours.as_ref().and_then(Seen::reason);
+    assert_eq!(reason, Some("its row is in B/s, the quantity in ns"));
+    assert_eq!(judged.verdict.kind, Kind::NotCompared);
+}
+
+#[test]
+fn a_row_without_a_number_says_why() {
+    let mut withheld = published_row();
+    withheld.status = Status::Withheld;
+    withheld.reason = Some("it lied".into());
+    let mut larger = row("syscall.null", vec![vec![100.0; 2]; 6]);
+    larger.status = Status::AboveRange;
+    larger.unit = Unit::Bytes;
+    larger.estimate.ci95_low = Some(f64::from(1 << 20));
+    larger.reason = Some("its time ended".into());
+    let mut nothing = row("syscall.null", vec![vec![100.0; 2]; 6]);
+    nothing.status = Status::BelowResolution;
+    let judged = &judge(&study(), &run("r", vec![nothing])).judged[0];
+    let reason = judged.ours.as_ref().and_then(Seen::reason);
+    assert_eq!(reason, Some("below resolution"));
+    let judged = &judge(&study(), &run("r", vec![larger])).judged[0];
+    let reason = judged.ours.as_ref().and_then(Seen::reason);
+    assert_eq!(reason, Some("larger than 1 MiB: its time ended"));
+    let mut never_ours = row("syscall.null", vec![vec![100.0; 2]; 6]);
+    never_ours.estimate.median = None;
+    let judged = &judge(&study(), &run("r", vec![withheld, never_ours])).judged[0];
+    let reason = |seen: &Option<Seen>| seen.as_ref().unwrap().reason().unwrap().to_owned();
+    assert_eq!(reason(&judged.as_published), "withheld: it lied");
+    assert_eq!(reason(&judged.ours), "it has no median");
+    assert_eq!(judged.verdict.kind, Kind::NotCompared);
+}

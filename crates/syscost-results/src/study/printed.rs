@@ -1,0 +1,270 @@
+//! Numbers as a text prints them, and the scale at which figures stand beside them.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::Unit;
+
+/// Suffixes of printed numbers, the unit of a quantity that they are a multiple of, and how many.
+const SCALES: [(&str, Unit, f64); 16] = [
+    ("s", Unit::Nanoseconds, 1e9),
+    ("ms", Unit::Nanoseconds, 1e6),
+    ("µs", Unit::Nanoseconds, 1e3),
+    ("ns", Unit::Nanoseconds, 1.0),
+    // Memory sizes are in powers of two.
+    ("GiB", Unit::Bytes, 1_073_741_824.0),
+    ("MiB", Unit::Bytes, 1_048_576.0),
+    ("KiB", Unit::Bytes, 1024.0),
+    ("B", Unit::Bytes, 1.0),
+    ("GB/s", Unit::BytesPerSecond, 1e9),
+    ("MB/s", Unit::BytesPerSecond, 1e6),
+    ("kB/s", Unit::BytesPerSecond, 1e3),
+    ("B/s", Unit::BytesPerSecond, 1.0),
+    ("kop/s", Unit::OperationsPerSecond, 1e3),
+    ("op/s", Unit::OperationsPerSecond, 1.0),
+    ("%", Unit::Percent, 1.0),
+    // Of cycles.
+    ("k", Unit::Count, 1e3),
+];
+
+/// A scale at which a quantity's figures are shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// How many of the quantity's unit are one of its own.
+    pub factor: f64,
+    /// Its unit; empty for none.
+    pub symbol: &'static str,
+}
+
+impl Scale {
+    /// Of figures in cycles.
+    pub const CYCLES: Scale = Scale {
+        factor: 1.0,
+        symbol: "cycles",
+    };
+
+    /// The unit itself.
+    pub(super) fn of(unit: Unit) -> Self {
+        let (factor, symbol) = (1.0, unit.symbol());
+        Scale { factor, symbol }
+    }
+
+    /// The largest one of this unit that a value reaches.
+    pub(super) fn reached(unit: Unit, value: f64) -> Self {
+        let mut all = SCALES.iter().filter(|(_, of, _)| *of == unit);
+        // 1000 of a unit is shown as 1 of the next larger one.
+        let reached = all.find(|(.., factor)| value.abs() >= 0.9995 * factor);
+        reached.map_or_else(
+            || Self::of(unit),
+            |&(symbol, _, factor)| Scale { factor, symbol },
+        )
+    }
+
+    /// A value with its unit, to three digits or to the point.
+    pub fn show(self, value: f64) -> String {
+        let text = format!("{} {}", digits(value / self.factor), self.symbol);
+        text.trim_end().to_owned()
+    }
+}
+
+/// A number with three significant digits, or with all digits before the point; whole numbers
+/// alone.
+pub(super) fn number(value: f64) -> String {
+    match value == value.trunc() {
+        true => format!("{value:.0}"),
+        false => digits(value),
+    }
+}
+
+fn digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        1e15.. => format!("{value:.2e}"),
+        magnitude => {
+            let decimals = 2 - (magnitude.max(1e-9).log10().floor() as i32).min(2);
+            format!("{value:.*}", decimals as usize)
+        }
+    }
+}
+
+/// A number as a text prints it: `26.157300` keeps its zeros. It may have a unit of its own
+/// (`90.7 us`) and may be divided (`49 us / 20`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Printed {
+    text: String,
+    number: f64,
+    scale: Option<(&'static str, Unit, f64)>,
+    divisor: f64,
+}
+
+impl Printed {
+    fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().replace("us", "µs");
+        let (dividend, divisor) = match text.split_once('/') {
+            Some((dividend, divisor)) if !divisor.starts_with('s') => {
+                (dividend.trim(), divisor.trim().parse().ok()?)
+            }
+            Some(_) | None => (text.as_str(), 1.0),
+        };
+        let end = dividend.find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+        let (number, symbol) = dividend.split_at(end.unwrap_or(dividend.len()));
+        let scale = match symbol.trim() {
+            "" => None,
+            symbol => Some(*SCALES.iter().find(|(known, ..)| *known == symbol)?),
+        };
+        Some(Printed {
+            number: number.parse().ok()?,
+            scale,
+            divisor,
+            text,
+        })
+    }
+
+    /// The number, in the quantity's unit.
+    pub fn value(&self) -> f64 {
+        self.number * self.factor() / self.divisor
+    }
+
+    /// What its last digit may be off by if the rest was cut off, in the quantity's unit.
+    pub(super) fn last_digit(&self) -> f64 {
+        10f64.powi(-(self.decimals() as i32)) * self.factor() / self.divisor
+    }
+
+    /// The number of its decimals.
+    pub(super) fn decimals(&self) -> usize {
+        let number = self.text.split([' ', '/', 'k', '%']).next();
+        let decimals = number.and_then(|number| number.split_once('.'));
+        decimals.map_or(0, |(_, decimals)| decimals.len())
+    }
+
+    fn factor(&self) -> f64 {
+        self.scale.map_or(1.0, |(.., factor)| factor)
+    }
+
+    /// Whether it is in this unit, or in none.
+    pub(super) fn is_in(&self, unit: Unit) -> bool {
+        self.scale.is_none_or(|(_, of, _)| of == unit)
+    }
+
+    /// The scale at which it is printed in a quantity of this unit.
+    pub(super) fn scale(&self, unit: Unit) -> Scale {
+        self.scale.map_or_else(
+            || Scale::of(unit),
+            |(symbol, _, factor)| Scale { factor, symbol },
+        )
+    }
+
+    /// As printed, with this unit if it has none of its own; a share of a total with what it is.
+    pub fn with_unit(&self, symbol: &str) -> String {
+        match self.scale {
+            Some((own, unit, _)) if self.divisor != 1.0 && unit != Unit::Count => {
+                format!(
+                    "{} = {} {own}",
+                    self.text,
+                    digits(self.number / self.divisor)
+                )
+            }
+            Some((_, unit, _)) if unit != Unit::Count => self.text.clone(),
+            Some(_) | None => format!("{} {symbol}", self.text).trim_end().to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Printed {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Printed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl de::Visitor<'_> for Reader {
+    type Value = Printed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number, or one as printed: \"26.157300\", \"90.7 us\", \"49 us / 20\"")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Printed, E> {
+        let wrong = || E::invalid_value(de::Unexpected::Str(text), &self);
+        Printed::parse(text).ok_or_else(wrong)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Printed, E> {
+        Ok(Printed {
+            text: number.to_string(),
+            number,
+            scale: None,
+            divisor: 1.0,
+        })
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Printed, E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Printed, E> {
+        self.visit_f64(number as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_keeps_its_digits_and_its_unit() {
+        let read = |text: &str| Printed::parse(text).expect("a number");
+        let zeros = read("26.157300");
+        assert_eq!(
+            (zeros.value(), zeros.to_string().as_str()),
+            (26.1573, "26.157300")
+        );
+        assert_eq!(zeros.with_unit("ns"), "26.157300 ns");
+        assert_eq!((zeros.decimals(), read("40").last_digit()), (6, 1.0));
+        let micro = read("90.7 us");
+        assert_eq!(
+            (micro.value(), micro.with_unit("ns").as_str()),
+            (90_700.0, "90.7 µs")
+        );
+        assert_eq!(micro.scale(Unit::Nanoseconds).show(96_712.0), "96.7 µs");
+        let each = read("49 us / 20");
+        assert_eq!(
+            (each.value(), each.with_unit("ns").as_str()),
+            (2450.0, "49 µs / 20 = 2.45 µs")
+        );
+        assert_eq!(read("15.9k").with_unit("cycles"), "15.9k cycles");
+        assert_eq!(
+            (read("21.06 GB/s").value(), read("15.9k").value()),
+            (21.06e9, 15_900.0)
+        );
+        assert!(!read("21.06 GB/s").is_in(Unit::Nanoseconds));
+        for wrong in ["", "about 3", "5 parsecs", "3 /", "-1"] {
+            assert_eq!(Printed::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
+        assert_eq!(shown, ["0", "2.71", "27.1", "271", "2714", "0.00271"]);
+        let scale = Scale::reached(Unit::Nanoseconds, 119_691.0);
+        assert_eq!(
+            (scale.show(119_691.0), scale.show(-5.0)),
+            ("120 µs".into(), "-0.00500 µs".into())
+        );
+    }
+}

@@ -1,0 +1,120 @@
+//! The programs of a user's own study: compiled before anything is measured.
+
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::{Context, Result};
+use syscost_benches::HEADER;
+use syscost_harness::directory;
+use syscost_harness::programs::{self, OwnProgram};
+use syscost_results::study::{Quantity, Study};
+
+use syscost_sys::scratch::{self, Tree};
+
+use crate::Failed;
+
+/// Compiles the programs of studies, read from files in these folders, into a folder of its own, and gives
+/// them to this process. The folder is removed when what is returned is dropped.
+///
+/// # Errors
+/// [`Failed::Usage`] where a file is not there or does not compile, with what the compiler says.
+pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Tree>> {
+    let mut quantities = studies.iter().flat_map(|(study, _)| &study.quantities);
+    if !quantities.any(Quantity::is_own) {
+        return Ok(None);
+    }
+    let tree = scratch::tree_in(&directory::default().made()?)?;
+    let held = tree.folder().file().as_raw_fd();
+    let scratch =
+        fs::read_link(format!("/proc/self/fd/{held}")).context("finding a scratch folder")?;
+    let mut all = Vec::new();
+    for (study, beside) in studies {
+        for quantity in &study.quantities {
+            if let Some((command, made)) = made(study, quantity, beside, &scratch)? {
+                all.push(OwnProgram {
+                    study: study.id.clone(),
+                    quantity: quantity.id.clone(),
+                    command,
+                    directory: scratch.clone(),
+                    unit: match quantity.prints.as_deref() {
+                        Some("cycles") => "ticks".to_owned(),
+                        other => other.unwrap_or("ns").to_owned(),
+                    },
+                    made,
+                });
+            }
+        }
+    }
+    programs::give(all);
+    Ok(Some(tree))
+}
+
+/// The command of a quantity's program and how it was made; `None` for one that has none.
+fn made(
+    study: &Study,
+    quantity: &Quantity,
+    beside: &Path,
+    scratch: &Path,
+) -> Result<Option<(Vec<String>, String)>> {
+    let wrong = |what: String| Failed::Usage(format!("quantity `{}`: {what}", quantity.id));
+    if let Some(command) = &quantity.command {
+        let [program, arguments @ ..] = &command[..] else {
+            return Err(
+                wrong("field `command`: give a program and its arguments".to_owned()).into(),
+            );
+        };
+        // A path is from the study's file; a name alone is looked up as a shell does.
+        let found = match program.contains('/') {
+            true => path(&beside.join(program))?,
+            false => program.clone(),
+        };
+        let made = command.join(" ");
+        return Ok(Some(([&[found], arguments].concat(), made)));
+    }
+    let Some(file) = &quantity.program else {
+        return Ok(None);
+    };
+    let source = beside.join(file);
+    if !source.is_file() {
+        let what = format!("field `program`: there is no file {}", source.display());
+        return Err(wrong(what).into());
+    }
+    fs::write(scratch.join("result.h"), HEADER).context("writing result.h for the compiler")?;
+    let executable = scratch.join(format!("{}-{}", study.id, quantity.id));
+    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let mut refused = String::new();
+    // Static, as those of the published studies; where there is no C library for that, not.
+    for linked in [&["-static"][..], &[]] {
+        let mut command = Command::new(&compiler);
+        command.args(study.flags.split_whitespace()).args(linked);
+        command
+            .arg("-pthread")
+            .arg("-I")
+            .arg(scratch)
+            .arg("-o")
+            .arg(&executable)
+            .arg(&source);
+        let ran = command.arg("-lm").output();
+        let ran =
+            ran.map_err(|cause| wrong(format!("starting the compiler {compiler}: {cause}")))?;
+        if ran.status.success() {
+            let made = [&[compiler.as_str(), &study.flags], linked, &[file]].concat();
+            return Ok(Some((vec![path(&executable)?], made.join(" "))));
+        }
+        refused = String::from_utf8_lossy(&ran.stderr).into_owned();
+    }
+    Err(wrong(format!(
+        "{compiler} does not compile {}:\n{refused}",
+        source.display()
+    ))
+    .into())
+}
+
+/// A path as text, absolute.
+fn path(path: &Path) -> Result<String> {
+    let absolute = std::path::absolute(path)?;
+    let text = absolute.into_os_string().into_string();
+    text.map_err(|path| Failed::Usage(format!("{} is not UTF-8", path.display())).into())
+}
