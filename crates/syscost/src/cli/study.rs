@@ -15,7 +15,7 @@ use crate::Failed;
 #[command(after_help = "\
 A study is called by its id, or by the path of a TOML file of your own:
   syscost study list              the published experiments there are
-  syscost study show three-costs  what was published; with --source, its programs
+  syscost study show three-costs  what was published; --source: its programs
   syscost study run three-costs   the same procedure here, beside it
   syscost study run mine.toml     figures of your own beside the catalogue's
   syscost study report latest     the studies of a kept run again
@@ -37,7 +37,6 @@ pub enum StudyCommand {
         format: Format,
     },
     /// Print the published figures and their inconsistencies, or the programs that repeat them
-    #[command(override_usage = "syscost study show [OPTIONS] STUDY [--source [PROCEDURE]]")]
     Show {
         /// The study: its id, or a TOML file; `all` for every published one
         #[arg(value_name = "STUDY")]

@@ -141,7 +141,7 @@ mod tests {
             assert!(line.chars().count() <= width, "{line}");
         }
         let count = |what: &str| text.matches(what).count();
-        assert_eq!(count("warning  CPU 1   lost 40.000 %"), 1, "{text}");
+        assert_eq!(count("warning  CPU 1   lost 40.0 %"), 1, "{text}");
         assert_eq!(count("warning  CPU 1   core ours 50.0 %"), 1, "{text}");
         assert_eq!(count("end other programs"), 1, "{text}");
         assert_eq!(count("something else"), 1, "{text}");
