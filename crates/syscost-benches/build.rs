@@ -24,6 +24,7 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let studies = Path::new("src/study");
     println!("cargo::rerun-if-changed={}", studies.display());
+    println!("cargo::rerun-if-env-changed=CC");
     let (executable, compiler, missing) = match programs(studies, &out) {
         Ok((executable, compiler)) => (executable, compiler, String::new()),
         Err(reason) => (Vec::new(), String::new(), reason),
@@ -55,7 +56,7 @@ fn programs(studies: &Path, out: &Path) -> Result<(Vec<u8>, String), String> {
         let object = out.join(format!("{begins}.o"));
         let mut command = Command::new(compiler.path());
         command.args(facts.flags.split_whitespace());
-        command.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-c", "-o"]);
+        command.args(["-std=gnu11", "-Wall", "-Wextra", "-c", "-o"]);
         command
             .arg(&object)
             .arg(source)

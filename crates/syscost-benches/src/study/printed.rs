@@ -5,7 +5,6 @@ use std::process::Output;
 
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
-use syscost_sys::counters::Usage;
 
 /// The status with which a program ends that this machine has not what it needs for.
 const UNSUPPORTED: i32 = 77;
@@ -13,13 +12,17 @@ const UNSUPPORTED: i32 = 77;
 /// What the runs of a program printed.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Seen {
-    pub(super) results: u64,
     facts: BTreeMap<String, Vec<f64>>,
     claims: BTreeMap<String, Vec<(f64, f64)>>,
     singles_ns: Vec<f64>,
 }
 
 impl Seen {
+    /// Whether it claimed anything.
+    pub(super) fn has_claims(&self) -> bool {
+        !self.claims.is_empty()
+    }
+
     /// The result of one run, in the row's unit; keeps the rest.
     pub(super) fn read(
         &mut self,
@@ -40,15 +43,14 @@ impl Seen {
             }
         }
         let printed = String::from_utf8_lossy(&ran.stdout);
-        if let (Some(symbol), Ok(number)) = (number_in, printed.trim().parse::<f64>()) {
-            self.results += 1;
+        if let (Some(symbol), Some(number)) = (number_in, finite(printed.trim())) {
             return Ok(converted(number, symbol, ticks_per_ns).0);
         }
         let mut result = None;
         for line in printed.lines() {
             let broken = || Failure::Broken(format!("its program prints `{line}`"));
             let (kind, rest) = line.split_once(' ').ok_or_else(broken)?;
-            let number = |text: &str| text.parse::<f64>().map_err(|_| broken());
+            let number = |text: &str| finite(text).ok_or_else(broken);
             let (first, rest) = rest.split_once(' ').ok_or_else(broken)?;
             let first = number(first)?;
             match kind {
@@ -82,7 +84,6 @@ impl Seen {
                 _ => return Err(broken()),
             }
         }
-        self.results += u64::from(result.is_some());
         result.ok_or_else(|| Failure::Broken("its program prints no result".to_owned()))
     }
 
@@ -103,10 +104,13 @@ impl Seen {
             }
         }
         self.singles_ns.iter().for_each(|ns| b.record_single(*ns));
-        let resident = Usage::children()?.max_rss_kib * 1024;
-        b.detail("program_resident_bytes", resident as f64);
         Ok(())
     }
+}
+
+/// The number of a text.
+fn finite(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// A value in the unit of this symbol, times in ns, and the symbol of what it now is.
@@ -184,7 +188,15 @@ mod tests {
                 .to_string()
                 .contains("fork: refused")
         );
-        for printed in ["", "result ns", "result 1 B", "hello 1 2", "fact 1 ns"] {
+        for printed in [
+            "",
+            "result ns",
+            "result 1 B",
+            "hello 1 2",
+            "fact 1 ns",
+            "claim nan 1 x",
+            "result inf ns",
+        ] {
             assert!(
                 matches!(read(0, printed, ""), Failure::Broken(_)),
                 "{printed}"

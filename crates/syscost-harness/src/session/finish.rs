@@ -90,7 +90,7 @@ impl Session<'_> {
         warnings.extend(doctor::warnings_after(&clock, steal));
         warnings.extend(doctor::late_tracer(traced, &warnings));
         doctor::worst_first(&mut warnings);
-        let run = Run {
+        let mut run = Run {
             schema_version: SCHEMA_VERSION,
             tool: Tool {
                 name: "syscost".to_owned(),
@@ -119,6 +119,7 @@ impl Session<'_> {
             warnings,
             measurements,
         };
+        run.withhold_contradictions();
         Finished {
             run,
             journal: self.journal,

@@ -41,6 +41,29 @@ pub(super) fn check(run: &Run) -> Result<(), DocumentError> {
     Ok(())
 }
 
+impl Run {
+    /// Withholds the numbers of rows that contradict themselves, as no reader would take the document
+    /// otherwise: what wrote them is wrong.
+    pub fn withhold_contradictions(&mut self) {
+        for index in 0..self.measurements.len() {
+            let Err((field, problem)) = check_row(&self.measurements[index], self) else {
+                continue;
+            };
+            let row = &mut self.measurements[index];
+            row.status = Status::Withheld;
+            row.reason = Some(format!("its own `{field}` contradicts it: {problem}"));
+            row.estimate = Estimate {
+                rounds: row.estimate.rounds,
+                samples: row.estimate.samples,
+                ..Estimate::default()
+            };
+            (row.core_cycles, row.core_share, row.between_runs) = (None, None, None);
+            (row.flags, row.histogram, row.samples) = (Vec::new(), Vec::new(), None);
+            row.details.clear();
+        }
+    }
+}
+
 /// Checks one row; the error is a field of it and what is wrong there.
 fn check_row(row: &Measurement, run: &Run) -> Result<(), (String, String)> {
     let at = |field: &str| {

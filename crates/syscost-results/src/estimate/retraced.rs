@@ -48,7 +48,8 @@ impl Retraced {
             grain: row.estimate.clock_grain.unwrap_or(0.0),
         };
         let whole = |own: interval::Interval| {
-            beyond.widened((own.low, own.high), median, &selected, row.unit)
+            let widened = beyond.widened((own.low, own.high), median, &selected, row.unit);
+            row.unit.possible(widened)
         };
         Some(Retraced::Exactly(Figures {
             medians: [median, order::high_median(&medians)?],

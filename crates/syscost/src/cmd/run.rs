@@ -321,6 +321,12 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
         if let Some(journal) = journal {
             journal.remove();
         }
+    } else if !programs::given().is_empty() {
+        // Its programs are gone when this process ends.
+        if let Some(journal) = journal {
+            journal.remove();
+        }
+        note!("not everything was measured; to measure it: syscost study run with more --budget");
     } else if let Some(journal) = &journal {
         let mut rows = run.measurements.iter();
         let what = match rows.any(|row| row.status == Status::Skipped) {

@@ -7,6 +7,7 @@ mod programs;
 mod source;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -106,6 +107,14 @@ fn find_all(names: &[String], counts: Counts<'_>) -> Result<Vec<Study>> {
             "all" => studies.extend(published()),
             name => studies.push(find(name, counts)?),
         }
+    }
+    let mut ids = BTreeSet::new();
+    if let Some(twice) = studies.iter().find(|study| !ids.insert(study.id.clone())) {
+        let what = format!(
+            "two of these studies are called `{}`: name each once",
+            twice.id
+        );
+        return Err(Failed::Usage(what).into());
     }
     Ok(studies)
 }

@@ -27,7 +27,11 @@ struct record {
 /* Functions that do nothing: their only statement has no instruction, but no compiler may remove it, nor a
  * call of them. */
 #define NOTHING __asm__ volatile("")
+#if defined(__clang__)
+#define CALLEE static __attribute__((noinline))
+#else
 #define CALLEE static __attribute__((noipa))
+#endif
 
 CALLEE void none(void) { NOTHING; }
 CALLEE void integer(int a) { (void)a; NOTHING; }

@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     const char *clock = argc > 1 ? argv[1] : "difference";
     long trips = argc > 2 ? atol(argv[2]) : 2000;
     struct seen seen[2] = {0}; /* of the parent, of its children */
-    double elapsed = 0, ns, all;
+    double elapsed = 0, ns, all, step;
     int runs = 1;
 
     begin();
@@ -149,7 +149,8 @@ int main(int argc, char **argv)
     fact("child_cpu_time", seen[1].cpu_time / all, "ns");
     fact("child_part_of_difference", 100 * seen[1].cpu_time / (elapsed - seen[0].cpu_time), "%");
     fact("elapsed_without_cpu_time", (elapsed - seen[0].cpu_time - seen[1].cpu_time) / all, "ns");
-    if (smallest_step() > 0)
-        fact("cpu_clock_smallest_step", smallest_step(), "ns");
+    step = smallest_step();
+    if (step > 0)
+        fact("cpu_clock_smallest_step", step, "ns");
     return 0;
 }

@@ -45,6 +45,8 @@ static void with_process(void)
         give(to_parent[1]);
         _exit(0);
     }
+    if (child < 0)
+        failed("fork");
     give(to_child[1]);
     take(to_parent[0]);
     wait_for(child);
@@ -60,6 +62,8 @@ static int writes(void *nothing)
 static void with_thread(void)
 {
     pid_t child = clone(writes, stack + sizeof stack, SHARED, NULL);
+    if (child < 0)
+        failed("clone");
     take(to_parent[0]);
     wait_for(child);
 }

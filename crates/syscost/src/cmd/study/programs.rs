@@ -21,8 +21,10 @@ use crate::Failed;
 /// # Errors
 /// [`Failed::Usage`] where a file is not there or does not compile, with what the compiler says.
 pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Tree>> {
+    // None, too, are given: the variable of the user's shell is not for this process.
     let mut quantities = studies.iter().flat_map(|(study, _)| &study.quantities);
     if !quantities.any(Quantity::is_own) {
+        programs::give(Vec::new());
         return Ok(None);
     }
     let tree = scratch::tree_in(&directory::default().made()?)?;
@@ -82,7 +84,7 @@ fn made(
         return Err(wrong(what).into());
     }
     fs::write(scratch.join("result.h"), HEADER).context("writing result.h for the compiler")?;
-    let executable = scratch.join(format!("{}-{}", study.id, quantity.id));
+    let executable = scratch.join(format!("{}.{}", study.id, quantity.id));
     let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut refused = String::new();
     // Static, as those of the published studies; where there is no C library for that, not.

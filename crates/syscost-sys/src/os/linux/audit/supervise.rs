@@ -154,6 +154,8 @@ impl Paused {
         match mark {
             Mark::Uncounted => *self.depths.entry(task).or_default() += 1,
             Mark::Counted => {
+                // The program that this part has started ended without saying so.
+                self.is_in_program = false;
                 let depth = self.depths.entry(task).or_default();
                 *depth = depth.saturating_sub(1);
             }
