@@ -6,7 +6,7 @@ use super::super::read;
 use super::{document, text_of};
 use crate::estimate::{Rules, estimate};
 use crate::fixture::{normal, row, run};
-use crate::{Run, Unit};
+use crate::{Run, Status, Unit};
 
 const NAME: &str = "syscall.null{call=getppid}";
 
@@ -177,4 +177,48 @@ fn a_cache_of_about_the_reported_size_is_the_reported_one() {
         read(&text_of(&document))
     };
     assert!(judged(52605.0).is_ok() && judged(100e3).is_err());
+}
+
+#[test]
+fn what_is_estimated_of_any_unit_and_number_of_processes_is_read() {
+    for unit in Unit::ALL {
+        for processes in [
+            [2.0, 40.0, 60.0, 0.0, 99.0, 100.0],
+            [0.0, 0.0, 0.001, 0.0, 0.0, 0.002],
+        ] {
+            for count in 1..=processes.len() {
+                let rounds = processes[..count].iter().map(|value| vec![*value; 4]);
+                let mut row = row(NAME, rounds.collect());
+                row.case = [("call".to_owned(), "getppid".to_owned())].into();
+                row.unit = unit;
+                let rounds = row.samples.as_ref().expect("samples");
+                let found = estimate(rounds, &Rules::new(unit));
+                row.estimate = found.estimate;
+                row.core_share = found.core_share;
+                row.between_runs = found.between_runs;
+                let run = run("one", vec![row]);
+                let document = serde_json::to_value(&run).expect("JSON");
+                let read = read(&text_of(&document));
+                assert!(read.is_ok(), "{unit:?} of {count}: {:?}", read.err());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_that_contradicts_itself_is_withheld_by_its_writer() {
+    let mut run = honest();
+    run.withhold_contradictions();
+    assert_eq!(run, honest(), "nothing is taken from an honest row");
+    run.measurements[0].estimate.median = Some(1.0);
+    run.withhold_contradictions();
+    let row = &run.measurements[0];
+    assert_eq!(row.status, Status::Withheld);
+    let reason = row.reason.as_deref().unwrap_or_default();
+    assert!(
+        reason.contains("its own `estimate` contradicts it"),
+        "{reason}"
+    );
+    let document = serde_json::to_value(&run).expect("JSON");
+    assert!(read(&text_of(&document)).is_ok());
 }
