@@ -28,10 +28,12 @@ fn an_id_is_the_path_of_its_file() {
     for group in CATALOGUE.groups() {
         for benchmark in group.benchmarks {
             assert_eq!(benchmark.group(), group.name, "{}", benchmark.id);
-            let file = format!("{}.rs", benchmark.id.replace('.', "/"));
-            let path = source_folder().join(file);
+            // The published procedures are C programs.
+            let path = source_folder().join(benchmark.id.replace('.', "/"));
+            let files = ["rs", "c"].map(|end| path.with_extension(end));
+            let path = files.iter().find(|file| file.exists()).unwrap_or(&files[0]);
             let text =
-                fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             assert!(
                 text == benchmark.source,
                 "{} includes another file",
@@ -70,10 +72,10 @@ fn benchmarks_in(folder: &str) -> Vec<String> {
     let names = entries
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter_map(|name| name.strip_suffix(".rs").map(str::to_owned));
+        .filter(|name| name.ends_with(".rs") || name.ends_with(".c"));
     names
-        .filter(|name| name != "mod" && !is_helper(&path.join(format!("{name}.rs"))))
-        .map(|name| format!("{folder}.{name}"))
+        .filter(|name| name != "mod.rs" && !is_helper(&path.join(name)))
+        .filter_map(|name| Some(format!("{folder}.{}", name.rsplit_once('.')?.0)))
         .collect()
 }
 
@@ -98,7 +100,8 @@ fn every_explanation_has_its_headings() {
         }
         assert!(!benchmark.title.is_empty(), "{}", benchmark.id);
         assert!(
-            !benchmark.cases.list().is_empty() || benchmark.id == "timing.tsc_skew",
+            !benchmark.cases.list().is_empty()
+                || ["timing.tsc_skew", "study.own"].contains(&benchmark.id),
             "{}",
             benchmark.id
         );

@@ -1,5 +1,5 @@
-//! What the programs' compiler made of their timed loops, read from the executable: a loop that is said to
-//! time one call must contain one call.
+//! Shared: what the programs' compiler made of their timed loops, read from the executable. A loop
+//! that is said to time one call must contain one call.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

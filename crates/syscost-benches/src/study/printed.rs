@@ -1,4 +1,4 @@
-//! What the programs of the studies print.
+//! Shared: what the programs of the studies print.
 
 use std::collections::BTreeMap;
 use std::process::Output;

@@ -1,4 +1,4 @@
-//! The programs of the studies: started as processes of their own, and read.
+//! Shared: the programs of the studies: started as processes of their own, and read.
 
 use std::io;
 use std::os::fd::AsRawFd;

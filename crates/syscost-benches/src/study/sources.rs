@@ -1,4 +1,4 @@
-//! The programs of the studies as text, to read and to compile by hand.
+//! Shared: the programs of the studies as text, to read and to compile by hand.
 
 use super::PROCEDURES;
 

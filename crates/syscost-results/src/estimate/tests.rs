@@ -352,7 +352,13 @@ proptest! {
         let mut shuffled = rounds.clone();
         fastrand::Rng::with_seed(seed).shuffle(&mut shuffled);
         let (out, again) = (cost(&rounds), cost(&shuffled));
-        prop_assert_eq!(&out.estimate, &again.estimate);
+        // Sums differ by their order in the last digits.
+        let ends = |out: &Estimated| [out.estimate.ci95_low, out.estimate.ci95_high].map(Option::unwrap_or_default);
+        for (one, other) in ends(&out).into_iter().zip(ends(&again)) {
+            prop_assert!((one - other).abs() <= 1e-12 * one.abs(), "{} {}", one, other);
+        }
+        let same = Estimate { ci95_low: out.estimate.ci95_low, ci95_high: out.estimate.ci95_high, ..again.estimate };
+        prop_assert_eq!(&out.estimate, &same);
         prop_assert_eq!(&out.flags, &again.flags);
         prop_assert_eq!(out.core_cycles, again.core_cycles);
     }
