@@ -23,7 +23,7 @@ pub const HEADER: &str = include_str!("result.h");
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "study.own",
     title: "A procedure of your own study",
-    tags: &["own program", "c program"],
+    tags: &["system call"],
     cases: Cases::Here(cases),
     quantity: Quantity::Level,
     run,

@@ -19,7 +19,7 @@ A study is called by its id, or by the path of a TOML file of your own:
   syscost study run three-costs   the same procedure here, beside it
   syscost study run mine.toml     figures of your own beside the catalogue's
   syscost study report latest     the studies of a kept run again
-  syscost study report A B C      those of runs of several machines, side by side
+  syscost study report A B C      those of several machines, side by side
   syscost study run all -o lab/   a report to hand in: text, page, charts, data")]
 pub struct StudyArguments {
     /// What to do.
