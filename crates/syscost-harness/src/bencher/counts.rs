@@ -84,7 +84,8 @@ pub(super) struct Counted {
     run_ns: Option<u64>,
     /// Where the tasks ran.
     placed: Placed,
-    /// Others' share of the CPU time, where all tasks were on one CPU and the kernel reports it.
+    /// Others' share of the CPU time at most, where the tasks had no separate CPUs and the kernel
+    /// reports it.
     others: Option<f64>,
     /// How long it was counted, in ns.
     passed_ns: f64,

@@ -148,3 +148,15 @@ fn sleeps_and_missing_switches_are_not_caused_by_others() {
     assert!(!counted(500, 500, Some(u64::MAX)).may_be_outsiders(bound, 1000));
     assert!(!counted(1000, 1151, None).may_be_outsiders(bound, 1000));
 }
+
+#[test]
+fn tasks_that_the_scheduler_places_are_preempted_by_others_too() {
+    let expect = within(Counter::Switches, 1.0, 2.1);
+    // A hundred connections beside seven other runs.
+    let seen = |others| {
+        let counted = counted(200, 228, Some(1_200_000)).placed(Placed::AnyCpu);
+        counted.beside(others, 16e6).excuse(&expect, 100)
+    };
+    assert_eq!(seen(Some(0.8)), Some(OUTSIDERS));
+    assert_eq!(seen(None), None);
+}

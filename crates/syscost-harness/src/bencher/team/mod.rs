@@ -282,7 +282,10 @@ impl Bencher<'_> {
             self.operations += turns * per_turn;
             let counted = used.map(|used| {
                 let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
-                let others = self.others(cpus, &used, passed_ns);
+                // Tasks that the scheduler places share their CPUs with others, too.
+                let may_share = placed != Placed::SeparateCpus;
+                let others = may_share.then(|| company::share(&used, passed_ns));
+                let others = others.flatten();
                 Counted::from(used).placed(placed).beside(others, passed_ns)
             });
             self.judge_counts(counted, turns * per_turn);
