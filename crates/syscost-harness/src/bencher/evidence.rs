@@ -105,7 +105,10 @@ impl Bencher<'_> {
         self.operations += counted;
         self.judge_counts(sum.map(Counted::from), counted);
         self.findings.evidence.extend(growth.judge(counted));
-        self.count_by_tracepoint(turns, per_turn, body)?;
+        // It counts this task's calls, not those of another process.
+        if body.usage().is_none() {
+            self.count_by_tracepoint(turns, per_turn, body)?;
+        }
         // Before the audited child, which shares this memory and leaves in the caches what it read
         // last, where this process would find it.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
