@@ -43,35 +43,38 @@ fn programs(studies: &Path, out: &Path) -> Result<(Vec<u8>, String), String> {
         .try_get_compiler();
     let compiler = found.map_err(|error| one_line(error.to_string()))?;
     let version = output(Command::new(compiler.path()).arg("--version"))?;
-    let mut sources: Vec<PathBuf> = glob(studies);
-    sources.sort();
     let mut objects = Vec::new();
     let (mut declared, mut chosen) = (String::new(), String::new());
-    for source in &sources {
-        let (study, name) = (stem(source.parent().unwrap_or(studies)), stem(source));
-        let text = fs::read_to_string(source.with_file_name("study.toml"));
-        let text = text.map_err(|error| format!("{study}/study.toml: {error}"))?;
+    for folder in entries(studies) {
+        let Ok(text) = fs::read_to_string(folder.join("study.toml")) else {
+            continue;
+        };
         let facts: Study = toml::from_str(&text).map_err(|error| one_line(error.to_string()))?;
-        let begins = format!("{study}_{name}");
-        let object = out.join(format!("{begins}.o"));
-        let mut command = Command::new(compiler.path());
-        command.args(facts.flags.split_whitespace());
-        command.args(["-std=gnu11", "-Wall", "-Wextra", "-c", "-o"]);
-        command
-            .arg(&object)
-            .arg(source)
-            .arg(format!("-Dmain={begins}"));
-        output(&mut command)?;
-        objects.push(object);
-        let _ = writeln!(declared, "int {begins}(int, char **);");
-        let _ = writeln!(
-            chosen,
-            "    if (!strcmp(argv[1], \"{study}/{name}\")) return {begins}(argc - 1, argv + 1);"
-        );
+        let is_program = |file: &PathBuf| file.extension().is_some_and(|end| end == "c");
+        for source in entries(&folder).into_iter().filter(is_program) {
+            let (study, name) = (stem(&folder), stem(&source));
+            let begins = format!("{study}_{name}");
+            let object = out.join(format!("{begins}.o"));
+            let mut command = Command::new(compiler.path());
+            command.args(facts.flags.split_whitespace());
+            command.args(["-std=gnu11", "-Wall", "-Wextra", "-c", "-o"]);
+            command
+                .arg(&object)
+                .arg(source)
+                .arg(format!("-Dmain={begins}"));
+            output(&mut command)?;
+            objects.push(object);
+            let _ = writeln!(declared, "int {begins}(int, char **);");
+            let _ = writeln!(
+                chosen,
+                "    if (!strcmp(argv[1], \"{study}/{name}\")) return {begins}(argc - 1, argv + 1);"
+            );
+        }
     }
     let chooser = out.join("chooser.c");
     let text = format!(
-        "#include <string.h>\n{declared}int main(int argc, char **argv)\n{{\n    if (argc < 2) return 2;\n{chosen}    return 2;\n}}\n"
+        "#include <string.h>\n{declared}\
+         int main(int argc, char **argv)\n{{\n    if (argc < 2) return 2;\n{chosen}    return 2;\n}}\n"
     );
     fs::write(&chooser, text).map_err(|error| error.to_string())?;
     let executable = out.join("programs.linked");
@@ -88,18 +91,12 @@ fn programs(studies: &Path, out: &Path) -> Result<(Vec<u8>, String), String> {
     ))
 }
 
-/// The programs of all studies.
-fn glob(studies: &Path) -> Vec<PathBuf> {
-    let entries = |folder: &Path| {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.map(|entry| entry.path()).collect::<Vec<_>>()
-    };
-    let files = entries(studies)
-        .into_iter()
-        .flat_map(|study| entries(&study));
-    files
-        .filter(|file| file.extension().is_some_and(|end| end == "c"))
-        .collect()
+/// What a folder holds, in the order of names.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
 }
 
 fn stem(path: &Path) -> String {

@@ -154,7 +154,6 @@ pub fn estimate(rounds: &[RoundSamples], rules: &Rules<'_>) -> Estimated {
     let (low, high) = rules
         .limits
         .map_or((low, high), |(min, max)| (low.min(min), high.max(max)));
-    let (low, high) = rules.unit.possible((low, high));
     let below_resolution = !rules.signed && low <= rules.resolution;
     let legal = |value: &f64| rules.signed || *value > 0.0;
     let samples = || selected.processes.iter().flatten().copied();
@@ -273,7 +272,7 @@ impl Beyond {
         let runs = self.between_runs;
         let other_runs = runs.map_or(0.0, |runs| NORMAL_95 * runs.deviation);
         let (low, high) = widened(own, median, converted.hypot(other_runs));
-        (low - self.grain, high + self.grain)
+        unit.possible((low - self.grain, high + self.grain))
     }
 }
 

@@ -84,6 +84,19 @@ impl Measurement {
             Better::Higher => None,
         })
     }
+
+    /// Leaves only how much was measured, as where a number is withheld: a refuted number is no
+    /// number, not even in the raw samples.
+    pub fn drop_figures(&mut self) {
+        self.estimate = Estimate {
+            rounds: self.estimate.rounds,
+            samples: self.estimate.samples,
+            ..Estimate::default()
+        };
+        (self.core_cycles, self.core_share, self.between_runs) = (None, None, None);
+        (self.flags, self.histogram, self.samples) = (Vec::new(), Vec::new(), None);
+        self.details.clear();
+    }
 }
 
 /// Whether a measurement has a number.

@@ -6,7 +6,7 @@ use std::process::Output;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 
-/// The status with which a program ends that this machine has not what it needs for.
+/// The exit status of a program that needs something this machine lacks.
 const UNSUPPORTED: i32 = 77;
 
 /// What the runs of a program printed.

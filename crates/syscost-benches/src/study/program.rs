@@ -1,4 +1,4 @@
-//! Shared: the programs of the studies: started as processes of their own, and read.
+//! Shared: starts the programs of the studies as processes of their own, and reads their output.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -60,12 +60,18 @@ pub(super) fn program(name: &'static str, operations: u64) -> Program {
 }
 
 /// Whether the programs could be made when syscost was built.
-pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
+fn support(_: &Case) -> Result<(), Unsupported> {
     match EXECUTABLE {
         [] => Err(Unsupported::new(MISSING)),
         _ => Ok(()),
     }
 }
+
+/// What all procedures have in common.
+pub(super) const PROCEDURE: Benchmark = Benchmark {
+    support,
+    ..Benchmark::DEFAULT
+};
 
 /// The flags with which the program of this name is compiled.
 fn flags(name: &str) -> String {
@@ -83,6 +89,11 @@ impl Program {
         self.arguments.push(argument.to_string());
         self.counted_arguments.push(argument.to_string());
         self
+    }
+
+    /// Adds the value of a parameter of the row as an argument.
+    pub(super) fn parameter(self, b: &Bencher, name: &str) -> Self {
+        self.argument(b.case().get(name))
     }
 
     /// Adds an argument, and another one in its place where calls are counted, with which a run makes
@@ -107,8 +118,8 @@ impl Program {
         self
     }
 
-    /// Says how many bytes of memory it fills. Where there is too little it is not started, and where it
-    /// is much, one result of a round has to do.
+    /// Sets how many bytes of memory it fills. It is not started where less is available, and a large
+    /// one may give only one result per round.
     pub(super) fn filling(mut self, bytes: u64) -> Self {
         self.bytes = bytes;
         self

@@ -18,7 +18,8 @@
 MAYBE_UNUSED static void begin(void) { prctl(0x2d7055f1, 2, 0, 0, 0); }
 MAYBE_UNUSED static void end(void) { prctl(0x2d7055f1, 3, 0, 0, 0); }
 
-/* A result as the published program printed it. Units: ns, us, ms, s, ticks (of counter()), bytes, B/s, B/tick, count. */
+/* A result as the published program printed it.
+ * Units: ns, us, ms, s, ticks (of counter()), bytes, B/s, B/tick, count. */
 MAYBE_UNUSED static void result(double value, const char *unit) { printf("result %.17g %s\n", value, unit); }
 
 /* Something that was counted or timed besides. Units: as above, and %. */
@@ -36,14 +37,14 @@ MAYBE_UNUSED static void claim(const char *what, double expected, double counted
 /* One single operation, for the distribution. */
 MAYBE_UNUSED static void single(double value, const char *unit) { printf("single %.17g %s\n", value, unit); }
 
-/* Ends the program: `what` did not work, by errno. */
+/* Ends the program: `what` failed, as errno says. */
 MAYBE_UNUSED static void failed(const char *what)
 {
     fprintf(stderr, "%s: %s\n", what, strerror(errno));
     exit(1);
 }
 
-/* Ends the program: this machine has not what it needs. */
+/* Ends the program: this machine lacks something that it needs. */
 MAYBE_UNUSED static void unsupported(const char *why)
 {
     fprintf(stderr, "%s\n", why);

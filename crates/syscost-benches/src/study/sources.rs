@@ -2,9 +2,10 @@
 
 use super::PROCEDURES;
 
-/// Headers by the folder of their study, which is none for the one that all include.
-const HEADERS: [(&str, &str, &str); 7] = [
+/// Headers by the folder of their study, which is none for those that several studies include.
+const HEADERS: [(&str, &str, &str); 8] = [
     ("", "../result.h", include_str!("result.h")),
+    ("", "../bytes.h", include_str!("bytes.h")),
     (
         "call_and_switch",
         "runs.h",

@@ -334,15 +334,6 @@ impl RowState {
             };
             flags.clear();
         }
-        if !is_shown {
-            // A refuted number is no number, not even in the raw samples.
-            estimate = Estimate {
-                rounds: estimate.rounds,
-                samples: estimate.samples,
-                ..Estimate::default()
-            };
-            flags.clear();
-        }
         if is_shown && evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
             flags.push(Flag::PartlyUnverified);
         }
@@ -360,7 +351,7 @@ impl RowState {
         if self.deferred > 0 {
             all_details.insert("deferred_rounds_count".to_owned(), f64::from(self.deferred));
         }
-        Measurement {
+        let mut measurement = Measurement {
             name: self.row.name(),
             id: self.row.benchmark.id.to_owned(),
             case: self.row.case.to_map(),
@@ -372,21 +363,17 @@ impl RowState {
             reason,
             estimate,
             core_cycles: core_cycles.filter(|_| status == Status::Ok),
-            core_share: core_share.filter(|_| is_shown),
+            core_share,
             between_runs: between_runs.filter(|_| status == Status::Ok),
             flags,
             evidence,
-            details: if is_shown {
-                all_details
-            } else {
-                BTreeMap::new()
-            },
-            histogram: if is_shown {
-                self.histogram.clone()
-            } else {
-                Vec::new()
-            },
-            samples: (keep_samples && is_shown).then_some(rounds),
+            details: all_details,
+            histogram: self.histogram.clone(),
+            samples: keep_samples.then_some(rounds),
+        };
+        if !is_shown {
+            measurement.drop_figures();
         }
+        measurement
     }
 }

@@ -52,14 +52,7 @@ impl Run {
             let row = &mut self.measurements[index];
             row.status = Status::Withheld;
             row.reason = Some(format!("its own `{field}` contradicts it: {problem}"));
-            row.estimate = Estimate {
-                rounds: row.estimate.rounds,
-                samples: row.estimate.samples,
-                ..Estimate::default()
-            };
-            (row.core_cycles, row.core_share, row.between_runs) = (None, None, None);
-            (row.flags, row.histogram, row.samples) = (Vec::new(), Vec::new(), None);
-            row.details.clear();
+            row.drop_figures();
         }
     }
 }

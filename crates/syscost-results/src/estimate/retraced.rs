@@ -48,8 +48,7 @@ impl Retraced {
             grain: row.estimate.clock_grain.unwrap_or(0.0),
         };
         let whole = |own: interval::Interval| {
-            let widened = beyond.widened((own.low, own.high), median, &selected, row.unit);
-            row.unit.possible(widened)
+            beyond.widened((own.low, own.high), median, &selected, row.unit)
         };
         Some(Retraced::Exactly(Figures {
             medians: [median, order::high_median(&medians)?],

@@ -195,6 +195,43 @@ fn an_operation_that_blocks_every_signal_is_counted_too() {
     );
 }
 
+/// What a program says by its marks, as the studies' header does.
+fn program_says(mark: libc::c_ulong) {
+    // SAFETY: the kernel has no such operation, and looks at no further argument.
+    unsafe { libc::prctl(0x2d70_55f1, mark, 0, 0, 0) };
+}
+
+#[test]
+fn a_program_that_an_uncounted_part_waits_for_is_counted_between_its_marks() {
+    let program = |ends: bool| {
+        move || {
+            getppid();
+            program_says(2);
+            (0..3).for_each(|_| {
+                getppid();
+            });
+            if ends {
+                program_says(3);
+                getppid();
+            }
+            0
+        }
+    };
+    for ends in [true, false] {
+        let seen = counts(|| {
+            uncounted(|| {
+                let child = os::fork(&mut program(ends));
+                os::wait_for(child.unwrap()).unwrap();
+            });
+            // Nor is what comes after a program that did not say that it had ended.
+            uncounted(getppid);
+        });
+        let Some(seen) = seen else { return };
+        assert_eq!(seen.get(Sysno::GETPPID), 3, "{ends}: {seen}");
+        assert_eq!(seen.own_total(), 0, "{ends}: {seen}");
+    }
+}
+
 #[test]
 fn a_forked_child_is_counted_beside_its_parent() {
     let Some(seen) = counts(|| {

@@ -180,11 +180,11 @@ fn meant(name: &str, known: &[&str]) -> String {
 }
 
 fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
+    let studies = find_all(&arguments.studies, Counts::Tried)?;
     let folder = arguments.output.take_if(|path| hand_in::is_folder(path));
     if let Some(folder) = &folder {
         hand_in::make(folder)?;
     }
-    let studies = find_all(&arguments.studies, Counts::Tried)?;
     let own = own(&arguments.studies, &studies);
     // Until the run has ended.
     let _programs = programs::give(&own)?;

@@ -18,22 +18,19 @@
 //! ## Source
 //! RFC 9293, 3.6; the teardown that courses on operating systems have their students measure.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
 use rustix::net::{Shutdown, connect, shutdown};
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::prelude::*;
-use syscost_net::Service;
-use syscost_net::service::IsOver;
-use syscost_net::service::connections::{self, Accept};
-use syscost_net::socket::Tcp;
+use syscost_net::service::connections::Accept;
 use syscost_net::wire::Close;
 use syscost_sys::process::Batch;
 
-use super::connect::{new_socket, next_byte};
+use super::connect::{accepting, new_socket, next_byte};
 use super::ports::Budget;
-use crate::net::backlog::{self, Accepting, BACKLOG, Backlog, Last};
+use crate::net::backlog::{Backlog, Last};
 use crate::net::far_end::{self, Family, Path, remote_family};
 use crate::net::setting;
 use crate::syscall::{Bad, must};
@@ -101,19 +98,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.claim_equal("family of its addresses", claimed, is.to_owned(), "address");
     closer.budget.detail(b);
     Ok(())
-}
-
-/// A far end that accepts connections and ends them by this rule.
-fn accepting(rule: Accept, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
-    let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
-        connections::accept(listener, &rule, is_over)
-    };
-    let service = Service::Accept {
-        close: rule.close,
-        first_byte: rule.first_byte,
-        backlog: BACKLOG,
-    };
-    backlog::accepting(path, cpus, &Tcp::default(), serve, &service)
 }
 
 /// The measuring side.

@@ -186,7 +186,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         Step::Connect | Step::FirstByte | Step::Reset => {
             let (connector, account) = b.together(path.placement(), |cpus| {
-                let (far, address, last) = accepting(step, &path, cpus)?;
+                let (far, address, last) = accepting(step.rule(), &path, cpus)?;
                 Ok(far.led_by(Connector::new(step, address, last)?))
             })?;
             (connector, Some(account))
@@ -196,9 +196,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A far end that accepts connections and ends them as the step says.
-fn accepting(step: Step, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
-    let rule = step.rule();
+/// A far end that accepts connections and ends them by this rule.
+pub(super) fn accepting(rule: Accept, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
     let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
         connections::accept(listener, &rule, is_over)
     };

@@ -2,7 +2,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{program, support};
+use super::program::{PROCEDURE, program};
 
 /// Number of results whose median is printed, for calls.
 const RUNS: u64 = 21;
@@ -29,14 +29,13 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     )]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| {
-        let signature = b.case().get("signature").to_owned();
-        let program = program("call_and_switch/function_call", RUNS * 100_000);
-        program.argument(signature).measure(b)
+        program("call_and_switch/function_call", RUNS * 100_000)
+            .parameter(b, "signature")
+            .measure(b)
     },
     source: include_str!("function_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
@@ -44,10 +43,9 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| program("call_and_switch/system_call", RUNS * 500 * 32).measure(b),
     source: include_str!("system_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
@@ -56,11 +54,10 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     tags: &["context switch", "semaphore", "ping-pong"],
     // Each side sleeps until the other answers, or finds that it has already answered.
     expect: &[at_most(Counter::VoluntarySwitches, 4.0)],
-    support,
     run: |b| {
         let program = program("call_and_switch/thread_switch", 7 * (200 + 500));
         program.unpinned().measure(b)
     },
     source: include_str!("thread_switch.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };

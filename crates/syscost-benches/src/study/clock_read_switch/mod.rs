@@ -3,7 +3,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{program, support};
+use super::program::{PROCEDURE, program};
 
 /// Readings of the clock in a row.
 const READINGS: u64 = 100_000;
@@ -17,10 +17,9 @@ pub(super) const CLOCK_READ: Benchmark = Benchmark {
     tags: &["timer overhead", "vdso"],
     // Whether the kernel is entered depends on this machine: it is counted.
     expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
-    support,
     run: |b| program("clock_read_switch/clock_read", READINGS).measure(b),
     source: include_str!("clock_read.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const LONG_STEPS: Benchmark = Benchmark {
@@ -32,13 +31,12 @@ pub(super) const LONG_STEPS: Benchmark = Benchmark {
     // It measures what other tasks take of the CPU.
     disregards_neighbours: |_| true,
     expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
-    support,
     run: |b| {
         let program = program("clock_read_switch/long_steps", READINGS);
         program.in_unit(Unit::Percent).measure(b)
     },
     source: include_str!("long_steps.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const LARGEST_STEP: Benchmark = Benchmark {
@@ -48,10 +46,9 @@ pub(super) const LARGEST_STEP: Benchmark = Benchmark {
     // It measures what other tasks take of the CPU.
     disregards_neighbours: |_| true,
     expect: &[at_most(Counter::Syscall(Sysno::GETTIMEOFDAY), 1.0)],
-    support,
     run: |b| program("clock_read_switch/largest_step", READINGS).measure(b),
     source: include_str!("largest_step.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
@@ -60,15 +57,13 @@ pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
     tags: &["syscall", "system call", "kernel entry"],
     cases: Cases::Grid(&[("in_a_row", &["100", "1000", "10000"])]),
     expect: &[calls(Sysno::READ)],
-    support,
     run: |b| {
-        let in_a_row = b.case().number("in_a_row");
         program("clock_read_switch/read_zero_bytes", READS)
-            .argument(in_a_row)
+            .parameter(b, "in_a_row")
             .measure(b)
     },
     source: include_str!("read_zero_bytes.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
@@ -81,24 +76,23 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     ]),
     // It is not known beforehand where unpinned children run.
     disregards_neighbours: |case| case.get("hint") == "none",
-    support,
     run: |b| {
-        let (bytes, hint) = (b.case().number("in_a_row"), b.case().get("hint").to_owned());
+        let bytes = b.case().number("in_a_row");
         // How many runs is not published.
         let runs = if bytes > 1000 { 2 } else { 10 };
         let program = program("clock_read_switch/process_switch", runs * bytes);
-        let program = match hint.as_str() {
-            "same_cpu" => program,
-            _ => program.unpinned(),
+        let program = match b.case().is("hint", "same_cpu", "none")? {
+            true => program,
+            false => program.unpinned(),
         };
         program
             .argument(bytes)
             .argument(runs)
-            .argument(hint)
+            .parameter(b, "hint")
             .measure(b)
     },
     source: include_str!("process_switch.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 #[cfg(test)]

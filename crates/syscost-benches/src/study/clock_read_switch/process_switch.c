@@ -17,6 +17,7 @@
 //! ## Source
 //! The clock-read-switch experiment, part 3 (docs/studies/clock-read-switch.md).
 #include "readings.h"
+#include "../bytes.h"
 
 #include <sys/wait.h>
 
@@ -29,19 +30,6 @@ struct report {
 
 static int pipes[2][2]; /* to the first child, to the second */
 
-static void give(int child)
-{
-    if (write(pipes[child][1], ".", 1) != 1)
-        failed("write a byte");
-}
-
-static void take(int child)
-{
-    char byte;
-    if (read(pipes[child][0], &byte, 1) != 1)
-        failed("read a byte");
-}
-
 /* A child: the first writes and takes the time, the second answers. The first waits until the other is
  * there. */
 static void child(int number, int round_trips, int where)
@@ -50,17 +38,17 @@ static void child(int number, int round_trips, int where)
     struct rusage before, after;
 
     if (number == 0)
-        take(0);
+        take(pipes[0][0]);
     else
-        give(0);
+        give(pipes[0][1]);
     getrusage(RUSAGE_SELF, &before);
     report.took_us = -now_us();
     for (; report.received < round_trips; report.received++) {
         if (number == 0)
-            give(1);
-        take(number);
+            give(pipes[1][1]);
+        take(pipes[number][0]);
         if (number == 1)
-            give(0);
+            give(pipes[0][1]);
     }
     report.took_us += now_us();
     getrusage(RUSAGE_SELF, &after);

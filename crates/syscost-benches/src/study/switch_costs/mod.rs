@@ -3,7 +3,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{program, support};
+use super::program::{PROCEDURE, program};
 
 /// Turns of loops with a function or system call: a tenth of those published, since a row must end in time.
 /// Even so the two readings of the clock are a negligible part of a result.
@@ -39,7 +39,6 @@ pub(super) const LOOP: Benchmark = Benchmark {
     cases: Cases::Grid(&[("turns", &["100M", "100K"])]),
     // The clock is read twice per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    support,
     run: |b| {
         let turns = match b.case().get("turns") {
             "100M" => 100_000_000,
@@ -51,7 +50,7 @@ pub(super) const LOOP: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("loop.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
@@ -61,14 +60,13 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     quantity: Quantity::Level,
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    support,
     run: |b| {
         program("switch_costs/function_call", CALLS)
             .argument(CALLS)
             .measure(b)
     },
     source: include_str!("function_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
@@ -88,7 +86,6 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     ]),
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    support,
     run: |b| {
         let getpid = b.case().get("getpid").to_owned();
         let turns = match getpid.as_str() {
@@ -100,7 +97,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
         program.argument(getpid).argument(turns).measure(b)
     },
     source: include_str!("system_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
@@ -113,13 +110,12 @@ pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
         // The clock is read twice per result.
         at_most(Counter::OtherSyscalls, 2.0 / COUNTED as f64),
     ],
-    support,
     run: |b| {
         let program = program("switch_costs/pipe_write_read", TURNS);
         program.counted(TURNS, COUNTED, COUNTED).measure(b)
     },
     source: include_str!("pipe_write_read.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
@@ -133,7 +129,6 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     expect: &[at_most(Counter::VoluntarySwitches, 2.2)],
     // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,
-    support,
     run: |b| {
         let clock = b.case().get("clock").to_owned();
         let trips = runs(&clock) * ROUND_TRIPS;
@@ -145,7 +140,7 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("process_switch.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
@@ -163,7 +158,6 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     ],
     // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,
-    support,
     run: |b| {
         let clock = b.case().get("clock").to_owned();
         let yields = runs(&clock) * YIELDS;
@@ -175,7 +169,7 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("thread_switch.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const YIELD_ALONE: Benchmark = Benchmark {
@@ -183,13 +177,12 @@ pub(super) const YIELD_ALONE: Benchmark = Benchmark {
     title: "sched_yield of one task, as published",
     tags: &["yield"],
     expect: &[calls(Sysno::SCHED_YIELD)],
-    support,
     run: |b| {
         let program = program("switch_costs/yield_alone", ENTRIES);
         program.argument(ENTRIES).measure(b)
     },
     source: include_str!("yield_alone.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 #[cfg(test)]

@@ -18,6 +18,7 @@
 //! ## Source
 //! The switch-costs experiment, "Cost of process switching" (docs/studies/switch-costs.md).
 #include "loops.h"
+#include "../bytes.h"
 
 #include <sys/wait.h>
 
@@ -29,19 +30,6 @@ struct seen {
 };
 
 static int to_child[2], to_parent[2];
-
-static void give(int pipe)
-{
-    if (write(pipe, ".", 1) != 1)
-        failed("write a byte");
-}
-
-static void take(int pipe)
-{
-    char byte;
-    if (read(pipe, &byte, 1) != 1)
-        failed("read a byte");
-}
 
 /* The child: answers each byte, the first of which is not counted, and reports. */
 static void answer(long trips, int report)

@@ -3,7 +3,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{program, support};
+use super::program::{PROCEDURE, program};
 
 /// Operations of a result, in its three runs.
 const CALLS: u64 = 3 * 10_000;
@@ -16,10 +16,9 @@ pub(super) const CLOCK_READ: Benchmark = Benchmark {
     title: "Timer overhead: two clock readings, as published",
     tags: &["rdtsc", "time-stamp counter"],
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| program("three_costs/clock_read", CALLS).measure(b),
     source: include_str!("clock_read.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
@@ -43,15 +42,13 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     ]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| {
-        let call = b.case().get("call").to_owned();
         program("three_costs/system_call", CALLS)
-            .argument(call)
+            .parameter(b, "call")
             .measure(b)
     },
     source: include_str!("system_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
@@ -65,15 +62,13 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5"])]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| {
-        let arguments = b.case().number("arguments");
         program("three_costs/procedure_call", CALLS)
-            .argument(arguments)
+            .parameter(b, "arguments")
             .measure(b)
     },
     source: include_str!("procedure_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const TASK_CREATE: Benchmark = Benchmark {
@@ -88,15 +83,13 @@ pub(super) const TASK_CREATE: Benchmark = Benchmark {
         // The C library's own calls at a fork, such as set_robust_list in the child.
         at_most(Counter::OtherSyscalls, 4.0),
     ],
-    support,
     run: |b| {
-        let via = b.case().get("via").to_owned();
         program("three_costs/task_create", TASKS)
-            .argument(via)
+            .parameter(b, "via")
             .measure(b)
     },
     source: include_str!("task_create.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const SWITCH: Benchmark = Benchmark {
@@ -124,15 +117,13 @@ pub(super) const SWITCH: Benchmark = Benchmark {
         // The C library's own calls at a fork.
         at_most(Counter::OtherSyscalls, 4.0),
     ],
-    support,
     run: |b| {
-        let between = b.case().get("between").to_owned();
         program("three_costs/switch", TASKS)
-            .argument(between)
+            .parameter(b, "between")
             .measure(b)
     },
     source: include_str!("switch.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 #[cfg(test)]

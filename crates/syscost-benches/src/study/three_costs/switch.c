@@ -19,23 +19,11 @@
 //! ## Source
 //! The three-costs experiment, section 3.3 (docs/studies/three-costs.md).
 #include "tasks.h"
+#include "../bytes.h"
 
 #define SWITCHES 2 /* that the published arithmetic assumes in an iteration, besides the creation */
 
 static int to_child[2], to_parent[2];
-
-static void give(int pipe)
-{
-    if (write(pipe, ".", 1) != 1)
-        failed("write a byte");
-}
-
-static void take(int pipe)
-{
-    char byte;
-    if (read(pipe, &byte, 1) != 1)
-        failed("read a byte");
-}
 
 static void with_process(void)
 {

@@ -4,7 +4,7 @@
 use syscost_harness::prelude::*;
 use syscost_harness::thorough;
 
-use super::program::{program, support};
+use super::program::{PROCEDURE, program};
 
 /// Trials whose mean is a published result.
 const TRIALS: u64 = 10;
@@ -44,7 +44,6 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     tags: &["rdtsc", "clock read"],
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| {
         let readings = thoroughly(MANY, READINGS);
         program("whole_system/timing_overhead", TRIALS * readings)
@@ -52,7 +51,7 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("timing_overhead.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
@@ -66,7 +65,6 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7"])]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| {
         let (arguments, turns) = (b.case().number("arguments"), thoroughly(MANY, READINGS));
         program("whole_system/procedure_call", TRIALS * turns)
@@ -75,7 +73,7 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("procedure_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
@@ -83,7 +81,6 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "System call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| {
         let calls = thoroughly(MANY, CALLS);
         program("whole_system/system_call", TRIALS * calls)
@@ -91,7 +88,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("system_call.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const TASK_CREATION: Benchmark = Benchmark {
@@ -108,7 +105,6 @@ pub(super) const TASK_CREATION: Benchmark = Benchmark {
             expect: &[calls(Sysno::WAIT4), calls(Sysno::EXIT_GROUP)],
         },
     ]),
-    support,
     run: |b| {
         let task = b.case().get("task").to_owned();
         let tasks = match task.as_str() {
@@ -122,7 +118,7 @@ pub(super) const TASK_CREATION: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("task_creation.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 pub(super) const SWITCH: Benchmark = Benchmark {
@@ -135,7 +131,6 @@ pub(super) const SWITCH: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::READ), 2.0),
         exactly(Counter::Syscall(Sysno::WRITE), 2.0),
     ],
-    support,
     run: |b| {
         let between = b.case().get("between").to_owned();
         let round_trips = thoroughly(MANY_ROUND_TRIPS, ROUND_TRIPS);
@@ -145,7 +140,7 @@ pub(super) const SWITCH: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("switch.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 /// Of the 21 published sizes, 2^10 to 2^30 bytes, every other one but 2^12, and 2^15, where the first border was.
@@ -179,7 +174,6 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
     }),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    support,
     run: |b| {
         let bytes = b.case().number("size");
         let accesses = match bytes <= QUICK {
@@ -194,7 +188,7 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("memory_access.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 /// Bytes of both arrays, as published.
@@ -221,7 +215,6 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     setup: Setup::Expensive { seconds: 0.5 },
     // The end of each thread.
     expect: &[exactly(Counter::Syscall(Sysno::EXIT), 2.0)],
-    support,
     run: |b| {
         let op = b.case().get("op").to_owned();
         let trials = thoroughly(TRIALS, FEW_TRIALS);
@@ -237,7 +230,7 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
         }
     },
     source: include_str!("memory_bandwidth.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 /// Pages of a trial.
@@ -252,14 +245,13 @@ pub(super) const PAGE_FAULT: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.0),
     ],
     disregards_neighbours: |_| true,
-    support,
     run: |b| {
         program("whole_system/page_fault", TRIALS * TOUCHED)
             .in_scratch_folder()
             .measure(b)
     },
     source: include_str!("page_fault.c"),
-    ..Benchmark::DEFAULT
+    ..PROCEDURE
 };
 
 #[cfg(test)]

@@ -13,24 +13,12 @@
 //! ## Source
 //! The whole-system experiment, CPU (docs/studies/whole-system.md).
 #include "trials.h"
+#include "../bytes.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
 
 static int there[2], back[2], round_trips;
-
-static void give(int pipe)
-{
-    if (write(pipe, ".", 1) != 1)
-        failed("write a byte");
-}
-
-static void take(int pipe)
-{
-    char byte;
-    if (read(pipe, &byte, 1) != 1)
-        failed("read a byte");
-}
 
 /* The other task: answers all round trips. */
 static void *answer(void *nothing)

@@ -15,7 +15,7 @@ fn each_step_ends_as_it_should_and_none_is_missed() {
     };
     for step in [Step::Connect, Step::FirstByte, Step::Reset] {
         let path = path(Family::Ipv4);
-        let (far, address, last) = accepting(step, &path, &cpus).unwrap();
+        let (far, address, last) = accepting(step.rule(), &path, &cpus).unwrap();
         let connector = Connector::new(step, address, last).unwrap();
         let (connector, account) = far.led_by(connector).perform([50]).unwrap();
         // And the last one.
@@ -46,7 +46,7 @@ fn an_end_of_another_kind_is_none_of_the_step() {
     // The far end closes by FIN where the step waits for a reset, or a byte.
     for step in [Step::Reset, Step::FirstByte, Step::Refused] {
         let path = path(Family::Ipv4);
-        let (far, address, last) = accepting(Step::Connect, &path, &cpus).unwrap();
+        let (far, address, last) = accepting(Step::Connect.rule(), &path, &cpus).unwrap();
         let connector = Connector::new(step, address, last).unwrap();
         let failure = far.led_by(connector).perform([1]).map(drop);
         assert!(
