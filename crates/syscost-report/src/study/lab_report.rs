@@ -1,5 +1,7 @@
 //! Studies as a report to hand in: machine, procedure, results, charts, questions.
 
+use std::collections::BTreeSet;
+
 use syscost_results::study::JudgedQuantity;
 use syscost_results::{Fact, Run};
 
@@ -32,11 +34,17 @@ pub(crate) fn title(studies: &[Repeated]) -> String {
 /// The facts of a run that a reader needs to repeat it.
 pub(crate) fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let by = ["program compiled by", "program"];
-    let mut evidence = run.measurements.iter().flat_map(|row| &row.evidence);
-    let compiler = evidence.find_map(|one| match &one.observed {
-        Some(Fact::Text(text)) if by.contains(&one.claim.as_str()) => Some(text.clone()),
-        _ => None,
-    });
+    let evidence = run.measurements.iter().flat_map(|row| &row.evidence);
+    // Each study has flags of its own.
+    let made: BTreeSet<&str> = evidence
+        .filter(|one| by.contains(&one.claim.as_str()))
+        .filter_map(|one| match &one.observed {
+            Some(Fact::Text(text)) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let made: Vec<&str> = made.into_iter().collect();
+    let programs = (!made.is_empty()).then(|| made.join("; "));
     let warnings = run.warnings.iter().map(|one| one.message.as_str());
     let warnings: Vec<&str> = warnings.collect();
     let all = [
@@ -45,7 +53,7 @@ pub(crate) fn facts(run: &Run) -> Vec<(&'static str, String)> {
         ("frequency", sentence::frequency(run)),
         ("precision", sentence::precision(run)),
         ("C library", Some(run.machine.libc.clone())),
-        ("programs", compiler),
+        ("programs", programs),
         (
             "measured",
             Some(format!("{}, for {:.0} s", began(run), run.duration_s)),
@@ -230,4 +238,31 @@ fn ratios(repeated: &Repeated) -> String {
         );
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_results::{Evidence, Verdict};
+
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn every_way_in_which_programs_were_made_is_named_once() {
+        let mut run = fixture::run();
+        let made = ["cc 12, -O2", "cc 12, -O0", "cc 12, -O2"];
+        let notes = made.map(|how| Evidence {
+            claim: "program compiled by".to_owned(),
+            expected: Fact::Text("any".to_owned()),
+            observed: Some(Fact::Text(how.to_owned())),
+            source: "build".to_owned(),
+            verdict: Verdict::Confirmed,
+            reason: None,
+        });
+        run.measurements[0].evidence.extend(notes);
+        let programs = facts(&run)
+            .into_iter()
+            .find(|(name, _)| *name == "programs");
+        assert_eq!(programs.expect("a fact").1, "cc 12, -O0; cc 12, -O2");
+    }
 }
