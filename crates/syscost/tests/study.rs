@@ -74,9 +74,7 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
     for part in ["250 cycles", "125 ns", "syscost's method, here"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
-    let report = [
-        "study", "report", "latest", "--study", &path, "--format", "json",
-    ];
+    let report = ["study", "report", "latest", &path, "--format", "json"];
     let judged: Value = program.json(&report);
     let quantity = &judged[0]["judged"][0];
     assert_eq!(quantity["published"][0]["converted"], "value");
@@ -157,7 +155,7 @@ fn what_a_study_names_must_exist_wherever_it_is_read() {
         let (program, path) = with_study(&study);
         for verb in verbs {
             let words: &[&str] = match *verb {
-                "report" => &["study", "report", kept, "--study", &path],
+                "report" => &["study", "report", kept, &path],
                 verb => &["study", verb, &path],
             };
             let output = program.run(words);
@@ -303,12 +301,20 @@ fn a_users_own_procedures_are_compiled_run_and_kept_with_the_run() {
         said.contains("does not compile") && said.contains("loop.c:1"),
         "{said}"
     );
+    // Of what it does no calls could be counted.
+    let without_marks = "#include \"result.h\"\nint main(void) { result(1, \"us\"); return 0; }";
+    fs::write(&file, without_marks).expect("a file");
+    let kept = text(&run().stdout);
+    assert!(kept.contains("begin() was called 0 times"), "{kept}");
     fs::write(
         &file,
         "#include <stdio.h>\nint main(void) { puts(\"0.25\"); return 0; }",
     )
     .expect("a file");
-    let done = run();
+    // A compiler may come with arguments.
+    let words = ["study", "run", &path, "--profile", "quick", "--budget", "8"];
+    let done = program.command(&words).env("CC", "env cc").output();
+    let done = done.expect("the binary starts");
     assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
     // The file of the study is not needed again: the run has it.
     fs::remove_file(&path).expect("it was there");

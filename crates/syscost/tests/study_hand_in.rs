@@ -33,15 +33,7 @@ fn text(bytes: &[u8]) -> String {
 fn runs_of_two_machines_are_columns_in_every_format_and_in_the_page() {
     let program = Program::new();
     let [alpha, beta] = two_runs(&program);
-    let words = [
-        "study",
-        "report",
-        &alpha,
-        &beta,
-        "--study",
-        "three-costs",
-        "--format",
-    ];
+    let words = ["study", "report", &alpha, &beta, "three-costs", "--format"];
     let of = |format: &str| {
         let output = program.run(&[&words[..], &[format]].concat());
         assert!(output.status.success(), "{format}: {output:?}");
@@ -77,7 +69,7 @@ fn runs_of_two_machines_are_columns_in_every_format_and_in_the_page() {
     ] {
         assert!(lines.contains(source), "{source}: {lines}");
     }
-    let twice = program.run(&["study", "report", &alpha, &alpha, "--study", "three-costs"]);
+    let twice = program.run(&["study", "report", &alpha, &alpha, "three-costs"]);
     assert_eq!(twice.status.code(), Some(2), "{}", text(&twice.stderr));
 }
 
@@ -87,7 +79,7 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
     let [alpha, beta] = two_runs(&program);
     let write = |to: &str| {
         let path = program.folder().join(to).display().to_string();
-        let study = ["--study", "three-costs", "-o", &path];
+        let study = ["three-costs", "-o", &path];
         program.run(&[&["study", "report", &alpha, &beta][..], &study].concat())
     };
     for (name, begins) in [
@@ -139,7 +131,7 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
     }
     // The runs are all that it takes to judge again.
     let kept = lab.join("data/run-of-beta.json").display().to_string();
-    let again = program.run(&["study", "report", &kept, "--study", "three-costs"]);
+    let again = program.run(&["study", "report", &kept, "three-costs"]);
     assert!(again.status.success(), "{}", text(&again.stderr));
 }
 

@@ -15,12 +15,29 @@
 
 /* What is between these two is the procedure: its system calls are counted where syscost counts them.
  * No kernel knows such a request: it answers with an error, which is ignored. */
-MAYBE_UNUSED static void begin(void) { prctl(0x2d7055f1, 2, 0, 0, 0); }
-MAYBE_UNUSED static void end(void) { prctl(0x2d7055f1, 3, 0, 0, 0); }
+static int procedures_begun, procedures_ended;
+MAYBE_UNUSED static void begin(void)
+{
+    procedures_begun++;
+    prctl(0x2d7055f1, 2, 0, 0, 0);
+}
+MAYBE_UNUSED static void end(void)
+{
+    prctl(0x2d7055f1, 3, 0, 0, 0);
+    procedures_ended++;
+}
 
 /* A result as the published program printed it.
  * Units: ns, us, ms, s, ticks (of counter()), bytes, B/s, B/tick, count. */
-MAYBE_UNUSED static void result(double value, const char *unit) { printf("result %.17g %s\n", value, unit); }
+MAYBE_UNUSED static void result(double value, const char *unit)
+{
+    /* Of a procedure that never began, no calls would be counted, and nothing said so. */
+    if (procedures_begun == 0 || procedures_begun != procedures_ended) {
+        fprintf(stderr, "begin() was called %d times, end() %d times\n", procedures_begun, procedures_ended);
+        exit(1);
+    }
+    printf("result %.17g %s\n", value, unit);
+}
 
 /* Something that was counted or timed besides. Units: as above, and %. */
 MAYBE_UNUSED static void fact(const char *name, double value, const char *unit)

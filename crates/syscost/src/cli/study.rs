@@ -58,26 +58,24 @@ pub enum StudyCommand {
     /// Repeat studies on this machine, and judge them
     Run(StudyRunArguments),
     /// Print the studies of kept runs again; those of several machines side by side
-    #[command(override_usage = "syscost study report [OPTIONS] [RUN]...")]
+    #[command(override_usage = "syscost study report [OPTIONS] [STUDY|RUN]...")]
     Report(StudyReportArguments),
 }
 
 /// Arguments of `study report`.
 #[derive(Debug, Args)]
 pub struct StudyReportArguments {
-    /// The runs: documents, `latest`, ids or tags; several are columns
-    #[arg(value_name = "RUN", default_value = "latest")]
-    pub runs: Vec<String>,
-    /// Only these studies: ids, or TOML files; without any, those whose rows the runs have
-    #[arg(long = "study", value_name = "STUDY")]
-    pub studies: Vec<String>,
+    /// Studies: ids, `all`, or TOML files; without any, those whose rows the runs have. Runs: documents,
+    /// ids or tags, several are columns; without any, the latest
+    #[arg(value_name = "STUDY|RUN")]
+    pub names: Vec<String>,
     /// What to print; if not given, what the extension of --output (.md, .html, .csv, .json) means,
     /// else a table
     #[arg(long, value_enum)]
     pub format: Option<StudyFormat>,
-    /// Write to this file instead of standard output; into a folder, which ends in /, a report to hand
-    /// in, with charts and data
-    #[arg(short, long, value_name = "FILE|FOLDER/")]
+    /// Write to this file instead of standard output; into a folder, a path without extension, a report
+    /// to hand in, with charts and data
+    #[arg(short, long, value_name = "FILE|FOLDER")]
     pub output: Option<PathBuf>,
     /// Show the evidence of every quantity
     #[arg(short, long)]
@@ -161,9 +159,9 @@ pub struct StudyRunArguments {
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
-    /// Write the run document to this file as well; into a folder, which ends in /, a report to hand
-    /// in, with charts and data
-    #[arg(short, long, value_name = "FILE|FOLDER/")]
+    /// Write the run document to this file as well; into a folder, a path without extension, a report
+    /// to hand in, with charts and data
+    #[arg(short, long, value_name = "FILE|FOLDER")]
     pub output: Option<PathBuf>,
     /// Do not keep the run in the data directory
     #[arg(long)]

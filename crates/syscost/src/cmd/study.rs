@@ -54,6 +54,9 @@ pub(super) fn published() -> Vec<Study> {
         .collect()
 }
 
+/// What names all published studies.
+const ALL: &str = "all";
+
 /// Whether this is the name of a study's file rather than its id.
 fn is_file(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|end| end == "toml")
@@ -104,7 +107,7 @@ fn find_all(names: &[String], counts: Counts<'_>) -> Result<Vec<Study>> {
     let mut studies = Vec::new();
     for name in names {
         match name.as_str() {
-            "all" => studies.extend(published()),
+            ALL => studies.extend(published()),
             name => studies.push(find(name, counts)?),
         }
     }
@@ -204,7 +207,7 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
         as_run(arguments, selectors, tiers, budget),
         own.iter().map(|(study, _)| (*study).clone()).collect(),
         &|run, _comparison, arguments, saved_to| {
-            left_out.replace(left_out_of(&studies, run));
+            left_out.replace(left_out_of(&studies, run, arguments.thorough));
             if arguments.output.as_deref() == Some(Path::new("-")) {
                 return Ok(());
             }
@@ -255,13 +258,17 @@ fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
 
 /// Says of each study for which of its published figures a run has none here, because its time was too
 /// short.
-fn left_out_of(studies: &[Study], run: &Run) -> Vec<String> {
+fn left_out_of(studies: &[Study], run: &Run, is_thorough: bool) -> Vec<String> {
+    let advice = match is_thorough {
+        true => "",
+        false => ", or the time that it needs with --thorough",
+    };
     let of = |study: &Study| {
         let left_out = study.left_out(run);
         let titles: Vec<&str> = left_out.iter().map(|one| one.title.as_str()).collect();
         (!titles.is_empty()).then(|| {
             format!(
-                "{} is incomplete: {:.0} s were too short for {}; give it more with --budget, or the time that it needs with --thorough",
+                "{} is incomplete: {:.0} s were too short for {}; give it more with --budget{advice}",
                 study.id,
                 run.config.budget_s,
                 titles.join("; ")

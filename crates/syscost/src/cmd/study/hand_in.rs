@@ -10,7 +10,7 @@ use syscost_results::Run;
 use syscost_results::study::{JudgedStudy, Study};
 
 use super::counts::Counts;
-use super::{find_all, has_procedures_of, has_rows_of, published};
+use super::{ALL, find_all, has_procedures_of, has_rows_of, is_file, published};
 use crate::cli::{StudyFormat, StudyReportArguments};
 use crate::error::exit;
 use crate::terminal::{self, note};
@@ -31,8 +31,15 @@ pub(super) fn report(arguments: &StudyReportArguments) -> Result<u8> {
     if let (None, Some(path)) = (folder, &arguments.output) {
         files::check_writable(path)?;
     }
-    let named = find_all(&arguments.studies, Counts::Unknown)?;
     let known = published();
+    let is_study =
+        |name: &str| name == ALL || is_file(name) || known.iter().any(|study| study.id == name);
+    let names = arguments.names.iter().cloned();
+    let (studies, mut runs): (Vec<String>, Vec<String>) = names.partition(|name| is_study(name));
+    if runs.is_empty() {
+        runs.push("latest".to_owned());
+    }
+    let named = find_all(&studies, Counts::Unknown)?;
     let lack = |run: &Run| {
         let has = match &named[..] {
             [] => {
@@ -42,17 +49,17 @@ pub(super) fn report(arguments: &StudyReportArguments) -> Result<u8> {
         };
         (!has).then(|| "has no rows of a study asked for".to_owned())
     };
-    let runs = arguments.runs.iter().map(|name| kept::find(name, lack));
+    let runs = runs.iter().map(|name| kept::find(name, lack));
     let runs = runs.collect::<Result<Vec<Run>>>()?;
     kept::distinct(&runs)?;
     // What its rows count is in the run.
     for run in &runs {
-        find_all(&arguments.studies, Counts::Of(run))?;
+        find_all(&studies, Counts::Of(run))?;
     }
     let runs: Vec<&Run> = runs.iter().collect();
-    let studies = match named.is_empty() {
-        true => repeated_in(&runs),
-        false => repeated(&named, &runs),
+    let studies = match &named[..] {
+        [] => repeated_in(&runs),
+        named => repeated(named, &runs),
     };
     if studies.is_empty() {
         let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
@@ -149,9 +156,11 @@ fn text(
     })
 }
 
-/// Whether the path of an output is that of a folder: one that is there, or that ends in `/`.
+/// Whether the path of an output is that of a folder: one that is there, or a new one without extension.
 pub(super) fn is_folder(path: &Path) -> bool {
-    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+    let is_standard_output = path == Path::new("-");
+    let is_new = !path.exists() && path.extension().is_none() && !is_standard_output;
+    path.is_dir() || is_new || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 /// Makes a folder to hand in, before anything is measured for it.

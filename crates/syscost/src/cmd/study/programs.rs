@@ -85,12 +85,21 @@ fn made(
     }
     fs::write(scratch.join("result.h"), HEADER).context("writing result.h for the compiler")?;
     let executable = scratch.join(format!("{}.{}", study.id, quantity.id));
-    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let compiler = env::var("CC").unwrap_or_default();
+    let compiler = match compiler.trim() {
+        "" => "cc",
+        set => set,
+    };
     let mut refused = String::new();
     // Static, as those of the published studies; where there is no C library for that, not.
     for linked in [&["-static"][..], &[]] {
-        let mut command = Command::new(&compiler);
-        command.args(study.flags.split_whitespace()).args(linked);
+        // The compiler may come with arguments, as in `ccache gcc`.
+        let mut words = compiler.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command
+            .args(words)
+            .args(study.flags.split_whitespace())
+            .args(linked);
         command
             .arg("-pthread")
             .arg("-I")
@@ -102,7 +111,7 @@ fn made(
         let ran =
             ran.map_err(|cause| wrong(format!("starting the compiler {compiler}: {cause}")))?;
         if ran.status.success() {
-            let made = [&[compiler.as_str(), &study.flags], linked, &[file]].concat();
+            let made = [&[compiler, &study.flags], linked, &[file]].concat();
             return Ok(Some((vec![path(&executable)?], made.join(" "))));
         }
         refused = String::from_utf8_lossy(&ran.stderr).into_owned();
