@@ -8,9 +8,12 @@ mod peers;
 mod program;
 mod workspace;
 
+use std::env;
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::Parser;
+use syscost_harness::worker::ARGUMENT;
 
 /// The project's chores.
 #[derive(Debug, Parser)]
@@ -40,6 +43,8 @@ enum Chore {
     Stream(cmd::stream::Arguments),
     /// Kill, starve and hurry the program, feed it damaged files, and see that it ends well
     Torture(cmd::torture::Arguments),
+    /// Write down what a redesign must not move: rows, jobs, evidence, machine code
+    Frozen(cmd::frozen::Arguments),
     /// Draw docs/images from the run in fixtures/runs
     Pictures(cmd::pictures::Arguments),
     /// Build the static release, check that it is static and runs, and pack it: .deb, .tar.gz, image
@@ -47,7 +52,11 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let result = match Chore::parse() {
+    // A run that `frozen` simulates starts workers, too.
+    if env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+        return ended(cmd::frozen::work());
+    }
+    ended(match Chore::parse() {
         Chore::Gen(arguments) => cmd::generate::run(&arguments),
         Chore::Lint => cmd::lint::run(),
         Chore::NewBench(arguments) => cmd::new_bench::run(&arguments),
@@ -62,7 +71,11 @@ fn main() -> ExitCode {
         Chore::Torture(arguments) => cmd::torture::run(&arguments),
         Chore::Pictures(arguments) => cmd::pictures::run(&arguments),
         Chore::Dist => cmd::dist::run(),
-    };
+        Chore::Frozen(arguments) => cmd::frozen::run(&arguments),
+    })
+}
+
+fn ended(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
