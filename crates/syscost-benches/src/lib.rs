@@ -77,7 +77,7 @@ mod tests {
         for group in GROUPS.iter().filter(|group| !group.hidden) {
             let mut of_group = 0;
             for benchmark in group.benchmarks {
-                let cases = benchmark.cases.list();
+                let cases = benchmark.cases.list(&syscost_harness::Here::now());
                 let quick = cases.iter().filter(|case| (benchmark.quick)(case)).count();
                 of_group += quick;
                 if !matches!(benchmark.cases, Cases::Here(_)) {
@@ -189,7 +189,7 @@ mod tests {
             for (key, value) in row_name::parameters(&name) {
                 assert!(known.contains(&key), "{name}: {key} is in no glossary");
                 if key == "size" || key == "pages" {
-                    let bytes = row_name::size(value).expect("a size");
+                    let bytes = syscost_params::size(value).expect("a size");
                     assert_eq!(value, size_name(bytes as usize), "{name}");
                 }
             }

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use syscost_results::row_name;
-
 use crate::benchmark::Setup;
 use crate::expect::Expect;
 use crate::failure::Failure;
+use crate::here::Here;
 
 /// The variants a benchmark has.
 pub enum Cases {
@@ -18,8 +17,10 @@ pub enum Cases {
     List(&'static [CaseSpec]),
     /// Every combination of these parameters' values; the last parameter varies fastest.
     Grid(&'static [(&'static str, &'static [&'static str])]),
+    /// These variants, whatever the machine.
+    Rows(fn(&Here) -> Vec<Case>),
     /// The variants that this machine has: clocks, CPU pairs.
-    Here(fn() -> Vec<Case>),
+    Here(fn(&Here) -> Vec<Case>),
 }
 
 /// One variant in a const list.
@@ -35,7 +36,9 @@ pub struct CaseSpec {
 pub struct Case {
     params: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     expect: Vec<Expect>,
-    setup: Option<Setup>,
+    pub(crate) setup: Option<Setup>,
+    /// Whether it belongs on the CPU that measures the others.
+    pub(crate) binds_cpus: bool,
     asked: Asked,
 }
 
@@ -166,7 +169,7 @@ impl Case {
 
     /// The value of a parameter that is a time, in nanoseconds: `50us`. `None` if it is not a time.
     pub fn nanoseconds(&self, key: &str) -> Option<u64> {
-        row_name::nanoseconds(self.get(key))
+        syscost_params::nanoseconds(self.get(key))
     }
 
     /// The case's own expectations.
@@ -190,6 +193,11 @@ impl Case {
             .map(|(k, v)| format!("{k}={v}"))
             .collect();
         format!("{{{}}}", list.join(","))
+    }
+
+    /// The parameters and their values, in order.
+    pub fn parameters(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.params.iter().map(|(key, value)| (&**key, &**value))
     }
 
     /// The parameters as a map.
@@ -225,7 +233,7 @@ fn number(text: &str) -> Option<u64> {
 
 impl Cases {
     /// The cases on this machine, in order.
-    pub fn list(&self) -> Vec<Case> {
+    pub fn list(&self, here: &Here) -> Vec<Case> {
         match self {
             Cases::One => vec![Case::default()],
             Cases::List(specs) => specs
@@ -235,7 +243,7 @@ impl Cases {
                 })
                 .collect(),
             Cases::Grid(axes) => grid(axes),
-            Cases::Here(cases) => cases(),
+            Cases::Rows(cases) | Cases::Here(cases) => cases(here),
         }
     }
 }
@@ -264,7 +272,8 @@ mod tests {
 
     #[test]
     fn a_grid_lists_every_combination_with_the_last_axis_fastest() {
-        let cases = Cases::Grid(&[("fds", &["10", "500"]), ("ready", &["first", "last"])]).list();
+        let cases = Cases::Grid(&[("fds", &["10", "500"]), ("ready", &["first", "last"])])
+            .list(&Here::now());
         let names: Vec<String> = cases.iter().map(Case::suffix).collect();
         assert_eq!(
             names,
@@ -329,6 +338,6 @@ mod tests {
 
     #[test]
     fn the_only_case_has_no_suffix() {
-        assert_eq!(Cases::One.list()[0].suffix(), "");
+        assert_eq!(Cases::One.list(&Here::now())[0].suffix(), "");
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::benchmark::{Benchmark, Group, Setup};
 use crate::case::Case;
+use crate::here::Here;
 
 /// Every group of benchmarks this program has.
 #[derive(Clone, Copy)]
@@ -86,13 +87,11 @@ impl Catalogue {
 
     /// All rows of these benchmarks, in order.
     pub fn rows(benchmarks: impl Iterator<Item = &'static Benchmark>) -> Vec<Row> {
+        let here = Here::now();
         benchmarks
             .flat_map(|benchmark| {
-                benchmark
-                    .cases
-                    .list()
-                    .into_iter()
-                    .map(move |case| Row { benchmark, case })
+                let cases = benchmark.cases.list(&here).into_iter();
+                cases.map(move |case| Row { benchmark, case })
             })
             .collect()
     }

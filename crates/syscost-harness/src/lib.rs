@@ -32,7 +32,9 @@ pub mod doctor;
 pub mod drop_caches;
 pub mod expect;
 pub mod failure;
+pub mod here;
 pub mod machine;
+pub mod measured;
 pub mod nfs;
 pub mod noise;
 pub mod peer;
@@ -51,6 +53,8 @@ pub use catalogue::{Catalogue, Row};
 pub use derive::{Derive, Derived, Source};
 pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
+pub use here::Here;
+pub use measured::Measured;
 
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
@@ -65,7 +69,11 @@ pub mod prelude {
         Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,
     };
     pub use crate::failure::Failure;
+    pub use crate::here::Here;
+    pub use crate::measured::{Measured, Tier};
     pub use crate::placement::{Placement, spread_from};
+    pub use crate::rows;
+    pub use syscost_params::{Bytes, Nanoseconds, Params, Value};
     pub use syscost_results::{Better, Unit};
     pub use syscost_sys::Unsupported;
     pub use syscost_sys::raw::Sysno;

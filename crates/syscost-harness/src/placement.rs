@@ -1,5 +1,8 @@
 //! Where the tasks of an operation run: part of a row's name, since it decides what is measured.
 
+use std::borrow::Cow;
+
+use syscost_params::Value;
 use syscost_sys::topology::{Relation, Topology};
 use syscost_sys::{Unsupported, cpu};
 
@@ -38,16 +41,20 @@ impl Placement {
         }
     }
 
+    /// The placement of this name.
+    fn named(name: &str) -> Option<Placement> {
+        let all = Relation::ALL.into_iter().map(Placement::At);
+        let mut all = all.chain([Placement::Distinct, Placement::Free]);
+        all.find(|placement| placement.name() == name)
+    }
+
     /// The placement that a case names.
     ///
     /// # Errors
     /// A case without a placement is a defect of its benchmark.
     pub fn of(case: &Case) -> Result<Placement, Failure> {
-        Relation::ALL
-            .into_iter()
-            .map(Placement::At)
-            .chain([Placement::Distinct, Placement::Free])
-            .find(|placement| case.find(Self::KEY) == Some(placement.name()))
+        case.find(Self::KEY)
+            .and_then(Self::named)
             .ok_or_else(|| Failure::Broken("has no placement in its case".into()))
     }
 
@@ -109,6 +116,20 @@ impl Placement {
         partner.map(|cpu| vec![*cpu]).ok_or_else(|| {
             Unsupported::new(format!("no allowed CPU is {} to CPU {own}", self.name()))
         })
+    }
+}
+
+impl Value for Placement {
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(self.name())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::named(text)
+    }
+
+    fn binds_cpus(&self) -> bool {
+        *self != Self::SAME
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    cases: Cases::Here(|| in_each_directory(&[Case::default()])),
+    cases: Cases::Here(|_| in_each_directory(&[Case::default()])),
     setup: Setup::Expensive { seconds: 0.8 },
     disregards_neighbours: |_| true,
     // Up to a second in each round, for one row.

@@ -92,7 +92,7 @@ const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 /// one in forty.
 const MAX_NEAR: f64 = 0.25;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let of = |file| COUNTS.map(|count| Case::new([(FILE, file), (PROCESSES, count)]));
     in_each_directory(&[OWN, SHARED].map(of).concat())
 }

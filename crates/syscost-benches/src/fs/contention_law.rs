@@ -61,7 +61,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum typical distance of a law from points left out of the fit, relative to them.
 const MAX_ERROR: f64 = 0.25;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     in_each_directory(&[OWN, SHARED].map(|file| Case::new([(FILE, file)])))
 }
 

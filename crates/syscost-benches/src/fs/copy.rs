@@ -64,7 +64,7 @@ const MIN_ALL: f64 = 0.95;
 /// Name of the file that is copied to.
 const TARGET: &str = "target";
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let of = |by: By| Case::new([(By::KEY, by.name()), (SIZE, "4M")]);
     in_each_directory(&By::ALL.map(of))
 }

@@ -69,7 +69,7 @@ const NEW_LENGTH: Argument = Argument {
     name: "length",
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     in_each_directory(&Op::ALL.map(|op| Case::new([(OP, op.name()), (SIZE, "1M")])))
 }
 

@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     in_each_directory(&Via::ALL.map(|via| Case::new([(Via::KEY, via.name())])))
 }
 

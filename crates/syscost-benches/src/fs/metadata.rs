@@ -70,7 +70,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let mut rows = Vec::new();
     for op in Op::ALL {
         let syncs = Sync::ALL

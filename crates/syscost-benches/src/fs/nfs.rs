@@ -66,7 +66,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Bytes of a READ, up to the maximum that servers usually return.
 const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let plain = Step::ALL.into_iter().filter(|step| *step != Step::Read);
     let plain = plain.map(|step| Case::new([(Step::KEY, step.name())]));
     let reads = SIZES.map(|size| {

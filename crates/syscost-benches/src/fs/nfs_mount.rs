@@ -46,7 +46,7 @@ const READ: &str = "read";
 
 /// The cases in those directories that are on NFS; if there are none, one case in the first
 /// directory, so that the benchmark is listed with the reason.
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let reads = ["4K", "64K", "1M"].map(|size| Case::new([(OP, READ), (SIZE, size)]));
     let further: Vec<Case> = [Case::new([(OP, GETATTR)])]
         .into_iter()

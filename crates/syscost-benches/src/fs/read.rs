@@ -73,7 +73,7 @@ pub(super) const DIRECT: &str = "direct";
 /// Size of the file, in bytes.
 pub(super) const FILE: u64 = 8 << 20;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     // For less than a page, more is fetched than is read.
     let sizes: [(&'static str, &'static [&'static str]); 3] = [
         (WARM, &["512", "4K", "64K", "1M"]),

@@ -65,7 +65,7 @@ const UNADVISED: usize = 3;
 /// The sources for pages read ahead: the former does not count pages that are still being read.
 const COUNTED: &str = "mincore or cachestat";
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let case = |advice| Case::new([(ADVICE, advice), (SIZE, "4K")]);
     in_each_directory(&["none", "random", "sequential"].map(case))
 }

@@ -61,7 +61,7 @@ const LARGEST: &str = "10000";
 /// Seconds that it takes to create and remove as many entries as the largest directory has.
 const EXPENSIVE_SECONDS: f64 = 0.25;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let mut rows = Vec::new();
     for each in Each::ALL {
         let row = |count| Case::new([(ENTRIES, count), (Each::KEY, each.name())]);

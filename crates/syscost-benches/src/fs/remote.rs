@@ -160,7 +160,7 @@ fn pair_of(case: &Case) -> Option<&'static Pair> {
     pairs.iter().find(|pair| pair.name == name)
 }
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let (remote, local): (Vec<Directory>, Vec<Directory>) =
         given().into_iter().partition(is_remote);
     let Some(local) = local.first() else {

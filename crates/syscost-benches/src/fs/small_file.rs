@@ -56,7 +56,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The sizes of lmbench's files.
 const SIZES: [&str; 4] = ["0", "1K", "4K", "10K"];
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let mut rows = Vec::new();
     for sync in Sync::ALL {
         for op in Op::ALL {

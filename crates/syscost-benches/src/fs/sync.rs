@@ -75,7 +75,7 @@ const MIN_BLOCKS: u64 = 8;
 /// The C library's value: rustix 1.1 has that of O_SYNC, of which it is a part.
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     const ALL: &[&str] = &["4K", "64K", "1M"];
     let mut cases = Vec::new();
     for (call, sizes) in [

@@ -66,7 +66,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     const BUFFERED: &[&str] = &["4K", "64K", "1M"];
     const PAST_CACHE: &[&str] = &["512", "4K", "64K", "1M"];
     let mut cases = Vec::new();

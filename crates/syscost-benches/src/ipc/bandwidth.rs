@@ -23,10 +23,10 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::channel::{self, Channel, Job, named};
+use super::channel::{self, Channel, Job, Via, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, case, is_plain, is_usual, same_and_nearest};
+use super::setting::{Setting, is_plain, is_usual, same_and_nearest};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -50,31 +50,22 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases),
-    quick: |case| {
-        let ways = ["pipe", "shared_spin"];
-        is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 65536
-    },
-    full: |case| {
-        // These differ little from a pipe and a socket.
-        let alike = ["fifo", "socketpair", "unix_seqpacket"];
-        let largest = match case.get("via") {
-            "posix_queue" | "sysv_queue" => "16K",
-            _ => "64K",
-        };
-        !is_usual(case) || case.get("size") != largest || alike.contains(&case.get("via"))
-    },
-    support: channel::support,
-    run,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const ALL: &[u32] = &[64, 1024, 4096, 16384, 65536, 1_048_576];
-const SOME: &[u32] = &[64, 4096, 65536, 1_048_576];
-const DATAGRAM: &[u32] = &[64, 4096, 65536];
-const QUEUE: &[u32] = &[64, 1024, 4096, 16384];
-const ONE: &[u32] = &[65536];
+const LARGE: Bytes = Bytes::kib(64);
+const ALL: [Bytes; 6] = [
+    Bytes(64),
+    Bytes::kib(1),
+    Bytes::kib(4),
+    Bytes::kib(16),
+    LARGE,
+    Bytes::mib(1),
+];
+const SOME: [Bytes; 4] = [Bytes(64), Bytes::kib(4), LARGE, Bytes::mib(1)];
+const DATAGRAM: [Bytes; 3] = [Bytes(64), Bytes::kib(4), LARGE];
+const QUEUE: [Bytes; 4] = [Bytes(64), Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
 
 /// Maximum number of messages per turn.
 const MAX_PER_TURN: u64 = 512;
@@ -86,58 +77,104 @@ const MAX_COUNTED: u64 = 128;
 /// Maximum bytes per turn, unless a single message is larger.
 const TURN_BYTES: u64 = 512 << 10;
 
-fn cases() -> Vec<Case> {
-    let near = same_and_nearest();
-    let (same, other) = near.split_at(1);
-    let free: Vec<Placement> = Placement::here()
-        .into_iter()
-        .filter(|placement| *placement == Placement::Free)
-        .collect();
-    let mut cases = Vec::new();
-    let mut add = |via, between, placements: &[Placement], sizes: &[u32]| {
-        for placement in placements {
-            cases.extend(
-                sizes
-                    .iter()
-                    .map(|bytes| case(via, between, *placement, *bytes)),
-            );
-        }
-    };
-    for via in ["pipe", "unix_stream", "shared_futex", "process_vm_readv"] {
-        add(via, Between::Processes, same, ALL);
-        add(via, Between::Processes, other, SOME);
-    }
-    add("shared_spin", Between::Processes, other, SOME);
-    add("pipe", Between::Processes, &free, ONE);
-    add("pipe", Between::Threads, same, ONE);
-    add("unix_datagram", Between::Processes, same, DATAGRAM);
-    add("unix_seqpacket", Between::Processes, same, ONE);
-    add("fifo", Between::Processes, same, ONE);
-    add("socketpair", Between::Processes, same, ONE);
-    add("posix_queue", Between::Processes, same, QUEUE);
-    add("sysv_queue", Between::Processes, same, QUEUE);
-    cases
+#[derive(Params)]
+struct Row {
+    via: Via,
+    between: Between,
+    cpus: Placement,
+    size: Bytes,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    struct OneWay(Setting);
-    impl Job for OneWay {
-        fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
-            measure::<C>(b, self.0)
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        use Between::{Processes, Threads};
+        use Via::{
+            Fifo, Pipe, PosixQueue, ProcessVmReadv, SharedFutex, SharedSpin, SocketPair, SysvQueue,
+            UnixDatagram, UnixSeqpacket, UnixStream,
+        };
+        let near = same_and_nearest();
+        let (same, other) = near.split_at(1);
+        let add = |via: Via, between: Between, cpus: &[Placement], sizes: &[Bytes]| {
+            rows!(Row {
+                via: [via],
+                between: [between],
+                cpus: cpus.iter().copied(),
+                size: sizes.iter().copied()
+            })
+        };
+        let has_others = Placement::here().contains(&Placement::Free);
+        let free = [Placement::Free].into_iter().filter(|_| has_others);
+        let mut rows = Vec::new();
+        for via in [Pipe, UnixStream, SharedFutex, ProcessVmReadv] {
+            rows.extend(add(via, Processes, same, &ALL));
+            rows.extend(add(via, Processes, other, &SOME));
+        }
+        rows.extend(add(SharedSpin, Processes, other, &SOME));
+        rows.extend(add(Pipe, Processes, &free.collect::<Vec<_>>(), &[LARGE]));
+        rows.extend(add(Pipe, Threads, same, &[LARGE]));
+        rows.extend(add(UnixDatagram, Processes, same, &DATAGRAM));
+        for via in [UnixSeqpacket, Fifo, SocketPair] {
+            rows.extend(add(via, Processes, same, &[LARGE]));
+        }
+        for via in [PosixQueue, SysvQueue] {
+            rows.extend(add(via, Processes, same, &QUEUE));
+        }
+        rows
+    }
+
+    fn tier(&self) -> Tier {
+        let Row {
+            via,
+            between,
+            cpus,
+            size,
+        } = *self;
+        let largest = match via {
+            Via::PosixQueue | Via::SysvQueue => Bytes::kib(16),
+            _ => LARGE,
+        };
+        // These differ little from a pipe and a socket.
+        let is_alike = matches!(via, Via::Fifo | Via::SocketPair | Via::UnixSeqpacket);
+        let is_first = matches!(via, Via::Pipe | Via::SharedSpin);
+        match () {
+            () if !is_usual(between, cpus) || size != largest || is_alike => Tier::Full,
+            () if is_first && is_plain(Some(via), between, cpus) => Tier::Quick,
+            () => Tier::Standard,
         }
     }
-    let setting = Setting::of(b)?;
-    channel::with(b, OneWay(setting))
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.via.carries(self.size)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        struct OneWay(Setting);
+        impl Job for OneWay {
+            fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
+                measure::<C>(b, self.0)
+            }
+        }
+        let setting = Setting {
+            via: Some(self.via),
+            between: self.between,
+            placement: self.cpus,
+            size: self.size,
+            whole: !b.is_timed(),
+        };
+        channel::with(self.via, b, OneWay(setting))
+    }
 }
 
 /// Measures one mechanism; the liar has its own.
 pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
-    channel::allowed::<C>(setting.bytes)?;
+    channel::allowed::<C>(setting.size.get())?;
     setting.expect::<C>(b, 1.0, 0.0)?;
     // Signalling the end of the messages that are sent together: a wait and a wake, before and
     // after what is counted.
     b.expect(at_most(Counter::OtherSyscalls, 0.1));
-    let bytes = setting.bytes as u64;
+    let bytes = setting.size.0;
     b.rate(bytes);
     let most = if b.is_timed() {
         MAX_PER_TURN
@@ -148,11 +185,18 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
     b.operations_per_turn(per_turn);
     let make = |cpus: &[u32]| one_way::<C>(setting, per_turn, cpus);
     let (sender, received) = b.together(setting.placement, make)?;
-    claim_equal(b, "that came to the partner", &sender.sent, &received);
+    claim_equal(
+        b,
+        &setting,
+        "that came to the partner",
+        &sender.sent,
+        &received,
+    );
     if let Some(cpu_ns) = b.cpu_ns().filter(|_| b.is_timed()) {
         b.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
     }
-    named::claim(b, &sender.end)
+    named::claim(b, setting.via, &sender.end);
+    Ok(())
 }
 
 /// Both sides, with the partner at work.
@@ -161,12 +205,12 @@ fn one_way<'t, C: Channel>(
     per_turn: u64,
     cpus: &[u32],
 ) -> Result<Team<'t, (Sender<C>, Tally)>, Failure> {
-    let (mut end, theirs) = C::open(setting.bytes)?;
+    let (mut end, theirs) = C::open(setting.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
     let follower = setting.partner(cpus, theirs, &ledger, take_all)?;
     end.meet(follower.task());
     Ok(follower.led_by(Sender {
-        message: Message::new(setting.bytes),
+        message: Message::new(setting.size.get()),
         end,
         whole: setting.whole,
         sent: Tally::default(),
@@ -226,7 +270,7 @@ fn take_all<C: Channel>(
     ledger: &Ledger,
     stop: &Stop,
 ) -> Result<Tally, Bad> {
-    let mut message = Message::new(setting.bytes);
+    let mut message = Message::new(setting.size.get());
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;

@@ -10,6 +10,7 @@ use syscost_harness::prelude::*;
 
 use super::channel::gate::Gate;
 use super::message::{Message, ODD};
+use super::setting::Setting;
 use crate::syscall::Bad;
 
 /// Maximum time to wait for a missing message while no other arrives.
@@ -136,14 +137,20 @@ impl Ledger {
 }
 
 /// Claims that one side received what the other sent.
-pub(super) fn claim_equal(b: &mut Bencher, what: &str, gave: &Tally, got: &Tally) {
+pub(super) fn claim_equal(
+    b: &mut Bencher,
+    setting: &Setting,
+    what: &str,
+    gave: &Tally,
+    got: &Tally,
+) {
     let per_message = |tally: &Tally| tally.bytes as f64 / gave.messages.max(1) as f64;
     // The divisor of the time, and the size in the row's name.
     let claim = format!("messages {what} per operation");
     let each = got.messages as f64 / b.operations().max(1) as f64;
     b.claim_equal(&claim, 1.0, each, "both sides");
-    if let Some(named) = b.case().find_number("size") {
-        let named = named as f64;
+    if setting.via.is_some() {
+        let named = setting.size.0 as f64;
         let claim = format!("bytes {what} per message, by the row's name");
         b.claim_equal(&claim, named, per_message(got), "both sides");
     }

@@ -25,10 +25,10 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::channel::{self, Channel, Job, named};
+use super::channel::{self, Channel, Job, Via, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, case, is_plain, is_usual, same_and_nearest, sleeps};
+use super::setting::{Setting, is_plain, is_usual, same_and_nearest, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -52,107 +52,154 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "ipc-bench",
     ],
     revision: 3,
-    cases: Cases::Here(cases),
-    quick: |case| {
-        // A pipe's round trip is `switch.pipe`.
-        let ways = ["unix_stream", "shared_spin"];
-        is_plain(case) && ways.contains(&case.get("via")) && case.number("size") == 64
-    },
-    full: |case| {
-        // These differ little from a pipe and a socket.
-        let alike = ["fifo", "socketpair", "unix_seqpacket"];
-        let on_two_cpus = ["unix_stream", "shared_futex", "shared_spin"];
-        let way = case.get("via");
-        !is_usual(case)
-            || !["8", "64"].contains(&case.get("size"))
-            || alike.contains(&way)
-            || (case.get(Placement::KEY) != "same" && !on_two_cpus.contains(&way))
-    },
-    support: channel::support,
-    run,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const ALL: &[u32] = &[1, 64, 1024, 4096, 16384, 65536];
-const SOME: &[u32] = &[64, 4096, 16384, 65536];
-const DATAGRAM: &[u32] = &[64, 4096, 65536];
-const QUEUE: &[u32] = &[64, 1024, 4096, 16384];
-const TWO: &[u32] = &[64, 65536];
-const ONE: &[u32] = &[64];
-const WORD: &[u32] = &[8];
+const WORD: Bytes = Bytes(8);
+const ONE: Bytes = Bytes(64);
+const LARGE: Bytes = Bytes::kib(64);
+const QUEUE: [Bytes; 4] = [ONE, Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
+const SOME: [Bytes; 4] = [ONE, Bytes::kib(4), Bytes::kib(16), LARGE];
+const ALL: [Bytes; 6] = [
+    Bytes(1),
+    ONE,
+    Bytes::kib(1),
+    Bytes::kib(4),
+    Bytes::kib(16),
+    LARGE,
+];
+const DATAGRAM: [Bytes; 3] = [ONE, Bytes::kib(4), LARGE];
 
-fn cases() -> Vec<Case> {
-    let near = same_and_nearest();
-    let mut cases = Vec::new();
-    let mut add = |via, between, placements: &[Placement], sizes: &[u32]| {
-        for placement in placements {
-            cases.extend(
-                sizes
-                    .iter()
-                    .map(|bytes| case(via, between, *placement, *bytes)),
-            );
-        }
-    };
-    let (same, other) = near.split_at(1);
-    let elsewhere: Vec<Placement> = Placement::here()
-        .into_iter()
-        .filter(|placement| !near.contains(placement))
-        .collect();
-    for via in ["pipe", "unix_stream", "shared_futex"] {
-        add(via, Between::Processes, same, ALL);
-        add(via, Between::Processes, other, SOME);
-        add(via, Between::Processes, &elsewhere, ONE);
-        add(via, Between::Threads, same, ONE);
-    }
-    add("process_vm_readv", Between::Processes, same, ALL);
-    add("process_vm_readv", Between::Processes, other, SOME);
-    // Two tasks that spin on one CPU would wait for each other's time slices.
-    add("shared_spin", Between::Processes, other, ALL);
-    for placement in elsewhere.iter().filter(|one| **one != Placement::Free) {
-        add("shared_spin", Between::Processes, &[*placement], ONE);
-    }
-    for (via, sizes) in [
-        ("fifo", TWO),
-        ("socketpair", TWO),
-        ("unix_datagram", DATAGRAM),
-        ("unix_seqpacket", TWO),
-        ("posix_queue", QUEUE),
-        ("sysv_queue", QUEUE),
-    ] {
-        add(via, Between::Processes, same, sizes);
-        add(via, Between::Processes, other, ONE);
-    }
-    for via in ["eventfd", "signal"] {
-        add(via, Between::Processes, &near, WORD);
-    }
-    cases
+#[derive(Params)]
+struct Row {
+    via: Via,
+    between: Between,
+    cpus: Placement,
+    size: Bytes,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    struct RoundTrip(Setting);
-    impl Job for RoundTrip {
-        fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
-            measure::<C>(b, self.0)
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        use Between::{Processes, Threads};
+        use Via::{
+            EventFd, Fifo, Pipe, PosixQueue, ProcessVmReadv, SharedFutex, SharedSpin, Signal,
+            SocketPair, SysvQueue, UnixDatagram, UnixSeqpacket, UnixStream,
+        };
+        let add = |via: Via, between: Between, cpus: &[Placement], sizes: &[Bytes]| {
+            rows!(Row {
+                via: [via],
+                between: [between],
+                cpus: cpus.iter().copied(),
+                size: sizes.iter().copied()
+            })
+        };
+        let near = same_and_nearest();
+        let (same, other) = near.split_at(1);
+        let mut elsewhere = Placement::here();
+        elsewhere.retain(|placement| !near.contains(placement));
+        let mut rows = Vec::new();
+        for via in [Pipe, UnixStream, SharedFutex] {
+            rows.extend(add(via, Processes, same, &ALL));
+            rows.extend(add(via, Processes, other, &SOME));
+            rows.extend(add(via, Processes, &elsewhere, &[ONE]));
+            rows.extend(add(via, Threads, same, &[ONE]));
+        }
+        rows.extend(add(ProcessVmReadv, Processes, same, &ALL));
+        rows.extend(add(ProcessVmReadv, Processes, other, &SOME));
+        // Two tasks that spin on one CPU would wait for each other's time slices.
+        rows.extend(add(SharedSpin, Processes, other, &ALL));
+        elsewhere.retain(|placement| *placement != Placement::Free);
+        rows.extend(add(SharedSpin, Processes, &elsewhere, &[ONE]));
+        for (via, sizes) in [
+            (Fifo, &[ONE, LARGE][..]),
+            (SocketPair, &[ONE, LARGE]),
+            (UnixDatagram, &DATAGRAM),
+            (UnixSeqpacket, &[ONE, LARGE]),
+            (PosixQueue, &QUEUE),
+            (SysvQueue, &QUEUE),
+        ] {
+            rows.extend(add(via, Processes, same, sizes));
+            rows.extend(add(via, Processes, other, &[ONE]));
+        }
+        for via in [EventFd, Signal] {
+            rows.extend(add(via, Processes, &near, &[WORD]));
+        }
+        rows
+    }
+
+    fn tier(&self) -> Tier {
+        let Row {
+            via,
+            between,
+            cpus,
+            size,
+        } = *self;
+        // These differ little from a pipe and a socket.
+        let is_alike = matches!(via, Via::Fifo | Via::SocketPair | Via::UnixSeqpacket);
+        let is_of_two_cpus = matches!(via, Via::UnixStream | Via::SharedFutex | Via::SharedSpin);
+        let is_usual = is_usual(between, cpus)
+            && [WORD, ONE].contains(&size)
+            && (cpus == Placement::SAME || is_of_two_cpus);
+        // A pipe's round trip is `switch.pipe`.
+        let is_first = matches!(via, Via::UnixStream | Via::SharedSpin);
+        match () {
+            () if !is_usual || is_alike => Tier::Full,
+            () if is_first && size == ONE && is_plain(Some(via), between, cpus) => Tier::Quick,
+            () => Tier::Standard,
         }
     }
-    let setting = Setting::of(b)?;
-    channel::with(b, RoundTrip(setting))
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.via.carries(self.size)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        struct RoundTrip(Setting);
+        impl Job for RoundTrip {
+            fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
+                measure::<C>(b, self.0)
+            }
+        }
+        let setting = Setting {
+            via: Some(self.via),
+            between: self.between,
+            placement: self.cpus,
+            size: self.size,
+            whole: !b.is_timed(),
+        };
+        channel::with(self.via, b, RoundTrip(setting))
+    }
 }
 
 fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
-    channel::allowed::<C>(setting.bytes)?;
-    // By the row's name, whatever the mechanism says of itself.
-    let least = match b.case().get("via") == "shared_spin" {
-        true => 0.0,
-        false => sleeps(setting.placement),
+    channel::allowed::<C>(setting.size.get())?;
+    // By the row, whatever the mechanism says of itself.
+    let least = match setting.via {
+        Some(Via::SharedSpin) => 0.0,
+        _ => sleeps(setting.placement),
     };
     setting.expect::<C>(b, 2.0, least)?;
     let make = |cpus: &[u32]| round_trips::<C>(setting, cpus);
     let (caller, received) = b.together(setting.placement, make)?;
-    claim_equal(b, "that came to the partner", &caller.sent, &received);
-    claim_equal(b, "that came back", &caller.sent, &caller.returned);
-    named::claim(b, &caller.end)
+    claim_equal(
+        b,
+        &setting,
+        "that came to the partner",
+        &caller.sent,
+        &received,
+    );
+    claim_equal(
+        b,
+        &setting,
+        "that came back",
+        &caller.sent,
+        &caller.returned,
+    );
+    named::claim(b, setting.via, &caller.end);
+    Ok(())
 }
 
 /// Both sides, with the partner at work.
@@ -160,13 +207,13 @@ fn round_trips<'t, C: Channel>(
     setting: Setting,
     cpus: &[u32],
 ) -> Result<Team<'t, (Caller<C>, Tally)>, Failure> {
-    let (mut end, theirs) = C::open(setting.bytes)?;
+    let (mut end, theirs) = C::open(setting.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
     let follower = setting.partner(cpus, theirs, &ledger, send_back)?;
     end.meet(follower.task());
     Ok(follower.led_by(Caller {
-        message: Message::new(setting.bytes),
-        answer: Message::new(setting.bytes),
+        message: Message::new(setting.size.get()),
+        answer: Message::new(setting.size.get()),
         end,
         whole: setting.whole,
         sent: Tally::default(),
@@ -229,7 +276,7 @@ fn send_back<C: Channel>(
     ledger: &Ledger,
     stop: &Stop,
 ) -> Result<Tally, Bad> {
-    let mut message = Message::new(setting.bytes);
+    let mut message = Message::new(setting.size.get());
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;

@@ -3,46 +3,29 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::channel::{Channel, named};
+use super::channel::{Channel, Via, named};
 use super::ledger::{Ledger, Tally};
 use crate::syscall::Bad;
 
-/// The setting that a case names.
+/// What both benchmarks of messages know of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
+    /// The mechanism; none of a liar's, which has its own.
+    pub(crate) via: Option<Via>,
     /// Whether the two tasks are processes or threads.
-    between: Between,
+    pub(crate) between: Between,
     /// Where they run.
-    pub(super) placement: Placement,
+    pub(crate) placement: Placement,
     /// Bytes per message.
-    pub(super) bytes: usize,
+    pub(crate) size: Bytes,
     /// Whether every byte of a message is written and summed up: in the evidence pass, not in the timed one.
-    pub(super) whole: bool,
+    pub(crate) whole: bool,
 }
 
 impl Setting {
-    /// A setting for the pass that `b` makes.
-    pub(crate) fn new(b: &Bencher, between: Between, placement: Placement, bytes: usize) -> Self {
-        Self {
-            between,
-            placement,
-            bytes,
-            whole: !b.is_timed(),
-        }
-    }
-
-    /// The setting of the case to measure.
-    pub(super) fn of(b: &Bencher) -> Result<Self, Failure> {
-        let case = b.case();
-        let between =
-            Between::from_name(case.get("between")).ok_or_else(|| case.unknown("between"))?;
-        let bytes = case.number("size") as usize;
-        Ok(Self::new(b, between, Placement::of(case)?, bytes))
-    }
-
     /// Maximum number of parts into which a stream may split a message.
     pub(super) fn parts(&self) -> f64 {
-        self.bytes.div_ceil(4096) as f64
+        self.size.0.div_ceil(4096) as f64
     }
 
     /// Expects the calls of an operation of this many messages, and the switches of both tasks: each
@@ -69,7 +52,7 @@ impl Setting {
         if !C::SLEEPS {
             b.expect(at_most(Counter::VoluntarySwitches, 0.05));
         }
-        named::expect::<C>(b, messages, self.parts(), least)
+        named::expect::<C>(b, self.via, messages, self.parts(), least)
     }
 
     /// Starts the partner, which serves its end until the measurement is over.
@@ -106,34 +89,27 @@ pub(crate) fn same_and_nearest() -> Vec<Placement> {
 /// each must make way for the other; on two, one or the other may be served before it has fallen
 /// asleep, but not always.
 pub(crate) fn sleeps(placement: Placement) -> f64 {
-    if placement.name() == "same" { 1.9 } else { 1.0 }
+    if placement == Placement::SAME {
+        1.9
+    } else {
+        1.0
+    }
 }
 
-/// Whether people look at this case first: between processes, on the same CPU, or the nearest other
+/// Whether people look at such a row first: between processes, on the same CPU, or the nearest other
 /// one for tasks that spin.
-pub(super) fn is_plain(case: &Case) -> bool {
+pub(super) fn is_plain(via: Option<Via>, between: Between, cpus: Placement) -> bool {
     let near = same_and_nearest();
-    let place = match case.find("via") {
-        Some("shared_spin") => near.last(),
+    let place = match via {
+        Some(Via::SharedSpin) => near.last(),
         _ => near.first(),
     };
-    case.get("between") == Between::Processes.name()
-        && place.is_some_and(|place| place.name() == case.get(Placement::KEY))
+    between == Between::Processes && place == Some(&cpus)
 }
 
-/// A case with these parameters, in the order of the row's name.
-pub(super) fn case(via: &str, between: Between, placement: Placement, bytes: u32) -> Case {
-    Case::new([
-        ("via", via.to_owned()),
-        ("between", between.name().to_owned()),
-        (Placement::KEY, placement.name().to_owned()),
-        ("size", size_name(bytes as usize)),
-    ])
-}
-
-/// Whether a case is between processes whose CPUs are given.
-pub(super) fn is_usual(case: &Case) -> bool {
-    case.get("between") == Between::Processes.name() && case.get(Placement::KEY) != "free"
+/// Whether tasks are processes whose CPUs are given.
+pub(super) fn is_usual(between: Between, cpus: Placement) -> bool {
+    between == Between::Processes && cpus != Placement::Free
 }
 
 #[cfg(test)]
@@ -149,8 +125,9 @@ pub(super) mod tests {
         for between in Between::ALL {
             let setting = Setting {
                 between,
+                via: None,
                 placement: Placement::Free,
-                bytes: 64,
+                size: Bytes(64),
                 whole: true,
             };
             test(setting, &cpus);

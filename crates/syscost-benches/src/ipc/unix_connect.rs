@@ -35,9 +35,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Unix socket connection setup",
     tags: &["unix domain socket", "accept", "lat_unix_connect"],
     revision: 3,
-    cases: Cases::Here(cases),
-    quick: |case| case.get("name") == "path" && is_plain(case),
-    full: |case| case.get("name") != "path" || case.get(Placement::KEY) == "free",
     expect: &[
         together(Sysno::SOCKET, 1.0),
         together(Sysno::CONNECT, 1.0),
@@ -47,51 +44,73 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // A debug build checks that the descriptor is open before it closes it.
         at_most(Counter::Syscall(Sysno::FCNTL), 2.1),
     ],
-    run,
     source: include_str!("unix_connect.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases() -> Vec<Case> {
-    let case = |name: &str, placement: &Placement| {
-        Case::new([
-            ("name", name.to_owned()),
-            ("between", Between::Processes.name().to_owned()),
-            (Placement::KEY, placement.name().to_owned()),
-        ])
-    };
-    let here = Placement::here();
-    let with_path = here.iter().map(|placement| case("path", placement));
-    with_path.chain([case("abstract", &here[0])]).collect()
+/// What the partner's socket is bound to.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Path,
+    Abstract,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_abstract = b.case().is("name", "abstract", "path")?;
-    // Threads would share the descriptors that are closed.
-    if b.case().get("between") != Between::Processes.name() {
-        return Err(b.case().unknown("between"));
+#[derive(Params)]
+struct Row {
+    name: Name,
+    /// Threads would share the descriptors that are closed.
+    between: Between,
+    cpus: Placement,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let here = Placement::here();
+        let between = [Between::Processes];
+        let with_path = rows!(Row {
+            name: [Name::Path],
+            between,
+            cpus: here.clone()
+        });
+        let others = rows!(Row {
+            name: [Name::Abstract],
+            between,
+            cpus: [here[0]]
+        });
+        [with_path, others].concat()
     }
-    let placement = Placement::of(b.case())?;
-    b.expect(within(Counter::Switches, sleeps(placement), 2.1));
-    let (connector, accepted) = b.together(placement, |cpus| connections(is_abstract, cpus))?;
-    // By the row's name; what is bound was chosen from it elsewhere.
-    let named = b.case().get("name").to_owned();
-    let bound = connector.bound.to_owned();
-    b.claim_equal(
-        "what the partner's socket is bound to",
-        named,
-        bound,
-        "getsockname",
-    );
-    let connected = connector.connected;
-    b.claim(
-        "accepted per connection made",
-        1.0,
-        accepted as f64 / connected as f64,
-        "both sides",
-        connected > 0 && accepted == connected,
-    );
-    Ok(())
+
+    fn tier(&self) -> Tier {
+        match self.name {
+            Name::Abstract => Tier::Full,
+            Name::Path if self.cpus == Placement::Free => Tier::Full,
+            Name::Path if is_plain(None, self.between, self.cpus) => Tier::Quick,
+            Name::Path => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.expect(within(Counter::Switches, sleeps(self.cpus), 2.1));
+        let make = |cpus: &[u32]| connections(self.name, self.between, cpus);
+        let (connector, accepted) = b.together(self.cpus, make)?;
+        b.claim_equal(
+            "what the partner's socket is bound to",
+            self.name.name(),
+            connector.bound,
+            "getsockname",
+        );
+        let connected = connector.connected;
+        b.claim(
+            "accepted per connection made",
+            1.0,
+            accepted as f64 / connected as f64,
+            "both sides",
+            connected > 0 && accepted == connected,
+        );
+        Ok(())
+    }
 }
 
 /// A name that no other socket has, not even one in another container with the same network and the
@@ -114,11 +133,15 @@ fn name_of(socket: &OwnedFd) -> Result<&'static str, Errno> {
     })
 }
 
-fn connections<'t>(is_abstract: bool, cpus: &[u32]) -> Result<Team<'t, (Connector, u64)>, Failure> {
+fn connections<'t>(
+    name: Name,
+    between: Between,
+    cpus: &[u32],
+) -> Result<Team<'t, (Connector, u64)>, Failure> {
     // An abstract name needs no folder, and disappears with its socket.
-    let file = match is_abstract {
-        true => None,
-        false => {
+    let file = match name {
+        Name::Abstract => None,
+        Name::Path => {
             Some(scratch::file("socket").map_err(|error| Failure::of("name a socket", error))?)
         }
     };
@@ -145,7 +168,7 @@ fn connections<'t>(is_abstract: bool, cpus: &[u32]) -> Result<Team<'t, (Connecto
     };
     // The kernel notifies a connecting task that the listener is gone.
     let prepare = move || Ok(listener);
-    let follower = Follower::start(Between::Processes, cpus, prepare, accept, |_| {})?;
+    let follower = Follower::start(between, cpus, prepare, accept, |_| {})?;
     Ok(follower.led_by(Connector {
         address,
         bound,

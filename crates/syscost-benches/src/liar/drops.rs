@@ -30,8 +30,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let same = Placement::SAME;
-    let setting = Setting::new(b, Between::Processes, same, 4096);
+    let setting = Setting {
+        via: None,
+        between: Between::Processes,
+        placement: Placement::SAME,
+        size: Bytes::kib(4),
+        whole: !b.is_timed(),
+    };
     bandwidth::measure::<Drops>(b, setting)
 }
 

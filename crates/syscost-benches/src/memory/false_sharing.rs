@@ -86,7 +86,7 @@ const ADDED_BETWEEN: [u64; 2] = [64, 4096];
 /// Additions in a long batch.
 const LONG: u64 = 16 * BETWEEN_LOOKS;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     cases_at(Placement::here())
 }
 

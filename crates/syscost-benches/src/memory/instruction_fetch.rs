@@ -56,7 +56,7 @@ const SIZES: [(&str, usize); 3] = [("16K", 16 << 10), ("512K", 512 << 10), ("16M
 /// Number of passes beforehand: a cache that receives what another one evicts has the code only then.
 const LAPS: u64 = 3;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let case = |filler: Filler, bytes| Case::new([("op", filler.name()), (SIZE, bytes)]);
     Filler::ALL
         .into_iter()
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_case_is_the_code_it_names() {
-        let cases = cases();
+        let cases = cases(&Here::now());
         assert_eq!(cases.len(), Filler::ALL.len() * SIZES.len());
         for case in &cases {
             let (filler, bytes) = code(case).unwrap();

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn size(costs: &[f64]) -> Result<f64, Failure> {
-        let cases: Vec<Case> = BENCHMARK_OF_PAIRS.cases.list();
+        let cases: Vec<Case> = BENCHMARK_OF_PAIRS.cases.list(&syscost_harness::Here::now());
         let sources: Vec<Source<'_>> = cases
             .iter()
             .zip(costs)

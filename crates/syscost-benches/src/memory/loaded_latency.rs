@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "intel memory latency checker",
         "mlc",
     ],
-    cases: Cases::Here(|| {
+    cases: Cases::Here(|_| {
         let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).expensive(SECONDS);
         DELAYS.iter().map(case).collect()
     }),

@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let row = |size, touched| Case::new([(SIZE, size), (TOUCHED, touched)]);
     vec![
         row("4K", "no"),

@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn it_is_not_supported_exactly_where_there_is_one_node() {
-        let reasons = nodes::cases()
+        let reasons = nodes::cases(&Here::now())
             .iter()
             .map(|case| (BENCHMARK.support)(case))
             .collect::<Vec<_>>();

@@ -68,7 +68,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let pages = chases::largest();
     let case = |bytes: usize, chains: usize| {
         let case = Case::new([

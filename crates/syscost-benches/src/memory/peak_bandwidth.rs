@@ -54,7 +54,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let most = counts().last().copied().unwrap_or(1);
     let threads = [1, most].into_iter().take(most.min(2));
     LEVELS

@@ -47,7 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let halves = (0..10).flat_map(|doubling| (2..4).map(move |part| (4 << doubling) * part));
     halves
         .chain([8192, 16_384, 65_536])

@@ -57,7 +57,7 @@ const RAN: f64 = 0.75;
 /// Minimum number of batches without all threads that cannot be an accident.
 const MIN_BATCHES: u64 = 10;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let others = cpu::allowed().map_or(0, |cpus| cpus.len().saturating_sub(1));
     let mut cases = Vec::new();
     for call in Call::ALL {

@@ -60,7 +60,7 @@ const CONNECTION: &str = "connection";
 const KEPT: &str = "kept";
 const FRESH: &str = "fresh";
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let far = far_end::remote_family().map(|_| Path::REMOTE);
     let paths = [Path::LOOPBACK].into_iter().chain(far);
     let cases = paths.flat_map(|path| {

@@ -81,7 +81,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     // The placements and ways to wait for which round trips of many sizes are measured.
     let near = same_and_nearest();
     let waits = [Wait::Block, Wait::Spin].into_iter();

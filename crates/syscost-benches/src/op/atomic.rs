@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn every_atomic_operation_is_a_case() {
-        let cases = BENCHMARK.cases.list();
+        let cases = BENCHMARK.cases.list(&syscost_harness::Here::now());
         let names: Vec<&str> = cases.iter().map(|case| case.get("op")).collect();
         assert_eq!(names, Atomic::ALL.map(Atomic::name));
     }

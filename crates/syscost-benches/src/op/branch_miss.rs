@@ -34,17 +34,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "branch predictor",
         "pipeline flush",
     ],
-    cases: Cases::Grid(&[(
-        "branch",
-        &["conditional", "conditional_on_load", "indirect"],
-    )]),
     // Any core that predicts branches has at least as many stages between the prediction and its check.
     expect: &[at_least(Counter::CoreCycles, 5.0)],
-    quick: |_| true,
-    support: |_| branch(Branch::OnBit(Directions::Taken)).map(drop),
-    run,
     source: include_str!("branch_miss.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Turns of the batches that support the claims: some ten thousand branches.
@@ -59,13 +52,38 @@ const GUESSED: f64 = 1.25;
 /// How often each kernel is timed.
 const ROUNDS: usize = 5;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let seed = b.random().u64(..);
-    match b.case().get("branch") {
-        "conditional" => conditional(b, seed, Branch::OnBit),
-        "conditional_on_load" => conditional(b, seed, Branch::OnLoad),
-        "indirect" => indirect(b, seed),
-        _ => Err(b.case().unknown("branch")),
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Conditional,
+    ConditionalOnLoad,
+    Indirect,
+}
+
+#[derive(Params)]
+struct Row {
+    branch: Kind,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { branch: Kind::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        Tier::Quick
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        branch(Branch::OnBit(Directions::Taken)).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let seed = b.random().u64(..);
+        match self.branch {
+            Kind::Conditional => conditional(b, seed, Branch::OnBit),
+            Kind::ConditionalOnLoad => conditional(b, seed, Branch::OnLoad),
+            Kind::Indirect => indirect(b, seed),
+        }
     }
 }
 

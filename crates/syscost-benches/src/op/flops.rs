@@ -66,7 +66,7 @@ const MAX_THREADS: usize = 512;
 /// and leaving it negligible.
 const TURNS: u64 = 64;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let all = cpu::allowed().map_or(1, |cpus| cpus.len()).min(MAX_THREADS);
     let mut threads = vec![1, all];
     threads.dedup();

@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_way_to_load_is_a_case() {
-        let cases = BENCHMARK.cases.list();
+        let cases = BENCHMARK.cases.list(&syscost_harness::Here::now());
         let names: Vec<&str> = cases.iter().map(|case| case.get("load")).collect();
         assert_eq!(names, Forward::ALL.map(Forward::name));
     }

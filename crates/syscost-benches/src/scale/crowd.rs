@@ -54,7 +54,7 @@ pub(super) fn cases(key: &'static str, values: &[&'static str]) -> Vec<Case> {
 
 /// Whether the copies of a case are processes or threads.
 pub(super) fn between(case: &Case) -> Result<Between, Failure> {
-    Between::from_name(case.get(AS)).ok_or_else(|| case.unknown(AS))
+    Value::parse(case.get(AS)).ok_or_else(|| case.unknown(AS))
 }
 
 /// The number of copies.

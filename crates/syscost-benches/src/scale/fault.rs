@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|| crowd::cases("", &[])),
+    cases: Cases::Here(|_| crowd::cases("", &[])),
     expect: &[
         within(Counter::MinorFaults, 0.99, 1.01),
         exactly(Counter::Syscall(Sysno::MADVISE), 1.0 / PAGES as f64),

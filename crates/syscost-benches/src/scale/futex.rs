@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|| crowd::cases("op", &["wake", "wait"])),
+    cases: Cases::Here(|_| crowd::cases("op", &["wake", "wait"])),
     expect: &[calls(Sysno::FUTEX)],
     full: |case| case.get(crowd::AS) != "processes" || case.get("op") == "wait",
     run,

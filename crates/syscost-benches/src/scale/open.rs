@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|| crowd::cases("of", &["same", "different"])),
+    cases: Cases::Here(|_| crowd::cases("of", &["same", "different"])),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
     full: |case| case.get(crowd::AS) != "processes",
     run,

@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["scalability", "kernel scalability", "will-it-scale"],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|| crowd::cases("", &[])),
+    cases: Cases::Here(|_| crowd::cases("", &[])),
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
     full: |case| case.get(crowd::AS) != "processes",
     run,

@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|| crowd::cases("", &[])),
+    cases: Cases::Here(|_| crowd::cases("", &[])),
     expect: &[calls(Sysno::GETPPID)],
     quick: |case| case.get(crowd::AS) == "processes",
     full: |case| case.get(crowd::AS) != "processes",

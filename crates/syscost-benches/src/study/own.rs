@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let programs = given().into_iter();
     programs
         .map(|one| Case::new([("study", one.study), ("quantity", one.quantity)]))

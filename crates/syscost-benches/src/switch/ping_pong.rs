@@ -60,7 +60,7 @@ pub(crate) trait Wake: Send + Sync + 'static {
 }
 
 /// The cases between processes and between threads, for all placements on this machine.
-pub(super) fn cases() -> Vec<Case> {
+pub(super) fn cases(_: &Here) -> Vec<Case> {
     Between::ALL
         .into_iter()
         .flat_map(|between| {
@@ -89,7 +89,7 @@ pub(super) fn full(case: &Case) -> bool {
 
 /// Whether the case is between processes or threads.
 pub(super) fn between(case: &Case) -> Result<Between, Failure> {
-    Between::from_name(case.get("between")).ok_or_else(|| case.unknown("between"))
+    Value::parse(case.get("between")).ok_or_else(|| case.unknown("between"))
 }
 
 /// Measures round trips: the partner is woken and wakes back. Half of a round trip is a switch.

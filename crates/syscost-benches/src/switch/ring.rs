@@ -96,7 +96,7 @@ const TASKS: [&str; 4] = ["2", "8", "32", "96"];
 const SIZES: [&str; 5] = ["0", "16K", "64K", "256K", "1M"];
 
 /// All sizes for the switch; fewer for the refill, which is expensive: those with a distinguishable cost.
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let grid = |cost: &'static str, tasks: &'static [&str], sizes: &'static [&str]| {
         tasks.iter().flat_map(move |tasks| {
             sizes

@@ -80,7 +80,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The real-time priority that is most common in such measurements.
 const PRIORITY: u8 = 80;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let waker = waker_placement().name();
     let mut cases = Vec::new();
     for (via, cpus) in [("timer", None), ("futex", Some((Placement::KEY, waker)))] {

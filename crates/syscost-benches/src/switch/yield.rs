@@ -55,7 +55,7 @@ const NO_OTHER_TASK: &str =
 /// Minimum number of switches per timed yield.
 const MIN_SWITCHES: f64 = 0.95;
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let case = |between: Between, cpus: Placement, tasks| {
         Case::new([
             ("between", between.name()),

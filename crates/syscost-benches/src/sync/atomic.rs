@@ -47,7 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     ["fetch_add", "compare_exchange", "exchange"]
         .into_iter()
         .flat_map(|op| contention::cases(&[("op", op)], &[contention::KEEP_RUNNING]))

@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "rendezvous",
         "epcc",
     ],
-    cases: Cases::Here(|| {
+    cases: Cases::Here(|_| {
         let placements = hand_over::placements();
         placements
             .map(|placement| Case::new([(Placement::KEY, placement.name())]))

@@ -48,7 +48,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     Via::ALL
         .into_iter()
         .flat_map(|via| {
@@ -72,8 +72,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     let via = Via::of(b.case())?;
     match b.case().get("state") {
         "contended" => {
-            let between = Between::from_name(b.case().get("between"))
-                .ok_or_else(|| b.case().unknown("between"))?;
+            let between =
+                Value::parse(b.case().get("between")).ok_or_else(|| b.case().unknown("between"))?;
             // A turn begins by releasing a lock.
             let Named { call, lock, unlock } = Named::of(b.case())?;
             b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));

@@ -46,7 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let free =
         Case::new([("state", "free")]).expecting([exactly(Counter::Syscall(Sysno::FUTEX), 2.0)]);
     let contended = hand_over::placements().map(|placement| {

@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let no_waiter = Case::new([("waiters", "0")]).expecting([calls(Sysno::FUTEX)]);
     let some = hand_over::placements().flat_map(|placement| {
         // The second thread woken on the waker's own CPU may preempt it.

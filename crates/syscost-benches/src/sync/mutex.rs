@@ -52,7 +52,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let handed_over = hand_over::placements().map(|placement| {
         Case::new([("state", "handed_over"), (Placement::KEY, placement.name())]).expecting([
             switches(2.0),

@@ -34,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pthread_spin_lock",
         "busy waiting",
     ],
-    cases: Cases::Here(|| lock::cases(&[contention::KEEP_RUNNING])),
+    cases: Cases::Here(|_| lock::cases(&[contention::KEEP_RUNNING])),
     run,
     source: include_str!("spin_lock.rs"),
     ..Benchmark::DEFAULT

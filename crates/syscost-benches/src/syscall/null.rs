@@ -35,84 +35,103 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_syscall",
         "perf bench syscall basic",
     ],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("call", "getppid")],
-            expect: &[calls(Sysno::GETPPID)],
-        },
-        CaseSpec {
-            params: &[("call", "getpid")],
-            expect: &[calls(Sysno::GETPID)],
-        },
-        CaseSpec {
-            params: &[("call", "gettid")],
-            expect: &[calls(Sysno::GETTID)],
-        },
-        CaseSpec {
-            params: &[("call", "getuid")],
-            expect: &[calls(Sysno::GETUID)],
-        },
-        CaseSpec {
-            params: &[("call", "absent")],
-            expect: &[calls(ABSENT)],
-        },
-        CaseSpec {
-            params: &[("call", "getppid"), ("via", "libc")],
-            expect: &[calls(Sysno::GETPPID)],
-        },
-        CaseSpec {
-            params: &[("call", "getpid"), ("via", "libc")],
-            expect: &[calls(Sysno::GETPID)],
-        },
-        CaseSpec {
-            params: &[("call", "gettid"), ("via", "libc")],
-            expect: &[calls(Sysno::GETTID)],
-        },
-        CaseSpec {
-            params: &[("call", "getuid"), ("via", "libc")],
-            expect: &[calls(Sysno::GETUID)],
-        },
-    ]),
-    quick: |case| case.find("via").is_none() && ["getppid", "getuid"].contains(&case.get("call")),
-    full: |case| case.find("via").is_some() && case.get("call") != "getppid",
-    run,
     source: include_str!("null.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// A number that every architecture still has and no kernel implements.
 const ABSENT: Sysno = Sysno::NFSSERVCTL;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let name = b.case().get("call").to_owned();
-    if let Some(via) = b.case().find("via") {
-        if via != "libc" {
-            return Err(b.case().unknown("via"));
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Getppid,
+    Getpid,
+    Gettid,
+    Getuid,
+    Absent,
+}
+
+impl Call {
+    const fn number(self) -> Sysno {
+        match self {
+            Call::Getppid => Sysno::GETPPID,
+            Call::Getpid => Sysno::GETPID,
+            Call::Gettid => Sysno::GETTID,
+            Call::Getuid => Sysno::GETUID,
+            Call::Absent => ABSENT,
         }
-        return match name.as_str() {
-            // SAFETY: the call takes nothing and touches no memory.
-            "getppid" => b.iter(|| unsafe { libc::getppid() }),
-            // SAFETY: as above.
-            "gettid" => b.iter(|| unsafe { libc::gettid() }),
-            // SAFETY: as above.
-            "getuid" => b.iter(|| unsafe { libc::getuid() }),
-            // SAFETY: as above.
-            "getpid" => b.iter(|| unsafe { libc::getpid() }),
-            _ => Err(b.case().unknown("call")),
+    }
+}
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Libc,
+}
+
+#[derive(Params)]
+struct Row {
+    call: Call,
+    via: Option<Via>,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        let raw = rows!(Row {
+            call: Call::ALL,
+            via: [None]
+        });
+        let [present @ .., Call::Absent] = Call::ALL else {
+            unreachable!()
         };
+        [
+            raw,
+            rows!(Row {
+                call: present,
+                via: [Some(Via::Libc)]
+            }),
+        ]
+        .concat()
     }
-    if name == "absent" {
-        let enosys = -(libc::ENOSYS as isize);
-        // SAFETY: no kernel has the call.
-        if let Err(Bad::Refused(Errno::PERM)) = checked(unsafe { syscall0(ABSENT) }) {
-            let reason =
-                "a seccomp filter, as of a container, answers in the kernel's place (EPERM)";
-            return Err(Failure::Unsupported(reason.to_owned()));
+
+    fn tier(&self) -> Tier {
+        match (self.via, self.call) {
+            (None, Call::Getppid | Call::Getuid) => Tier::Quick,
+            (None, _) | (Some(Via::Libc), Call::Getppid) => Tier::Standard,
+            (Some(Via::Libc), _) => Tier::Full,
         }
-        // SAFETY: no kernel has the call.
-        return b.try_iter(|| must(unsafe { syscall0(ABSENT) } == enosys));
     }
-    let call = Sysno::from_name(&name).ok_or_else(|| b.case().unknown("call"))?;
-    // SAFETY: none of the four takes anything or touches memory.
-    b.try_iter(|| checked(unsafe { syscall0(call) }))
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![calls(self.call.number())]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match (self.via, self.call) {
+            // SAFETY: the call takes nothing and touches no memory.
+            (Some(Via::Libc), Call::Getppid) => b.iter(|| unsafe { libc::getppid() }),
+            // SAFETY: as above.
+            (Some(Via::Libc), Call::Gettid) => b.iter(|| unsafe { libc::gettid() }),
+            // SAFETY: as above.
+            (Some(Via::Libc), Call::Getuid) => b.iter(|| unsafe { libc::getuid() }),
+            // SAFETY: as above.
+            (Some(Via::Libc), Call::Getpid) => b.iter(|| unsafe { libc::getpid() }),
+            (_, Call::Absent) => absent(b),
+            (None, call) => {
+                let call = call.number();
+                // SAFETY: none of the four takes anything or touches memory.
+                b.try_iter(|| checked(unsafe { syscall0(call) }))
+            }
+        }
+    }
+}
+
+fn absent(b: &mut Bencher) -> Result<(), Failure> {
+    let enosys = -(libc::ENOSYS as isize);
+    // SAFETY: no kernel has the call.
+    if let Err(Bad::Refused(Errno::PERM)) = checked(unsafe { syscall0(ABSENT) }) {
+        let reason = "a seccomp filter, as of a container, answers in the kernel's place (EPERM)";
+        return Err(Failure::Unsupported(reason.to_owned()));
+    }
+    // SAFETY: no kernel has the call.
+    b.try_iter(|| must(unsafe { syscall0(ABSENT) } == enosys))
 }

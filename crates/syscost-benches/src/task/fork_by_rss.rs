@@ -69,7 +69,7 @@ const REPEATS: usize = 3;
 const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
 const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let row = |size: &'static str, pages: &'static str| {
         Case::new([("size", size), (Pages::KEY, pages)]).expecting(expected(1.0))
     };

@@ -48,7 +48,7 @@ mod tests {
     fn every_shape_is_a_case() {
         let cases: Vec<String> = BENCHMARK
             .cases
-            .list()
+            .list(&Here::now())
             .iter()
             .map(|case| case.get("shape").to_owned())
             .collect();

@@ -45,7 +45,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Percent,
     quantity: Quantity::Level,
-    cases: Cases::Here(|| {
+    cases: Cases::Here(|_| {
         super::spread(&super::cpus(), super::MAX_CPUS)
             .into_iter()
             .map(|cpu| Case::new([("cpu", cpu.to_string())]))

@@ -63,7 +63,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum number of pairs that are measured.
 const MAX_PAIRS: usize = 8;
 
-fn pairs() -> Vec<Case> {
+fn pairs(_: &Here) -> Vec<Case> {
     let cpus = super::cpus();
     let pair = |first: u32, other: u32| {
         Case::new([("against", first.to_string()), ("cpu", other.to_string())])

@@ -18,6 +18,7 @@ use crate::case::Case;
 use crate::catalogue::Catalogue;
 use crate::drop_caches;
 use crate::failure::Failure;
+use crate::here::Here;
 use crate::trial::{self, Trial};
 
 /// Prints what this program is, for another one that is to use it for measurements.
@@ -47,9 +48,12 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let clock = Clock::new(source, job.clock.ticks_per_ns).map_err(io::Error::other)?;
     cpu::pin_to(&job.allowed).map_err(io::Error::other)?;
     // Listed before pinning: the CPUs in its cases are those that this process may use.
+    let here = Here {
+        allowed: job.allowed.clone(),
+    };
     let benchmark = catalogue
         .find(&job.benchmark)
-        .map(|benchmark| (benchmark, benchmark.cases.list()));
+        .map(|benchmark| (benchmark, benchmark.cases.list(&here)));
     if let Err(refused) = cpu::pin(job.cpu) {
         // The set of CPUs that may be used has shrunk meanwhile.
         let left = cpu::allowed().unwrap_or_default();

@@ -33,7 +33,7 @@ pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
     let names_cpus = ["cpus", "cpu", "from", "threads", "copies"]
         .iter()
         .any(names);
-    !benchmark.stays && (!names_cpus || case.find("cpus") == Some("same"))
+    !benchmark.stays && !case.binds_cpus && (!names_cpus || case.find("cpus") == Some("same"))
 }
 
 /// Moves this process to the worker's own CPU or, if it `may_move`, to the first CPU whose core

@@ -6,34 +6,18 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{self, JoinHandle};
 
+use syscost_params::Value;
+
 use crate::counters::TaskId;
 use crate::{cpu, os, process};
 
 /// What kind of tasks two partners are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Between {
     /// Two processes, each with memory of its own.
     Processes,
     /// Two threads of one process.
     Threads,
-}
-
-impl Between {
-    /// Both kinds.
-    pub const ALL: [Between; 2] = [Between::Processes, Between::Threads];
-
-    /// The name in cases: `processes` or `threads`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Between::Processes => "processes",
-            Between::Threads => "threads",
-        }
-    }
-
-    /// The kind of this name.
-    pub fn from_name(name: &str) -> Option<Between> {
-        Self::ALL.into_iter().find(|between| between.name() == name)
-    }
 }
 
 /// Why a partner could not be started, or how it failed.

@@ -58,7 +58,7 @@ fn about_group(group: &Group) -> Result<String> {
     let rows: usize = group
         .benchmarks
         .iter()
-        .map(|one| one.cases.list().len())
+        .map(|one| one.cases.list(&syscost_harness::Here::now()).len())
         .sum();
     let counts = [
         count(group.benchmarks.len(), "benchmark"),
@@ -165,7 +165,7 @@ const WITHHOLDS: &str = "A refuted claim withholds the number.";
 /// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
 /// claimed of each.
 fn rows(benchmark: &Benchmark) -> String {
-    let cases = benchmark.cases.list();
+    let cases = benchmark.cases.list(&syscost_harness::Here::now());
     let reasons = cases.iter().map(|case| {
         let reason = (benchmark.support)(case).err();
         reason.map(|reason| reason.to_string())

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
 
 fn entry(selected: &Selected) -> Entry {
     let benchmark = selected.benchmark;
-    let cases = benchmark.cases.list();
+    let cases = benchmark.cases.list(&syscost_harness::Here::now());
     let refused = refusals(benchmark, &cases);
     let refused_here = refusals(benchmark, &selected.cases);
     Entry {

@@ -83,29 +83,48 @@ pub(crate) trait Channel: Sized + Send + 'static {
     fn hang_up(&mut self) {}
 }
 
-/// Something to do with the mechanism that a case names.
+/// A mechanism.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Via {
+    Pipe,
+    UnixStream,
+    SharedFutex,
+    SharedSpin,
+    ProcessVmReadv,
+    Fifo,
+    #[value("socketpair")]
+    SocketPair,
+    UnixDatagram,
+    UnixSeqpacket,
+    PosixQueue,
+    SysvQueue,
+    #[value("eventfd")]
+    EventFd,
+    Signal,
+}
+
+/// Something to do with a mechanism.
 pub(super) trait Job {
     /// Does it with this mechanism.
     fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure>;
 }
 
-/// Does the job with the mechanism that the case names.
-pub(super) fn with(b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
-    match b.case().get("via") {
-        "pipe" => job.run::<ByStream<pipe::Pipe>>(b),
-        "fifo" => job.run::<ByStream<fifo::Fifo>>(b),
-        "unix_stream" => job.run::<ByStream<unix_stream::UnixStream>>(b),
-        "socketpair" => job.run::<ByStream<socketpair::SocketPair>>(b),
-        "unix_datagram" => job.run::<ByPacket<unix_datagram::UnixDatagram>>(b),
-        "unix_seqpacket" => job.run::<ByPacket<unix_seqpacket::UnixSeqpacket>>(b),
-        "eventfd" => job.run::<eventfd::EventFd>(b),
-        "posix_queue" => job.run::<posix_queue::PosixQueue>(b),
-        "sysv_queue" => job.run::<sysv_queue::SysvQueue>(b),
-        "shared_futex" => job.run::<ring::Ring<ring::Sleep>>(b),
-        "shared_spin" => job.run::<ring::Ring<ring::Spin>>(b),
-        "process_vm_readv" => job.run::<process_vm_readv::VmRead>(b),
-        "signal" => job.run::<signal::Signals>(b),
-        _ => Err(b.case().unknown("via")),
+/// Does the job with this mechanism.
+pub(super) fn with(via: Via, b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
+    match via {
+        Via::Pipe => job.run::<ByStream<pipe::Pipe>>(b),
+        Via::Fifo => job.run::<ByStream<fifo::Fifo>>(b),
+        Via::UnixStream => job.run::<ByStream<unix_stream::UnixStream>>(b),
+        Via::SocketPair => job.run::<ByStream<socketpair::SocketPair>>(b),
+        Via::UnixDatagram => job.run::<ByPacket<unix_datagram::UnixDatagram>>(b),
+        Via::UnixSeqpacket => job.run::<ByPacket<unix_seqpacket::UnixSeqpacket>>(b),
+        Via::EventFd => job.run::<eventfd::EventFd>(b),
+        Via::PosixQueue => job.run::<posix_queue::PosixQueue>(b),
+        Via::SysvQueue => job.run::<sysv_queue::SysvQueue>(b),
+        Via::SharedFutex => job.run::<ring::Ring<ring::Sleep>>(b),
+        Via::SharedSpin => job.run::<ring::Ring<ring::Spin>>(b),
+        Via::ProcessVmReadv => job.run::<process_vm_readv::VmRead>(b),
+        Via::Signal => job.run::<signal::Signals>(b),
     }
 }
 
@@ -115,19 +134,21 @@ pub(super) fn allowed<C: Channel>(bytes: usize) -> Result<(), Failure> {
     C::open(bytes).map(drop)
 }
 
-/// Whether messages of this size fit.
-pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
-    let limit = match case.get("via") {
-        "posix_queue" => posix_queue::LARGEST,
-        "sysv_queue" => sysv_queue::LARGEST,
-        _ => return Ok(()),
-    };
-    let largest = number_in(limit)?;
-    match case.number("size") {
-        bytes if bytes <= largest => Ok(()),
-        bytes => Err(Unsupported::new(format!(
-            "a message of {bytes} bytes is larger than {limit} allows, {largest}"
-        ))),
+impl Via {
+    /// Whether messages of this size fit.
+    pub(super) fn carries(self, size: Bytes) -> Result<(), Unsupported> {
+        let limit = match self {
+            Via::PosixQueue => posix_queue::LARGEST,
+            Via::SysvQueue => sysv_queue::LARGEST,
+            _ => return Ok(()),
+        };
+        let largest = number_in(limit)?;
+        match size.0 {
+            bytes if bytes <= largest => Ok(()),
+            bytes => Err(Unsupported::new(format!(
+                "a message of {bytes} bytes is larger than {limit} allows, {largest}"
+            ))),
+        }
     }
 }
 
@@ -210,11 +231,10 @@ mod tests {
 
     #[test]
     fn a_message_larger_than_a_queue_allows_is_unsupported() {
-        let case = |via, bytes: &'static str| Case::new([("via", via), ("size", bytes)]);
-        assert!(support(&case("pipe", "999999999999")).is_ok());
-        for via in ["posix_queue", "sysv_queue"] {
-            let too_large = support(&case(via, "999999999999"));
-            assert!(too_large.is_err(), "{via}");
+        let size = Bytes(999_999_999_999);
+        assert!(Via::Pipe.carries(size).is_ok());
+        for via in [Via::PosixQueue, Via::SysvQueue] {
+            assert!(via.carries(size).is_err(), "{via:?}");
         }
     }
 }

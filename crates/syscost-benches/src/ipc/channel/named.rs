@@ -1,10 +1,9 @@
-//! What a row's name says of the mechanism for its messages, read here independently. The measured
-//! mechanism is chosen by the same name elsewhere, and the expectations of a mechanism on its own
-//! calls would hold under any name.
+//! What a mechanism is called by, and what the kernel must then show of it: the expectations of a mechanism on
+//! its own calls would hold under any name.
 
 use syscost_harness::prelude::*;
 
-use super::{Channel, gate};
+use super::{Channel, Via, gate};
 use crate::descriptor;
 
 /// The property that distinguishes a mechanism from all others.
@@ -18,40 +17,39 @@ enum Mark {
     Memory { sleeps: bool },
 }
 
-/// The property of the mechanism that a case names; `None` if it names none, as a liar's.
-fn mark(case: &Case) -> Result<Option<Mark>, Failure> {
-    let Some(name) = case.find("via") else {
-        return Ok(None);
-    };
-    Ok(Some(match name {
-        "pipe" => Mark::Descriptors("pipe"),
-        "fifo" => Mark::Descriptors("fifo"),
-        "unix_stream" => Mark::Descriptors("unix stream socket with a path"),
-        "socketpair" => Mark::Descriptors("unix stream socket without a path"),
-        "unix_datagram" => Mark::Descriptors("unix datagram socket with a path"),
-        "unix_seqpacket" => Mark::Descriptors("unix seqpacket socket with a path"),
-        "eventfd" => Mark::Descriptors("eventfd"),
-        "posix_queue" => Mark::Calls(&[Sysno::MQ_TIMEDSEND, Sysno::MQ_TIMEDRECEIVE]),
-        "sysv_queue" => Mark::Calls(&[Sysno::MSGSND, Sysno::MSGRCV]),
-        "process_vm_readv" => Mark::Calls(&[Sysno::PROCESS_VM_READV]),
-        "signal" => Mark::Calls(&[Sysno::RT_SIGQUEUEINFO, Sysno::RT_SIGTIMEDWAIT]),
-        "shared_futex" => Mark::Memory { sleeps: true },
-        "shared_spin" => Mark::Memory { sleeps: false },
-        _ => return Err(case.unknown("via")),
-    }))
+impl Via {
+    /// Its property.
+    fn mark(self) -> Mark {
+        match self {
+            Via::Pipe => Mark::Descriptors("pipe"),
+            Via::Fifo => Mark::Descriptors("fifo"),
+            Via::UnixStream => Mark::Descriptors("unix stream socket with a path"),
+            Via::SocketPair => Mark::Descriptors("unix stream socket without a path"),
+            Via::UnixDatagram => Mark::Descriptors("unix datagram socket with a path"),
+            Via::UnixSeqpacket => Mark::Descriptors("unix seqpacket socket with a path"),
+            Via::EventFd => Mark::Descriptors("eventfd"),
+            Via::PosixQueue => Mark::Calls(&[Sysno::MQ_TIMEDSEND, Sysno::MQ_TIMEDRECEIVE]),
+            Via::SysvQueue => Mark::Calls(&[Sysno::MSGSND, Sysno::MSGRCV]),
+            Via::ProcessVmReadv => Mark::Calls(&[Sysno::PROCESS_VM_READV]),
+            Via::Signal => Mark::Calls(&[Sysno::RT_SIGQUEUEINFO, Sysno::RT_SIGTIMEDWAIT]),
+            Via::SharedFutex => Mark::Memory { sleeps: true },
+            Via::SharedSpin => Mark::Memory { sleeps: false },
+        }
+    }
 }
 
 /// Expects what the row's name says of an operation of this many messages, each in at most this
-/// many parts, independently of the mechanism's own expectations. Both sides fall asleep `least`
+/// many parts, independently of the mechanism's own expectations; nothing of a liar's. Both sides fall asleep `least`
 /// times.
 pub(in crate::ipc) fn expect<C: Channel>(
     b: &mut Bencher,
+    via: Option<Via>,
     messages: f64,
     parts: f64,
     least: f64,
 ) -> Result<(), Failure> {
     let futex = Counter::Syscall(gate::CALL);
-    match mark(b.case())? {
+    match via.map(Via::mark) {
         None | Some(Mark::Descriptors(_)) => {}
         Some(Mark::Calls(calls)) => {
             for call in calls {
@@ -81,14 +79,10 @@ pub(in crate::ipc) fn expect<C: Channel>(
 }
 
 /// Claims that the descriptors of one end are what the row's name says.
-pub(in crate::ipc) fn claim<C: Channel>(b: &mut Bencher, end: &C) -> Result<(), Failure> {
-    match mark(b.case())? {
-        Some(Mark::Descriptors(kind)) => {
-            descriptor::claim_kind(b, "what messages go through", kind, end.descriptors());
-        }
-        Some(Mark::Calls(_) | Mark::Memory { .. }) | None => {}
+pub(in crate::ipc) fn claim<C: Channel>(b: &mut Bencher, via: Option<Via>, end: &C) {
+    if let Some(Mark::Descriptors(kind)) = via.map(Via::mark) {
+        descriptor::claim_kind(b, "what messages go through", kind, end.descriptors());
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -99,16 +93,17 @@ mod tests {
     use super::super::{ByPacket, ByStream, fifo, pipe, ring, socketpair};
     use super::super::{eventfd, unix_datagram, unix_seqpacket, unix_stream};
     use super::*;
-    use crate::testing::findings_of;
+    use crate::testing::findings;
 
     const CLAIM: &str = "what messages go through";
 
     /// The verdict on a mechanism under this name; `None` if nothing is claimed.
-    fn verdict<C: Channel>(name: &'static str) -> Option<Verdict> {
-        let found = findings_of(&Case::new([("via", name)]), Pass::Timed, &[], |b| {
+    fn verdict<C: Channel>(via: Via) -> Option<Verdict> {
+        let found = findings(Pass::Timed, &[], |b| {
             let (own, _theirs) = C::open(8)?;
             b.iter(|| 1)?;
-            claim(b, &own)
+            claim(b, Some(via), &own);
+            Ok(())
         });
         let evidence = found.unwrap().evidence;
         let mut claims = evidence.iter().filter(|one| one.claim == CLAIM);
@@ -117,21 +112,24 @@ mod tests {
 
     #[test]
     fn each_way_is_taken_for_what_it_is_and_for_no_other() {
-        type Verdicts = fn(&'static str) -> Option<Verdict>;
-        let ways: [(&str, Verdicts); 7] = [
-            ("pipe", verdict::<ByStream<pipe::Pipe>>),
-            ("fifo", verdict::<ByStream<fifo::Fifo>>),
-            ("unix_stream", verdict::<ByStream<unix_stream::UnixStream>>),
-            ("socketpair", verdict::<ByStream<socketpair::SocketPair>>),
+        type Verdicts = fn(Via) -> Option<Verdict>;
+        let ways: [(Via, Verdicts); 7] = [
+            (Via::Pipe, verdict::<ByStream<pipe::Pipe>>),
+            (Via::Fifo, verdict::<ByStream<fifo::Fifo>>),
             (
-                "unix_datagram",
+                Via::UnixStream,
+                verdict::<ByStream<unix_stream::UnixStream>>,
+            ),
+            (Via::SocketPair, verdict::<ByStream<socketpair::SocketPair>>),
+            (
+                Via::UnixDatagram,
                 verdict::<ByPacket<unix_datagram::UnixDatagram>>,
             ),
             (
-                "unix_seqpacket",
+                Via::UnixSeqpacket,
                 verdict::<ByPacket<unix_seqpacket::UnixSeqpacket>>,
             ),
-            ("eventfd", verdict::<eventfd::EventFd>),
+            (Via::EventFd, verdict::<eventfd::EventFd>),
         ];
         for (name, verdict) in ways {
             for (label, _) in ways {
@@ -141,27 +139,27 @@ mod tests {
                 };
                 match verdict(label) {
                     Some(Verdict::Unverified) => {
-                        println!("skipped: the kernel does not say what {name} is")
+                        println!("skipped: the kernel does not say what {name:?} is")
                     }
-                    seen => assert_eq!(seen, Some(expected), "{name} as {label}"),
+                    seen => assert_eq!(seen, Some(expected), "{name:?} as {label:?}"),
                 }
             }
-            assert_eq!(verdict("shared_spin"), None);
+            assert_eq!(verdict(Via::SharedSpin), None);
         }
     }
 
     #[test]
     fn what_the_name_says_is_expected_of_another_way_as_well() {
-        let expected = |name: &'static str| {
+        let expected = |via| {
             let mut result = Ok(());
             // The expectation of calls that it does not make is refuted, or it fails immediately.
-            let found = findings_of(&Case::new([("via", name)]), Pass::Evidence, &[], |b| {
-                result = expect::<ByStream<pipe::Pipe>>(b, 1.0, 1.0, 0.0);
+            let found = findings(Pass::Evidence, &[], |b| {
+                result = expect::<ByStream<pipe::Pipe>>(b, Some(via), 1.0, 1.0, 0.0);
                 b.iter(|| 1)
             });
             (result, found)
         };
-        let (result, found) = expected("posix_queue");
+        let (result, found) = expected(Via::PosixQueue);
         assert_eq!(result, Ok(()));
         let evidence = found.unwrap().evidence;
         let sends = evidence
@@ -169,40 +167,31 @@ mod tests {
             .find(|one| one.claim.starts_with("mq_timedsend"));
         assert_ne!(sends.map(|one| one.verdict), Some(Verdict::Confirmed));
         assert!(sends.is_some());
-        let (result, _) = expected("shared_futex");
+        let (result, _) = expected(Via::SharedFutex);
         assert!(matches!(result, Err(Failure::Broken(_))), "{result:?}");
     }
 
     #[test]
     fn a_way_in_memory_expects_no_other_calls() {
-        let found = findings_of(
-            &Case::new([("via", "shared_spin")]),
-            Pass::Timed,
-            &[],
-            |b| {
-                expect::<ring::Ring<ring::Spin>>(b, 1.0, 1.0, 0.0)?;
-                b.iter(|| 1)
-            },
-        );
-        assert!(found.is_ok());
-        let unknown = findings_of(&Case::new([("via", "pigeon")]), Pass::Timed, &[], |b| {
-            expect::<ring::Ring<ring::Spin>>(b, 1.0, 1.0, 0.0)
+        let found = findings(Pass::Timed, &[], |b| {
+            expect::<ring::Ring<ring::Spin>>(b, Some(Via::SharedSpin), 1.0, 1.0, 0.0)?;
+            b.iter(|| 1)
         });
-        assert!(matches!(unknown, Err(Failure::Broken(_))));
+        assert!(found.is_ok());
     }
 
     #[test]
     fn a_way_that_waits_otherwise_than_its_name_says_is_refused() {
-        fn refused<C: Channel>(name: &'static str) -> bool {
-            let found = findings_of(&Case::new([("via", name)]), Pass::Timed, &[], |b| {
-                expect::<C>(b, 1.0, 1.0, 0.0)?;
+        fn refused<C: Channel>(via: Via) -> bool {
+            let found = findings(Pass::Timed, &[], |b| {
+                expect::<C>(b, Some(via), 1.0, 1.0, 0.0)?;
                 b.iter(|| 1)
             });
             matches!(found, Err(Failure::Broken(_)))
         }
-        assert!(refused::<ring::Ring<ring::Spin>>("shared_futex"));
-        assert!(refused::<ring::Ring<ring::Sleep>>("shared_spin"));
-        assert!(!refused::<ring::Ring<ring::Spin>>("shared_spin"));
-        assert!(!refused::<ring::Ring<ring::Sleep>>("shared_futex"));
+        assert!(refused::<ring::Ring<ring::Spin>>(Via::SharedFutex));
+        assert!(refused::<ring::Ring<ring::Sleep>>(Via::SharedSpin));
+        assert!(!refused::<ring::Ring<ring::Spin>>(Via::SharedSpin));
+        assert!(!refused::<ring::Ring<ring::Sleep>>(Via::SharedFutex));
     }
 }

@@ -28,7 +28,7 @@ fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived
     let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
         .into_iter()
         .flat_map(|benchmark: &'static Benchmark| {
-            let cases = benchmark.cases.list();
+            let cases = benchmark.cases.list(&syscost_harness::Here::now());
             cases.into_iter().map(move |case| Row { benchmark, case })
         })
         .collect();

@@ -54,7 +54,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases() -> Vec<Case> {
+fn cases(_: &Here) -> Vec<Case> {
     let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
     let far = remote_family().map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);

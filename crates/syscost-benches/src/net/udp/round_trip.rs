@@ -48,7 +48,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "sockperf",
         "qperf udp_lat",
     ],
-    cases: Cases::Here(|| setting::cases(&SIZES)),
+    cases: Cases::Here(|_| setting::cases(&SIZES)),
     quick: setting::is_plain,
     full: setting::is_full,
     support: far_end::support,

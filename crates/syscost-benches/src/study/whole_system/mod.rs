@@ -162,7 +162,7 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
     id: "study.whole_system.memory_access",
     title: "Memory access latency, as published",
     tags: &["load latency", "pointer chasing"],
-    cases: Cases::Here(|| {
+    cases: Cases::Here(|_| {
         let case = |size| {
             let case = Case::new([("size", size)]);
             match case.number("size") {
@@ -206,7 +206,7 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     // For the pinned program one of the two operations is enough to see the effect.
-    cases: Cases::Here(|| {
+    cases: Cases::Here(|_| {
         let case = |(op, cpus)| Case::new([("op", op), ("cpus", cpus)]);
         [("read", "all"), ("write", "all"), ("read", "one")]
             .map(case)

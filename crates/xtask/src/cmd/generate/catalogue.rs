@@ -5,7 +5,7 @@ use std::fmt::Write;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::{Manner, SYSCALL_FLOOR_CYCLES, complete};
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Cases, Catalogue, Expect, Group};
+use syscost_harness::{Benchmark, Case, Cases, Catalogue, Expect, Group, Here};
 use syscost_results::Better;
 
 const INTRODUCTION: &str = "\
@@ -144,10 +144,12 @@ fn rows(benchmark: &Benchmark) -> String {
                 .collect();
             format!("Every combination of: {}.", axes.join("; "))
         }
-        Cases::List(_) => {
-            let lines: Vec<String> = benchmark
-                .cases
-                .list()
+        Cases::List(_) | Cases::Rows(_) => {
+            let cases = benchmark.cases.list(&Here::now());
+            if let Some(axes) = axes(&cases) {
+                return axes;
+            }
+            let lines: Vec<String> = cases
                 .iter()
                 .map(|case| {
                     let claims: Vec<String> = case.expect().iter().map(claim).collect();
@@ -165,12 +167,52 @@ fn rows(benchmark: &Benchmark) -> String {
     }
 }
 
+/// What rows are, where they are every combination of values, the last of which varies fastest, and claim
+/// nothing of their own.
+fn axes(cases: &[Case]) -> Option<String> {
+    let mut axes: Vec<(String, Vec<String>)> = Vec::new();
+    for (key, value) in cases.iter().flat_map(Case::parameters) {
+        match axes.iter_mut().find(|(known, _)| known == key) {
+            None => axes.push((key.to_owned(), vec![value.to_owned()])),
+            Some((_, values)) if values.iter().all(|known| known != value) => {
+                values.push(value.to_owned());
+            }
+            Some(_) => {}
+        }
+    }
+    let mut product = vec![Vec::new()];
+    for (key, values) in &axes {
+        let longer = product.iter().flat_map(|row: &Vec<(&str, &str)>| {
+            values
+                .iter()
+                .map(|value| [&row[..], &[(&**key, &**value)]].concat())
+        });
+        product = longer.collect();
+    }
+    let rows: Vec<Vec<(&str, &str)>> = cases
+        .iter()
+        .map(|case| case.parameters().collect())
+        .collect();
+    if product != rows || cases.iter().any(|case| !case.expect().is_empty()) {
+        return None;
+    }
+    let values = axes.iter().map(|(key, values)| {
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        format!("`{key}` is {}", one_of(&values))
+    });
+    let values: Vec<String> = values.collect();
+    Some(match &values[..] {
+        [one] => format!("{one}."),
+        all => format!("Every combination of: {}.", all.join("; ")),
+    })
+}
+
 /// The rows that this profile is the first to measure, if this does not depend on the machine.
 fn rows_of(profile: Profile, benchmark: &Benchmark) -> Option<String> {
     if matches!(benchmark.cases, Cases::Here(_)) {
         return None;
     }
-    let cases = benchmark.cases.list();
+    let cases = benchmark.cases.list(&Here::now());
     let some: Vec<String> = cases
         .iter()
         .filter(|case| Profile::first_with(benchmark, case) == profile)

@@ -1,0 +1,133 @@
+//! The derives of `syscost-params`, which says what they are for.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Error, Fields, LitStr, Result, Variant, parse_macro_input};
+
+/// Implements `Value` for an enum without fields. A variant is written in lower case with underscores, or as
+/// `#[value("...")]` says. Adds `ALL`, in the order of the declaration, and `name`.
+#[proc_macro_derive(Value, attributes(value))]
+pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    of_enum(&input)
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}
+
+/// Implements `Params` for a struct with named fields, each of which implements `Value`. A field's name is
+/// the parameter's.
+#[proc_macro_derive(Params)]
+pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    of_struct(&input)
+        .unwrap_or_else(Error::into_compile_error)
+        .into()
+}
+
+fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
+    let Data::Enum(data) = &input.data else {
+        return Err(Error::new(input.span(), "only enums have names for values"));
+    };
+    if let Some(other) = data
+        .variants
+        .iter()
+        .find(|one| !matches!(one.fields, Fields::Unit))
+    {
+        return Err(Error::new(
+            other.span(),
+            "a variant with fields has no one name",
+        ));
+    }
+    let (ident, visibility) = (&input.ident, &input.vis);
+    let variants: Vec<_> = data.variants.iter().map(|one| &one.ident).collect();
+    let names: Vec<LitStr> = data.variants.iter().map(name).collect::<Result<_>>()?;
+    let count = variants.len();
+    Ok(quote! {
+        #[allow(dead_code)]
+        impl #ident {
+            /// All of them, in order.
+            #visibility const ALL: [Self; #count] = [#(Self::#variants),*];
+
+            /// As it is written in the names of rows.
+            #visibility const fn name(self) -> &'static str {
+                match self {
+                    #(Self::#variants => #names,)*
+                }
+            }
+        }
+
+        impl ::syscost_params::Value for #ident {
+            fn text(&self) -> ::std::borrow::Cow<'static, str> {
+                ::std::borrow::Cow::Borrowed((*self).name())
+            }
+
+            fn parse(text: &str) -> ::std::option::Option<Self> {
+                Self::ALL.into_iter().find(|one| one.name() == text)
+            }
+        }
+    })
+}
+
+/// How a variant is written.
+fn name(variant: &Variant) -> Result<LitStr> {
+    match variant
+        .attrs
+        .iter()
+        .find(|one| one.path().is_ident("value"))
+    {
+        Some(attribute) => attribute.parse_args(),
+        None => {
+            let name = snake(&variant.ident.unraw().to_string());
+            Ok(LitStr::new(&name, variant.ident.span()))
+        }
+    }
+}
+
+/// `UnixStream` as `unix_stream`.
+fn snake(camel: &str) -> String {
+    let mut name = String::new();
+    for letter in camel.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
+fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
+    let wrong = || {
+        Error::new(
+            Span::call_site(),
+            "only structs with named fields are parameters",
+        )
+    };
+    let Data::Struct(data) = &input.data else {
+        return Err(wrong());
+    };
+    let Fields::Named(fields) = &data.fields else {
+        return Err(wrong());
+    };
+    let ident = &input.ident;
+    let fields: Vec<_> = fields
+        .named
+        .iter()
+        .filter_map(|one| one.ident.as_ref())
+        .collect();
+    let keys: Vec<String> = fields.iter().map(|one| one.unraw().to_string()).collect();
+    Ok(quote! {
+        impl ::syscost_params::Params for #ident {
+            const KEYS: &'static [&'static str] = &[#(#keys),*];
+
+            fn read(
+                of: &dyn Fn(&str) -> ::std::option::Option<::std::string::String>,
+            ) -> ::std::result::Result<Self, ::syscost_params::WrongValue> {
+                ::std::result::Result::Ok(Self {
+                    #(#fields: ::syscost_params::value(of, #keys)?,)*
+                })
+            }
+        }
+    })
+}
