@@ -133,7 +133,7 @@ fn measure() -> Result<Run> {
         cpus: None,
         time_limit: TIME_LIMIT,
         selectors: Vec::new(),
-        tiers: Vec::new(),
+        studies: Vec::new(),
         program: Program::this().context("finding this program's own file")?,
         journal_folder: None,
         known_cores: None,

@@ -30,6 +30,8 @@ pub(super) fn header() -> Header {
         warnings: Vec::new(),
         rows: vec!["syscall.null{call=getppid}".into()],
         candidates: Vec::new(),
+        studies: Default::default(),
+        programs: Vec::new(),
     }
 }
 
