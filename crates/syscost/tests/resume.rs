@@ -140,10 +140,15 @@ fn interrupted(program: &Program, arguments: &[&str]) -> String {
     let output = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{said}");
-    let (_, command) = said
-        .split_once("to continue: syscost ")
-        .unwrap_or_else(|| panic!("no command: {said}"));
-    command.lines().next().expect("a command").to_owned()
+    let command = |words| {
+        let (_, command) = said
+            .split_once(words)
+            .unwrap_or_else(|| panic!("no command: {said}"));
+        command.lines().next().expect("a command").to_owned()
+    };
+    let command_at_begin = command("resume with: syscost ");
+    assert_eq!(command("to continue: syscost "), command_at_begin);
+    command_at_begin
 }
 
 #[test]

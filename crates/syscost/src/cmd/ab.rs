@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         version: crate::VERSION,
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;
-    let mut progress = Progress::new();
+    let mut progress = Progress::new("ab");
     let mut pair = Pair::new(rows, &options, b, &mut progress, &interrupted)?;
     pair.measure(&mut progress);
     progress.done();

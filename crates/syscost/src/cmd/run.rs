@@ -104,7 +104,7 @@ pub(super) fn measured(
             terminal::RESET
         );
     }
-    let mut progress = Progress::new();
+    let mut progress = Progress::new(command);
     let mut session = match &arguments.resume {
         Some(journal) => {
             let session =
