@@ -22,7 +22,7 @@ const LONG: f64 = 5.0;
 #[derive(Debug, Clone, Copy)]
 struct Known {
     index: usize,
-    /// See [`crate::session::Options::tiers`].
+    /// See [`crate::session::Options::studies`].
     tier: usize,
     takes: Takes,
 }
