@@ -225,11 +225,10 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
             .argument(trials)
             .counted(GIGABYTE, COUNTED_BYTES, trials)
             .filling(GIGABYTE)
-            // There may not be a second round.
-            .with_results(3)
             .in_unit(Unit::BytesPerSecond);
         match b.case().is("cpus", "all", "one")? {
-            true => program.unpinned().measure(b),
+            // There may be no second round.
+            true => program.with_results(3).unpinned().measure(b),
             false => program.measure(b),
         }
     },

@@ -1,4 +1,6 @@
-//! Which rows are left out where the time is too short for all of them.
+//! Which rows are left out where the time is too short for all of them, and which come back.
+
+use std::time::Instant;
 
 use syscost_results::stats::interval::MIN_VALUES;
 use syscost_results::stats::order::median;
@@ -95,6 +97,47 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
             }
         }
     }
+}
+
+/// Brings rows back that were left out after their first rounds, once the others have the minimum number
+/// of rounds and these took less time than was feared: those that get this number, too, in the time left.
+pub(in crate::session) fn bring_back(session: &mut Session<'_>, rounds: u32) {
+    let min_rounds = session.header.config.min_rounds;
+    if rounds < min_rounds {
+        return;
+    }
+    let beside_s = session.worker_s();
+    let left = session.deadline().saturating_duration_since(Instant::now());
+    let mut left_s = left.as_secs_f64();
+    let mut out = Vec::new();
+    for (index, state) in session.states.iter().enumerate() {
+        let has = state.rounds.len() as u32;
+        let needs_s =
+            f64::from(min_rounds.saturating_sub(has)) * (state.takes.longest_s + beside_s);
+        let may_return = state.cut && state.failure.is_none() && state.skipped.is_none();
+        match may_return && (1..min_rounds).contains(&has) {
+            true => out.push((state.tier, needs_s, index)),
+            // Those that came back before.
+            false if state.is_active() => left_s -= needs_s,
+            false => {}
+        }
+    }
+    for index in fitting(out, left_s) {
+        let state = &mut session.states[index];
+        (state.cut, state.settled) = (false, false);
+    }
+}
+
+/// Those of these rows, of each its tier, what it needs in seconds and its index, that fit into the time
+/// left: the first tier first, of a tier those that need least.
+fn fitting(mut rows: Vec<(usize, f64, usize)>, mut left_s: f64) -> Vec<usize> {
+    rows.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    rows.retain(|(_, needs_s, _)| {
+        let fits = *needs_s <= left_s;
+        left_s -= if fits { *needs_s } else { 0.0 };
+        fits
+    });
+    rows.into_iter().map(|(.., index)| index).collect()
 }
 
 /// Why a row is skipped whose rounds take this long, in seconds, 0 if that is not known, where all
@@ -215,6 +258,16 @@ mod tests {
         rows[1].takes.longest_s = 9.0;
         let out_of = |next_tier| too_long_of_some(rows.clone(), 9, next_tier, 5, 1.0);
         assert_eq!((out_of(0), out_of(1)), (vec![1], vec![]));
+    }
+
+    #[test]
+    fn of_what_was_left_out_the_first_tier_comes_back_and_the_shortest_of_it() {
+        let rows = vec![(1, 1.0, 0), (0, 3.0, 1), (0, 2.0, 2), (1, 0.5, 3)];
+        let back = |left_s| fitting(rows.clone(), left_s);
+        assert_eq!(back(9.0), [2, 1, 3, 0]);
+        assert_eq!(back(5.6), [2, 1, 3]);
+        assert_eq!(back(3.0), [2, 3], "what does not fit is no obstacle");
+        assert_eq!(back(-1.0), [0; 0]);
     }
 
     #[test]
