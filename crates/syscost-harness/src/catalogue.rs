@@ -67,8 +67,9 @@ impl Catalogue {
             .filter(move |benchmark| benchmark.tags.contains(&tag))
     }
 
-    /// These rows and those from which derived ones among them are computed, in the catalogue's order.
-    pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
+    /// These rows and those that `may_be` from which derived ones among them are computed, in the catalogue's
+    /// order.
+    pub fn with_sources(&self, rows: Vec<Row>, may_be: impl Fn(&Row) -> bool) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
         let derived: Vec<&Row> = rows
             .iter()
@@ -79,7 +80,8 @@ impl Catalogue {
         }
         let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks));
         all.retain(|row| {
-            names.contains(&row.name()) || derived.iter().any(|one| one.is_computed_from(row))
+            let is_source = || derived.iter().any(|one| one.is_computed_from(row));
+            names.contains(&row.name()) || may_be(row) && is_source()
         });
         all
     }
