@@ -67,9 +67,8 @@ impl Catalogue {
             .filter(move |benchmark| benchmark.tags.contains(&tag))
     }
 
-    /// These rows and those that `may_be` from which derived ones among them are computed, in the catalogue's
-    /// order.
-    pub fn with_sources(&self, rows: Vec<Row>, may_be: impl Fn(&Row) -> bool) -> Vec<Row> {
+    /// These rows and those from which derived ones among them are computed, in the catalogue's order.
+    pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
         let derived: Vec<&Row> = rows
             .iter()
@@ -80,8 +79,7 @@ impl Catalogue {
         }
         let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks));
         all.retain(|row| {
-            let is_source = || derived.iter().any(|one| one.is_computed_from(row));
-            names.contains(&row.name()) || may_be(row) && is_source()
+            names.contains(&row.name()) || derived.iter().any(|one| one.is_computed_from(row))
         });
         all
     }
