@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
 
-use super::budget::{Pace, rest, scaled, shed};
+use super::budget::{Pace, bring_back, rest, scaled, shed};
 use super::journal::{self, Journal, Record};
 use super::order::order;
 use super::rows::RowState;
@@ -39,6 +39,9 @@ impl Session<'_> {
                 Ok(Round::Cut) | Err(Interrupted) => return,
             }
             self.settle(profile);
+            if !replayed {
+                bring_back(self, round + 1);
+            }
             if !self.states.iter().any(|state| state.is_active()) || self.is_spent() {
                 return;
             }
