@@ -20,22 +20,38 @@ struct Study {
     flags: String,
 }
 
+/// What was made.
+#[derive(Default)]
+struct Programs {
+    executable: Vec<u8>,
+    /// The compiler's name and version.
+    compiler: String,
+    /// `study=flags` of each study, separated by semicolons.
+    flags: String,
+}
+
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let studies = Path::new("src/study");
     println!("cargo::rerun-if-changed={}", studies.display());
     println!("cargo::rerun-if-env-changed=CC");
-    let (executable, compiler, missing) = match programs(studies, &out) {
-        Ok((executable, compiler)) => (executable, compiler, String::new()),
-        Err(reason) => (Vec::new(), String::new(), reason),
+    let (programs, missing) = match programs(studies, &out) {
+        Ok(programs) => (programs, String::new()),
+        Err(reason) => (Programs::default(), reason),
     };
+    let Programs {
+        executable,
+        compiler,
+        flags,
+    } = programs;
     fs::write(out.join("programs"), executable).expect("OUT_DIR is writable");
     println!("cargo::rustc-env=SYSCOST_PROGRAMS_COMPILER={compiler}");
+    println!("cargo::rustc-env=SYSCOST_PROGRAMS_FLAGS={flags}");
     println!("cargo::rustc-env=SYSCOST_PROGRAMS_MISSING={missing}");
 }
 
-/// The executable, and the compiler's name and version.
-fn programs(studies: &Path, out: &Path) -> Result<(Vec<u8>, String), String> {
+/// Compiles all programs and links them.
+fn programs(studies: &Path, out: &Path) -> Result<Programs, String> {
     let found = cc::Build::new()
         .cargo_metadata(false)
         .opt_level(0)
@@ -45,11 +61,13 @@ fn programs(studies: &Path, out: &Path) -> Result<(Vec<u8>, String), String> {
     let version = output(Command::new(compiler.path()).arg("--version"))?;
     let mut objects = Vec::new();
     let (mut declared, mut chosen) = (String::new(), String::new());
+    let mut flags = Vec::new();
     for folder in entries(studies) {
         let Ok(text) = fs::read_to_string(folder.join("study.toml")) else {
             continue;
         };
         let facts: Study = toml::from_str(&text).map_err(|error| one_line(error.to_string()))?;
+        flags.push(format!("{}={}", stem(&folder), facts.flags));
         let is_program = |file: &PathBuf| file.extension().is_some_and(|end| end == "c");
         for source in entries(&folder).into_iter().filter(is_program) {
             let (study, name) = (stem(&folder), stem(&source));
@@ -85,10 +103,11 @@ fn programs(studies: &Path, out: &Path) -> Result<(Vec<u8>, String), String> {
         .args(&objects);
     output(link.arg("-lm"))?;
     let executable = fs::read(&executable).map_err(|error| error.to_string())?;
-    Ok((
+    Ok(Programs {
         executable,
-        version.lines().next().unwrap_or_default().to_owned(),
-    ))
+        compiler: version.lines().next().unwrap_or_default().to_owned(),
+        flags: flags.join(";"),
+    })
 }
 
 /// What a folder holds, in the order of names.

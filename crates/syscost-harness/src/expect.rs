@@ -111,6 +111,15 @@ pub const fn within(counter: Counter, low: f64, high: f64) -> Expect {
     }
 }
 
+/// Either `one` or `other`, which is larger, per operation: where a machine decides which, but never a
+/// mixture.
+pub const fn either(counter: Counter, one: f64, other: f64) -> Expect {
+    Expect {
+        counter,
+        bound: Bound::Either(one, other),
+    }
+}
+
 impl Expect {
     /// Judges a count.
     pub fn judge(&self, observed: f64, source: &str) -> Evidence {

@@ -66,7 +66,8 @@ pub mod prelude {
     pub use crate::case::{Case, CaseSpec, Cases, size_name};
     pub use crate::derive::{Derive, Derived, Source};
     pub use crate::expect::{
-        Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,
+        Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,
+        within,
     };
     pub use crate::failure::Failure;
     pub use crate::here::Here;

@@ -13,6 +13,8 @@ pub enum Bound {
     AtLeast(f64),
     /// Between these, both included.
     Within(f64, f64),
+    /// The first or the second, the larger one: to within a millionth, and nothing between.
+    Either(f64, f64),
 }
 
 impl Bound {
@@ -20,6 +22,9 @@ impl Bound {
     pub fn holds(&self, observed: f64) -> bool {
         match *self {
             Bound::Exactly(value) => (observed - value).abs() <= 1e-6 * value.abs().max(1.0),
+            Bound::Either(one, other) => [one, other]
+                .into_iter()
+                .any(|value| Bound::Exactly(value).holds(observed)),
             Bound::AtMost(value) => observed <= value,
             Bound::AtLeast(value) => observed >= value,
             Bound::Within(low, high) => (low..=high).contains(&observed),
@@ -29,7 +34,10 @@ impl Bound {
     /// The upper limit; `None` if there is none.
     pub fn max(&self) -> Option<f64> {
         match *self {
-            Bound::Exactly(most) | Bound::AtMost(most) | Bound::Within(_, most) => Some(most),
+            Bound::Exactly(most)
+            | Bound::AtMost(most)
+            | Bound::Within(_, most)
+            | Bound::Either(_, most) => Some(most),
             Bound::AtLeast(_) => None,
         }
     }
@@ -37,7 +45,10 @@ impl Bound {
     /// The lower limit; 0 if there is none.
     pub fn min(&self) -> f64 {
         match *self {
-            Bound::Exactly(least) | Bound::AtLeast(least) | Bound::Within(least, _) => least,
+            Bound::Exactly(least)
+            | Bound::AtLeast(least)
+            | Bound::Within(least, _)
+            | Bound::Either(least, _) => least,
             Bound::AtMost(_) => 0.0,
         }
     }
@@ -51,6 +62,7 @@ impl Bound {
             Bound::AtMost(value) => Fact::Text(format!("at most {}", exact(value))),
             Bound::AtLeast(value) => Fact::Text(format!("at least {}", exact(value))),
             Bound::Within(low, high) => Fact::Text(format!("{} to {}", exact(low), exact(high))),
+            Bound::Either(one, other) => Fact::Text(format!("{} or {}", exact(one), exact(other))),
         }
     }
 
@@ -68,6 +80,9 @@ impl Bound {
                 }
                 if let Some(least) = text.strip_prefix("at least ") {
                     return number(least).map(below).map(Bound::AtLeast);
+                }
+                if let Some((one, other)) = text.split_once(" or ") {
+                    return Some(Bound::Either(number(one)?, number(other)?));
                 }
                 let (low, high) = text.split_once(" to ")?;
                 Some(Bound::Within(below(number(low)?), above(number(high)?)))
@@ -92,6 +107,9 @@ mod tests {
         assert!(Bound::AtMost(0.01).holds(0.01) && !Bound::AtMost(0.01).holds(0.0101));
         assert!(Bound::AtLeast(50.0).holds(50.0) && !Bound::AtLeast(50.0).holds(49.9));
         assert!(Bound::Within(1.9, 2.1).holds(2.1) && !Bound::Within(1.9, 2.1).holds(2.2));
+        let either = Bound::Either(0.0, 1.0);
+        assert!(either.holds(0.0) && either.holds(1.0) && !either.holds(0.5) && !either.holds(2.0));
+        assert!(!either.holds(f64::NAN));
         assert!(!Bound::Exactly(0.0).holds(f64::NAN) && !Bound::AtMost(1.0).holds(f64::NAN));
     }
 
@@ -103,6 +121,7 @@ mod tests {
             Bound::AtMost(third),
             Bound::AtLeast(third),
             Bound::Within(-third, third),
+            Bound::Either(0.0, 1.0),
         ] {
             let read = Bound::read(&bound.fact()).expect("a bound");
             for observed in [-1.0, -third, 0.0, third, 1.0] {

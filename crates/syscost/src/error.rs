@@ -42,7 +42,7 @@ pub enum Failed {
 }
 
 /// Returns the exit code of an error. An unknown name of a run, row, CPU, journal, token file or
-/// program is bad usage.
+/// program is bad usage, as is a journal of another command.
 pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
     let failed = error.downcast_ref::<Failed>();
     if matches!(failed, Some(Failed::Interrupted)) {
@@ -57,7 +57,11 @@ pub(crate) fn code_of(error: &anyhow::Error) -> u8 {
             .is_some_and(TokenError::is_missing)
         || matches!(
             error.downcast_ref::<SessionError>(),
-            Some(SessionError::Cpu { .. } | SessionError::Journal(JournalError::Missing(_)))
+            Some(
+                SessionError::Cpu { .. }
+                    | SessionError::Command { .. }
+                    | SessionError::Journal(JournalError::Missing(_))
+            )
         )
         || matches!(
             error.downcast_ref::<ProgramError>(),

@@ -14,15 +14,20 @@ const STEPS: u64 = 1000;
 /// A progress bar on standard error, if that is a terminal.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    /// The command that measures, after `syscost`.
+    command: String,
     /// Whether rows without a number are expected, and not reported.
     quiet: bool,
 }
 
 impl Progress {
-    pub(crate) fn new() -> Self {
+    /// The progress of this command, after `syscost`.
+    pub(crate) fn new(command: &str) -> Self {
+        let command = command.to_owned();
         if is_quiet() || !io::stderr().is_terminal() {
             return Self {
                 bar: ProgressBar::hidden(),
+                command,
                 quiet: false,
             };
         }
@@ -34,14 +39,18 @@ impl Progress {
         let bar = ProgressBar::new(STEPS).with_style(
             ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
         );
-        Self { bar, quiet: false }
+        Self {
+            bar,
+            command,
+            quiet: false,
+        }
     }
 
     /// Draws the bar, but does not report rows without a number.
-    pub(crate) fn quiet() -> Self {
+    pub(crate) fn quiet(command: &str) -> Self {
         Self {
             quiet: true,
-            ..Self::new()
+            ..Self::new(command)
         }
     }
 
@@ -69,7 +78,8 @@ impl Observer for Progress {
                 let mut line = format!("measuring {}", sentence::count(rows, "row"));
                 if let Some(journal) = journal {
                     line += &format!(
-                        "; if interrupted, resume with: syscost run --resume {}",
+                        "; if interrupted, resume with: syscost {} --resume {}",
+                        self.command,
                         journal.display()
                     );
                 }

@@ -1,14 +1,18 @@
 //! A journal is untrusted input: what others wrote into it runs no code, names no file and ends no
-//! run with a panic.
+//! run with a panic. A run is resumed by the command that began it, and ends like that.
 
 mod common;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use common::Program;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use syscost_harness::session::journal::line;
+use syscost_harness::session::journal::{HEADERS, line};
 
 /// The journal of a run that was ended by its budget.
 fn broken_off(program: &Program) -> PathBuf {
@@ -78,4 +82,146 @@ fn what_this_program_would_not_have_written_is_refused() {
     fs::write(&journal, text).expect("written");
     let (code, said) = resume();
     assert!(matches!(code, Some(0 | 4)), "{code:?}: {said}");
+}
+
+/// A study of our own: two scripts, a C file if it can be compiled, and a row of the catalogue.
+fn with_study(program: &Program) -> String {
+    let write = |name: &str, text: &str| {
+        fs::write(program.folder().join(name), text).expect("a file");
+    };
+    let script = |name: &str, says: &str| write(name, &format!("echo {says}\n"));
+    script("kept.sh", "250");
+    script("changed.sh", "350");
+    write(
+        "loop.c",
+        "#include <stdio.h>\nint main(void) { puts(\"450\"); return 0; }\n",
+    );
+    let mut study = "id = \"mine\"\ntitle = \"Mine\"\nsource = \"A note\"\nabout = \"Loops.\"\n\n\
+                     [[machine]]\nid = \"old\"\nname = \"An old machine\"\n"
+        .to_owned();
+    let folder = program.folder().display();
+    let command = |name: &str| format!("command = [\"sh\", \"{folder}/{name}.sh\"]");
+    let compiler = Command::new("cc").arg("--version").output();
+    let mut quantities = vec![("kept", command("kept")), ("changed", command("changed"))];
+    match compiler {
+        Ok(_) => quantities.push(("compiled", "program = \"loop.c\"".to_owned())),
+        Err(_) => println!("skipped: there is no C compiler"),
+    }
+    quantities.push(("row", "ours = \"syscall.null{call=getppid}\"".to_owned()));
+    for (id, procedure) in quantities {
+        study += &format!(
+            "\n[[quantity]]\nid = \"{id}\"\ntitle = \"{id}\"\ntable = \"Calls\"\nunit = \"ns\"\n\
+             procedure = \"A loop.\"\n{procedure}\n\
+             published = [{{ machine = \"old\", value = 250, place = \"page 3\" }}]\n"
+        );
+    }
+    write("mine.toml", &study);
+    program.folder().join("mine.toml").display().to_string()
+}
+
+/// The command to resume a run of these arguments, which Ctrl-C ends once some of its workers have.
+fn interrupted(program: &Program, arguments: &[&str]) -> String {
+    /// Each row has been counted, and some were timed.
+    const WORKERS: usize = 7;
+    let child = program
+        .command(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let lines = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.lines().count()
+    };
+    while program.journals().first().map_or(0, lines) < HEADERS + WORKERS {
+        sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it can be interrupted");
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    let command = |words| {
+        let (_, command) = said
+            .split_once(words)
+            .unwrap_or_else(|| panic!("no command: {said}"));
+        command.lines().next().expect("a command").to_owned()
+    };
+    let command_at_begin = command("resume with: syscost ");
+    assert_eq!(command("to continue: syscost "), command_at_begin);
+    command_at_begin
+}
+
+#[test]
+fn an_interrupted_study_is_resumed_with_its_programs_and_ends_with_verdicts() {
+    let program = Program::new();
+    let study = with_study(&program);
+    let report = program.folder().join("lab/").display().to_string();
+    let command = interrupted(
+        &program,
+        &["study", "run", &study, "--profile", "quick", "-o", &report],
+    );
+    let resume = |command: &str| {
+        let words: Vec<&str> = command.split(' ').chain(["--format", "json"]).collect();
+        let output = program.run(&words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said, output.stdout)
+    };
+    let journal = program.journals().remove(0);
+    let text = fs::read(&journal).expect("a journal");
+    let path = journal.display();
+    for other in ["run", "study run three-costs"] {
+        let (code, said, _) = resume(&format!("{other} --resume {path}"));
+        assert_eq!(code, Some(2), "{said}");
+        let right = format!("syscost study run mine --resume {path}");
+        assert!(said.contains(&right), "{said}");
+    }
+    let judged = |stdout: &[u8]| {
+        let judged: Value = serde_json::from_slice(stdout).expect("one document");
+        let judged = judged[0]["judged"].as_array().expect("quantities").clone();
+        let by_id = |one: &Value| (one["id"].as_str().expect("an id").to_owned(), one.clone());
+        judged.iter().map(by_id).collect::<Vec<_>>()
+    };
+    let figure = |one: &Value| {
+        let seen = if one["as_published"].is_null() {
+            &one["ours"]
+        } else {
+            &one["as_published"]
+        };
+        seen["value"].as_f64()
+    };
+
+    // A program that is another one now, or gone, costs its row.
+    let script = program.folder().join("changed.sh");
+    for change in ["echo 950", ""] {
+        match change {
+            "" => fs::remove_file(&script).expect("it was there"),
+            change => fs::write(&script, change).expect("written"),
+        }
+        fs::write(&journal, &text).expect("written");
+        let (_, said, stdout) = resume(&command);
+        for (id, one) in judged(&stdout) {
+            assert_eq!(
+                figure(&one).is_some(),
+                id != "changed",
+                "{id}: {one}; {said}"
+            );
+        }
+        let row = program.json(&["show", "latest", "study.own", "--format", "json"]);
+        assert!(row.to_string().contains("no longer the one"), "{row}");
+    }
+
+    fs::write(&script, "echo 350\n").expect("written");
+    fs::write(&journal, &text).expect("written");
+    let (code, said, stdout) = resume(&command);
+    assert_eq!(code, Some(0), "{said}");
+    for (id, one) in judged(&stdout) {
+        assert!(figure(&one).is_some(), "{id}: {one}");
+        let verdict = one["verdict"]["text"].as_str().expect("a verdict");
+        assert!(!verdict.is_empty(), "{id}");
+    }
+    assert!(program.journals().is_empty(), "it is complete");
+    assert!(program.folder().join("lab/report.md").is_file());
+    let run = program.json(&["show", "--format", "json"]);
+    assert_eq!(run["config"]["resumed"], 1);
+    assert_eq!(run["studies"][0]["id"], "mine");
 }

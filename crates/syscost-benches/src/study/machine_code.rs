@@ -240,6 +240,11 @@ fn a_timed_loop_contains_the_calls_that_it_names() {
             &[&["sem_wait", "sem_post"]],
         ),
         ("switch_costs/loop", "main", &[&[]]),
+        (
+            "switch_costs/clock_inside",
+            "main",
+            &[&["now", "nothing", "now"], &["now", "now"]],
+        ),
         ("switch_costs/function_call", "main", &[&[], &["nothing"]]),
         (
             "switch_costs/system_call",
@@ -296,7 +301,7 @@ fn a_timed_loop_contains_the_calls_that_it_names() {
             &[&["give", "take"]],
         ),
         ("whole_system/switch", "answer", &[&["take", "give"]]),
-        ("whole_system/memory_access", "main", &[&[], &[]]),
+        ("whole_system/memory_access", "main", &[&[], &[], &[]]),
         ("whole_system/memory_bandwidth", "reads", &[&[]]),
         ("whole_system/memory_bandwidth", "writes", &[&[]]),
         ("whole_system/page_fault", "main", &[&[]]),

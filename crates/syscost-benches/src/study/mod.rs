@@ -32,6 +32,7 @@ pub(crate) const GROUP: Group = Group {
         three_costs::TASK_CREATE,
         three_costs::SWITCH,
         switch_costs::LOOP,
+        switch_costs::CLOCK_INSIDE,
         switch_costs::FUNCTION_CALL,
         switch_costs::SYSTEM_CALL,
         switch_costs::PIPE_WRITE_READ,
@@ -106,6 +107,59 @@ mod tests {
                     let row = row.unwrap_or_else(|| panic!("{}: no row {name}", quantity.id));
                     assert_eq!(row.benchmark.unit, quantity.unit, "{name}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_size_is_compared_with_the_nearest_that_there_is() {
+        let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+        let names: Vec<String> = Catalogue::rows(everything).iter().map(Row::name).collect();
+        let size_of = |name: &str| {
+            let (_, size) = row_name::parameters(name).find(|(key, _)| *key == "size")?;
+            row_name::size(size)
+        };
+        let without_size = |name: &str| {
+            let others = row_name::parameters(name).filter(|(key, _)| *key != "size");
+            let others: Vec<String> = others
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            (row_name::id(name).to_owned(), others)
+        };
+        let mut compared = 0;
+        for quantity in studies().iter().flat_map(|study| &study.quantities) {
+            let Some((published, ours)) =
+                quantity.as_published.as_ref().zip(quantity.ours.as_ref())
+            else {
+                continue;
+            };
+            let Some((size, near)) = size_of(published).zip(size_of(ours)) else {
+                continue;
+            };
+            let like = names
+                .iter()
+                .filter(|name| without_size(name) == without_size(ours));
+            let distances = like.filter_map(|name| Some(size_of(name)?.abs_diff(size)));
+            assert_eq!(
+                distances.min(),
+                Some(near.abs_diff(size)),
+                "{}",
+                quantity.id
+            );
+            compared += 1;
+        }
+        assert_eq!(compared, 11, "the sizes of memory access");
+    }
+
+    #[test]
+    fn a_procedures_bound_is_one_that_a_count_can_break() {
+        // A limit above what the program can do at all says nothing: its calls are made each time, or never, or
+        // once in a while.
+        for row in Catalogue::rows(GROUP.benchmarks.iter()) {
+            for expect in row.benchmark.expect.iter().chain(row.case.expect()) {
+                let is_of_library = expect.counter == Counter::OtherSyscalls;
+                let is_loose = matches!(expect.bound, Bound::AtMost(most) if most >= 1.0);
+                assert!(is_of_library || !is_loose, "{}: {expect:?}", row.name());
             }
         }
     }

@@ -32,27 +32,26 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn cases(_: &Here) -> Vec<Case> {
-    let programs = given().into_iter();
+    let programs = given().into_iter().map(|one| one.id);
     programs
-        .map(|one| Case::new([("study", one.study), ("quantity", one.quantity)]))
+        .map(|id| Case::new([("study", id.study), ("quantity", id.quantity)]))
         .collect()
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (study, quantity) = (b.case().get("study"), b.case().get("quantity"));
     let mut programs = given().into_iter();
-    let own = programs.find(|one| one.study == study && one.quantity == quantity);
-    let own = own.ok_or_else(|| {
-        let what =
-            format!("the program is not at hand: syscost study run with the file of `{study}`");
-        Failure::Unsupported(what)
-    })?;
+    let own = programs.find(|one| one.id.study == study && one.id.quantity == quantity);
+    let own = own.expect("cases are listed by the programs");
+    let made = own.made.map_err(Failure::Failed)?;
     let start = || {
-        let mut command = Command::new(&own.command[0]);
-        command.args(&own.command[1..]).current_dir(&own.directory);
+        let mut command = Command::new(&made.command[0]);
+        command
+            .args(&made.command[1..])
+            .current_dir(&made.directory);
         command.stdin(Stdio::null()).output()
     };
-    results_of(b, 1, Unit::Nanoseconds, Some(&own.unit), start)?;
-    b.note("program", own.made.as_str(), "study");
+    results_of(b, 1, Unit::Nanoseconds, Some(&made.unit), start)?;
+    b.note("program", made.how.as_str(), "study");
     Ok(())
 }

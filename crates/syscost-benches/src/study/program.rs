@@ -7,7 +7,6 @@ use std::process::{Command, Output, Stdio};
 
 use syscost_harness::directory;
 use syscost_harness::prelude::*;
-use syscost_results::study::Study;
 use syscost_sys::audit::uncounted;
 use syscost_sys::cpu;
 use syscost_sys::memory;
@@ -23,11 +22,14 @@ pub(super) static EXECUTABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/
 /// The compiler that made them, and its version.
 const COMPILER: &str = env!("SYSCOST_PROGRAMS_COMPILER");
 
+/// The flags of each study's programs: `study=flags`, separated by semicolons.
+const FLAGS: &str = env!("SYSCOST_PROGRAMS_FLAGS");
+
 /// Why there are none, where there are none.
 const MISSING: &str = env!("SYSCOST_PROGRAMS_MISSING");
 
 /// Filling this much memory takes longer than what is then timed, in bytes.
-const MUCH: u64 = 64 << 20;
+const MUCH: u64 = 16 << 20;
 
 /// A program of a study, with its arguments.
 pub(super) struct Program {
@@ -41,6 +43,8 @@ pub(super) struct Program {
     is_pinned: bool,
     needs_folder: bool,
     bytes: u64,
+    /// Results of a round, if few will do.
+    fewest: Option<u32>,
     unit: Unit,
 }
 
@@ -55,6 +59,7 @@ pub(super) fn program(name: &'static str, operations: u64) -> Program {
         is_pinned: true,
         needs_folder: false,
         bytes: 0,
+        fewest: None,
         unit: Unit::Nanoseconds,
     }
 }
@@ -73,14 +78,11 @@ pub(super) const PROCEDURE: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-/// The flags with which the program of this name is compiled.
-fn flags(name: &str) -> String {
-    let folder = name.split('/').next().unwrap_or(name).replace('_', "-");
-    let studies = super::STUDIES
-        .iter()
-        .filter_map(|text| Study::parse(text).ok());
-    let mut of_it = studies.filter(|study| study.id == folder);
-    of_it.next().map(|study| study.flags).unwrap_or_default()
+/// The flags with which the program of this name is compiled: the build says those of each study.
+fn flags(name: &str) -> &'static str {
+    let study = name.split('/').next().unwrap_or(name);
+    let of_it = |entry: &'static str| entry.strip_prefix(study)?.strip_prefix('=');
+    FLAGS.split(';').find_map(of_it).unwrap_or_default()
 }
 
 impl Program {
@@ -122,6 +124,13 @@ impl Program {
     /// one may give only one result per round.
     pub(super) fn filling(mut self, bytes: u64) -> Self {
         self.bytes = bytes;
+        self.fewest = (bytes >= MUCH).then_some(1);
+        self
+    }
+
+    /// Sets how many results a round has at least.
+    pub(super) fn with_results(mut self, fewest: u32) -> Self {
+        self.fewest = Some(fewest);
         self
     }
 
@@ -143,8 +152,8 @@ impl Program {
             false => Some(Unpinned::new(b)?),
         };
         memory::enough_for(self.bytes as usize)?;
-        if self.bytes >= MUCH {
-            b.may_take_one();
+        if let Some(fewest) = self.fewest {
+            b.may_take_few(fewest);
         }
         let folder = self.needs_folder.then(scratch_folder).transpose()?;
         let start = || {
@@ -229,8 +238,19 @@ impl Drop for Unpinned {
 #[cfg(test)]
 mod tests {
     use syscost_harness::bencher::Pass;
+    use syscost_results::study::Study;
 
     use super::*;
+
+    #[test]
+    fn the_flags_of_a_program_are_those_of_its_study() {
+        let studies = super::super::STUDIES.iter();
+        let studies = studies.map(|text| Study::parse(text).expect("a study"));
+        for study in studies.filter(|_| !EXECUTABLE.is_empty()) {
+            let name = format!("{}/any", study.id.replace('-', "_"));
+            assert_eq!(flags(&name), study.flags, "{name}");
+        }
+    }
 
     #[test]
     fn what_a_program_leaves_in_its_folder_is_gone_with_the_folder() {

@@ -24,11 +24,11 @@ impl<P: FnMut() -> Result<f64, Failure>> Body for ProgramBody<P> {
 }
 
 impl Bencher<'_> {
-    /// Takes one result in a process if more of them take long, as where each fills much memory: with
-    /// six processes there are six. To be called before the measurement.
-    pub fn may_take_one(&mut self) {
+    /// Takes this many results in a process if more of them take long, as where each fills much memory:
+    /// with one and six processes there are six. To be called before the measurement.
+    pub fn may_take_few(&mut self, fewest: u32) {
         self.set_too_late |= self.measured;
-        self.fewest = 1;
+        self.fewest = fewest;
     }
 
     /// Repeats a published procedure as a whole: each sample is one result as its program prints it,

@@ -15,7 +15,7 @@ use super::rows::RowState;
 use crate::bencher::Effort;
 
 pub(super) use reach::rest;
-pub(super) use shed::shed;
+pub(super) use shed::{bring_back, shed};
 
 /// Maximum share of the budget for the set-up of one benchmark.
 const EXPENSIVE_SHARE: f64 = 0.5;

@@ -21,6 +21,7 @@ use syscost_results::{Directory, Machine};
 
 use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
+use crate::programs::ProgramId;
 use crate::worker::Program;
 
 /// Version of the journal's format; a journal of another version cannot be resumed.
@@ -64,6 +65,12 @@ pub struct Header {
     pub warnings: Vec<Warning>,
     /// Names of the rows, in the report's order.
     pub rows: Vec<String>,
+    /// Ids of the studies that it repeats.
+    #[serde(default)]
+    pub studies: BTreeSet<String>,
+    /// The programs of the user's own studies: another one is not started when it is resumed.
+    #[serde(default)]
+    pub programs: Vec<ProgramId>,
     /// CPUs that may measure instead of the configuration's first one, and that one.
     #[serde(default)]
     pub candidates: Vec<u32>,
@@ -78,6 +85,15 @@ impl Header {
             self.tool_version = about.version.clone();
             self.machine.libc = about.libc.clone();
             self.machine.build = about.build.clone();
+        }
+    }
+
+    /// The command that began the run; the file of a study of the user's own is not known.
+    pub fn command(&self) -> String {
+        let studies = self.studies.iter().map(|id| format!(" {id}"));
+        match self.studies.is_empty() {
+            true => "syscost run".to_owned(),
+            false => "syscost study run".to_owned() + &studies.collect::<String>(),
         }
     }
 

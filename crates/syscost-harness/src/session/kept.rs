@@ -13,7 +13,6 @@ use syscost_results::{Machine, Measurement};
 
 use super::rows::RowState;
 use crate::cores::known::{read, replace};
-use crate::programs;
 
 /// Number of runs of which levels and frequencies are kept.
 const RUNS: usize = 12;
@@ -144,10 +143,8 @@ impl Kept {
     }
 }
 
-/// What rows of one name may differ by. Where a study's own programs are is not among it.
+/// What rows of one name may differ by.
 fn setting(machine: &Machine, environment: &BTreeMap<String, Option<String>>) -> String {
-    let mut environment = environment.clone();
-    environment.remove(programs::VARIABLE);
     format!("{}, {environment:?}", machine.kernel)
 }
 

@@ -35,7 +35,7 @@ use crate::clock::RunClock;
 use crate::cores::Cores;
 use crate::failure::Failure;
 use crate::worker::{ClockSettings, Interrupted, Job, Launcher};
-use crate::{doctor, machine, noise};
+use crate::{doctor, machine, noise, programs};
 
 use choose::{listen, probed_cpus};
 pub use derive::derived;
@@ -164,6 +164,8 @@ impl<'a> Session<'a> {
             noise,
             warnings,
             rows: rows.iter().map(Row::name).collect(),
+            studies: options.study_ids(),
+            programs: programs::given().into_iter().map(|one| one.id).collect(),
             candidates,
         };
         header.measured_by(&options.program);
@@ -200,7 +202,7 @@ impl<'a> Session<'a> {
                 ticks_per_ns: calibrated.ticks_per_ns(),
                 cost: clock.cost(),
             },
-            states: order::tiered(rows, &options.tiers)
+            states: order::tiered(rows, &order::tiers(&options.studies))
                 .into_iter()
                 .map(|(row, tier)| {
                     let mut state = RowState::new(row, target);

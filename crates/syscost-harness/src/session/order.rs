@@ -1,6 +1,6 @@
 //! The order in which a round measures benchmarks.
 
-use syscost_results::study::means;
+use syscost_results::study::{Study, means};
 
 use super::Session;
 use super::plan::benchmarks;
@@ -43,6 +43,17 @@ fn led(
         order.sort_by_key(|benchmark| (tier(benchmark), !benchmark.comes_first));
     }
     order
+}
+
+/// Names of rows, in the tiers of all these studies, `*` standing for any value.
+pub(super) fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
+    let mut all = [Vec::new(), Vec::new()];
+    for study in studies {
+        for (all, rows) in all.iter_mut().zip(study.tiers()) {
+            all.extend(rows);
+        }
+    }
+    all.into()
 }
 
 /// These rows, each with the first tier that names it or a row that is computed from it; those that

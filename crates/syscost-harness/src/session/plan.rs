@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
 
-use super::budget::{Pace, rest, scaled, shed};
+use super::budget::{Pace, bring_back, rest, scaled, shed};
 use super::journal::{self, Journal, Record};
 use super::order::order;
 use super::rows::RowState;
@@ -13,6 +13,7 @@ use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
 use crate::catalogue::Row;
 use crate::failure::Failure;
+use crate::programs;
 use crate::worker::{Interrupted, Job, JobCase};
 
 /// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with
@@ -38,6 +39,9 @@ impl Session<'_> {
                 Ok(Round::Cut) | Err(Interrupted) => return,
             }
             self.settle(profile);
+            if !replayed {
+                bring_back(self, round + 1);
+            }
             if !self.states.iter().any(|state| state.is_active()) || self.is_spent() {
                 return;
             }
@@ -162,6 +166,7 @@ impl Session<'_> {
             candidates: self.measurable.clone(),
             allowed: self.usable.clone(),
             cores: self.cores.clone(),
+            programs: programs::given(),
             seed: random.u64(..1 << 53),
             stack_offset: random.usize(..4096),
             parent: std::process::id(),

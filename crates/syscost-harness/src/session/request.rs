@@ -1,9 +1,11 @@
 //! How a run is requested, what it reports meanwhile, and why it may fail.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use syscost_results::run::{NfsServer, Peer};
+use syscost_results::study::Study;
 
 use super::Profile;
 use super::journal::JournalError;
@@ -28,10 +30,10 @@ pub struct Options {
     pub time_limit: Duration,
     /// What the user selected, for the record.
     pub selectors: Vec<String>,
-    /// Names of rows, in tiers, `*` standing for any value. Rows of earlier tiers, and those from
-    /// which such rows are computed, are measured first, and where the time is too short, rows of
-    /// later tiers are left out before them. Rows in none come last.
-    pub tiers: Vec<Vec<String>>,
+    /// The studies that it repeats. Rows of their earlier [tiers](Study::tiers), and those from which such
+    /// rows are computed, are measured first, and where the time is too short, rows of later tiers are left
+    /// out before them. Rows in none come last.
+    pub studies: Vec<Study>,
     /// The program from which workers are started.
     pub program: Program,
     /// Folder of the journal, which is named after the run; without one the run cannot be resumed.
@@ -47,6 +49,13 @@ pub struct Options {
     pub nfs: Option<Box<NfsServer>>,
     /// Version of the program.
     pub version: &'static str,
+}
+
+impl Options {
+    /// Ids of the studies.
+    pub(super) fn study_ids(&self) -> BTreeSet<String> {
+        self.studies.iter().map(|study| study.id.clone()).collect()
+    }
 }
 
 /// What happens during a run, reported between workers only, so that drawing it disturbs no sample.
@@ -101,6 +110,14 @@ pub enum SessionError {
         cpu: u32,
         /// Why not.
         reason: String,
+    },
+    /// It was begun by another command, `run` or `study run`, or with other studies.
+    #[error("{path} is continued by the command that began it: {command} --resume {path}")]
+    Command {
+        /// The journal.
+        path: PathBuf,
+        /// That command.
+        command: String,
     },
     /// The journal comes from another version or machine.
     #[error("cannot resume {path}: {cause}; measure anew with `syscost run`")]

@@ -9,13 +9,14 @@ use super::journal::Journal;
 use super::{Event, Observer, Options, Session, SessionError, directory, foreign, peer};
 use crate::catalogue::Catalogue;
 use crate::clock::RunClock;
-use crate::machine;
+use crate::{machine, programs};
 
 impl<'a> Session<'a> {
     /// Resumes a run that was interrupted.
     ///
     /// # Errors
-    /// When the journal cannot be used, or was made on another machine or by another version.
+    /// When the journal cannot be used, or was made on another machine, by another version or for other
+    /// studies.
     pub fn resume(
         path: &Path,
         catalogue: Catalogue,
@@ -26,6 +27,13 @@ impl<'a> Session<'a> {
         let begun = Instant::now();
         observer.event(Event::Preparing("reading the journal"));
         let (journal, mut header, records) = Journal::open(path)?;
+        if header.studies != options.study_ids() {
+            return Err(SessionError::Command {
+                path: path.to_owned(),
+                command: header.command(),
+            });
+        }
+        programs::give(programs::resumed(&header.programs, &programs::given()));
         peer::give_of(&header.config);
         directory::give_of(&header.config);
         let foreign = |cause: String| SessionError::Foreign {

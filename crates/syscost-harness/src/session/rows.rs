@@ -47,7 +47,7 @@ pub(crate) struct RowState {
     pub(crate) rests: bool,
     /// Whether it has fewer rounds than it needs, or none, for lack of time.
     pub(crate) cut: bool,
-    /// Its place among [`Options::tiers`](crate::session::Options::tiers).
+    /// The first of the studies' tiers that names it, see [`tiered`](super::order::tiered).
     pub(crate) tier: usize,
     claims: Claims,
     /// Whether the evidence pass has been completed.

@@ -15,7 +15,7 @@ use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
 use crate::trial::Trial;
-use crate::{congestion, directory, drop_caches, nfs, peer, programs, thorough};
+use crate::{congestion, directory, drop_caches, nfs, peer, thorough};
 
 /// Maximum padding of a worker's environment, in bytes: one page, so that its stack starts anywhere
 /// within a page.
@@ -80,7 +80,6 @@ impl Worker {
             directory::VARIABLE,
             drop_caches::VARIABLE,
             thorough::VARIABLE,
-            programs::VARIABLE,
         ];
         for variable in of_run.into_iter().chain(of_targets) {
             command.env_remove(variable);

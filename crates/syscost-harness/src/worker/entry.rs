@@ -16,10 +16,10 @@ use crate::bencher::{Bencher, Findings, Pass, Situation};
 use crate::benchmark::Benchmark;
 use crate::case::Case;
 use crate::catalogue::Catalogue;
-use crate::drop_caches;
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::trial::{self, Trial};
+use crate::{drop_caches, programs};
 
 /// Prints what this program is, for another one that is to use it for measurements.
 ///
@@ -42,6 +42,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let mut job: Job = serde_json::from_str(&line)?;
+    programs::give(std::mem::take(&mut job.programs));
     process::die_with_parent(job.parent).map_err(io::Error::other)?;
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;

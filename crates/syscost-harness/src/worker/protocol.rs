@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::bencher::{ClockCost, Effort, Findings, Pass};
 use crate::cores::Cores;
 use crate::failure::Failure;
+use crate::programs::OwnProgram;
 
 /// A worker's job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct Job {
     /// What looks at the cores show while they are ours.
     #[serde(default)]
     pub cores: Cores,
+    /// The programs of the user's own studies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<OwnProgram>,
     /// Seed of this round of this benchmark.
     pub seed: u64,
     /// Shift of the stack in bytes, in addition to the random environment.

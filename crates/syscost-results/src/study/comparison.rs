@@ -128,20 +128,25 @@ fn percent(share: f64) -> f64 {
     (100.0 * share - 1e-6).ceil().max(1.0)
 }
 
-/// syscost's figure.
-pub(super) fn given(ours: &View, scale: Scale) -> String {
-    format!("syscost's method gives {}", scale.show(ours.value))
+/// syscost's figure; `method` begins the sentence.
+pub(super) fn given(method: &str, ours: &View, scale: Scale) -> String {
+    format!("{method} gives {}", scale.show(ours.value))
 }
 
-/// How syscost's figure relates to the published procedure's, without its full stop.
-pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relation, String) {
+/// How syscost's figure relates to the published procedure's, without its full stop; `method` is what
+/// gives it.
+pub(super) fn with_method(
+    published: &View,
+    (method, ours): (&str, &View),
+    scale: Scale,
+) -> (Relation, String) {
     let is_near_zero = is_near_zero(published, ours) || is_near_zero(ours, published);
     let relation = match ours.middle {
         Some(_) if !is_near_zero => relation(published, ours),
         // Of too few processes for an interval.
         Some(_) | None => Relation::NoRatio,
     };
-    let given = given(ours, scale);
+    let given = given(method, ours, scale);
     let text = match relation {
         _ if ours.middle.is_none() => format!("{given}, of too few processes to compare"),
         Relation::Agrees(apart) => {
@@ -163,7 +168,7 @@ pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relat
             format!("{given}, {:.0} % {word}", 100.0 * more.abs())
         }
         Relation::NoRatio if may_be_nothing(ours) => {
-            format!("syscost's method gives {}", near_zero(ours, scale))
+            format!("{method} gives {}", near_zero(ours, scale))
         }
         Relation::NoRatio => format!(
             "the published way gives {}; {given}",
@@ -184,7 +189,7 @@ mod tests {
     };
 
     fn method(published: View, ours: View) -> String {
-        with_method(&published, &ours, NS).1
+        with_method(&published, ("syscost's method", &ours), NS).1
     }
 
     #[test]

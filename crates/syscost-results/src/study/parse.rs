@@ -47,7 +47,11 @@ impl Study {
         let mut study: Study = serde_path_to_error::deserialize(deserializer).map_err(|error| {
             let field = error.path().to_string();
             let StudyError { line, problem } = read_as(error.into_inner());
-            let problem = format!("field `{field}`: {problem}");
+            let problem = match &*field {
+                // The study itself.
+                "." => problem,
+                field => format!("field `{field}`: {problem}"),
+            };
             StudyError { line, problem }
         })?;
         let places: Places = toml::from_str(text).map_err(read_as)?;

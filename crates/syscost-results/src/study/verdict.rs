@@ -7,6 +7,9 @@ use super::figure::JudgedFigure;
 use super::printed::{Scale, number};
 use super::view::{Seen, View};
 use super::{Acts, Claim, Quantity, Reason};
+use syscost_params::size;
+
+use crate::row_name::parameters;
 use crate::{Fact, Measurement, Unit};
 
 /// The kind of a verdict.
@@ -194,9 +197,30 @@ fn why(reasons: &[Reason], row: Option<&Measurement>, more: f64) -> Option<Strin
     Some(filled(&reason.text, &reason.counted, row))
 }
 
+/// Syscost's method, with the amounts in which its row differs from that of the published procedure: the
+/// nearest size that it has, for example.
+fn method(quantity: &Quantity) -> String {
+    let rows = quantity.ours.as_ref().zip(quantity.as_published.as_ref());
+    let unlike: Vec<String> = rows.map_or_else(Vec::new, |(ours, published)| {
+        let other = |key| {
+            let mut all = parameters(published);
+            Some(all.find(|(other, _)| *other == key)?.1)
+        };
+        let both = parameters(ours).filter_map(|(key, value)| Some((key, value, other(key)?)));
+        both.filter(|(_, one, two)| size(one).zip(size(two)).is_some_and(|(a, b)| a != b))
+            .map(|(key, value, other)| format!("with {key}={value} instead of {other}"))
+            .collect()
+    });
+    match &unlike[..] {
+        [] => "syscost's method".to_owned(),
+        unlike => format!("syscost's method, {},", unlike.join(", ")),
+    }
+}
+
 /// The verdict on a quantity.
 pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
     let row = facts.claimed();
+    let method = method(quantity);
     let ours = facts.seen.and_then(Seen::figure);
     let mut sentences: Vec<String> = Vec::new();
     sentences.extend(match (facts.compared, facts.disturbed) {
@@ -232,7 +256,7 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
     let mut kind = Kind::NotCompared;
     match (facts.compared, facts.seen) {
         (Some(here), Some(Seen::Figure(ours))) => {
-            let (relation, text) = with_method(here, ours, facts.scale);
+            let (relation, text) = with_method(here, (&method, ours), facts.scale);
             let more = here.value - ours.value;
             let reason = match facts.disturbed {
                 Some(Disturbed::All) => None,
@@ -247,11 +271,14 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
             let text = match (relation, reason, facts.disturbed) {
                 // Figures of two different things agree only by chance.
                 (Relation::Agrees(_) | Relation::CannotTell, ..) if claimed == Claimed::Broken => {
-                    format!("{} for what the name says", given(ours, facts.scale))
+                    format!(
+                        "{} for what the name says",
+                        given(&method, ours, facts.scale)
+                    )
                 }
                 // The sentence before has said that there is no ratio.
                 (Relation::NoRatio, ..) if is_beside && may_be_nothing(here) => {
-                    given(ours, facts.scale)
+                    given(&method, ours, facts.scale)
                 }
                 (Relation::Differs(_), Some(reason), _) => {
                     format!("{text}: {}", reason.trim_end_matches('.'))

@@ -124,9 +124,6 @@ pub struct RunArguments {
     /// Show the evidence of every row
     #[arg(short, long)]
     pub verbose: bool,
-    /// Names of rows that come first, in tiers; of studies alone.
-    #[arg(skip)]
-    pub tiers: Vec<Vec<String>>,
     /// Whether to take the time that operations need; of studies alone.
     #[arg(skip)]
     pub thorough: bool,

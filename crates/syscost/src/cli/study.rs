@@ -156,6 +156,10 @@ pub struct StudyRunArguments {
     /// Directory in which a study measures files
     #[arg(long, value_name = "[LABEL=]PATH", value_parser = directory)]
     pub dir: Option<Directory>,
+    /// Resume the interrupted run of these studies that is recorded in this journal; journals lie in
+    /// $XDG_DATA_HOME/syscost/journals (by default ~/.local/share/syscost/journals)
+    #[arg(long, value_name = "JOURNAL", conflicts_with_all = ["profile", "budget", "thorough", "seed", "peer", "nfs", "dir"])]
+    pub resume: Option<PathBuf>,
     /// What to print on standard output
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         cpus: arguments.cpus.as_ref().map(|list| list.0.clone()),
         time_limit: arguments.time_limit,
         selectors,
-        tiers: Vec::new(),
+        studies: Vec::new(),
         program: program(arguments.a.as_deref(), &arguments.a_env)?,
         journal_folder: None,
         known_cores: Some(Store::of_user().known_cores()),
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         version: crate::VERSION,
     };
     let b = program(arguments.b.as_deref(), &arguments.b_env)?;
-    let mut progress = Progress::new();
+    let mut progress = Progress::new("ab");
     let mut pair = Pair::new(rows, &options, b, &mut progress, &interrupted)?;
     pair.measure(&mut progress);
     progress.done();

@@ -13,7 +13,7 @@ use syscost_harness::doctor::SHARED_CORE;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Row, congestion, drop_caches, programs, real_time, thorough};
+use syscost_harness::{Row, congestion, drop_caches, real_time, thorough};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::study::Study;
 use syscost_results::{Measurement, Run, Status};
@@ -32,17 +32,18 @@ use crate::{
 
 /// Runs the command.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
-    measured(arguments, Vec::new(), &print::print)
+    measured(arguments, &[], "run", &print::print)
 }
 
 /// Shows a finished run, given its comparison with another, if any, and the path where it is saved.
 pub(super) type Show<'s> =
     &'s dyn Fn(&Run, Option<&Comparison>, &RunArguments, Option<&Path>) -> Result<()>;
 
-/// Measures, keeps and shows a run, which repeats these studies of the user's own.
+/// Measures, keeps and shows a run, which repeats these studies; `command` resumes it.
 pub(super) fn measured(
     mut arguments: RunArguments,
-    studies: Vec<Study>,
+    studies: &[Study],
+    command: &str,
     show: Show<'_>,
 ) -> Result<u8> {
     if let Some(output) = &arguments.output {
@@ -83,6 +84,7 @@ pub(super) fn measured(
     let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
     let options = options(
         &arguments,
+        studies,
         &store,
         base.as_ref(),
         program,
@@ -96,13 +98,13 @@ pub(super) fn measured(
         && let Some(journal) = files::unfinished(&store).first()
     {
         note!(
-            "{}an earlier run did not finish; to continue it: syscost run --resume {}{}",
+            "{}an earlier run did not finish; to continue it, give its command --resume {}{}",
             terminal::DIM,
             journal.display(),
             terminal::RESET
         );
     }
-    let mut progress = Progress::new();
+    let mut progress = Progress::new(command);
     let mut session = match &arguments.resume {
         Some(journal) => {
             let session =
@@ -127,7 +129,7 @@ pub(super) fn measured(
     drop(nfs);
     // A comparison needs the samples, even if the document is to be without them.
     let mut finished = session.finish(base.is_some() || !arguments.no_samples);
-    finished.run.studies = studies;
+    finished.run.studies = super::study::own_of(studies).cloned().collect();
     let comparison = base.map(|base| compare(&[&base], &[&finished.run], &[]));
     if arguments.no_samples {
         for row in &mut finished.run.measurements {
@@ -145,7 +147,7 @@ pub(super) fn measured(
     );
     saved.map_err(|error| match &finished.journal {
         Some(journal) => error.context(format!(
-            "the run is not saved, only its journal is: syscost run --resume {} tries again",
+            "the run is not saved, only its journal is: syscost {command} --resume {} tries again",
             journal.path().display()
         )),
         None => error,
@@ -153,7 +155,7 @@ pub(super) fn measured(
     if interrupted.load(Ordering::Relaxed) && !finished.run.complete {
         say!("interrupted");
     }
-    let code = close(finished, &arguments);
+    let code = close(finished, &arguments, command);
     let was_interrupted = interrupted.load(Ordering::Relaxed);
     let regression = match comparison {
         // Not where nothing was measured: the reason for that was printed, and the gate's own error
@@ -215,6 +217,7 @@ fn far_end_of(session: &Session<'_>) -> Result<Option<FarEnd>> {
 
 fn options(
     arguments: &RunArguments,
+    studies: &[Study],
     store: &Store,
     base: Option<&Run>,
     program: Program,
@@ -238,7 +241,7 @@ fn options(
             .or(of_base),
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
-        tiers: arguments.tiers.clone(),
+        studies: studies.to_vec(),
         program,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
@@ -264,9 +267,6 @@ fn program(
         environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
     }
     environment.extend(directories::environment(rows));
-    if let Some(own) = programs::to_variable() {
-        environment.push((programs::VARIABLE.to_owned(), Some(own)));
-    }
     if arguments.allow_drop_caches {
         caches::try_dropping().context("emptying the page cache (--allow-drop-caches)")?;
         let granted = Some(drop_caches::GRANTED.to_owned());
@@ -315,18 +315,12 @@ fn save(store: &Store, run: &Run, arguments: &RunArguments) -> Result<Option<Pat
     Ok(Some(path))
 }
 
-fn close(finished: Finished, arguments: &RunArguments) -> u8 {
+fn close(finished: Finished, arguments: &RunArguments, command: &str) -> u8 {
     let Finished { run, journal } = finished;
     if run.complete {
         if let Some(journal) = journal {
             journal.remove();
         }
-    } else if !programs::given().is_empty() {
-        // Its programs are gone when this process ends.
-        if let Some(journal) = journal {
-            journal.remove();
-        }
-        note!("not everything was measured; to measure it: syscost study run with more --budget");
     } else if let Some(journal) = &journal {
         let mut rows = run.measurements.iter();
         let what = match rows.any(|row| row.status == Status::Skipped) {
@@ -334,7 +328,7 @@ fn close(finished: Finished, arguments: &RunArguments) -> u8 {
             false => "some rows had too few rounds",
         };
         let path = journal.path().display();
-        note!("{what}; to continue: syscost run --resume {path}");
+        note!("{what}; to continue: syscost {command} --resume {path}");
     }
     let statuses: Vec<Status> = run.measurements.iter().map(|row| row.status).collect();
     judge(&statuses, arguments.strict)

@@ -133,7 +133,7 @@ fn measure() -> Result<Run> {
         cpus: None,
         time_limit: TIME_LIMIT,
         selectors: Vec::new(),
-        tiers: Vec::new(),
+        studies: Vec::new(),
         program: Program::this().context("finding this program's own file")?,
         journal_folder: None,
         known_cores: None,
@@ -148,7 +148,7 @@ fn measure() -> Result<Run> {
         .chain(LIARS.iter().map(|(name, _)| *name))
         .map(str::to_owned)
         .collect();
-    let mut progress = Progress::quiet();
+    let mut progress = Progress::quiet("selftest");
     let rows = selection::rows(&names)?;
     let mut session = Session::new(rows, &options, &mut progress, &interrupted)?;
     session.measure(&mut progress);

@@ -184,15 +184,22 @@ fn meant(name: &str, known: &[&str]) -> String {
 
 fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
     let studies = find_all(&arguments.studies, Counts::Tried)?;
+    let command = command(&arguments);
     let folder = arguments.output.take_if(|path| hand_in::is_folder(path));
     if let Some(folder) = &folder {
         hand_in::make(folder)?;
     }
-    let own = own(&arguments.studies, &studies);
+    let is_resumed = arguments.resume.is_some();
+    let files = arguments.studies.iter().filter(|name| is_file(name));
+    let beside = files.map(|file| Path::new(file).with_file_name(""));
+    let own: Vec<(&Study, PathBuf)> = own_of(&studies).zip(beside).collect();
     // Until the run has ended.
-    let _programs = programs::give(&own)?;
-    let selectors = selectors(&studies, arguments.far.peer.is_some());
-    if selectors.is_empty() {
+    let _programs = programs::give(&own, is_resumed)?;
+    let selectors = match is_resumed {
+        true => Vec::new(),
+        false => selectors(&studies, arguments.far.peer.is_some()),
+    };
+    if selectors.is_empty() && !is_resumed {
         let what =
             "these studies name no rows but those of a far end: --peer HOST --token-file FILE";
         return Err(Failed::Usage(what.to_owned()).into());
@@ -201,11 +208,11 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
     let budget = arguments
         .budget
         .or_else(|| budget(&arguments, studies.len()));
-    let tiers = tiers(&studies);
     let left_out = RefCell::new(Vec::new());
     let code = super::run::measured(
-        as_run(arguments, selectors, tiers, budget),
-        own.iter().map(|(study, _)| (*study).clone()).collect(),
+        as_run(arguments, selectors, budget),
+        &studies,
+        &command,
         &|run, _comparison, arguments, saved_to| {
             left_out.replace(left_out_of(&studies, run, arguments.thorough));
             if arguments.output.as_deref() == Some(Path::new("-")) {
@@ -235,25 +242,17 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
     })
 }
 
-/// Those of these studies that come from files, with the folder of each file.
-fn own<'s>(names: &[String], studies: &'s [Study]) -> Vec<(&'s Study, PathBuf)> {
+/// Those of these studies that are the user's own.
+pub(super) fn own_of(studies: &[Study]) -> impl Iterator<Item = &Study> {
     let ids: Vec<String> = published().into_iter().map(|study| study.id).collect();
-    let own = studies.iter().filter(|study| !ids.contains(&study.id));
-    let files = names.iter().filter(|name| is_file(name));
-    own.zip(files)
-        .map(|(study, file)| (study, Path::new(file).with_file_name("")))
-        .collect()
+    studies.iter().filter(move |study| !ids.contains(&study.id))
 }
 
-/// The rows that come first in a run of these studies.
-fn tiers(studies: &[Study]) -> Vec<Vec<String>> {
-    let mut all = [Vec::new(), Vec::new()];
-    for study in studies {
-        for (all, rows) in all.iter_mut().zip(study.tiers()) {
-            all.extend(rows);
-        }
-    }
-    all.into()
+/// The command by which such a run is resumed, and its report or document written.
+fn command(arguments: &StudyRunArguments) -> String {
+    let output = arguments.output.as_deref();
+    let output = output.map(|path| format!(" -o {}", path.display()));
+    "study run ".to_owned() + &arguments.studies.join(" ") + &output.unwrap_or_default()
 }
 
 /// Says of each study for which of its published figures a run has none here, because its time was too
@@ -270,7 +269,7 @@ fn left_out_of(studies: &[Study], run: &Run, is_thorough: bool) -> Vec<String> {
             format!(
                 "{} is incomplete: {:.0} s were too short for {}; give it more with --budget{advice}",
                 study.id,
-                run.config.budget_s,
+                run.duration_s,
                 titles.join("; ")
             )
         })
@@ -312,7 +311,6 @@ fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
 fn as_run(
     arguments: StudyRunArguments,
     selectors: Vec<String>,
-    tiers: Vec<Vec<String>>,
     budget: Option<Duration>,
 ) -> RunArguments {
     /// Of a case in one worker.
@@ -333,7 +331,7 @@ fn as_run(
         allow_drop_caches: false,
         no_samples: false,
         no_save: arguments.no_save,
-        resume: None,
+        resume: arguments.resume,
         time_limit: match arguments.thorough {
             true => thorough::TIME_LIMIT,
             false => TIME_LIMIT,
@@ -345,7 +343,6 @@ fn as_run(
         all: false,
         beside: None,
         verbose: arguments.verbose,
-        tiers,
         thorough: arguments.thorough,
     }
 }

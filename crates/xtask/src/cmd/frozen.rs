@@ -100,7 +100,7 @@ fn jobs() -> Result<String> {
         cpus: None,
         time_limit: Duration::from_secs(10),
         selectors: Vec::new(),
-        tiers: Vec::new(),
+        studies: Vec::new(),
         program: WorkerProgram::this()?.with_environment(environment),
         journal_folder: None,
         known_cores: None,

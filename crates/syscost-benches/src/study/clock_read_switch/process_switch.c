@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     int runs = argc > 2 ? atoi(argv[2]) : 10;
     int is_bound = argc > 3 && !strcmp(argv[3], "same_cpu");
     struct report two[2];
-    double least = 0, received = 0, switches = 0, faults = 0;
+    double least = 0, most = 0, received = 0, switches = 0, faults = 0;
     int together = 0, best_together = 0, i;
 
     begin();
@@ -101,6 +101,8 @@ int main(int argc, char **argv)
         received += two[0].received + two[1].received;
         switches += two[0].switches + two[1].switches;
         faults += two[0].faults + two[1].faults;
+        if (two[0].took_us > most)
+            most = two[0].took_us;
         if (i == 0 || two[0].took_us < least) {
             least = two[0].took_us;
             best_together = on_one;
@@ -118,7 +120,9 @@ int main(int argc, char **argv)
     fact("placed_best_on_one_cpu", 100.0 * best_together, "%");
     fact("switches_per_byte", switches / ((double)runs * bytes), "count");
     fact("page_faults_per_run", faults / runs, "count");
-    if (least > 0)
+    if (least > 0) {
         fact("clock_step", 100.0 / least, "%");
+        fact("repetitions_vary", 100 * (most - least) / least, "%");
+    }
     return 0;
 }

@@ -18,6 +18,10 @@ const TURNS: u64 = 100_000;
 /// Round trips: a fiftieth of those published.
 const ROUND_TRIPS: u64 = 2_000;
 
+/// Reads of a round trip, and writes: two, and in each run two of the first round trip and one of the child's
+/// report.
+const A_ROUND_TRIP: f64 = 2.0 + 3.0 / ROUND_TRIPS as f64;
+
 /// Yields of both threads: a twentieth of those published.
 const YIELDS: u64 = 2 * 5_000;
 
@@ -66,6 +70,23 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
             .measure(b)
     },
     source: include_str!("function_call.c"),
+    ..PROCEDURE
+};
+
+pub(super) const CLOCK_INSIDE: Benchmark = Benchmark {
+    id: "study.switch_costs.clock_inside",
+    title: "Function call with the clock inside the loop, as published",
+    tags: &["timer overhead", "function call overhead"],
+    expect: &[
+        exactly(Counter::Syscall(Sysno::CLOCK_GETTIME), 2.0),
+        exactly(Counter::OtherSyscalls, 0.0),
+    ],
+    run: |b| {
+        program("switch_costs/clock_inside", ENTRIES)
+            .argument(ENTRIES)
+            .measure(b)
+    },
+    source: include_str!("clock_inside.c"),
     ..PROCEDURE
 };
 
@@ -125,8 +146,11 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     cases: Cases::Grid(&[("clock", CLOCKS)]),
     // CPU time is not always less than elapsed time: it comes from another run.
     quantity: Quantity::Level,
-    // Each side sleeps for each byte, or finds that it has already come; nothing else makes it wait.
-    expect: &[at_most(Counter::VoluntarySwitches, 2.2)],
+    // Of a round trip, with its share of the first one, which is not timed, and of the child's report.
+    expect: &[
+        exactly(Counter::Syscall(Sysno::READ), A_ROUND_TRIP),
+        exactly(Counter::Syscall(Sysno::WRITE), A_ROUND_TRIP),
+    ],
     // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,
     run: |b| {
@@ -150,11 +174,10 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     cases: Cases::Grid(&[("clock", CLOCKS)]),
     // Two threads that run simultaneously use more CPU time than elapses.
     quantity: Quantity::Level,
-    // The task that starts the two sleeps until they have ended: once in a run of 10 000 yields. Half of
-    // that, to allow for runs whose threads were faster.
     expect: &[
-        at_least(Counter::VoluntarySwitches, 0.000_05),
         calls(Sysno::SCHED_YIELD),
+        // The end of each of the two threads.
+        exactly(Counter::Syscall(Sysno::EXIT), 2.0 / YIELDS as f64),
     ],
     // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,

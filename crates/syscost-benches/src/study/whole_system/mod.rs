@@ -160,6 +160,8 @@ const SHUFFLED_PER_SECOND: f64 = 1e9;
 
 pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
     id: "study.whole_system.memory_access",
+    // Trials shorter than published come after a round of the chain.
+    revision: 2,
     title: "Memory access latency, as published",
     tags: &["load latency", "pointer chasing"],
     cases: Cases::Here(|_| {
@@ -195,7 +197,7 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
 const GIGABYTE: u64 = 1_000_000_000;
 
 /// Trials of a bandwidth: fewer than published, unless there is time.
-const FEW_TRIALS: u64 = 3;
+const FEW_TRIALS: u64 = 2;
 
 pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     id: "study.whole_system.memory_bandwidth",
@@ -225,7 +227,8 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
             .filling(GIGABYTE)
             .in_unit(Unit::BytesPerSecond);
         match b.case().is("cpus", "all", "one")? {
-            true => program.unpinned().measure(b),
+            // There may be no second round.
+            true => program.with_results(3).unpinned().measure(b),
             false => program.measure(b),
         }
     },
@@ -240,10 +243,7 @@ pub(super) const PAGE_FAULT: Benchmark = Benchmark {
     id: "study.whole_system.page_fault",
     title: "Major page fault of a mapped file, as published",
     tags: &["major fault", "mmap"],
-    expect: &[
-        within(Counter::MajorFaults, 0.9, 1.1),
-        at_most(Counter::VoluntarySwitches, 2.0),
-    ],
+    expect: &[within(Counter::MajorFaults, 0.9, 1.1)],
     disregards_neighbours: |_| true,
     run: |b| {
         program("whole_system/page_fault", TRIALS * TOUCHED)

@@ -29,7 +29,8 @@ struct Need {
 /// possible get there. If several runs are measured together, a row rests in all of them.
 pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
     let [first, ..] = &*sides else { return };
-    if rounds < first.header.config.min_rounds {
+    let min_rounds = first.header.config.min_rounds;
+    if rounds < min_rounds {
         return;
     }
     let left_s = first.deadline().saturating_duration_since(Instant::now());
@@ -44,7 +45,9 @@ pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, prof
     let resting = out_of_reach(needs, left_s.as_secs_f64());
     for side in sides {
         for (index, state) in side.states.iter_mut().enumerate() {
-            state.rests = resting.contains(&index);
+            // Those that were left out and came back take part until they have the minimum number.
+            let turns = state.rounds.len() as u32 + state.deferred;
+            state.rests = turns >= min_rounds && resting.contains(&index);
         }
     }
 }

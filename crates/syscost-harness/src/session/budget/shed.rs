@@ -1,4 +1,7 @@
-//! Which rows are left out where the time is too short for all of them.
+//! Which rows are left out where the time is too short for all of them, and which come back.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
 
 use syscost_results::stats::interval::MIN_VALUES;
 use syscost_results::stats::order::median;
@@ -22,7 +25,7 @@ const LONG: f64 = 5.0;
 #[derive(Debug, Clone, Copy)]
 struct Known {
     index: usize,
-    /// See [`crate::session::Options::tiers`].
+    /// See [`crate::session::Options::studies`].
     tier: usize,
     takes: Takes,
 }
@@ -95,6 +98,79 @@ pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
             }
         }
     }
+}
+
+/// Brings rows back that were left out after their first rounds, once the others have the minimum number
+/// of rounds and these took less time than was feared: those that get this number, too, in the time left.
+/// The sources of derived rows come back together, since these need rounds that all of them have.
+pub(in crate::session) fn bring_back(session: &mut Session<'_>, rounds: u32) {
+    let min_rounds = session.header.config.min_rounds;
+    if rounds < min_rounds {
+        return;
+    }
+    let beside_s = session.worker_s();
+    let left = session.deadline().saturating_duration_since(Instant::now());
+    let mut left_s = left.as_secs_f64();
+    let mut together: BTreeMap<(Option<&str>, usize), Out> = BTreeMap::new();
+    for (index, state) in session.states.iter().enumerate() {
+        let has = state.rounds.len() as u32;
+        let needs_s =
+            f64::from(min_rounds.saturating_sub(has)) * (state.takes.longest_s + beside_s);
+        let may_return = state.cut && state.failure.is_none() && state.skipped.is_none();
+        if may_return && (1..min_rounds).contains(&has) {
+            let mut others = session.states.iter();
+            let derived = others.find(|other| other.row.is_computed_from(&state.row));
+            let key = match derived {
+                Some(derived) => (Some(derived.row.benchmark.id), 0),
+                None => (None, index),
+            };
+            let out = together.entry(key).or_insert_with(|| Out::new(state.tier));
+            out.tier = out.tier.min(state.tier);
+            out.needs_s += needs_s;
+            out.rows.push(index);
+        } else if state.is_active() {
+            // It came back before.
+            left_s -= needs_s;
+        }
+    }
+    for index in fitting(together.into_values().collect(), left_s) {
+        let state = &mut session.states[index];
+        (state.cut, state.settled) = (false, false);
+    }
+}
+
+/// Rows that were left out, which come back together.
+#[derive(Debug, Clone)]
+struct Out {
+    tier: usize,
+    /// What they need to have the minimum number of rounds, in seconds.
+    needs_s: f64,
+    /// Their indices.
+    rows: Vec<usize>,
+}
+
+impl Out {
+    fn new(tier: usize) -> Self {
+        Self {
+            tier,
+            needs_s: 0.0,
+            rows: Vec::new(),
+        }
+    }
+}
+
+/// Those of these rows that fit into the time left: the first tier first, of a tier those that need least.
+fn fitting(mut all: Vec<Out>, mut left_s: f64) -> Vec<usize> {
+    all.sort_by(|a, b| {
+        let by_need = a.needs_s.total_cmp(&b.needs_s);
+        a.tier.cmp(&b.tier).then(by_need)
+    });
+    all.retain(|out| {
+        let fits = out.needs_s <= left_s;
+        left_s -= if fits { out.needs_s } else { 0.0 };
+        fits
+    });
+    all.into_iter().flat_map(|out| out.rows).collect()
 }
 
 /// Why a row is skipped whose rounds take this long, in seconds, 0 if that is not known, where all
@@ -215,6 +291,26 @@ mod tests {
         rows[1].takes.longest_s = 9.0;
         let out_of = |next_tier| too_long_of_some(rows.clone(), 9, next_tier, 5, 1.0);
         assert_eq!((out_of(0), out_of(1)), (vec![1], vec![]));
+    }
+
+    #[test]
+    fn of_what_was_left_out_the_first_tier_comes_back_and_the_shortest_of_it() {
+        let out = |tier, needs_s, rows: &[usize]| Out {
+            tier,
+            needs_s,
+            rows: rows.to_vec(),
+        };
+        let all = vec![
+            out(1, 1.0, &[0]),
+            out(0, 3.0, &[1, 4]),
+            out(0, 2.0, &[2]),
+            out(1, 0.5, &[3]),
+        ];
+        let back = |left_s| fitting(all.clone(), left_s);
+        assert_eq!(back(9.0), [2, 1, 4, 3, 0]);
+        assert_eq!(back(5.6), [2, 1, 4, 3]);
+        assert_eq!(back(3.0), [2, 3], "what does not fit is no obstacle");
+        assert_eq!(back(-1.0), [0; 0]);
     }
 
     #[test]

@@ -41,11 +41,12 @@ const MAX_CPUS: u32 = 1 << 16;
 /// Checks that this program can have written this header for a run of its own; the error says why not.
 pub(super) fn header(header: &Header) -> Result<(), String> {
     let Header { id, config, .. } = header;
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
-    let is_name = (1..=MAX_ID).contains(&id.len()) && id.chars().all(is_plain);
-    ensure(is_name && !id.starts_with('.'), || {
-        format!("its id {:?} is no name", cut(id))
-    })?;
+    let programs = header.programs.iter();
+    let of_programs = programs.flat_map(|one| [&one.study, &one.quantity]);
+    let mut names = [id].into_iter().chain(&header.studies).chain(of_programs);
+    if let Some(wrong) = names.find(|name| !is_name(name)) {
+        return Err(format!("its id {:?} is no name", cut(wrong)));
+    }
     ensure(header.started.parse::<jiff::Timestamp>().is_ok(), || {
         format!("it began at {:?}, which is no time", cut(&header.started))
     })?;
@@ -62,6 +63,12 @@ pub(super) fn header(header: &Header) -> Result<(), String> {
     ensure(known && !config.cpus.is_empty(), || {
         format!("its CPUs are {:?}", config.cpus)
     })
+}
+
+/// Whether this may be the id of a run, a study or a quantity.
+fn is_name(id: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
+    (1..=MAX_ID).contains(&id.len()) && id.chars().all(is_plain) && !id.starts_with('.')
 }
 
 /// A run measures something, and everything once.
@@ -227,6 +234,10 @@ mod tests {
         assert_eq!(header(&tests::header()), Ok(()));
         for id in ["", "../../etc/passwd", "a/b", ".hidden", "a\0b"] {
             refused(|header| header.id = id.to_owned(), "is no name");
+            refused(
+                |header| header.studies = [id.to_owned()].into(),
+                "is no name",
+            );
         }
         refused(|header| header.started = "soon".to_owned(), "no time");
         for seconds in [-1.0, 0.0, 1e300] {

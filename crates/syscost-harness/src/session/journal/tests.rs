@@ -30,6 +30,8 @@ pub(super) fn header() -> Header {
         warnings: Vec::new(),
         rows: vec!["syscall.null{call=getppid}".into()],
         candidates: Vec::new(),
+        studies: Default::default(),
+        programs: Vec::new(),
     }
 }
 
@@ -143,4 +145,19 @@ fn a_line_that_was_copied_counts_once() {
     let lines = [header, record(0), record(1), record(0)].concat();
     let (_, records) = read(&lines).expect("read");
     assert_eq!(rounds(&records), [0, 1]);
+}
+
+#[test]
+fn the_journal_of_an_earlier_build_is_one_of_a_run_without_studies() {
+    let mut json = serde_json::to_value(header()).expect("JSON");
+    let fields = json.as_object_mut().expect("an object");
+    for new in ["studies", "programs"] {
+        assert!(fields.remove(new).is_some(), "{new}");
+    }
+    let line = line::sealed(json.to_string().as_bytes());
+    let (header, _) = read(&line).expect("read");
+    assert_eq!(header.command(), "syscost run");
+    let studies = ["three-costs".to_owned(), "mine".to_owned()].into();
+    let of_studies = Header { studies, ..header };
+    assert_eq!(of_studies.command(), "syscost study run mine three-costs");
 }

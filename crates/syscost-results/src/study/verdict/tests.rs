@@ -150,3 +150,27 @@ fn what_is_something_else_agrees_with_nothing() {
     let agrees = judged(&quantity(Vec::new(), Vec::new()), 40.2, 40.0, None);
     assert_eq!(agrees.kind, Kind::Agrees);
 }
+
+#[test]
+fn a_row_of_another_size_is_named_as_such() {
+    let rows = |published: &str, ours: &str| Quantity {
+        as_published: Some(published.to_owned()),
+        ours: Some(ours.to_owned()),
+        ..quantity(Vec::new(), Vec::new())
+    };
+    let unlike = rows("study.x{size=1M}", "memory.latency{pages=4K,size=1056K}");
+    assert_eq!(
+        judged(&unlike, 40.2, 40.0, None).text,
+        "syscost's method, with size=1056K instead of 1M, gives 40.0 ns, which agrees within 2 %."
+    );
+    for ours in [
+        "memory.latency{size=1024K}",
+        "call{size=1M,task=two}",
+        "call",
+    ] {
+        assert_eq!(
+            method(&rows("study.x{size=1M,task=one}", ours)),
+            "syscost's method"
+        );
+    }
+}

@@ -93,6 +93,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
         candidates: Vec::new(),
         allowed: allowed.clone(),
         cores: Default::default(),
+        programs: Vec::new(),
         seed: 1,
         stack_offset: 0,
         parent: process::id(),

@@ -8,7 +8,7 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 use syscost_benches::HEADER;
 use syscost_harness::directory;
-use syscost_harness::programs::{self, OwnProgram};
+use syscost_harness::programs::{self, Made, OwnProgram};
 use syscost_results::study::{Quantity, Study};
 
 use syscost_sys::scratch::{self, Tree};
@@ -19,12 +19,11 @@ use crate::Failed;
 /// them to this process. The folder is removed when what is returned is dropped.
 ///
 /// # Errors
-/// [`Failed::Usage`] where a file is not there or does not compile, with what the compiler says.
-pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Tree>> {
-    // None, too, are given: the variable of the user's shell is not for this process.
+/// [`Failed::Usage`] where a file is not there or does not compile, with what the compiler says. In a run
+/// that is resumed, this costs the program's row alone.
+pub(super) fn give(studies: &[(&Study, PathBuf)], is_resumed: bool) -> Result<Option<Tree>> {
     let mut quantities = studies.iter().flat_map(|(study, _)| &study.quantities);
     if !quantities.any(Quantity::is_own) {
-        programs::give(Vec::new());
         return Ok(None);
     }
     let tree = scratch::tree_in(&directory::default().made()?)?;
@@ -33,34 +32,36 @@ pub(super) fn give(studies: &[(&Study, PathBuf)]) -> Result<Option<Tree>> {
         fs::read_link(format!("/proc/self/fd/{held}")).context("finding a scratch folder")?;
     let mut all = Vec::new();
     for (study, beside) in studies {
-        for quantity in &study.quantities {
-            if let Some((command, made)) = made(study, quantity, beside, &scratch)? {
-                all.push(OwnProgram {
-                    study: study.id.clone(),
-                    quantity: quantity.id.clone(),
-                    command,
-                    directory: scratch.clone(),
-                    unit: match quantity.prints.as_deref() {
-                        Some("cycles") => "ticks".to_owned(),
-                        other => other.unwrap_or("ns").to_owned(),
-                    },
-                    made,
-                });
-            }
+        for quantity in study.quantities.iter().filter(|one| one.is_own()) {
+            let made = match made(study, quantity, beside, &scratch) {
+                Err(reason) if is_resumed => Err(first_line(&reason.to_string())),
+                made => Ok(made?),
+            };
+            all.push(OwnProgram::new(&study.id, &quantity.id, made));
         }
     }
     programs::give(all);
     Ok(Some(tree))
 }
 
-/// The command of a quantity's program and how it was made; `None` for one that has none.
-fn made(
-    study: &Study,
-    quantity: &Quantity,
-    beside: &Path,
-    scratch: &Path,
-) -> Result<Option<(Vec<String>, String)>> {
+/// The first line of a message that ends with what a compiler printed.
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_end_matches(':').to_owned()
+}
+
+/// Makes the program of a quantity that has one.
+fn made(study: &Study, quantity: &Quantity, beside: &Path, scratch: &Path) -> Result<Made> {
     let wrong = |what: String| Failed::Usage(format!("quantity `{}`: {what}", quantity.id));
+    let made = |command: Vec<String>, how: String| Made {
+        command,
+        directory: scratch.to_owned(),
+        unit: match quantity.prints.as_deref() {
+            Some("cycles") => "ticks".to_owned(),
+            other => other.unwrap_or("ns").to_owned(),
+        },
+        how,
+    };
     if let Some(command) = &quantity.command {
         let [program, arguments @ ..] = &command[..] else {
             return Err(
@@ -72,12 +73,9 @@ fn made(
             true => path(&beside.join(program))?,
             false => program.clone(),
         };
-        let made = command.join(" ");
-        return Ok(Some(([&[found], arguments].concat(), made)));
+        return Ok(made([&[found], arguments].concat(), command.join(" ")));
     }
-    let Some(file) = &quantity.program else {
-        return Ok(None);
-    };
+    let file = quantity.program.as_deref().unwrap_or_default();
     let source = beside.join(file);
     if !source.is_file() {
         let what = format!("field `program`: there is no file {}", source.display());
@@ -111,8 +109,8 @@ fn made(
         let ran =
             ran.map_err(|cause| wrong(format!("starting the compiler {compiler}: {cause}")))?;
         if ran.status.success() {
-            let made = [&[compiler, &study.flags], linked, &[file]].concat();
-            return Ok(Some((vec![path(&executable)?], made.join(" "))));
+            let how = [&[compiler, &study.flags], linked, &[file]].concat();
+            return Ok(made(vec![path(&executable)?], how.join(" ")));
         }
         refused = String::from_utf8_lossy(&ran.stderr).into_owned();
     }
