@@ -7,13 +7,9 @@
 //! [`Kernel::expected`] computes in another way, in Rust, what that must be: the evidence that every
 //! operation happened.
 //!
-//! Every function here exists on every target; where the processor has no such instruction, or no
-//! kernel has been written yet, it returns [`Unsupported`](crate::Unsupported) with the reason.
+//! Every function here exists on every target; where the processor has no such instruction, it
+//! returns [`Unsupported`](crate::Unsupported) with the reason.
 #![allow(unsafe_code)] // entering assembly is the purpose of this module
-#![cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
-    allow(dead_code)
-)]
 
 mod arithmetic;
 mod atomic;
@@ -32,10 +28,6 @@ mod written;
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
-#[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
-    path = "other.rs"
-)]
 mod machine;
 
 #[cfg(test)]

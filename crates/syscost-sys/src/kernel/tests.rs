@@ -171,8 +171,7 @@ fn calls_past_the_limits_are_refused_with_the_limit() {
     }
 }
 
-/// On processors with kernels, one is missing only if the processor lacks the instructions.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// A kernel is missing only if the processor lacks the instructions.
 #[test]
 fn only_operations_without_an_instruction_are_unsupported() {
     let excuses = [

@@ -26,7 +26,7 @@ impl Written {
             slice::from_raw_parts(memory.start(), code.len())
         };
         // No instruction cache may still hold what was at these addresses before.
-        cold_code::evict(copy)?;
+        cold_code::evict(copy);
         let bytes = memory.bytes();
         os::make_executable(memory.start(), bytes).map_err(|cause| {
             Unsupported::new(format!(
