@@ -20,6 +20,7 @@ mod empty_loop;
 mod fetch;
 mod forward;
 mod jumps;
+mod shell;
 mod stream;
 mod table;
 mod vector;
@@ -50,6 +51,9 @@ pub use vector::{Simd, VectorOperation, vector};
 pub use window::{Walks, Window};
 pub use written::Turn;
 
+/// The function type of a kernel's entry.
+type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
+
 /// Measured instructions, ready to run.
 ///
 /// It owns the memory that its instructions work on and is therefore for one thread at a time.
@@ -62,7 +66,7 @@ pub struct Kernel {
     /// The fewest core cycles that one operation can plausibly take on any core made so far. A result below
     /// it means that the operation was not executed.
     pub floor_cycles: f64,
-    entry: machine::Entry,
+    entry: Entry,
     data: Box<[Line]>,
     checksum: Checksum,
     /// Turns executed so far: a kernel with a table continues where it stopped, so that short runs do not
@@ -167,7 +171,7 @@ enum Closed {
 /// The machine code of a kernel, as an architecture's module provides it.
 #[derive(Debug, Clone, Copy)]
 struct Code {
-    entry: machine::Entry,
+    entry: Entry,
     /// Operations in one turn.
     operations: u64,
     /// Independent chains, among which the operations are shared evenly.
