@@ -59,13 +59,14 @@ pub mod prelude {
         Baseline, Bencher, Crew, Follower, Laps, Lead, Served, Stop, Team, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
-    pub use crate::case::{Case, CaseSpec, Cases, size_name};
+    pub use crate::case::{Case, CaseSpec, Cases};
     pub use crate::derive::{Derive, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, exactly, switches, together, within,
     };
     pub use crate::failure::Failure;
     pub use crate::placement::{Placement, spread_from};
+    pub use syscost_results::row_name::size_name;
     pub use syscost_results::{Better, Unit};
     pub use syscost_sys::Unsupported;
     pub use syscost_sys::raw::Sysno;
