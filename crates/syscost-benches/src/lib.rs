@@ -60,11 +60,10 @@ pub const CATALOGUE: Catalogue = Catalogue::new(GROUPS);
 
 #[cfg(test)]
 mod tests {
-    use syscost_harness::prelude::size_name;
     use syscost_harness::session::Profile;
     use syscost_harness::{Cases, Row};
     use syscost_results::numbers::ANY;
-    use syscost_results::row_name;
+    use syscost_results::row_name::{self, size_name};
     use syscost_results::study::means;
 
     use super::*;
@@ -162,7 +161,7 @@ mod tests {
         for names in syscost_results::summary::sources() {
             let of = |name: &&str| rows.iter().find(|row| means(name, &row.name()));
             for name in &names {
-                let (id, _) = name.split_once('{').unwrap_or((name, ""));
+                let id = row_name::id(name);
                 let benchmark = CATALOGUE.find(id);
                 assert!(benchmark.is_some(), "{name}");
                 let is_of_some = matches!(benchmark.map(|one| &one.cases), Some(Cases::Here(_)));
@@ -189,7 +188,7 @@ mod tests {
             for (key, value) in row_name::parameters(&name) {
                 assert!(known.contains(&key), "{name}: {key} is in no glossary");
                 if key == "size" || key == "pages" {
-                    let bytes = syscost_params::size(value).expect("a size");
+                    let bytes = row_name::size(value).expect("a size");
                     assert_eq!(value, size_name(bytes as usize), "{name}");
                 }
             }

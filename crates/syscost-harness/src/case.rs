@@ -153,18 +153,19 @@ impl Case {
         self.params.is_empty()
     }
 
-    /// The value of a numeric parameter. `4K` is 4096, as [`size_name`] writes it.
+    /// The value of a numeric parameter. `4K` is 4096.
     ///
     /// # Panics
     /// When it has none of that name, or its value is not a number.
     pub fn number(&self, key: &str) -> u64 {
         let value = self.get(key);
-        number(value).unwrap_or_else(|| panic!("`{key}={value}` of a case is no number"))
+        syscost_params::size(value)
+            .unwrap_or_else(|| panic!("`{key}={value}` of a case is no number"))
     }
 
     /// As [`Case::number`], where the parameter may be missing or not be a number.
     pub fn find_number(&self, key: &str) -> Option<u64> {
-        number(self.find(key)?)
+        syscost_params::size(self.find(key)?)
     }
 
     /// The value of a parameter that is a time, in nanoseconds: `50us`. `None` if it is not a time.
@@ -207,28 +208,6 @@ impl Case {
             .map(|(k, v)| (k.to_string(), v.to_string()))
             .collect()
     }
-}
-
-/// Formats a number of bytes as cases do: `384K`, `12M`, `1G`, `100`.
-pub fn size_name(bytes: usize) -> String {
-    SUFFIXES
-        .into_iter()
-        .find(|(_, shift)| bytes > 0 && bytes.trailing_zeros() >= *shift)
-        .map_or_else(
-            || bytes.to_string(),
-            |(letter, shift)| format!("{}{letter}", bytes >> shift),
-        )
-}
-
-/// The suffixes of powers of two, the largest first.
-const SUFFIXES: [(char, u32); 3] = [('G', 30), ('M', 20), ('K', 10)];
-
-fn number(text: &str) -> Option<u64> {
-    let suffix = SUFFIXES
-        .into_iter()
-        .find_map(|(letter, shift)| Some((text.strip_suffix(letter)?, shift)));
-    let (digits, shift) = suffix.unwrap_or((text, 0));
-    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
 impl Cases {
@@ -285,24 +264,6 @@ mod tests {
             ]
         );
         assert_eq!(cases[3].number("fds"), 500);
-    }
-
-    #[test]
-    fn sizes_are_read_as_they_are_written() {
-        for (bytes, name) in [
-            (0, "0"),
-            (16, "16"),
-            (1536, "1536"),
-            (384 << 10, "384K"),
-            (3 << 19, "1536K"),
-            (1 << 30, "1G"),
-        ] {
-            assert_eq!(size_name(bytes), name);
-            assert_eq!(Case::new([("size", name)]).number("size"), bytes as u64);
-        }
-        for text in ["", "K", "4k", "-1", "99999999999G"] {
-            assert_eq!(number(text), None, "{text}");
-        }
     }
 
     #[test]

@@ -42,10 +42,10 @@ struct Core {
 pub struct Heard {
     /// The gaps between readings of the clock.
     pub noise: Noise,
-    /// Looks at its core, in sequence; none where the target has no probe.
+    /// Looks at its core, in sequence.
     pub looks: Vec<Look>,
     /// The probe that took them.
-    pub probe: Option<Probe>,
+    pub probe: Probe,
     /// What reading the clock adds to the time of a chain.
     pub chain_overhead: Overhead,
 }
@@ -230,11 +230,10 @@ impl Cores {
     }
 
     fn frequencies(&self, heard: &Heard) -> Vec<f64> {
-        let Some(probe) = heard.probe else {
-            return Vec::new();
-        };
         let looks = heard.looks.iter();
-        looks.filter_map(|look| self.ghz(&probe, *look)).collect()
+        looks
+            .filter_map(|look| self.ghz(&heard.probe, *look))
+            .collect()
     }
 
     /// Records in a CPU's noise how often its core was ours, and how much slower it is when it is not.
@@ -278,8 +277,7 @@ fn shows_often(looks: &[Look], alone: &Alone) -> bool {
 
 /// The grain of the clock with which these were observed, in ticks.
 pub fn grain_of(heard: &[Heard]) -> u32 {
-    let mut probes = heard.iter().filter_map(|one| one.probe);
-    probes.next().map_or(1, |probe| probe.grain())
+    heard.first().map_or(1, |one| one.probe.grain())
 }
 
 /// How often to try whether two chains agree on the frequency: 25 ms where they never do. On a busy host

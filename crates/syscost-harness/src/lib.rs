@@ -63,7 +63,7 @@ pub mod prelude {
         Baseline, Bencher, Crew, Follower, Laps, Lead, Served, Stop, Team, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
-    pub use crate::case::{Case, CaseSpec, Cases, size_name};
+    pub use crate::case::{Case, CaseSpec, Cases};
     pub use crate::derive::{Derive, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,
@@ -74,7 +74,7 @@ pub mod prelude {
     pub use crate::measured::{Measured, Tier};
     pub use crate::placement::{Placement, spread_from};
     pub use crate::rows;
-    pub use syscost_params::{Bytes, Nanoseconds, Params, Value};
+    pub use syscost_params::{Bytes, Copies, Cpu, Nanoseconds, Params, Value, size_name};
     pub use syscost_results::{Better, Unit};
     pub use syscost_sys::Unsupported;
     pub use syscost_sys::raw::Sysno;

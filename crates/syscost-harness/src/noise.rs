@@ -72,12 +72,10 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
     let mut looks = Vec::with_capacity(MAX_LOOKS);
     let mut count: u64 = 0;
     let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || {
-        if let Some(probe) = &probe {
-            let look = probe.look();
-            count += 1;
-            if count.is_multiple_of(KEPT) && looks.len() < MAX_LOOKS {
-                looks.push(look);
-            }
+        let look = probe.look();
+        count += 1;
+        if count.is_multiple_of(KEPT) && looks.len() < MAX_LOOKS {
+            looks.push(look);
         }
         clock.start()
     });
@@ -91,7 +89,7 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
             ..Noise::default()
         },
         looks,
-        chain_overhead: probe.map_or(Default::default(), |probe| probe.chain_overhead()),
+        chain_overhead: probe.chain_overhead(),
         probe,
     })
 }

@@ -28,7 +28,7 @@ mod amount;
 
 use std::borrow::Cow;
 
-pub use amount::{Bytes, Copies, Cpu, Nanoseconds, nanoseconds, size};
+pub use amount::{Bytes, Copies, Cpu, Nanoseconds, nanoseconds, size, size_name};
 pub use syscost_params_derive::{Params, Value};
 
 /// A value of a parameter.

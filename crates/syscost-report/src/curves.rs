@@ -1,9 +1,8 @@
 //! Thins out curves in a table: of rows for many sizes people read only a few, and use the chart
 //! for all of them.
 
+use syscost_results::row_name;
 use syscost_results::{Measurement, Status};
-
-use crate::chart::number;
 
 /// A curve with more rows than this is thinned out.
 const MANY: usize = 14;
@@ -46,8 +45,9 @@ pub(crate) fn brief(rows: &[Measurement]) -> Vec<Shown> {
 
 /// A row's name without the value of its last parameter, if that value is a number.
 fn stem(row: &Measurement) -> Option<&str> {
-    let (stem, value) = row.name.strip_suffix('}')?.rsplit_once('=')?;
-    number(value).map(|_| stem)
+    let (_, value) = row_name::parameters(&row.name).last()?;
+    row_name::number(value)?;
+    row.name.strip_suffix('}')?.strip_suffix(value)
 }
 
 #[cfg(test)]

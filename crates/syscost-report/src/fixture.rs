@@ -4,6 +4,7 @@ mod directories;
 
 use std::collections::BTreeMap;
 
+use syscost_results::row_name;
 use syscost_results::{
     Better, Estimate, Evidence, Fact, Flag, Machine, Measurement, Run, SCHEMA_VERSION, Status,
     Unit, Verdict,
@@ -276,12 +277,7 @@ fn on_a_shared_core(mut row: Measurement, undisturbed_percent: f64, shared: f64)
 
 /// The parameters in a row's name.
 fn case_of(name: &str) -> BTreeMap<String, String> {
-    let case = name
-        .split_once('{')
-        .and_then(|(_, case)| case.strip_suffix('}'))
-        .unwrap_or_default();
-    case.split(',')
-        .filter_map(|parameter| parameter.split_once('='))
+    row_name::parameters(name)
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect()
 }
@@ -290,7 +286,7 @@ fn case_of(name: &str) -> BTreeMap<String, String> {
 fn without(name: &str, status: Status, reason: Option<&str>) -> Measurement {
     Measurement {
         name: name.to_owned(),
-        id: name.split('{').next().unwrap_or_default().to_owned(),
+        id: row_name::id(name).to_owned(),
         case: case_of(name),
         title: "What it measures".to_owned(),
         revision: 1,

@@ -251,7 +251,7 @@ pub(crate) fn text(run: &Run) -> Vec<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use syscost_results::Flag;
+    use syscost_results::{Flag, row_name};
 
     use super::*;
     use crate::fixture;
@@ -320,10 +320,8 @@ mod tests {
 
     /// A row with this name.
     fn of_network(name: &str, unit: Unit, median: f64) -> Measurement {
-        let (id, case) = name.trim_end_matches('}').split_once('{').expect("a case");
-        let mut row = row(id, "", unit, median);
-        let pairs = case.split(',').filter_map(|pair| pair.split_once('='));
-        row.case = pairs
+        let mut row = row(row_name::id(name), "", unit, median);
+        row.case = row_name::parameters(name)
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect();
         row

@@ -3,6 +3,7 @@
 mod column;
 
 use comfy_table::CellAlignment;
+use syscost_results::row_name;
 use syscost_results::{Measurement, Status};
 
 use column::Column;
@@ -68,10 +69,7 @@ impl<'a> Row<'a> {
             .name
             .split_once('.')
             .map_or(&*measurement.name, |(_, name)| name);
-        let case = name
-            .split_once('{')
-            .and_then(|(_, case)| case.strip_suffix('}'));
-        let (name, indent) = match case {
+        let (name, indent) = match row_name::case(name) {
             Some(case) if nested => (case, 2 * INDENT),
             _ => (name, INDENT),
         };
@@ -325,9 +323,11 @@ fn column_width(rows: &[Row<'_>], column: Column) -> usize {
 
 /// A name with its case dimmed.
 fn name(name: &str, paint: Paint) -> String {
-    match name.split_once('{') {
-        Some((name, case)) => format!("{name}{}", paint.text(paint::DIM, &format!("{{{case}"))),
-        None => name.to_owned(),
+    let id = row_name::id(name);
+    let case = &name[id.len()..];
+    match case.is_empty() {
+        true => id.to_owned(),
+        false => format!("{id}{}", paint.text(paint::DIM, case)),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Names of rows, shortened to a width so that none can be taken for another.
 
+use syscost_results::row_name;
+
 use crate::paint::{cut_middle, width};
 
 /// The names of a table's rows, each shortened to at most this width; `None` for one that cannot be
@@ -76,8 +78,8 @@ pub(crate) fn cut_case(name: &str, others: &[&str], max_width: usize) -> String 
 
 /// The id, if the name has one before its case, and the parameters.
 fn parts(name: &str) -> (Option<&str>, &str) {
-    match name.split_once('{') {
-        Some((id, case)) => (Some(id), case.trim_end_matches('}')),
+    match row_name::case(name) {
+        Some(case) => (Some(row_name::id(name)), case),
         None => (None, name),
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod text;
 use std::collections::BTreeMap;
 
 use syscost_results::directory::{KEY, label_of};
+use syscost_results::row_name;
 use syscost_results::{Directory, Measurement, Status, Unit};
 
 use crate::units::quantity;
@@ -105,10 +106,11 @@ fn number(row: &Measurement) -> Option<(Unit, f64)> {
 
 /// The case in a row's name, without the directory.
 fn case_without_directory(name: &str) -> String {
-    let case = name.strip_suffix('}').and_then(|name| name.split_once('{'));
-    let parts = case.map_or("", |(_, case)| case).split(',');
-    let others = parts.filter(|part| part.split_once('=').is_none_or(|(key, _)| key != KEY));
-    others.collect::<Vec<_>>().join(",")
+    let others = row_name::parameters(name).filter(|(key, _)| *key != KEY);
+    let others: Vec<String> = others
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    others.join(",")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Run;
+use crate::{Run, row_name};
 
 /// The parameter of a row's case that names its directory by its label.
 pub const KEY: &str = "dir";
@@ -87,8 +87,7 @@ impl Directory {
 
 /// The label in a row's name, if it has one: `ssd` of `fs.read{dir=ssd,size=4K}`.
 pub fn label_of(name: &str) -> Option<&str> {
-    let case = name.strip_suffix('}')?.split_once('{')?.1;
-    let mut values = case.split(',').filter_map(|part| part.split_once('='));
+    let mut values = row_name::parameters(name);
     values.find(|(key, _)| *key == KEY).map(|(_, label)| label)
 }
 

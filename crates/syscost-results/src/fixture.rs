@@ -69,7 +69,7 @@ pub(crate) fn row(name: &str, processes: Vec<Vec<f64>>) -> Measurement {
     let interval = crate::stats::interval::of_median(&medians);
     Measurement {
         name: name.to_owned(),
-        id: name.split('{').next().unwrap_or_default().to_owned(),
+        id: crate::row_name::id(name).to_owned(),
         case: BTreeMap::new(),
         title: String::new(),
         revision: 1,

@@ -354,7 +354,7 @@ mod tests {
                 "resumed": 0
             },
             "measurements": [{
-                "name": name, "id": name.split('{').next(), "case": {}, "title": "A", "flags": [], "evidence": [], "unit": "ns", "better": "lower",
+                "name": name, "id": syscost_results::row_name::id(name), "case": {}, "title": "A", "flags": [], "evidence": [], "unit": "ns", "better": "lower",
                 "status": "ok", "estimate": {"rounds": 6, "samples": 6}
             }]
         });

@@ -115,7 +115,6 @@ pub struct SyscallCounts {
     noted: BTreeMap<u32, Vec<Arguments>>,
 }
 
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))] // counts are made on Linux only
 impl SyscallCounts {
     pub(crate) fn new(own: u32, noted: &[Sysno]) -> Self {
         let numbers = noted.iter().filter_map(|call| call.number());

@@ -72,14 +72,13 @@ impl Done<'_> {
 impl Lean {
     /// Whether what it reads are ticks of this clock: it reads the processor's counter.
     pub fn reads(clock: &Clock) -> bool {
-        arch::COUNTER == Some(clock.source())
+        arch::COUNTER == clock.source()
     }
 
     /// Starts one that may use these CPUs and makes the calls of this script.
     ///
     /// # Errors
-    /// `Unsupported` where no program is written for the processor or the kernel does not execute
-    /// one in memory.
+    /// `Unsupported` where the kernel does not execute a program in memory.
     pub fn start(script: &Script, cpus: &[u32]) -> Result<Self, Unsupported> {
         let failed = |what: &'static str| {
             move |cause: io::Error| SystemError::new(what, "for a lean process", cause)

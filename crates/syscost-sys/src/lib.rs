@@ -1,8 +1,9 @@
 //! Clocks, processors, counters, audits and measured kernels: the only crate of syscost that knows the
 //! operating system and the processor, and the only one with `cfg(target_*)`.
 //!
-//! Every function exists on every target. Where something cannot work it returns [`Unsupported`] with the
-//! reason, so that a benchmark is never compiled away but listed with the reason why it does not run.
+//! It is for Linux on x86-64 and aarch64. What cannot work on one of the two, or on this machine, returns
+//! [`Unsupported`] with the reason, so that a benchmark is never compiled away but listed with the reason
+//! why it does not run.
 //!
 //! | Module | What it provides |
 //! |---|---|
@@ -26,6 +27,12 @@
 //! | [`tiny`] | a program of a few hundred bytes, to be executed |
 //! | [`zero_copy`] | sending from memory that the kernel does not copy |
 //! | [`kernel`] | the measured instructions themselves |
+
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!("syscost measures Linux on x86-64 and aarch64 only");
 
 mod elf;
 mod error;

@@ -1,6 +1,8 @@
 //! Rows that depend on the host's scheduler. They are counted separately, since checks of a core do
 //! not show what it adds.
 
+use syscost_results::row_name;
+
 /// Benchmarks that sleep, wake another CPU, observe what others do, or report the frequency that
 /// the host grants, in any case.
 const IDS: [&str; 5] = [
@@ -14,13 +16,9 @@ const IDS: [&str; 5] = [
 /// Whether the row with this name depends on the host's scheduler: it sleeps, interrupts another
 /// CPU, or its tasks wait for each other on several CPUs.
 pub(crate) fn is_of_the_host(name: &str) -> bool {
-    let mut parts = name.split(['{', ',', '}']);
-    let id = parts.next().unwrap_or_default();
-    let mut is_other = |parameter: &str, alone: &str| {
-        parts.any(|part| {
-            let (name, value) = part.split_once('=').unwrap_or_default();
-            name == parameter && value != alone
-        })
+    let id = row_name::id(name);
+    let is_other = |parameter: &str, alone: &str| {
+        row_name::parameters(name).any(|(name, value)| name == parameter && value != alone)
     };
     // A shootdown interrupts the CPUs of the other threads.
     let is_interrupting = id == "memory.tlb_shootdown" && is_other("threads", "0");

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use syscost_harness::{Catalogue, Quantity};
 use syscost_results::estimate::selection::MIN_ROUNDS;
+use syscost_results::row_name;
 use syscost_results::stats::interval;
 use syscost_results::{Better, Estimate, Measurement, Run, SCHEMA_VERSION, Status, Verdict};
 
@@ -60,8 +61,7 @@ fn order(rows: &[Measurement], catalogue: &Catalogue) -> Vec<String> {
                 row.name, row.id
             ));
         }
-        let bare = row.name.split('{').next();
-        if bare != Some(&row.id) || row.case.is_empty() == row.name.contains('{') {
+        if row_name::id(&row.name) != row.id || row.case.is_empty() == row.name.contains('{') {
             found.push(format!(
                 "{}: its name is not made of its id and its case",
                 row.name

@@ -144,6 +144,7 @@ mod tests {
 
     use syscost_benches::CATALOGUE;
     use syscost_harness::Catalogue;
+    use syscost_results::row_name;
 
     use super::*;
 
@@ -158,7 +159,7 @@ mod tests {
             let may_lack = peer.placement == Cpus::Two || peer.row.contains("simd=");
             let is_there = rows.iter().any(|row| row == peer.row);
             // Benchmarks that are not written yet have no rows.
-            let id = peer.row.split('{').next().unwrap_or_default();
+            let id = row_name::id(peer.row);
             let is_to_come = id.starts_with("net.")
                 && !rows.iter().any(|row| row.starts_with(&format!("{id}{{")));
             if is_to_come {

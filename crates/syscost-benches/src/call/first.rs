@@ -28,7 +28,6 @@ use std::hint::black_box;
 
 use code::Code;
 use syscost_harness::prelude::*;
-use syscost_sys::cold_code::evict;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.first",
@@ -60,7 +59,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         },
     ]),
     expect: &[exactly(Counter::Reported(ANSWERS), 1.0)],
-    support: |_| evict(&[]),
     run,
     source: include_str!("first.rs"),
     ..Benchmark::DEFAULT
@@ -93,11 +91,15 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let code = chosen.get();
         code.call(1);
         match state.as_str() {
-            "first" => code.evict().and_then(|()| code.unmap()),
+            "first" => {
+                code.evict();
+                return code.unmap();
+            }
             "evicted" => code.evict(),
-            "warm" => Ok(()),
-            _ => Err(unknown.clone()),
+            "warm" => {}
+            _ => return Err(unknown.clone()),
         }
+        Ok(())
     };
     b.single(prepare, || {
         let answer = chosen.get().call(black_box(41));

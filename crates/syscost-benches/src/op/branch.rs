@@ -26,10 +26,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "direction",
         &["taken", "not_taken", "alternating", "random"],
     )]),
-    support: |case| branch(kind(case, 0)?).map(drop),
+    support: |case| kind(case, 0).map(drop),
     run: |b| {
         let seed = b.random().u64(..);
-        let kernel = branch(kind(b.case(), seed)?)?;
+        let kernel = branch(kind(b.case(), seed)?);
         b.kernel(&kernel)
     },
     source: include_str!("branch.rs"),

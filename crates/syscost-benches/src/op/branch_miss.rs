@@ -73,10 +73,6 @@ impl Measured for Row {
         Tier::Quick
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
-        branch(Branch::OnBit(Directions::Taken)).map(drop)
-    }
-
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let seed = b.random().u64(..);
         match self.branch {
@@ -88,18 +84,18 @@ impl Measured for Row {
 }
 
 fn conditional(b: &mut Bencher, seed: u64, kind: fn(Directions) -> Branch) -> Result<(), Failure> {
-    let guessed = branch(kind(Directions::Alternating))?;
-    let random = branch(kind(Directions::Random(seed)))?;
+    let guessed = branch(kind(Directions::Alternating));
+    let random = branch(kind(Directions::Random(seed)));
     // Half of the directions are taken, so any predictor is wrong half of the time.
     let wrong = claim_fairness(b, &random, 0.5);
-    claim_guessed(b, &guessed, kind)?;
+    claim_guessed(b, &guessed, kind);
     let share = claimed_share(b, 0.5, wrong);
     b.kernel_difference(&guessed, &random, share)
 }
 
 fn indirect(b: &mut Bencher, seed: u64) -> Result<(), Failure> {
-    let guessed = branch(Branch::IndirectByTable(Targets::Same))?;
-    let random = branch(Branch::IndirectByTable(Targets::Random(seed)))?;
+    let guessed = branch(Branch::IndirectByTable(Targets::Same));
+    let random = branch(Branch::IndirectByTable(Targets::Random(seed)));
     let targets = TARGETS as f64;
     // Target k, from 0, adds k + 1.
     let mean = claim_fairness(b, &random, (targets + 1.0) / 2.0);
@@ -132,13 +128,9 @@ fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
 /// Claims that the alternating directions take no longer than the slower of all-taken and
 /// none-taken: else they would not be predicted, and the baseline would contain mispredictions
 /// itself.
-fn claim_guessed(
-    b: &mut Bencher,
-    alternating: &Kernel,
-    kind: fn(Directions) -> Branch,
-) -> Result<(), Failure> {
-    let taken = branch(kind(Directions::Taken))?;
-    let not_taken = branch(kind(Directions::NotTaken))?;
+fn claim_guessed(b: &mut Bencher, alternating: &Kernel, kind: fn(Directions) -> Branch) {
+    let taken = branch(kind(Directions::Taken));
+    let not_taken = branch(kind(Directions::NotTaken));
     let work = |kernel: &Kernel| {
         kernel.run(TURNS);
     };
@@ -159,7 +151,6 @@ fn claim_guessed(
         verdict,
         reason,
     );
-    Ok(())
 }
 
 /// Judges whether directions that take this many times as long as constant ones are predicted.

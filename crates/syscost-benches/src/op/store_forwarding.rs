@@ -65,7 +65,7 @@ fn claim_way(b: &mut Bencher, kernel: &Kernel) -> Result<(), Failure> {
 }
 
 fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    forward(chosen(case, "load", Forward::ALL, Forward::name)?)
+    chosen(case, "load", Forward::ALL, Forward::name).map(forward)
 }
 
 #[cfg(test)]

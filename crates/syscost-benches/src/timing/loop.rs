@@ -23,9 +23,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["loop overhead", "loop_o"],
     cases: Cases::Grid(&[("shape", &["count_down", "count_up", "nop", "memory"])]),
     full: |case| case.get("shape") != "count_down",
-    support: |case| empty_loop(shape(case)?).map(drop),
+    support: |case| shape(case).map(drop),
     run: |b| {
-        let kernel = empty_loop(shape(b.case())?)?;
+        let kernel = empty_loop(shape(b.case())?);
         b.kernel(&kernel)
     },
     source: include_str!("loop.rs"),

@@ -67,7 +67,7 @@ impl Bracket {
     pub(super) fn new(clock: Clock, cpu: u32, cores: &Cores) -> Option<Self> {
         let mut bracket = Self {
             clock,
-            probe: Probe::new(clock, cores.grain)?,
+            probe: Probe::new(clock, cores.grain),
             alone: cores.alone_or_alike(cpu)?,
             cores: cores.clone(),
             sentinels: Vec::new(),

@@ -120,8 +120,8 @@ impl Bencher<'_> {
         self.cores.alone_or_alike(cpu)
     }
 
-    /// The probe by which the run looks at cores; `None` where the target has none.
-    pub fn core_probe(&self) -> Option<Probe> {
+    /// The probe by which the run looks at cores.
+    pub fn core_probe(&self) -> Probe {
         Probe::new(*self.clock, self.cores.grain)
     }
 

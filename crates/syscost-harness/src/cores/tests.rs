@@ -12,7 +12,7 @@ fn heard(cpu: u32, ratio: f64, shared: usize) -> Heard {
             ..Noise::default()
         },
         looks: looks.collect(),
-        probe: None,
+        probe: Probe::new(Clock::system(), 1),
         chain_overhead: Overhead {
             ticks: 20.0,
             of_ticks: 1000.0,

@@ -88,7 +88,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         let mut effort = effort.with_setup(case.setup().unwrap_or(benchmark.setup));
         let mut waited_ns = 0.0;
         if job.pass == Pass::Evidence || (benchmark.disregards_neighbours)(case) {
-            cpu = place::moved_to(job.cpu, cpu);
+            cpu = place::moved_to(job.cpu);
         } else {
             let patience = Duration::from_nanos(effort.patience_ns as u64);
             let may_move = place::may_move(benchmark, case);

@@ -44,12 +44,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
         true => (now, &job.candidates[..]),
         false => (job.cpu, &[][..]),
     };
-    let Some(probe) = Probe::new(clock, job.cores.grain) else {
-        return Place {
-            cpu: moved_to(first, now),
-            is_free: true,
-        };
-    };
+    let probe = Probe::new(clock, job.cores.grain);
     let looks = (LOOKS / probe.scale()).max(8);
     let share_ours = |cpu: u32| -> Option<f64> {
         let alone = job.cores.alone_or_alike(cpu)?;
@@ -75,16 +70,16 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     // It is pinned to the CPU at which it looked last.
     let (cpu, share) = best.unwrap_or((first, 1.0));
     Place {
-        cpu: moved_to(cpu, now),
+        cpu: moved_to(cpu),
         is_free: share >= FREE,
     }
 }
 
 /// Moves this process to this CPU; returns where it is then.
-pub(super) fn moved_to(cpu: u32, now: u32) -> u32 {
+pub(super) fn moved_to(cpu: u32) -> u32 {
     match cpu::pin(cpu) {
         Ok(()) => cpu,
-        Err(_) => cpu::current().unwrap_or(now),
+        Err(_) => cpu::current(),
     }
 }
 

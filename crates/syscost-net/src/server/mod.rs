@@ -57,7 +57,7 @@ impl Judge {
 
     /// Moves to a CPU for a moment and looks at its core.
     fn look_at(&self, number: u32) -> Result<bool, Unsupported> {
-        let (allowed, home) = (cpu::allowed()?, cpu::current()?);
+        let (allowed, home) = (cpu::allowed()?, cpu::current());
         cpu::pin(number)?;
         let is_ours = (self.0)(number);
         // Leaves the CPU before the client goes on: if it is busy, the task that serves may wake on

@@ -40,7 +40,6 @@ pub use value::Value;
 pub(crate) use bars::formatted;
 pub(crate) use distribution::Round;
 pub(crate) use groups::draw as groups;
-pub(crate) use parameters::number;
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
 pub(crate) use wrap::wrapped;

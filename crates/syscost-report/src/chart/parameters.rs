@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use syscost_results::Measurement;
+use syscost_results::row_name::number;
 
 /// The parameters whose values differ between the rows.
 pub(super) fn varying<'a>(rows: &[&'a Measurement]) -> Vec<&'a String> {
@@ -43,16 +44,4 @@ pub(super) fn numbers(rows: &[&Measurement], key: &str) -> Option<Vec<f64>> {
         .iter()
         .map(|value| number(value))
         .collect()
-}
-
-/// A parameter's value as a number; `4K` is 4096.
-pub(crate) fn number(text: &str) -> Option<f64> {
-    let (digits, factor) = match text.chars().last()? {
-        'K' | 'k' => (&text[..text.len() - 1], 1024.0),
-        'M' => (&text[..text.len() - 1], 1_048_576.0),
-        'G' => (&text[..text.len() - 1], 1_073_741_824.0),
-        _ => (text, 1.0),
-    };
-    let number = digits.parse::<f64>().ok()?;
-    Some(number * factor).filter(|number| number.is_finite())
 }

@@ -1,12 +1,12 @@
 //! Chooses the chart for a run's rows.
 
 use syscost_results::estimate::selection::Selection;
-use syscost_results::row_name::parameters;
+use syscost_results::row_name::{number, parameters};
 use syscost_results::{Measurement, Status, Unit};
 
 use crate::sentence;
 
-use super::parameters::{number, numbers, values, varying};
+use super::parameters::{numbers, values, varying};
 use super::{
     Bar, Begin, Chart, Distribution, Line, Panel, Scale, Value, bars, distribution, scale,
 };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use syscost_results::row_name;
 use syscost_results::{Measurement, Run, Status, Unit};
 
 /// A row with its measurement in each run; `None` where a run has none.
@@ -31,11 +32,8 @@ impl<'a> Row<'a> {
 
     /// The case in readable form: `call=getppid, via=libc`.
     pub(super) fn case(&self) -> String {
-        let case = self
-            .name
-            .split_once('{')
-            .and_then(|(_, case)| case.strip_suffix('}'));
-        case.map_or_else(String::new, |case| case.replace(',', ", "))
+        let case = row_name::case(self.name).unwrap_or_default();
+        case.replace(',', ", ")
     }
 
     fn group(&self) -> &'a str {

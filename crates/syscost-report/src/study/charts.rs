@@ -1,12 +1,12 @@
 //! Charts of a study: the same for terminals and for the page.
 
 use syscost_results::Unit;
-use syscost_results::row_name::parameters;
+use syscost_results::row_name::{number, parameters};
 use syscost_results::study::{ChartKind, JudgedFigure, View};
 
 use super::{QuantityBy, Repeated};
 use crate::chart::rows::has_logarithmic_axis;
-use crate::chart::{Bar, Chart, Line, Value, number};
+use crate::chart::{Bar, Chart, Line, Value};
 
 /// One chart of a study.
 pub(crate) struct Picture<'s> {

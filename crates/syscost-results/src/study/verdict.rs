@@ -7,9 +7,7 @@ use super::figure::JudgedFigure;
 use super::printed::{Scale, number};
 use super::view::{Seen, View};
 use super::{Acts, Claim, Quantity, Reason};
-use syscost_params::size;
-
-use crate::row_name::parameters;
+use crate::row_name::{parameters, size};
 use crate::{Fact, Measurement, Unit};
 
 /// The kind of a verdict.

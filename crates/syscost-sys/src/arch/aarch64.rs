@@ -1,4 +1,4 @@
-//! aarch64 Linux: the virtual counter of the generic timer, which Linux lets user space read.
+//! aarch64: the virtual counter of the generic timer, which Linux lets user space read.
 #![allow(unsafe_code)] // the instructions have no safe form
 
 use std::arch::asm;
@@ -7,15 +7,9 @@ use super::Chain;
 use crate::Unsupported;
 use crate::clock::Source;
 
-pub(super) const COUNTER: Option<Source> = Some(Source::Cntvct);
-
-/// Whether the virtual counter can be read (Linux sets CNTKCTL_EL1.EL0VCTEN for every process).
-///
-/// # Errors
-/// Never on this target.
-pub fn cycle_counter() -> Result<(), Unsupported> {
-    Ok(())
-}
+/// The source of a [`Clock`](crate::clock::Clock) that is preferred: Linux sets
+/// CNTKCTL_EL1.EL0VCTEN for every process.
+pub(crate) const COUNTER: Source = Source::Cntvct;
 
 /// `rdtscp` is an instruction of x86.
 ///
@@ -28,8 +22,8 @@ pub fn rdtscp() -> Result<(), Unsupported> {
 }
 
 /// The architecture itself promises a counter of constant rate (Arm ARM, "The Generic Timer").
-pub(crate) fn counter_is_invariant() -> Option<bool> {
-    Some(true)
+pub(crate) fn counter_is_invariant() -> bool {
+    true
 }
 
 /// Reads the counter by `mrs cntvct_el0` alone, which may execute early. In ticks.
@@ -88,7 +82,7 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
 }
 
 /// 64 dependent register adds per turn, one cycle each.
-pub(crate) fn add_chain() -> Option<Chain> {
+pub(crate) fn add_chain() -> Chain {
     fn run(turns: u32) {
         // SAFETY: arithmetic on registers that are declared.
         unsafe {
@@ -107,10 +101,10 @@ pub(crate) fn add_chain() -> Option<Chain> {
             );
         }
     }
-    Some(Chain {
+    Chain {
         run,
         cycles_per_turn: 64,
-    })
+    }
 }
 
 /// `None`: the latency of `mul` differs from core to core (2 to 5 cycles), so it confirms nothing.
@@ -119,7 +113,7 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
 }
 
 /// 240 instructions per turn that depend on nothing and need no execution unit.
-pub(crate) fn independent() -> Option<fn(u32)> {
+pub(crate) fn independent() -> fn(u32) {
     fn run(turns: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.
         unsafe {
@@ -136,5 +130,5 @@ pub(crate) fn independent() -> Option<fn(u32)> {
             );
         }
     }
-    Some(run)
+    run
 }

@@ -7,15 +7,8 @@ use super::Chain;
 use crate::Unsupported;
 use crate::clock::Source;
 
-pub(super) const COUNTER: Option<Source> = Some(Source::Tsc);
-
-/// Whether the time-stamp counter can be read (every x86-64 processor has one).
-///
-/// # Errors
-/// Never on this target.
-pub fn cycle_counter() -> Result<(), Unsupported> {
-    Ok(())
-}
+/// The source of a [`Clock`](crate::clock::Clock) that is preferred: every x86-64 processor has it.
+pub(crate) const COUNTER: Source = Source::Tsc;
 
 /// Whether the processor has `rdtscp` (CPUID 8000_0001h EDX bit 27).
 ///
@@ -33,9 +26,9 @@ pub fn rdtscp() -> Result<(), Unsupported> {
 }
 
 /// CPUID 8000_0007h EDX bit 8: the counter runs at one rate in all power states.
-pub(crate) fn counter_is_invariant() -> Option<bool> {
+pub(crate) fn counter_is_invariant() -> bool {
     let power = raw_cpuid::CpuId::new().get_advanced_power_mgmt_info();
-    Some(power.is_some_and(|p| p.has_invariant_tsc()))
+    power.is_some_and(|p| p.has_invariant_tsc())
 }
 
 /// Reads the counter by `rdtsc` alone: cheap, but free to move among the instructions around it. In ticks.
@@ -123,14 +116,13 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     unsafe {
         asm!("rdtscp", "lfence", out("eax") low, out("edx") high, out("ecx") aux, options(nostack, preserves_flags));
     }
-    // Linux stores `node << 12 | cpu` in TSC_AUX; other systems promise nothing.
-    let cpu = cfg!(target_os = "linux").then_some(aux & 0xfff);
-    (u64::from(high) << 32 | u64::from(low), cpu)
+    // Linux stores `node << 12 | cpu` in TSC_AUX.
+    (u64::from(high) << 32 | u64::from(low), Some(aux & 0xfff))
 }
 
 /// 64 dependent register adds per turn, one cycle each. Register and register: some cores add a
 /// constant for nothing while renaming.
-pub(crate) fn add_chain() -> Option<Chain> {
+pub(crate) fn add_chain() -> Chain {
     fn run(turns: u32) {
         // SAFETY: arithmetic on registers that are declared.
         unsafe {
@@ -149,10 +141,10 @@ pub(crate) fn add_chain() -> Option<Chain> {
             );
         }
     }
-    Some(Chain {
+    Chain {
         run,
         cycles_per_turn: 64,
-    })
+    }
 }
 
 /// 24 dependent 64-bit multiplications per turn, three cycles each on every common core since 2008
@@ -185,7 +177,7 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
 /// 240 instructions per turn that depend on nothing and need no execution unit: they pass as fast
 /// as the core fetches and renames. Adds would be held up by their ports now and then, even on an
 /// undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a row, seen on a Xeon).
-pub(crate) fn independent() -> Option<fn(u32)> {
+pub(crate) fn independent() -> fn(u32) {
     fn run(turns: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.
         unsafe {
@@ -202,5 +194,5 @@ pub(crate) fn independent() -> Option<fn(u32)> {
             );
         }
     }
-    Some(run)
+    run
 }

@@ -51,10 +51,9 @@ impl Source {
         }
     }
 
-    /// The best source of this target whose health is yet to be checked: the processor's counter,
-    /// or else the system's clock.
-    pub fn preferred() -> Source {
-        arch::COUNTER.unwrap_or(Source::ClockGettime)
+    /// The best source of this target, whose health is yet to be checked: the processor's counter.
+    pub const fn preferred() -> Source {
+        arch::COUNTER
     }
 
     /// Whether this machine has the source.
@@ -64,12 +63,11 @@ impl Source {
     /// `rdtscp`.
     pub fn support(self) -> Result<(), Unsupported> {
         match self {
-            Source::ClockGettime | Source::Mock => Ok(()),
-            Source::Tsc | Source::Cntvct if arch::COUNTER != Some(self) => Err(Unsupported::new(
+            Source::Tsc | Source::Cntvct if arch::COUNTER != self => Err(Unsupported::new(
                 format!("the clock source {self} does not exist on this target"),
             )),
             Source::Tsc => arch::rdtscp(),
-            Source::Cntvct => arch::cycle_counter(),
+            Source::Cntvct | Source::ClockGettime | Source::Mock => Ok(()),
         }
     }
 }
@@ -256,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_cannot_be_is_refused() {
-        let foreign = if arch::COUNTER == Some(Source::Tsc) {
+        let foreign = if arch::COUNTER == Source::Tsc {
             Source::Cntvct
         } else {
             Source::Tsc

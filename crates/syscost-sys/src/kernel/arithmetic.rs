@@ -1,6 +1,7 @@
 //! Integer and floating-point operations, one at a time or as many as the core can overlap.
 
-use super::{Checksum, Closed, Code, Kernel, machine};
+use super::machine::{self, float, integer};
+use super::{Checksum, Closed, Code, Kernel};
 use crate::Unsupported;
 
 /// An operation of the arithmetic unit.
@@ -154,7 +155,7 @@ impl Shape {
 /// # Errors
 /// The processor has no such instruction.
 pub fn arithmetic(operation: Operation, kind: Kind, shape: Shape) -> Result<Kernel, Unsupported> {
-    let code = machine::arithmetic(operation, kind, shape)?;
+    let code = code_of(operation, kind, shape)?;
     let (words, checksum) = match kind {
         Kind::I32 | Kind::I64 => integer_operands(operation, kind, shape, code),
         Kind::F32 => float_operands(operation, shape, code, &F32),
@@ -168,13 +169,72 @@ pub fn arithmetic(operation: Operation, kind: Kind, shape: Shape) -> Result<Kern
     ))
 }
 
+fn code_of(operation: Operation, kind: Kind, shape: Shape) -> Result<Code, Unsupported> {
+    let all = match kind {
+        Kind::I32 | Kind::I64 => integer_codes(operation)?,
+        Kind::F32 | Kind::F64 => float_codes(operation)?,
+    };
+    let [latency64, throughput64, latency32, throughput32] = all;
+    Ok(match (kind, shape) {
+        (Kind::I64 | Kind::F64, Shape::Latency) => latency64,
+        (Kind::I64 | Kind::F64, Shape::Throughput) => throughput64,
+        (Kind::I32 | Kind::F32, Shape::Latency) => latency32,
+        (Kind::I32 | Kind::F32, Shape::Throughput) => throughput32,
+    })
+}
+
+/// The kernels of an operation on integers: latency and throughput of 64 bits, then of 32.
+fn integer_codes(operation: Operation) -> Result<[Code; 4], Unsupported> {
+    Ok(match operation {
+        Operation::Add => integer::ADD,
+        Operation::Multiply => integer::MULTIPLY,
+        Operation::And => integer::AND,
+        Operation::Xor => integer::XOR,
+        Operation::Shift => integer::SHIFT,
+        Operation::Divide | Operation::DivideLong => integer::DIVIDE,
+        Operation::Remainder | Operation::RemainderLong => integer::REMAINDER,
+        Operation::FusedMultiplyAdd | Operation::SquareRoot => {
+            return Err(Unsupported::new(format!(
+                "{} has no such instruction for integers",
+                machine::NAME
+            )));
+        }
+    })
+}
+
+/// As [`integer_codes`], on floating-point numbers.
+fn float_codes(operation: Operation) -> Result<[Code; 4], Unsupported> {
+    use float::*;
+    Ok(match operation {
+        Operation::Add => [ADD_64, ADDS_64, ADD_32, ADDS_32],
+        Operation::Multiply => [MULTIPLY_64, MULTIPLIES_64, MULTIPLY_32, MULTIPLIES_32],
+        Operation::Divide => [DIVIDE_64, DIVIDES_64, DIVIDE_32, DIVIDES_32],
+        Operation::SquareRoot => [ROOT_64, ROOTS_64, ROOT_32, ROOTS_32],
+        Operation::FusedMultiplyAdd => {
+            has_fused()?;
+            [FUSED_64, FUSEDS_64, FUSED_32, FUSEDS_32]
+        }
+        Operation::Remainder | Operation::RemainderLong => {
+            return Err(Unsupported::new(
+                "no instruction: a floating remainder is a library's loop",
+            ));
+        }
+        Operation::DivideLong => {
+            return Err(Unsupported::new("floating divisions have no long form"));
+        }
+        Operation::And | Operation::Xor | Operation::Shift => {
+            return Err(Unsupported::new("bitwise operations are for integers"));
+        }
+    })
+}
+
 /// A kernel whose operation is a chain of exactly `adds` dependent 64-bit additions, so that its true cost is
 /// `adds` core cycles: the yardstick of the self-test.
 ///
 /// # Errors
-/// `adds` does not divide the 200 additions of a turn, or the processor has no such kernel.
+/// `adds` does not divide the 200 additions of a turn.
 pub fn dependent_adds(adds: u64) -> Result<Kernel, Unsupported> {
-    let mut code = machine::ADD_CHAIN?;
+    let mut code = integer::CHAIN;
     let per_turn = code.operations;
     if adds == 0 || !per_turn.is_multiple_of(adds) {
         return Err(Unsupported::new(format!(

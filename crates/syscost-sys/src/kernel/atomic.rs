@@ -64,7 +64,7 @@ const FOUND: u64 = 3;
 /// # Errors
 /// The processor has no such operation.
 pub fn atomic(atomic: Atomic) -> Result<Kernel, Unsupported> {
-    let code = machine::atomic(atomic)?;
+    let code = machine::atomic::atomic(atomic)?;
     let per_turn = match atomic {
         Atomic::Load | Atomic::CompareExchangeFailure => FOUND,
         Atomic::FetchAdd | Atomic::CompareExchange => code.operations,

@@ -1,8 +1,8 @@
 //! Branches whose outcome the predictor either knows or cannot know.
 
+use super::machine::branch as code;
 use super::table::{TABLE_BYTES, memory_with, random_words};
-use super::{Checksum, Code, Kernel, Targets, machine};
-use crate::Unsupported;
+use super::{Checksum, Code, Kernel, Targets};
 
 /// A kind of branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,14 +61,18 @@ impl Directions {
 }
 
 /// Returns the kernel of a branch; one operation is one branch with what [`Branch`] says it needs.
-///
-/// # Errors
-/// No kernel has been written for this processor.
-pub fn branch(branch: Branch) -> Result<Kernel, Unsupported> {
-    let code = machine::branch(branch)?;
+pub fn branch(branch: Branch) -> Kernel {
+    let code = match branch {
+        Branch::Taken => code::TAKEN,
+        Branch::NotTaken => code::NOT_TAKEN,
+        Branch::OnBit(_) => code::ON_BIT,
+        Branch::OnLoad(_) => code::ON_LOAD,
+        Branch::Indirect => code::INDIRECT,
+        Branch::IndirectByTable(_) => code::INDIRECT_BY_TABLE,
+    };
     // A core executes at most two taken branches per cycle and a few more that are not taken.
     let floor_cycles = 0.2;
-    Ok(match branch {
+    match branch {
         Branch::Taken | Branch::NotTaken | Branch::Indirect => {
             Kernel::new(code, &[], Checksum::PerTurn(1), floor_cycles)
         }
@@ -96,7 +100,7 @@ pub fn branch(branch: Branch) -> Result<Kernel, Unsupported> {
             )
         }
         Branch::IndirectByTable(targets) => by_table(code, targets, floor_cycles),
-    })
+    }
 }
 
 /// Returns a kernel that chooses among targets: target `k` adds `k + 1` to the checksum.

@@ -2,8 +2,9 @@
 //! hardly more than return.
 
 use super::branch::by_table;
+use super::machine::call as code;
 use super::table::{memory_with, random_words};
-use super::{Checksum, Kernel, Targets, machine};
+use super::{Checksum, Code, Kernel, Targets};
 use crate::Unsupported;
 
 /// The largest number of integer arguments of [`Call::Integer`]; on some machines the last ones do
@@ -61,7 +62,7 @@ pub enum Call {
 /// Returns the kernel of a call; one operation is a call with its return.
 ///
 /// # Errors
-/// More arguments or a greater depth than there is a kernel for, or none written for this processor.
+/// More arguments or a greater depth than there is a kernel for, or none written for this architecture.
 pub fn call(call: Call) -> Result<Kernel, Unsupported> {
     match call {
         Call::Integer(arguments) if arguments > MAX_ARGUMENTS => {
@@ -73,7 +74,7 @@ pub fn call(call: Call) -> Result<Kernel, Unsupported> {
         Call::RecursionByChance { depth, .. } => within(depth, MAX_DEPTH_BY_CHANCE)?,
         _ => {}
     }
-    let mut code = machine::call(call)?;
+    let mut code = code_of(call)?;
     // A call and its return are two taken branches; no core executes more than two per cycle.
     let floor_cycles = 0.8;
     Ok(match call {
@@ -107,6 +108,24 @@ pub fn call(call: Call) -> Result<Kernel, Unsupported> {
                 floor_cycles,
             )
         }
+    })
+}
+
+fn code_of(call: Call) -> Result<Code, Unsupported> {
+    Ok(match call {
+        Call::Integer(arguments) => code::INTEGERS[arguments as usize],
+        Call::Double => code::DOUBLE,
+        Call::EightDoubles => code::EIGHT_DOUBLES,
+        Call::StructArgument16 => code::STRUCT_ARGUMENT_16,
+        Call::StructArgument64 => code::STRUCT_ARGUMENT_64,
+        Call::StructReturn16 => code::STRUCT_RETURN_16,
+        Call::StructReturn64 => code::STRUCT_RETURN_64,
+        Call::Pointer => code::POINTER,
+        Call::PointerByTable(_) => code::POINTER_BY_TABLE,
+        Call::LinkageStub => code::linkage_stub()?,
+        Call::Virtual => code::VIRTUAL,
+        Call::Recursion(_) => code::RECURSION,
+        Call::RecursionByChance { .. } => code::RECURSION_BY_CHANCE,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Pointer chases: each load gets its address from the load before it, so that nothing can be
 //! fetched ahead of time.
 
+mod code;
 mod route;
 #[cfg(test)]
 mod tests;
@@ -8,7 +9,7 @@ mod tests;
 use std::cell::Cell;
 use std::hint::black_box;
 
-use super::{Line, WORDS_PER_LINE, Work, machine, share_of_most_frequent};
+use super::{Code, Entry, Line, WORDS_PER_LINE, Work, machine, share_of_most_frequent};
 use crate::Unsupported;
 use crate::memory::Memory;
 
@@ -49,7 +50,7 @@ pub struct Chase {
     memory: Memory,
     route: Route,
     sequence: Sequence,
-    entry: machine::Entry,
+    entry: Entry,
     operations_per_turn: u64,
     chains: usize,
     /// The position where the first chain begins.
@@ -67,10 +68,10 @@ impl Chase {
     /// Lays a cycle along this route into the memory, for this many chains.
     ///
     /// # Errors
-    /// `Unsupported` when there is no kernel for this processor or for this many chains, or when
-    /// the memory is too small for the route.
+    /// `Unsupported` when there is no kernel for this many chains, or when the memory is too small
+    /// for the route.
     pub fn new(memory: Memory, route: Route, chains: usize) -> Result<Self, Unsupported> {
-        let code = machine::chase(chains)?;
+        let code = code::code(chains)?;
         if route.bytes > memory.bytes() || route.lines() < chains {
             return Err(Unsupported::new(format!(
                 "{chains} chains through {} lines in {} bytes do not fit into {} bytes of memory",
@@ -101,7 +102,7 @@ impl Chase {
     /// # Errors
     /// As [`Chase::new`].
     pub fn set_chains(&mut self, chains: usize, first: usize) -> Result<(), Unsupported> {
-        let code = machine::chase(chains)?;
+        let code = code::code(chains)?;
         if self.lines() < chains {
             return Err(no_such_chains(chains));
         }
@@ -124,7 +125,7 @@ impl Chase {
     /// How many loads in a row, in the machine code of one turn of one chain, each load from the
     /// address that the one before returned: counted in the code that is run.
     pub fn loads_in_a_row(&self) -> usize {
-        machine::loads_in_a_row(self.entry)
+        machine::chase::loads_in_a_row(self.entry)
     }
 
     /// The route of the cycle.
@@ -358,7 +359,7 @@ impl Work for Chase {
 }
 
 /// The reason why there is no chase of this many chains.
-pub(super) fn no_such_chains(chains: usize) -> Unsupported {
+fn no_such_chains(chains: usize) -> Unsupported {
     Unsupported::new(format!(
         "a chase has 1 to 12, 16, 24 or 32 chains and no more than lines, not {chains}"
     ))

@@ -38,7 +38,7 @@ impl Filler {
     /// Bytes of one filler instruction.
     pub const fn instruction_bytes(self) -> usize {
         match self {
-            Self::Nop => machine::NOP_BYTES,
+            Self::Nop => machine::written::NOP_BYTES,
             Self::Add => ADDITION,
         }
     }
@@ -84,7 +84,7 @@ impl Fetch {
         }
         let blocks = bytes / Self::BLOCK;
         Ok(Self {
-            code: Written::new(&machine::fetch(filler, blocks)?)?,
+            code: Written::new(&machine::written::fetch(filler, blocks))?,
             filler,
             blocks: blocks as u64,
         })

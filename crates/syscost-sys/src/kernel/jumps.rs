@@ -53,7 +53,7 @@ impl Jumps {
             return Err(Unsupported::new(reason));
         }
         Ok(Self {
-            code: Written::new(&machine::jumps(path, blocks)?)?,
+            code: Written::new(&machine::written::jumps(path, blocks))?,
             path,
             blocks: blocks as u64,
         })

@@ -7,13 +7,9 @@
 //! [`Kernel::expected`] computes in another way, in Rust, what that must be: the evidence that every
 //! operation happened.
 //!
-//! Every function here exists on every target; where the processor has no such instruction, or no
-//! kernel has been written yet, it returns [`Unsupported`](crate::Unsupported) with the reason.
+//! Every function here exists on every target; where the processor has no such instruction, it
+//! returns [`Unsupported`](crate::Unsupported) with the reason.
 #![allow(unsafe_code)] // entering assembly is the purpose of this module
-#![cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
-    allow(dead_code)
-)]
 
 mod arithmetic;
 mod atomic;
@@ -24,6 +20,7 @@ mod empty_loop;
 mod fetch;
 mod forward;
 mod jumps;
+mod shell;
 mod stream;
 mod table;
 mod vector;
@@ -32,10 +29,6 @@ mod written;
 
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
-#[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
-    path = "other.rs"
-)]
 mod machine;
 
 #[cfg(test)]
@@ -58,6 +51,9 @@ pub use vector::{Simd, VectorOperation, vector};
 pub use window::{Walks, Window};
 pub use written::Turn;
 
+/// The function type of a kernel's entry.
+type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
+
 /// Measured instructions, ready to run.
 ///
 /// It owns the memory that its instructions work on and is therefore for one thread at a time.
@@ -70,7 +66,7 @@ pub struct Kernel {
     /// The fewest core cycles that one operation can plausibly take on any core made so far. A result below
     /// it means that the operation was not executed.
     pub floor_cycles: f64,
-    entry: machine::Entry,
+    entry: Entry,
     data: Box<[Line]>,
     checksum: Checksum,
     /// Turns executed so far: a kernel with a table continues where it stopped, so that short runs do not
@@ -175,7 +171,7 @@ enum Closed {
 /// The machine code of a kernel, as an architecture's module provides it.
 #[derive(Debug, Clone, Copy)]
 struct Code {
-    entry: machine::Entry,
+    entry: Entry,
     /// Operations in one turn.
     operations: u64,
     /// Independent chains, among which the operations are shared evenly.

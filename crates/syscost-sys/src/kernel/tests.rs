@@ -23,8 +23,10 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
     all.extend(
         Atomic::ALL.map(|operation| (format!("atomic {}", operation.name()), atomic(operation))),
     );
-    all.extend(LoopShape::ALL.map(|shape| (format!("loop {}", shape.name()), empty_loop(shape))));
-    all.extend(Forward::ALL.map(|kind| (format!("forward {}", kind.name()), forward(kind))));
+    all.extend(
+        LoopShape::ALL.map(|shape| (format!("loop {}", shape.name()), Ok(empty_loop(shape)))),
+    );
+    all.extend(Forward::ALL.map(|kind| (format!("forward {}", kind.name()), Ok(forward(kind)))));
     all.extend([1, 10, 100].map(|adds| (format!("chain {adds}"), dependent_adds(adds))));
     let directions = [
         Directions::Taken,
@@ -37,7 +39,7 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
     let branches = branches.into_iter().chain(directions.map(Branch::OnBit));
     let branches = branches.chain(directions.map(Branch::OnLoad));
     let branches = branches.chain(targets.map(Branch::IndirectByTable));
-    all.extend(branches.map(|kind| (format!("{kind:?}"), branch(kind))));
+    all.extend(branches.map(|kind| (format!("{kind:?}"), Ok(branch(kind)))));
     let calls = (0..=MAX_ARGUMENTS)
         .map(Call::Integer)
         .chain([1, 8, 64, 256, MAX_DEPTH].map(Call::Recursion));
@@ -70,13 +72,12 @@ fn every_kernel_returns_its_checksum_for_no_one_and_many_turns() {
 
 #[test]
 fn tables_are_walked_on_and_around_over_several_runs() {
-    for made in [
+    for kernel in [
         branch(Branch::OnBit(Directions::Random(11))),
         branch(Branch::OnLoad(Directions::Random(14))),
         branch(Branch::IndirectByTable(Targets::Random(12))),
-        call(Call::PointerByTable(Targets::Random(13))),
+        call(Call::PointerByTable(Targets::Random(13))).expect("written for both architectures"),
     ] {
-        let Ok(kernel) = made else { continue };
         let lap = 1 << 15;
         let mut seen = Vec::new();
         for turns in [lap / 2 - 1, lap, 5, 3 * lap + 1, 1000] {
@@ -171,8 +172,7 @@ fn calls_past_the_limits_are_refused_with_the_limit() {
     }
 }
 
-/// On processors with kernels, one is missing only if the processor lacks the instructions.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// A kernel is missing only if the processor lacks the instructions.
 #[test]
 fn only_operations_without_an_instruction_are_unsupported() {
     let excuses = [

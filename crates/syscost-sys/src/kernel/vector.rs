@@ -86,11 +86,11 @@ impl VectorOperation {
 /// # Errors
 /// This processor lacks these instructions (detected at run time).
 pub fn vector(simd: Simd, operation: VectorOperation, shape: Shape) -> Result<Kernel, Unsupported> {
-    let code = machine::vector(simd, operation, shape)?;
+    let [latency, throughput] = machine::vector::vector(simd, operation)?;
     let one = 1_f64.to_bits();
-    let floor_cycles = match shape {
-        Shape::Latency => 1.5,
-        Shape::Throughput => 0.12,
+    let (code, floor_cycles) = match shape {
+        Shape::Latency => (latency, 1.5),
+        Shape::Throughput => (throughput, 0.12),
     };
     // Every lane counts the operations; exact until 2^53.
     let checksum = Checksum::PerTurn(code.operations * simd.lanes());

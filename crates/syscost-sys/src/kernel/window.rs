@@ -164,7 +164,7 @@ impl Window {
             return Err(Unsupported::new(reason));
         }
         Ok(Self {
-            code: Written::new(&machine::window(fillers, STEPS)?)?,
+            code: Written::new(&machine::written::window(fillers, STEPS))?,
             walks,
             fillers,
         })

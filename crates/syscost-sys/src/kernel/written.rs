@@ -3,7 +3,7 @@
 use std::mem::transmute;
 use std::{ptr, slice};
 
-use super::machine;
+use super::{Entry, machine};
 use crate::memory::{Memory, Pages};
 use crate::{Unsupported, cold_code, os};
 
@@ -26,7 +26,7 @@ impl Written {
             slice::from_raw_parts(memory.start(), code.len())
         };
         // No instruction cache may still hold what was at these addresses before.
-        cold_code::evict(copy)?;
+        cold_code::evict(copy);
         let bytes = memory.bytes();
         os::make_executable(memory.start(), bytes).map_err(|cause| {
             Unsupported::new(format!(
@@ -38,9 +38,9 @@ impl Written {
 
     /// The entry of the code, which must keep to the calling convention of kernels.
     #[inline]
-    pub(super) fn entry(&self) -> machine::Entry {
+    pub(super) fn entry(&self) -> Entry {
         // SAFETY: the memory begins with code; calling it remains unsafe.
-        unsafe { transmute::<*mut u8, machine::Entry>(self.memory.start()) }
+        unsafe { transmute::<*mut u8, Entry>(self.memory.start()) }
     }
 
     /// The memory that the code lies in, which can only be read and executed.
@@ -98,7 +98,7 @@ pub struct Turn {
 
 impl Turn {
     /// Instructions that count turns.
-    pub const COUNTING: usize = machine::COUNTING;
+    pub const COUNTING: usize = machine::written::COUNTING;
 
     /// Follows the code from its beginning to its first jump back, and from there until it jumps back again.
     fn read(code: &[u8]) -> Result<Self, Unsupported> {
@@ -123,7 +123,7 @@ impl Turn {
             }
         };
         loop {
-            let read = code.get(at..).and_then(machine::decode);
+            let read = code.get(at..).and_then(machine::written::decode);
             let (length, does) = read.ok_or_else(|| {
                 Unsupported::new(format!(
                     "an unknown instruction at byte {at} of written code"

@@ -4,8 +4,6 @@
 //! number -1 ends it. Results are stored in the log.
 #![allow(unsafe_code)] // the program's own instructions, in assembly
 
-use crate::Unsupported;
-
 /// Bytes of an entry.
 pub(super) const BYTES: usize = 64;
 
@@ -37,12 +35,10 @@ pub(super) const ZEROS_BYTES: u64 = 0x4000;
 
 /// Offset of the command: how many turns lead in, and how many are timed.
 pub(super) const COMMAND: usize = ZEROS;
-#[cfg(target_os = "linux")]
 const TIMED: usize = COMMAND + 8;
 
 /// Offsets of the readings at the beginning and the end.
 pub(super) const STARTED: usize = ZEROS + 0x10;
-#[cfg(target_os = "linux")]
 const ENDED: usize = STARTED + 8;
 
 /// Offset of the last answer.
@@ -67,7 +63,7 @@ pub(super) const REQUIRED: u64 = 1 << 5;
 
 // rbx: the data; r12: turns left; r13: the entry; r14: the log; r15: the last
 // result; rbp: the last child.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
     ".pushsection .rodata.syscost_lean, \"a\", @progbits",
     ".hidden syscost_lean_begin",
@@ -220,7 +216,7 @@ std::arch::global_asm!(
 
 // x19: the data; x20: turns left; x21: the entry; x22: the log; x23: the last child; x24: where
 // turns return to; x25: flags.
-#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
+#[cfg(target_arch = "aarch64")]
 std::arch::global_asm!(
     ".pushsection .rodata.syscost_lean, \"a\", @progbits",
     ".p2align 2",
@@ -373,28 +369,12 @@ std::arch::global_asm!(
 );
 
 /// The instructions.
-///
-/// # Errors
-/// None are written for this processor.
-#[cfg(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(super) fn get() -> Result<&'static [u8], Unsupported> {
+pub(super) fn get() -> &'static [u8] {
     unsafe extern "C" {
         static syscost_lean_begin: u8;
         static syscost_lean_end: u8;
     }
     let (begin, end) = (&raw const syscost_lean_begin, &raw const syscost_lean_end);
     // SAFETY: both labels are in one section of constants, the end after the beginning.
-    Ok(unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) })
-}
-
-/// As above.
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-pub(super) fn get() -> Result<&'static [u8], Unsupported> {
-    Err(Unsupported::new("no program is written for this processor"))
+    unsafe { std::slice::from_raw_parts(begin, end.addr() - begin.addr()) }
 }

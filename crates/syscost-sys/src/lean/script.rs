@@ -250,7 +250,7 @@ pub(super) fn image(data: &[u8]) -> Result<Vec<u8>, Unsupported> {
     let constants = [0; CONSTANTS_BYTES as usize];
     let segments = [
         segment(Access::Read, BASE + elf::headers(5), b"headers", 0),
-        segment(Access::ReadAndExecute, TEXT, code::get()?, 0),
+        segment(Access::ReadAndExecute, TEXT, code::get(), 0),
         segment(Access::Read, FIXED, b"constants that nothing changes", 0),
         segment(Access::ReadAndWrite, CONSTANTS, &constants, 0),
         segment(Access::ReadAndWrite, DATA, data, ZEROS_BYTES),

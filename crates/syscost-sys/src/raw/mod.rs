@@ -4,10 +4,8 @@
 //! ```
 //! use syscost_sys::raw::{Sysno, syscall0};
 //!
-//! if Sysno::GETPPID.is_present() {
-//!     // SAFETY: getppid takes nothing and touches no memory.
-//!     assert!(unsafe { syscall0(Sysno::GETPPID) } >= 0);
-//! }
+//! // SAFETY: getppid takes nothing and touches no memory.
+//! assert!(unsafe { syscall0(Sysno::GETPPID) } >= 0);
 //! ```
 
 mod call;

@@ -12,15 +12,12 @@ macro_rules! table {
         #[allow(missing_docs)] // the name says it; the call is documented in section 2 of the manual
         impl Sysno {
             $(
-                #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
                 pub const $common: Sysno = Sysno::new(stringify!($common_number), Some(libc::$common_number));
-                #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-                pub const $common: Sysno = Sysno::new(stringify!($common_number), None);
             )*
             $(
-                #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+                #[cfg(target_arch = "x86_64")]
                 pub const $old: Sysno = Sysno::new(stringify!($old_number), Some(libc::$old_number));
-                #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+                #[cfg(not(target_arch = "x86_64"))]
                 pub const $old: Sysno = Sysno::new(stringify!($old_number), None);
             )*
 

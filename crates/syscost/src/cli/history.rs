@@ -1,7 +1,10 @@
 //! Arguments of `history`.
 
+use std::time::Duration;
+
 use clap::{ArgGroup, Args, Subcommand};
 use jiff::{SignedDuration, Timestamp, civil, tz::TimeZone};
+use syscost_results::row_name;
 
 use super::Format;
 
@@ -106,15 +109,8 @@ fn moment(text: &str) -> Result<Timestamp, String> {
 
 fn age(text: &str) -> Result<SignedDuration, String> {
     let wrong = || "give a number and h, d or w, e.g. 90d".to_owned();
-    let unit = text.chars().next_back().ok_or_else(wrong)?;
-    let hours = match unit {
-        'h' => 1,
-        'd' => 24,
-        'w' => 7 * 24,
-        _ => return Err(wrong()),
-    };
-    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    Ok(SignedDuration::from_hours(i64::from(number) * hours))
+    let ns = row_name::nanoseconds(text).ok_or_else(wrong)?;
+    SignedDuration::try_from(Duration::from_nanos(ns)).map_err(|_| wrong())
 }
 
 #[cfg(test)]

@@ -2,22 +2,16 @@
 
 use std::time::Duration;
 
+use syscost_results::row_name::nanoseconds;
+
+/// Longer than anybody would wait.
+const LIMIT: Duration = Duration::from_secs(1_000_000);
+
 /// Parses a time: a number of seconds, or of another unit that follows it.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    const UNITS: [(&str, f64); 6] = [
-        ("ms", 1e-3),
-        ("min", 60.0),
-        ("m", 60.0),
-        ("h", 3600.0),
-        ("s", 1.0),
-        ("", 1.0),
-    ];
-    let found = UNITS.iter().find_map(|(unit, factor)| {
-        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        Some(number * factor)
-    });
-    match found {
-        Some(seconds) if seconds > 0.0 && seconds < 1e6 => Ok(Duration::from_secs_f64(seconds)),
+    let ns = nanoseconds(text).or_else(|| nanoseconds(&format!("{text}s")));
+    match ns.map(Duration::from_nanos) {
+        Some(time) if !time.is_zero() && time < LIMIT => Ok(time),
         Some(_) | None => {
             Err("give a positive number of seconds, or a time such as 90s, 1.5m or 2h".to_owned())
         }
@@ -39,10 +33,12 @@ mod tests {
             ("1.5 min", 90_000),
             ("2h", 7_200_000),
             ("250ms", 250),
+            ("1e3", 1_000_000),
+            ("1d", 86_400_000),
         ] {
             assert_eq!(seconds(text), Ok(Duration::from_millis(ms)), "{text}");
         }
-        for text in ["1d", "s", "m", "1e9h", "inf", "-1m"] {
+        for text in ["0", "12d", "1y", "s", "m", "1e9h", "inf", "-1m"] {
             assert!(seconds(text).is_err(), "{text}");
         }
     }

@@ -72,7 +72,7 @@ fn judge(machine: &Machine) -> Option<Judge> {
     let clock = RunClock::choose(&cpus).calibrate();
     let mut heard = noise::probe(&cpus, &clock, clock.grain_ticks(), LISTEN);
     let cores = super::doctor::cores_of(&mut heard, machine, &clock);
-    let probe = Probe::new(clock, cores.grain)?;
+    let probe = Probe::new(clock, cores.grain);
     Some(Judge::new(move |cpu| cores.is_ours(cpu, &probe)))
 }
 

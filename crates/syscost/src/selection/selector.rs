@@ -69,10 +69,10 @@ impl Parts {
     /// # Errors
     /// [`Failed::Usage`] when one of them is not a valid pattern.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, Failed> {
-        let split = text.strip_suffix('}').and_then(|text| text.split_once('{'));
-        let Some((id, case)) = split else {
+        let Some(case) = row_name::case(text) else {
             return Ok(None);
         };
+        let id = row_name::id(text);
         let parameters = case.split(',').map(|parameter| {
             Ok(Parameter {
                 text: parameter.to_owned(),

@@ -140,7 +140,7 @@ fn nearest<'n>(values: &[&'n str], wanted: &str) -> Vec<&'n str> {
 
 /// Parses a size, in bytes, or a time, in nanoseconds.
 fn amount(value: &str) -> Option<f64> {
-    let amount = syscost_params::size(value).or_else(|| syscost_params::nanoseconds(value));
+    let amount = row_name::size(value).or_else(|| row_name::nanoseconds(value));
     amount.map(|amount| amount as f64)
 }
 

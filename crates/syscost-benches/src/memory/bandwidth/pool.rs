@@ -30,7 +30,7 @@ pub(in crate::memory) struct Lent {
 impl Lent {
     /// A stream of the calling thread, which has to stay on its CPU.
     pub(in crate::memory) fn new(simd: Simd, course: Course) -> Result<Self, Failure> {
-        let cpu = cpu::current()?;
+        let cpu = cpu::current();
         // If the instructions were missing later, the arrays would be lost.
         supports(course.stream(), simd)?;
         let mut arrays = take(cpu);

@@ -170,7 +170,7 @@ impl Lead for Asking {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.cpu = cpu::current().ok();
+        self.cpu = Some(cpu::current());
         self.stored = self.watch.take().map(|watch| match watch {
             Ok(watch) => watch.count().map_err(|error| error.to_string()),
             Err(reason) => Err(reason.to_string()),
@@ -231,7 +231,7 @@ pub(super) fn team<'t>(
     let reply = |lines: &mut Arc<Lines>, _: &Stop| {
         Ok::<_, Failure>(Replying {
             answered: lines.reply(),
-            cpu: cpu::current().ok(),
+            cpu: Some(cpu::current()),
         })
     };
     let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), reply, |_| {})?;

@@ -30,7 +30,7 @@ impl Window {
         Ok(Self {
             gaps,
             unseen_switches: switches.saturating_sub(gaps.lost),
-            ran_on: cpu::current()?,
+            ran_on: cpu::current(),
         })
     }
 }

@@ -284,7 +284,7 @@ fn work<E>(
                 ended: stop.ticks,
                 operations,
                 led_in,
-                cpu: stop.cpu.or_else(|| cpu::current().ok()).unwrap_or(NOWHERE),
+                cpu: stop.cpu.unwrap_or_else(cpu::current),
                 is_shared: false,
             });
         }

@@ -55,10 +55,10 @@ impl Sentinel {
         cpu: u32,
         cores: &Cores,
     ) -> Result<Option<Self>, Failure> {
-        let probe = Probe::new(clock, cores.grain);
-        let (Some(alone), Some(probe)) = (cores.alone_or_alike(cpu), probe) else {
+        let Some(alone) = cores.alone_or_alike(cpu) else {
             return Ok(None);
         };
+        let probe = Probe::new(clock, cores.grain);
         let looks = looks_of_gate(&probe);
         let failed = |cause| Failure::of("make a pipe", cause);
         let (mut questions, ask): (PipeReader, PipeWriter) = pipe().map_err(failed)?;

@@ -33,10 +33,8 @@ pub struct Warp {
 /// threads of its own pinned to them.
 ///
 /// # Errors
-/// `Unsupported` when the target has no counter, both are the same processor, or pinning is
-/// refused.
+/// `Unsupported` when both are the same processor, or pinning is refused.
 pub fn measure_warp(cpu_a: u32, cpu_b: u32) -> Result<Warp, Unsupported> {
-    arch::cycle_counter()?;
     if cpu_a == cpu_b {
         return Err(Unsupported::new(
             "a processor cannot be compared with itself",

@@ -3,20 +3,9 @@
 //! Read-modify-write operations are single instructions where the processor has the Large System Extensions
 //! (from Armv8.1), else loops of exclusive loads and stores.
 
+use super::super::shell::cell;
 use super::super::{Atomic, Code};
-use super::kernel;
 use crate::Unsupported;
-
-/// A kernel whose turn consists of its body alone; the cell starts at 0 unless `prepare` changes it.
-macro_rules! cell {
-    ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
-     after [$($after:literal),*], finish [$($finish:literal),*]) => {
-        kernel! {
-            $name: $text, 64 times 1, chains 1,
-            prepare [$($prepare),*], body [$($body),*], after [$($after),*], finish [$($finish),*]
-        }
-    };
-}
 
 cell! { LOAD: "ldar", prepare [], body ["ldar x3, [x1]"], after ["add x20, x20, x3"], finish [] }
 cell! {

@@ -1,9 +1,7 @@
 //! Conditional and indirect branches.
 
+use super::super::shell::kernel;
 use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
-use super::super::{Branch, Code};
-use super::kernel;
-use crate::Unsupported;
 
 kernel! {
     TAKEN: "b.eq (taken, 16 bytes apart)", 64 times 1, chains 1,
@@ -64,15 +62,4 @@ kernel! {
     after ["and x2, x2, {mask}"],
     finish [],
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES - 1 }
-}
-
-pub(in super::super) fn branch(branch: Branch) -> Result<Code, Unsupported> {
-    Ok(match branch {
-        Branch::Taken => TAKEN,
-        Branch::NotTaken => NOT_TAKEN,
-        Branch::OnBit(_) => ON_BIT,
-        Branch::OnLoad(_) => ON_LOAD,
-        Branch::Indirect => INDIRECT,
-        Branch::IndirectByTable(_) => INDIRECT_BY_TABLE,
-    })
 }

@@ -2,25 +2,10 @@
 //!
 //! The procedure lies at label 7, after the kernel. The caller adds what it returns to the checksum.
 
+use super::super::Code;
+use super::super::shell::{caller, kernel};
 use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
-use super::super::{Call, Code};
-use super::kernel;
 use crate::Unsupported;
-
-/// A kernel with 32 calls per turn: `arguments`, the call, then `then`: what the caller does with the result.
-macro_rules! caller {
-    ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
-     call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]) => {
-        kernel! {
-            $name: $text, 32 times 1, chains 1,
-            prepare [$($prepare),*],
-            body [$($argument,)* $call, $($then),*],
-            after [],
-            finish [],
-            procedures [".p2align 6", "7:", $($procedure),*]
-        }
-    };
-}
 
 /// Calls with integer arguments 1, 2, 3…; returns the last, or 1.
 macro_rules! integers {
@@ -54,6 +39,12 @@ integers! {
     ["mov x0, 1", "mov x1, 2", "mov x2, 3", "mov x3, 4", "mov x4, 5", "mov x5, 6", "mov x6, 7", "mov x7, 8"],
     return "mov x0, x7"
 }
+
+/// By the number of arguments.
+pub(in super::super) const INTEGERS: [Code; 9] = [
+    INTEGER_0, INTEGER_1, INTEGER_2, INTEGER_3, INTEGER_4, INTEGER_5, INTEGER_6, INTEGER_7,
+    INTEGER_8,
+];
 
 /// Calls with floating-point arguments from memory. Sums alternate between four registers, so that
 /// the additions do not wait for each other.
@@ -169,35 +160,9 @@ kernel! {
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
 }
 
-pub(in super::super) fn call(call: Call) -> Result<Code, Unsupported> {
-    Ok(match call {
-        Call::Integer(0) => INTEGER_0,
-        Call::Integer(1) => INTEGER_1,
-        Call::Integer(2) => INTEGER_2,
-        Call::Integer(3) => INTEGER_3,
-        Call::Integer(4) => INTEGER_4,
-        Call::Integer(5) => INTEGER_5,
-        Call::Integer(6) => INTEGER_6,
-        Call::Integer(7) => INTEGER_7,
-        Call::Integer(8) => INTEGER_8,
-        Call::Integer(more) => {
-            return Err(Unsupported::new(format!("no kernel with {more} arguments")));
-        }
-        Call::Double => DOUBLE,
-        Call::EightDoubles => EIGHT_DOUBLES,
-        Call::StructArgument16 => STRUCT_ARGUMENT_16,
-        Call::StructArgument64 => STRUCT_ARGUMENT_64,
-        Call::StructReturn16 => STRUCT_RETURN_16,
-        Call::StructReturn64 => STRUCT_RETURN_64,
-        Call::Pointer => POINTER,
-        Call::PointerByTable(_) => POINTER_BY_TABLE,
-        Call::LinkageStub => {
-            return Err(Unsupported::new(
-                "no linkage stub has been written for aarch64 yet",
-            ));
-        }
-        Call::Virtual => VIRTUAL,
-        Call::Recursion(_) => RECURSION,
-        Call::RecursionByChance { .. } => RECURSION_BY_CHANCE,
-    })
+/// The kernel of [`Call::LinkageStub`](crate::kernel::Call::LinkageStub).
+pub(in super::super) fn linkage_stub() -> Result<Code, Unsupported> {
+    Err(Unsupported::new(
+        "no linkage stub has been written for aarch64 yet",
+    ))
 }

@@ -3,8 +3,8 @@
 //! The kernel's memory holds the start, then two operands (`d28`, `d29`), as bit patterns. A single
 //! chain is in register 0, twelve chains are in registers 16 to 27.
 
-use super::super::{Code, Kind, Operation, Shape};
-use super::{each, kernel};
+use super::super::shell::kernel;
+use super::each;
 use crate::Unsupported;
 
 /// All operations of one type, whose registers are `s` and `w`, or `d` and `x`.
@@ -91,33 +91,7 @@ operations! {
     "s", "w", ADD_32 ADDS_32 MULTIPLY_32 MULTIPLIES_32 DIVIDE_32 DIVIDES_32 FUSED_32 FUSEDS_32 ROOT_32 ROOTS_32
 }
 
-pub(super) fn arithmetic(
-    operation: Operation,
-    kind: Kind,
-    shape: Shape,
-) -> Result<Code, Unsupported> {
-    let [latency64, throughput64, latency32, throughput32] = match operation {
-        Operation::Add => [ADD_64, ADDS_64, ADD_32, ADDS_32],
-        Operation::Multiply => [MULTIPLY_64, MULTIPLIES_64, MULTIPLY_32, MULTIPLIES_32],
-        Operation::Divide => [DIVIDE_64, DIVIDES_64, DIVIDE_32, DIVIDES_32],
-        Operation::SquareRoot => [ROOT_64, ROOTS_64, ROOT_32, ROOTS_32],
-        Operation::FusedMultiplyAdd => [FUSED_64, FUSEDS_64, FUSED_32, FUSEDS_32],
-        Operation::Remainder | Operation::RemainderLong => {
-            return Err(Unsupported::new(
-                "no instruction: a floating remainder is a library's loop",
-            ));
-        }
-        Operation::DivideLong => {
-            return Err(Unsupported::new("floating divisions have no long form"));
-        }
-        Operation::And | Operation::Xor | Operation::Shift => {
-            return Err(Unsupported::new("bitwise operations are for integers"));
-        }
-    };
-    Ok(match (kind, shape) {
-        (Kind::F64, Shape::Latency) => latency64,
-        (Kind::F64, Shape::Throughput) => throughput64,
-        (_, Shape::Latency) => latency32,
-        (_, Shape::Throughput) => throughput32,
-    })
+/// Whether the processor has the fused operation.
+pub(in super::super) fn has_fused() -> Result<(), Unsupported> {
+    Ok(())
 }

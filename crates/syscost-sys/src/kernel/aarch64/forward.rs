@@ -1,8 +1,6 @@
 //! Loads of what was stored just before; the value goes through `x1`'s memory and `x3`.
 
-use super::super::{Code, Forward};
-use super::kernel;
-use crate::Unsupported;
+use super::super::shell::kernel;
 
 /// A chain of additions of `x4` to `x3`; `x5` points to the end of a cache line. The upper halves
 /// show which store a loaded value comes from.
@@ -26,13 +24,3 @@ chain! { NARROWER: "str x; ldr w; add x", ["str x3, [x1]", "ldr w3, [x1]"] }
 chain! { WIDER: "str w; ldr x; add x", ["str w3, [x1]", "ldr x3, [x1]"] }
 chain! { HALVES: "str w twice; ldr x; add x", ["str w3, [x1]", "str w6, [x1, 4]", "ldr x3, [x1]"] }
 chain! { ACROSS_LINES: "str x; ldr x (across a line's end); add x", ["str x3, [x5]", "ldr x3, [x5]"] }
-
-pub(in super::super) fn forward(forward: Forward) -> Result<Code, Unsupported> {
-    Ok(match forward {
-        Forward::Same => SAME,
-        Forward::Narrower => NARROWER,
-        Forward::Wider => WIDER,
-        Forward::Halves => HALVES,
-        Forward::AcrossLines => ACROSS_LINES,
-    })
-}

@@ -1,7 +1,7 @@
 //! The kernels for aarch64.
 //!
-//! Every kernel is a naked function of the C calling convention (AAPCS64), so that its text is
-//! exactly what is written here. Inside it:
+//! Every kernel is a naked function of the C calling convention (AAPCS64), whose text is exactly what is
+//! written here and in [`shell`](super::shell). Inside it:
 //!
 //! | Register | Holds |
 //! |---|---|
@@ -14,102 +14,51 @@
 //! All other registers are free except `x18`, which is the platform's, and `v8` to `v15`, which are
 //! the caller's.
 
-mod atomic;
-mod branch;
-mod call;
-mod chase;
-mod empty_loop;
-mod float;
-mod forward;
-mod integer;
-mod stream;
-mod vector;
-mod written;
+pub(super) mod atomic;
+pub(super) mod branch;
+pub(super) mod call;
+pub(super) mod chase;
+pub(super) mod empty_loop;
+pub(super) mod float;
+pub(super) mod forward;
+pub(super) mod integer;
+pub(super) mod stream;
+pub(super) mod vector;
+pub(super) mod written;
 
-use super::{Code, Kind, Operation, Shape};
-use crate::Unsupported;
+/// The architecture's name in messages.
+pub(super) const NAME: &str = "aarch64";
 
-pub(super) use atomic::atomic;
-pub(super) use branch::branch;
-pub(super) use call::call;
-pub(super) use chase::{chase, loads_in_a_row};
-pub(super) use empty_loop::empty_loop;
-pub(super) use forward::forward;
-pub(super) use integer::ADD_CHAIN;
-pub(super) use stream::stream;
-pub(super) use vector::vector;
-pub(super) use written::{COUNTING, NOP_BYTES, decode, fetch, jumps, window};
-
-/// The function type of a kernel's entry.
-pub(super) type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
-
-/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `x20`; `procedures` follow.
-macro_rules! function {
-    (
-        $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,
-        inside [$($inside:expr),* $(,)?],
-        procedures [$($procedure:expr),* $(,)?]
-        $(, operands { $($operand:tt)* })?
-    ) => {
-        const $name: $crate::kernel::Code = {
-            #[unsafe(naked)]
-            unsafe extern "C" fn entry(turns: u64, data: *mut u64, position: u64) -> u64 {
-                core::arch::naked_asm!(
-                    "stp x29, x30, [sp, -96]!",
-                    "stp x19, x20, [sp, 16]", "stp x21, x22, [sp, 32]", "stp x23, x24, [sp, 48]",
-                    "stp x25, x26, [sp, 64]", "stp x27, x28, [sp, 80]",
-                    "sub sp, sp, 128",
-                    "mov x19, x0",
-                    "mov x20, xzr",
-                    $($inside,)*
-                    "mov x0, x20",
-                    "add sp, sp, 128",
-                    "ldp x27, x28, [sp, 80]", "ldp x25, x26, [sp, 64]", "ldp x23, x24, [sp, 48]",
-                    "ldp x21, x22, [sp, 32]", "ldp x19, x20, [sp, 16]",
-                    "ldp x29, x30, [sp], 96",
-                    "ret",
-                    $($procedure,)*
-                    $($($operand)*)?
-                )
-            }
-            $crate::kernel::Code { entry, operations: $operations, chains: $chains, instructions: $text }
-        };
+/// Saves registers, takes memory and begins the checksum.
+macro_rules! enter {
+    () => {
+        "stp x29, x30, [sp, -96]!\n\
+         stp x19, x20, [sp, 16]\nstp x21, x22, [sp, 32]\nstp x23, x24, [sp, 48]\n\
+         stp x25, x26, [sp, 64]\nstp x27, x28, [sp, 80]\nsub sp, sp, 128\n\
+         mov x19, x0\nmov x20, xzr"
     };
 }
 
-/// Defines a kernel whose turn is `begin` once, `body` repeated, then `after` once. `times * per_body` is the
-/// number of operations in a turn; labels 4 to 9 are free for the body and procedures.
-macro_rules! kernel {
-    (
-        $name:ident: $text:expr, $times:literal times $per_body:literal, chains $chains:expr,
-        prepare [$($prepare:expr),* $(,)?],
-        $(begin [$($begin:expr),* $(,)?],)?
-        body [$($body:expr),* $(,)?],
-        after [$($after:expr),* $(,)?],
-        finish [$($finish:expr),* $(,)?]
-        $(, procedures [$($procedure:expr),* $(,)?])?
-        $(, operands { $($operand:tt)* })?
-    ) => {
-        $crate::kernel::machine::function! {
-            $name: $text, operations $times * $per_body, chains $chains,
-            inside [
-                $($prepare,)*
-                "cbz x19, 3f",
-                ".p2align 6",
-                "2:",
-                $($($begin,)*)?
-                concat!(".rept ", $times),
-                $($body,)*
-                ".endr",
-                $($after,)*
-                "subs x19, x19, 1",
-                "b.ne 2b",
-                "3:",
-                $($finish,)*
-            ],
-            procedures [$($($procedure),*)?]
-            $(, operands { $($operand)* })?
-        }
+/// Returns the checksum.
+macro_rules! leave {
+    () => {
+        "mov x0, x20\nadd sp, sp, 128\n\
+         ldp x27, x28, [sp, 80]\nldp x25, x26, [sp, 64]\nldp x23, x24, [sp, 48]\n\
+         ldp x21, x22, [sp, 32]\nldp x19, x20, [sp, 16]\nldp x29, x30, [sp], 96\nret"
+    };
+}
+
+/// Goes on at label 3 if there is no turn.
+macro_rules! skip {
+    () => {
+        "cbz x19, 3f"
+    };
+}
+
+/// Goes back to label 2 if there is another turn.
+macro_rules! again {
+    () => {
+        "subs x19, x19, 1\nb.ne 2b"
     };
 }
 
@@ -131,16 +80,5 @@ macro_rules! each {
     };
 }
 
-use {each, function, kernel};
-
-/// The code of an arithmetic operation.
-pub(super) fn arithmetic(
-    operation: Operation,
-    kind: Kind,
-    shape: Shape,
-) -> Result<Code, Unsupported> {
-    match kind {
-        Kind::I32 | Kind::I64 => integer::arithmetic(operation, kind, shape),
-        Kind::F32 | Kind::F64 => float::arithmetic(operation, kind, shape),
-    }
-}
+use each;
+pub(super) use {again, enter, leave, skip};

@@ -9,8 +9,8 @@
 //!
 //! A block is 1024 bytes of each array. Eight vectors of it make a group, whose loads come before its stores.
 
+use super::super::shell::function;
 use super::super::{Code, Simd, Stream};
-use super::function;
 use crate::Unsupported;
 
 /// Eight vectors in pairs, loaded from or stored to `$at` by this instruction, in these registers.

@@ -2,8 +2,9 @@
 //!
 //! Every lane of every chain counts operations in steps of 1.0; `finish` adds all lanes.
 
-use super::super::{Code, Shape, Simd, VectorOperation};
-use super::{each, kernel};
+use super::super::shell::kernel;
+use super::super::{Code, Simd, VectorOperation};
+use super::each;
 use crate::Unsupported;
 
 /// One chain in `v16`, or twelve. With one chain the other registers stay 0, so that the sum is the
@@ -33,20 +34,18 @@ vector! { ADDS: "fadd v.2d, v.2d, v.2d", 20 times 12, each!(vector: "fadd \\r, \
 vector! { FUSED: "fmla v.2d, v.2d, v.2d (chain through the sum)", 64 times 1, "fmla v16.2d, v28.2d, v29.2d" }
 vector! { FUSEDS: "fmla v.2d, v.2d, v.2d", 20 times 12, each!(vector: "fmla \\r, v28.2d, v29.2d") }
 
+/// The kernels of latency and of throughput.
 pub(in super::super) fn vector(
     simd: Simd,
     operation: VectorOperation,
-    shape: Shape,
-) -> Result<Code, Unsupported> {
+) -> Result<[Code; 2], Unsupported> {
     if simd != Simd::Neon {
         return Err(Unsupported::new(
             "SSE and AVX are of x86-64; this is aarch64",
         ));
     }
-    Ok(match (operation, shape) {
-        (VectorOperation::Add, Shape::Latency) => ADD,
-        (VectorOperation::Add, Shape::Throughput) => ADDS,
-        (VectorOperation::FusedMultiplyAdd, Shape::Latency) => FUSED,
-        (VectorOperation::FusedMultiplyAdd, Shape::Throughput) => FUSEDS,
+    Ok(match operation {
+        VectorOperation::Add => [ADD, ADDS],
+        VectorOperation::FusedMultiplyAdd => [FUSED, FUSEDS],
     })
 }

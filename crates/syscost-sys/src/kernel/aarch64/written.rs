@@ -3,7 +3,6 @@
 
 use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
-use crate::Unsupported;
 
 /// Bytes of an instruction that does nothing.
 pub(in super::super) const NOP_BYTES: usize = size_of::<u32>();
@@ -45,7 +44,7 @@ fn repeated(prepare: &[u32], body: &[u32], finish: &[u32]) -> Vec<u8> {
     code.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsupported> {
+pub(in super::super) fn jumps(path: Path, blocks: usize) -> Vec<u8> {
     let mut block = vec![ADD_X9];
     let rest = match path {
         Path::Jumps => {
@@ -55,10 +54,10 @@ pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsu
         Path::Straight => NOP,
     };
     block.resize(Jumps::SPACING / size_of::<u32>(), rest);
-    Ok(repeated(&[MOV_X9_0], &block.repeat(blocks), &[MOV_X0_X9]))
+    repeated(&[MOV_X9_0], &block.repeat(blocks), &[MOV_X0_X9])
 }
 
-pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Result<Vec<u8>, Unsupported> {
+pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Vec<u8> {
     // x9 sums the numbers of the blocks; these seven registers count the additions within them.
     let registers = 1..=7_u32;
     let zero = registers.clone().map(|register| 0xD280_0000 | register); // mov xN, 0
@@ -82,10 +81,10 @@ pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Result<Vec<u8>, 
         body.push(0x9140_0129 | (number >> 12) << 10); // add x9, x9, the others, lsl 12
         body.extend(&rest);
     }
-    Ok(repeated(&prepare, &body, &finish))
+    repeated(&prepare, &body, &finish)
 }
 
-pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, Unsupported> {
+pub(in super::super) fn window(fillers: usize, steps: usize) -> Vec<u8> {
     let prepare = [
         0xF940_0029, // ldr x9, [x1]
         0xF940_042A, // ldr x10, [x1, 8]
@@ -101,7 +100,7 @@ pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, 
     step.extend(std::iter::repeat_n(NOP, fillers));
     step.push(0xF940_014A); // ldr x10, [x10]
     step.extend(std::iter::repeat_n(NOP, fillers));
-    Ok(repeated(&prepare, &step.repeat(steps), &finish))
+    repeated(&prepare, &step.repeat(steps), &finish)
 }
 
 /// The length and the effect of the first of these instructions, which must be one of those above.
@@ -145,7 +144,7 @@ mod tests {
     #[test]
     fn a_window_holds_as_many_instructions_as_asked_after_each_load() {
         for (fillers, steps) in [(0, 1), (1, 4), (64, 4), (4096, 2)] {
-            let code = window(fillers, steps).unwrap();
+            let code = window(fillers, steps);
             let words: Vec<u32> = code
                 .chunks_exact(4)
                 .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))

@@ -1,13 +1,13 @@
 //! What executes a stream: machine code of our own, or the C library.
 
-use super::super::{Simd, machine};
+use super::super::{Entry, Simd, machine};
 use super::Stream;
 use crate::Unsupported;
 
 /// How a stream is executed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Engine {
-    Assembly(machine::Entry),
+    Assembly(Entry),
     Memset,
     Memcpy,
 }
@@ -26,7 +26,7 @@ pub(super) fn engine(stream: Stream, simd: Simd) -> Result<(Engine, &'static str
         Stream::Memset => (Engine::Memset, "memset"),
         Stream::Memcpy => (Engine::Memcpy, "memcpy"),
         _ => {
-            let code = machine::stream(stream, simd)?;
+            let code = machine::stream::stream(stream, simd)?;
             (Engine::Assembly(code.entry), code.instructions)
         }
     })

@@ -1,19 +1,8 @@
 //! Atomic operations; `rsi` points to the cell, on a line of its own.
 
+use super::super::shell::cell;
 use super::super::{Atomic, Code};
-use super::kernel;
 use crate::Unsupported;
-
-/// A kernel whose turn consists of its body alone; the cell starts at 0 unless `prepare` changes it.
-macro_rules! cell {
-    ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
-     after [$($after:literal),*], finish [$($finish:literal),*]) => {
-        kernel! {
-            $name: $text, 64 times 1, chains 1,
-            prepare [$($prepare),*], body [$($body),*], after [$($after),*], finish [$($finish),*]
-        }
-    };
-}
 
 cell! { LOAD: "mov r64, m64", prepare [], body ["mov rax, [rsi]"], after ["add r12, rax"], finish [] }
 cell! {

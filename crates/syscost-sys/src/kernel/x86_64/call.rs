@@ -4,27 +4,10 @@
 
 use std::sync::atomic::AtomicU64;
 
+use super::super::Code;
+use super::super::shell::{caller, kernel};
 use super::super::table::{TABLE_BYTES, TABLE_OFFSET};
-use super::super::{Call, Code};
-use super::kernel;
 use crate::Unsupported;
-
-/// A kernel with 32 calls per turn: `arguments`, the call, then `then`: what the caller does with the result.
-macro_rules! caller {
-    ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
-     call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]
-     $(, operands { $($operand:tt)* })?) => {
-        kernel! {
-            $name: $text, 32 times 1, chains 1,
-            prepare [$($prepare),*],
-            body [$($argument,)* $call, $($then),*],
-            after [],
-            finish [],
-            procedures [".p2align 6", "7:", $($procedure),*]
-            $(, operands { $($operand)* })?
-        }
-    };
-}
 
 /// Calls with integer arguments 1, 2, 3…; returns the last, or 1.
 macro_rules! integers {
@@ -70,6 +53,12 @@ integers! {
     ],
     then ["add rsp, 16", "add r12, rax"], return "mov rax, [rsp + 16]"
 }
+
+/// By the number of arguments.
+pub(in super::super) const INTEGERS: [Code; 9] = [
+    INTEGER_0, INTEGER_1, INTEGER_2, INTEGER_3, INTEGER_4, INTEGER_5, INTEGER_6, INTEGER_7,
+    INTEGER_8,
+];
 
 /// Calls with floating-point arguments from memory. Sums alternate between four registers, so that
 /// the additions do not wait for each other.
@@ -209,31 +198,7 @@ kernel! {
     operands { offset = const TABLE_OFFSET, mask = const TABLE_BYTES / 8 - 1 }
 }
 
-pub(in super::super) fn call(call: Call) -> Result<Code, Unsupported> {
-    Ok(match call {
-        Call::Integer(0) => INTEGER_0,
-        Call::Integer(1) => INTEGER_1,
-        Call::Integer(2) => INTEGER_2,
-        Call::Integer(3) => INTEGER_3,
-        Call::Integer(4) => INTEGER_4,
-        Call::Integer(5) => INTEGER_5,
-        Call::Integer(6) => INTEGER_6,
-        Call::Integer(7) => INTEGER_7,
-        Call::Integer(8) => INTEGER_8,
-        Call::Integer(more) => {
-            return Err(Unsupported::new(format!("no kernel with {more} arguments")));
-        }
-        Call::Double => DOUBLE,
-        Call::EightDoubles => EIGHT_DOUBLES,
-        Call::StructArgument16 => STRUCT_ARGUMENT_16,
-        Call::StructArgument64 => STRUCT_ARGUMENT_64,
-        Call::StructReturn16 => STRUCT_RETURN_16,
-        Call::StructReturn64 => STRUCT_RETURN_64,
-        Call::Pointer => POINTER,
-        Call::PointerByTable(_) => POINTER_BY_TABLE,
-        Call::LinkageStub => LINKAGE_STUB,
-        Call::Virtual => VIRTUAL,
-        Call::Recursion(_) => RECURSION,
-        Call::RecursionByChance { .. } => RECURSION_BY_CHANCE,
-    })
+/// The kernel of [`Call::LinkageStub`](crate::kernel::Call::LinkageStub).
+pub(in super::super) fn linkage_stub() -> Result<Code, Unsupported> {
+    Ok(LINKAGE_STUB)
 }

@@ -3,8 +3,8 @@
 //! The kernel's memory holds the start, then two operands (`xmm14`, `xmm15`), as bit patterns. The
 //! upper halves of 32-bit patterns are zero, and stay so.
 
-use super::super::{Code, Kind, Operation, Shape};
-use super::{each, kernel};
+use super::super::shell::kernel;
+use super::each;
 use crate::Unsupported;
 
 /// A kernel of one chain in `xmm0`.
@@ -108,36 +108,11 @@ operations! {
     ADD_32 ADDS_32 MULTIPLY_32 MULTIPLIES_32 DIVIDE_32 DIVIDES_32 FUSED_32 FUSEDS_32 ROOT_32 ROOTS_32
 }
 
-pub(super) fn arithmetic(
-    operation: Operation,
-    kind: Kind,
-    shape: Shape,
-) -> Result<Code, Unsupported> {
-    let [latency64, throughput64, latency32, throughput32] = match operation {
-        Operation::Add => [ADD_64, ADDS_64, ADD_32, ADDS_32],
-        Operation::Multiply => [MULTIPLY_64, MULTIPLIES_64, MULTIPLY_32, MULTIPLIES_32],
-        Operation::Divide => [DIVIDE_64, DIVIDES_64, DIVIDE_32, DIVIDES_32],
-        Operation::SquareRoot => [ROOT_64, ROOTS_64, ROOT_32, ROOTS_32],
-        Operation::FusedMultiplyAdd if std::arch::is_x86_feature_detected!("fma") => {
-            [FUSED_64, FUSEDS_64, FUSED_32, FUSEDS_32]
-        }
-        Operation::FusedMultiplyAdd => return Err(Unsupported::new("this processor has no FMA3")),
-        Operation::Remainder | Operation::RemainderLong => {
-            return Err(Unsupported::new(
-                "no instruction: a floating remainder is a library's loop",
-            ));
-        }
-        Operation::DivideLong => {
-            return Err(Unsupported::new("floating divisions have no long form"));
-        }
-        Operation::And | Operation::Xor | Operation::Shift => {
-            return Err(Unsupported::new("bitwise operations are for integers"));
-        }
-    };
-    Ok(match (kind, shape) {
-        (Kind::F64, Shape::Latency) => latency64,
-        (Kind::F64, Shape::Throughput) => throughput64,
-        (_, Shape::Latency) => latency32,
-        (_, Shape::Throughput) => throughput32,
-    })
+/// Whether the processor has the fused operation.
+pub(in super::super) fn has_fused() -> Result<(), Unsupported> {
+    if std::arch::is_x86_feature_detected!("fma") {
+        Ok(())
+    } else {
+        Err(Unsupported::new("this processor has no FMA3"))
+    }
 }

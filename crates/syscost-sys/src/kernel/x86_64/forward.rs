@@ -1,8 +1,6 @@
 //! Loads of what was stored just before; the value goes through `rsi`'s memory and `rax`.
 
-use super::super::{Code, Forward};
-use super::kernel;
-use crate::Unsupported;
+use super::super::shell::kernel;
 
 /// A chain of additions of `r8` to `rax`. The upper halves show which store a loaded value comes from.
 macro_rules! chain {
@@ -30,14 +28,4 @@ chain! {
 chain! {
     ACROSS_LINES: "mov m64, r64; mov r64, m64 (across a line's end); add r64, r64",
     ["mov [rsi + 60], rax", "mov rax, [rsi + 60]"]
-}
-
-pub(in super::super) fn forward(forward: Forward) -> Result<Code, Unsupported> {
-    Ok(match forward {
-        Forward::Same => SAME,
-        Forward::Narrower => NARROWER,
-        Forward::Wider => WIDER,
-        Forward::Halves => HALVES,
-        Forward::AcrossLines => ACROSS_LINES,
-    })
 }

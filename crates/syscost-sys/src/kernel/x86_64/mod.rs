@@ -1,7 +1,7 @@
 //! The kernels for x86-64.
 //!
-//! Every kernel is a naked function of the System V calling convention, so that its text is exactly what is
-//! written here. Inside it:
+//! Every kernel is a naked function of the System V calling convention, whose text is exactly what is written
+//! here and in [`shell`](super::shell). Inside it:
 //!
 //! | Register | Holds |
 //! |---|---|
@@ -13,101 +13,48 @@
 //!
 //! All other registers are free: those that belong to the caller have been saved.
 
-mod atomic;
-mod branch;
-mod call;
-mod chase;
-mod empty_loop;
-mod float;
-mod forward;
-mod integer;
-mod stream;
-mod vector;
-mod written;
+pub(super) mod atomic;
+pub(super) mod branch;
+pub(super) mod call;
+pub(super) mod chase;
+pub(super) mod empty_loop;
+pub(super) mod float;
+pub(super) mod forward;
+pub(super) mod integer;
+pub(super) mod stream;
+pub(super) mod vector;
+pub(super) mod written;
 
-use super::{Code, Kind, Operation, Shape};
-use crate::Unsupported;
+/// The architecture's name in messages.
+pub(super) const NAME: &str = "x86-64";
 
-pub(super) use atomic::atomic;
-pub(super) use branch::branch;
-pub(super) use call::call;
-pub(super) use chase::{chase, loads_in_a_row};
-pub(super) use empty_loop::empty_loop;
-pub(super) use forward::forward;
-pub(super) use integer::ADD_CHAIN;
-pub(super) use stream::stream;
-pub(super) use vector::vector;
-pub(super) use written::{COUNTING, NOP_BYTES, decode, fetch, jumps, window};
-
-/// The function type of a kernel's entry.
-pub(super) type Entry = unsafe extern "sysv64" fn(turns: u64, data: *mut u64, position: u64) -> u64;
-
-/// Defines a kernel's [`Code`]: saves registers, then `inside`, then returns `r12`; `procedures`
-/// follow. The last three instructions mark the kernel's end for functions that read its code.
-macro_rules! function {
-    (
-        $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,
-        inside [$($inside:expr),* $(,)?],
-        procedures [$($procedure:expr),* $(,)?]
-        $(, operands { $($operand:tt)* })?
-    ) => {
-        const $name: $crate::kernel::Code = {
-            #[unsafe(naked)]
-            unsafe extern "sysv64" fn entry(turns: u64, data: *mut u64, position: u64) -> u64 {
-                core::arch::naked_asm!(
-                    "push rbx", "push rbp", "push r12", "push r13", "push r14", "push r15",
-                    "sub rsp, 136",
-                    "mov rbx, rdi",
-                    "xor r12d, r12d",
-                    $($inside,)*
-                    "mov rax, r12",
-                    "add rsp, 136",
-                    "pop r15", "pop r14", "pop r13", "pop r12", "pop rbp", "pop rbx",
-                    "ret",
-                    $($procedure,)*
-                    $($($operand)*)?
-                )
-            }
-            $crate::kernel::Code { entry, operations: $operations, chains: $chains, instructions: $text }
-        };
+/// Saves registers, takes memory and begins the checksum.
+macro_rules! enter {
+    () => {
+        "push rbx\npush rbp\npush r12\npush r13\npush r14\npush r15\nsub rsp, 136\n\
+         mov rbx, rdi\nxor r12d, r12d"
     };
 }
 
-/// Defines a kernel whose turn is `begin` once, `body` repeated, then `after` once.
-/// `times * per_body` is the number of operations in a turn; labels 4 to 9 are free for the body
-/// and procedures.
-macro_rules! kernel {
-    (
-        $name:ident: $text:expr, $times:literal times $per_body:literal, chains $chains:expr,
-        prepare [$($prepare:expr),* $(,)?],
-        $(begin [$($begin:expr),* $(,)?],)?
-        body [$($body:expr),* $(,)?],
-        after [$($after:expr),* $(,)?],
-        finish [$($finish:expr),* $(,)?]
-        $(, procedures [$($procedure:expr),* $(,)?])?
-        $(, operands { $($operand:tt)* })?
-    ) => {
-        $crate::kernel::machine::function! {
-            $name: $text, operations $times * $per_body, chains $chains,
-            inside [
-                $($prepare,)*
-                "test rbx, rbx",
-                "jz 3f",
-                ".p2align 6",
-                "2:",
-                $($($begin,)*)?
-                concat!(".rept ", $times),
-                $($body,)*
-                ".endr",
-                $($after,)*
-                "dec rbx",
-                "jnz 2b",
-                "3:",
-                $($finish,)*
-            ],
-            procedures [$($($procedure),*)?]
-            $(, operands { $($operand)* })?
-        }
+/// Returns the checksum.
+macro_rules! leave {
+    () => {
+        "mov rax, r12\nadd rsp, 136\n\
+         pop r15\npop r14\npop r13\npop r12\npop rbp\npop rbx\nret"
+    };
+}
+
+/// Goes on at label 3 if there is no turn.
+macro_rules! skip {
+    () => {
+        "test rbx, rbx\njz 3f"
+    };
+}
+
+/// Goes back to label 2 if there is another turn.
+macro_rules! again {
+    () => {
+        "dec rbx\njnz 2b"
     };
 }
 
@@ -135,16 +82,5 @@ macro_rules! each {
     };
 }
 
-use {each, function, kernel};
-
-/// The code of an arithmetic operation.
-pub(super) fn arithmetic(
-    operation: Operation,
-    kind: Kind,
-    shape: Shape,
-) -> Result<Code, Unsupported> {
-    match kind {
-        Kind::I32 | Kind::I64 => integer::arithmetic(operation, kind, shape),
-        Kind::F32 | Kind::F64 => float::arithmetic(operation, kind, shape),
-    }
-}
+use each;
+pub(super) use {again, enter, leave, skip};

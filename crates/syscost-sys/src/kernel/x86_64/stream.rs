@@ -11,8 +11,8 @@
 //! soon as it is computed: where the loads of a group came before its stores, a Zen 4 was slower by
 //! a sixth.
 
+use super::super::shell::function;
 use super::super::{Code, Simd, Stream};
-use super::function;
 use crate::Unsupported;
 
 /// One line for each of the eight vectors `\r` of a group.

@@ -2,8 +2,9 @@
 //!
 //! Every lane of every chain counts operations in steps of 1.0; `finish` adds all lanes.
 
-use super::super::{Code, Shape, Simd, VectorOperation};
-use super::{each, kernel};
+use super::super::shell::kernel;
+use super::super::{Code, Simd, VectorOperation};
+use super::each;
 use crate::Unsupported;
 
 /// Adds lanes stored at `rsp` to the checksum.
@@ -102,11 +103,11 @@ width! {
     "vaddpd zmm\\r, zmm\\r, zmm14", "vfmadd213pd zmm\\r, zmm14, zmm15", lanes "0,8,16,24,32,40,48,56"
 }
 
+/// The kernels of latency and of throughput.
 pub(in super::super) fn vector(
     simd: Simd,
     operation: VectorOperation,
-    shape: Shape,
-) -> Result<Code, Unsupported> {
+) -> Result<[Code; 2], Unsupported> {
     let has_fma = std::arch::is_x86_feature_detected!("fma");
     let [add, adds, fused, fuseds] = match simd {
         Simd::Sse2 if operation == VectorOperation::Add || has_fma => {
@@ -127,10 +128,8 @@ pub(in super::super) fn vector(
         Simd::Avx512 => return Err(Unsupported::new("this processor has no AVX-512")),
         Simd::Neon => return Err(Unsupported::new("Neon is of aarch64; this is x86-64")),
     };
-    Ok(match (operation, shape) {
-        (VectorOperation::Add, Shape::Latency) => add,
-        (VectorOperation::Add, Shape::Throughput) => adds,
-        (VectorOperation::FusedMultiplyAdd, Shape::Latency) => fused,
-        (VectorOperation::FusedMultiplyAdd, Shape::Throughput) => fuseds,
+    Ok(match operation {
+        VectorOperation::Add => [add, adds],
+        VectorOperation::FusedMultiplyAdd => [fused, fuseds],
     })
 }

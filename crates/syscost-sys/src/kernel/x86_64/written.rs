@@ -3,7 +3,6 @@
 
 use super::super::written::Does;
 use super::super::{Fetch, Filler, Jumps, Path};
-use crate::Unsupported;
 
 const NOP: u8 = 0x90;
 const TRAP: u8 = 0xCC;
@@ -57,7 +56,7 @@ fn repeated(prepare: &[u8], body: &[u8], finish: &[u8]) -> Vec<u8> {
     code
 }
 
-pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsupported> {
+pub(in super::super) fn jumps(path: Path, blocks: usize) -> Vec<u8> {
     let mut block = INC_RAX.to_vec();
     match path {
         Path::Jumps => block.extend(JMP_8),
@@ -65,10 +64,10 @@ pub(in super::super) fn jumps(path: Path, blocks: usize) -> Result<Vec<u8>, Unsu
     }
     block.resize(Jumps::SPACING, TRAP);
     // xor eax, eax
-    Ok(repeated(&[0x31, 0xC0], &block.repeat(blocks), &[]))
+    repeated(&[0x31, 0xC0], &block.repeat(blocks), &[])
 }
 
-pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Result<Vec<u8>, Unsupported> {
+pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Vec<u8> {
     let prepare = [
         0x31, 0xC0, // xor eax, eax
         0x31, 0xC9, // xor ecx, ecx
@@ -100,10 +99,10 @@ pub(in super::super) fn fetch(filler: Filler, blocks: usize) -> Result<Vec<u8>, 
         body.extend(FILLER);
         body.extend(&rest);
     }
-    Ok(repeated(&prepare, &body, &finish))
+    repeated(&prepare, &body, &finish)
 }
 
-pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, Unsupported> {
+pub(in super::super) fn window(fillers: usize, steps: usize) -> Vec<u8> {
     let prepare = [
         0x48, 0x8B, 0x06, // mov rax, [rsi]
         0x48, 0x8B, 0x4E, 8, // mov rcx, [rsi + 8]
@@ -119,7 +118,7 @@ pub(in super::super) fn window(fillers: usize, steps: usize) -> Result<Vec<u8>, 
     step.extend(&between);
     step.extend([0x48, 0x8B, 0x09]); // mov rcx, [rcx]
     step.extend(&between);
-    Ok(repeated(&prepare, &step.repeat(steps), &finish))
+    repeated(&prepare, &step.repeat(steps), &finish)
 }
 
 /// The length and the effect of the first of these instructions, which must be one of those above.
@@ -160,7 +159,7 @@ mod tests {
     #[test]
     fn a_window_holds_as_many_instructions_as_asked_after_each_load() {
         for (fillers, steps) in [(0, 1), (1, 4), (64, 4), (4096, 2)] {
-            let code = window(fillers, steps).unwrap();
+            let code = window(fillers, steps);
             // The prologue is shorter than a line.
             let mut rest = &code[64..];
             for load in [[0x48, 0x8B, 0x00], [0x48, 0x8B, 0x09]].repeat(steps) {

@@ -154,11 +154,7 @@ fn prepare() -> Option<(Probe, Alone, u32)> {
     let cores = Cores::find(&mut heard, false, None);
     let noise: Vec<Noise> = heard.into_iter().map(|one| one.noise).collect();
     let number = noise::quietest(&noise)?;
-    Some((
-        Probe::new(rough, cores.grain)?,
-        cores.alone(number)?,
-        number,
-    ))
+    Some((Probe::new(rough, cores.grain), cores.alone(number)?, number))
 }
 
 /// Runs `work` on this CPU and returns its result.

@@ -23,7 +23,7 @@ pub(super) fn findings(file: &SourceFile) -> Vec<Finding> {
         .map(|(offset, condition)| {
             let line = 1 + code[..offset].matches('\n').count();
             let message = format!(
-                "`{}` outside {FREE_CRATE}: give that crate a function that works on every target",
+                "`{}` outside {FREE_CRATE}: give that crate a function that exists on both architectures",
                 condition.split_whitespace().collect::<Vec<_>>().join(" ")
             );
             Finding::new(&file.path, line, message)
@@ -147,7 +147,7 @@ mod tests {
             found[0].to_string(),
             format!(
                 "crates/a/src/b.rs:3: `cfg(any({PREDICATE}os = \"a\", test))` outside crates/syscost-sys: give that \
-                 crate a function that works on every target"
+                 crate a function that exists on both architectures"
             )
         );
     }

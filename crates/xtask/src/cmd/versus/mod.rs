@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use syscost_harness::machine;
 use syscost_results::Unit;
+use syscost_results::row_name;
 use syscost_results::stats::bootstrap::Bootstrap;
 use syscost_sys::cpu;
 
@@ -168,8 +169,7 @@ fn compare_one(
 /// The peers of these rows, benchmarks or groups.
 fn chosen(rows: &[String]) -> Result<Vec<&'static Peer>> {
     let names = |peer: &Peer, row: &String| {
-        let id = peer.row.split('{').next();
-        peer.row == row || id == Some(row) || peer.row.split('.').next() == Some(row)
+        peer.row == row || row_name::id(peer.row) == row || peer.row.split('.').next() == Some(row)
     };
     let mut known = peers();
     if let Some(unknown) = rows

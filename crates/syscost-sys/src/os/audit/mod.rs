@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
-use crate::Unsupported;
 use crate::audit::{AuditError, Death, SyscallCounts};
 use crate::raw::{Sysno, syscall0};
 
@@ -40,8 +39,6 @@ fn count_watched(
     op: &mut dyn FnMut(),
     watch: impl FnOnce(Pid) -> Option<OwnedFd>,
 ) -> Result<SyscallCounts, AuditError> {
-    filter::TRAMPOLINE
-        .map_err(|reason| AuditError::SeccompUnavailable(Unsupported::new(reason)))?;
     let deadline = Instant::now() + timeout;
     let (near, far) =
         child::channel().map_err(|cause| AuditError::Supervise("socketpair", cause))?;

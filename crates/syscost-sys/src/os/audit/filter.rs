@@ -46,7 +46,6 @@ std::arch::global_asm!(
     ".popsection",
 );
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod trampoline {
     unsafe extern "C" {
         /// A system call of up to three arguments that the filter does not report. Returns -errno
@@ -65,25 +64,6 @@ mod trampoline {
         (&raw const syscost_audit_return).addr() as u64
     }
 }
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod trampoline {
-    pub(super) unsafe fn syscost_audit_call(_: usize, _: usize, _: usize, _: usize) -> isize {
-        -(libc::ENOSYS as isize)
-    }
-
-    pub(super) fn address() -> u64 {
-        0
-    }
-}
-
-/// Whether this architecture has the unreported instruction.
-pub(super) const TRAMPOLINE: Result<(), &'static str> =
-    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
-        Ok(())
-    } else {
-        Err("the audit is written for x86-64 and aarch64")
-    };
 
 /// The architecture's own number in `seccomp_data.arch` (AUDIT_ARCH_* of linux/audit.h).
 pub(super) const NATIVE_ARCH: u32 = if cfg!(target_arch = "aarch64") {

@@ -101,8 +101,8 @@ fn members(set: &[c_ulong]) -> Vec<u32> {
         .collect()
 }
 
-pub(crate) fn current_cpu() -> io::Result<u32> {
-    Ok(sched_getcpu() as u32)
+pub(crate) fn current_cpu() -> u32 {
+    sched_getcpu() as u32
 }
 
 #[cfg(test)]

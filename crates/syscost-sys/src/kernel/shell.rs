@@ -1,0 +1,113 @@
+//! What surrounds the assembly of every kernel. The instructions themselves are in [`machine`](super::machine),
+//! the architecture's own module, which says what its registers hold.
+
+/// Defines a kernel's [`Code`](super::Code): saves registers, then `inside`, then returns the checksum;
+/// `procedures` follow. The instructions that leave mark the kernel's end for functions that read its code.
+macro_rules! function {
+    (
+        $name:ident: $text:expr, operations $operations:expr, chains $chains:expr,
+        inside [$($inside:expr),* $(,)?],
+        procedures [$($procedure:expr),* $(,)?]
+        $(, operands { $($operand:tt)* })?
+    ) => {
+        pub(in $crate::kernel) const $name: $crate::kernel::Code = {
+            #[unsafe(naked)]
+            unsafe extern "C" fn entry(turns: u64, data: *mut u64, position: u64) -> u64 {
+                core::arch::naked_asm!(
+                    $crate::kernel::machine::enter!(),
+                    $($inside,)*
+                    $crate::kernel::machine::leave!(),
+                    $($procedure,)*
+                    $($($operand)*)?
+                )
+            }
+            $crate::kernel::Code { entry, operations: $operations, chains: $chains, instructions: $text }
+        };
+    };
+}
+
+/// Defines a kernel whose turn is `begin` once, `body` repeated, then `after` once. `times * per_body` is the
+/// number of operations in a turn; labels 4 to 9 are free for the body and procedures.
+macro_rules! kernel {
+    (
+        $name:ident: $text:expr, $times:literal times $per_body:literal, chains $chains:expr,
+        prepare [$($prepare:expr),* $(,)?],
+        $(begin [$($begin:expr),* $(,)?],)?
+        body [$($body:expr),* $(,)?],
+        after [$($after:expr),* $(,)?],
+        finish [$($finish:expr),* $(,)?]
+        $(, procedures [$($procedure:expr),* $(,)?])?
+        $(, operands { $($operand:tt)* })?
+    ) => {
+        $crate::kernel::shell::function! {
+            $name: $text, operations $times * $per_body, chains $chains,
+            inside [
+                $($prepare,)*
+                $crate::kernel::machine::skip!(),
+                ".p2align 6",
+                "2:",
+                $($($begin,)*)?
+                concat!(".rept ", $times),
+                $($body,)*
+                ".endr",
+                $($after,)*
+                $crate::kernel::machine::again!(),
+                "3:",
+                $($finish,)*
+            ],
+            procedures [$($($procedure),*)?]
+            $(, operands { $($operand)* })?
+        }
+    };
+}
+
+/// Defines an empty loop: a whole loop between `2:` and `3:`. For 0 turns it is skipped.
+macro_rules! empty_loop {
+    ($name:ident: $text:literal, prepare [$($prepare:literal),*], turn [$($turn:literal),*],
+     finish [$($finish:literal),*]) => {
+        $crate::kernel::shell::function! {
+            $name: $text, operations 1, chains 1,
+            inside [
+                $($prepare,)*
+                $crate::kernel::machine::skip!(),
+                ".p2align 6",
+                "2:",
+                $($turn,)*
+                "3:",
+                $($finish,)*
+            ],
+            procedures []
+        }
+    };
+}
+
+/// Defines a kernel of 64 atomic operations per turn; the cell starts at 0 unless `prepare` changes it.
+macro_rules! cell {
+    ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
+     after [$($after:literal),*], finish [$($finish:literal),*]) => {
+        $crate::kernel::shell::kernel! {
+            $name: $text, 64 times 1, chains 1,
+            prepare [$($prepare),*], body [$($body),*], after [$($after),*], finish [$($finish),*]
+        }
+    };
+}
+
+/// Defines a kernel with 32 calls per turn: `arguments`, the call, then `then`: what the caller does with the
+/// result.
+macro_rules! caller {
+    ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
+     call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]
+     $(, operands { $($operand:tt)* })?) => {
+        $crate::kernel::shell::kernel! {
+            $name: $text, 32 times 1, chains 1,
+            prepare [$($prepare),*],
+            body [$($argument,)* $call, $($then),*],
+            after [],
+            finish [],
+            procedures [".p2align 6", "7:", $($procedure),*]
+            $(, operands { $($operand)* })?
+        }
+    };
+}
+
+pub(super) use {caller, cell, empty_loop, function, kernel};
