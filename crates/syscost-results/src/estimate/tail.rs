@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Rules, suffix};
-use crate::stats::states;
+use crate::stats::{order, states};
 
 /// A tail quantile, reported only for enough operations: with fewer, not even the largest one
 /// bounds it with 95 % confidence ([`upper_bound`](crate::stats::interval::upper_bound)).
@@ -80,7 +80,7 @@ pub(super) fn add_details(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>
         details.insert(format!("longest_{unit}"), *bound);
         details.insert("singles_count".to_owned(), count as f64);
     }
-    let median = states::median(rules.histogram);
+    let median = order::nearest_rank_of_bins(rules.histogram, 0.5);
     details.extend(median.map(|median| (format!("median_single_{unit}"), median)));
     if let Some(states) = states::two_states(rules.histogram) {
         details.insert(format!("{FAST_STATE}_{unit}"), states.low);
