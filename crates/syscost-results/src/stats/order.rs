@@ -52,7 +52,11 @@ pub fn nearest_rank(values: &mut [f64], q: f64) -> Option<f64> {
 
 /// As [`nearest_rank`], of the values of bins, ascending, each with its count.
 pub fn nearest_rank_of_bins(bins: &[(f64, u64)], q: f64) -> Option<f64> {
-    let rank = rank(q, bins.iter().map(|(_, count)| count).sum())?;
+    of_rank(bins, rank(q, bins.iter().map(|(_, count)| count).sum())?)
+}
+
+/// The value of this rank, from 0, of the values of bins, ascending, each with its count.
+pub fn of_rank(bins: &[(f64, u64)], rank: u64) -> Option<f64> {
     let mut seen = 0;
     let found = bins.iter().find(|(_, count)| {
         seen += count;
