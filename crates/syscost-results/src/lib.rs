@@ -15,7 +15,7 @@
 //! - [`mod@curve`]: names from which curves are drawn.
 //! - [`row_name`]: the parts of a row's name.
 //! - [`machine`]: the facts of the measured machine. [`directory`]: those of a measured directory.
-//! - [`stats`]: medians, exact intervals, bootstrap, drift, modes.
+//! - [`stats`]: medians, exact intervals, drift, modes.
 //! - [`simulate`]: noise models for checking the intervals.
 //! - [`estimate`]: computes an [`Estimate`] and its flags from the samples of many rounds.
 

@@ -168,11 +168,6 @@ impl SyscallCounts {
         self.sum(|_, _| true) + self.foreign
     }
 
-    /// How many calls the operation's own task made.
-    pub fn own_total(&self) -> u64 {
-        self.sum(|task, _| task == self.own)
-    }
-
     /// How many calls went through another architecture's table (`int 0x80` on x86-64), whose numbers mean
     /// something else.
     pub fn foreign(&self) -> u64 {

@@ -17,6 +17,7 @@
 //! | [`counters`] | what the kernel counted: faults, switches, input and output, delays |
 //! | [`perf`] | software events and the count of system calls, where perf is allowed |
 //! | [`audit`] | the exact system calls an operation makes, without privilege |
+//! | [`random`] | random numbers of a seed |
 //! | [`raw`] | system calls without the C library in between |
 //! | [`lean`] | a process as small as can be, which makes children in this one's place |
 //! | [`memory`] | memory of a known size in pages of a known size |
@@ -55,6 +56,7 @@ pub mod partner;
 pub mod perf;
 pub mod platform;
 pub mod process;
+pub mod random;
 pub mod raw;
 pub mod scratch;
 pub mod tcp;

@@ -62,7 +62,7 @@ pub fn interface_of(address: IpAddr) -> Result<Option<String>, SystemError> {
 /// receives what comes for every program, and on loopback its own requests.
 ///
 /// # Errors
-/// When the socket is not of that kind, or outside Linux.
+/// When the socket is not of that kind.
 pub fn only_echo_replies(socket: &OwnedFd, is_ipv6: bool) -> Result<(), SystemError> {
     os::only_echo_replies(socket.as_fd(), is_ipv6)
         .map_err(|cause| SystemError::new("setsockopt", "ICMP_FILTER", cause))

@@ -1,83 +1,29 @@
-//! Software events of perf, and the count of system calls by the `raw_syscalls:sys_enter`
-//! tracepoint, where the machine allows them. Counted for the calling thread only.
-//!
-//! Events that happen inside the kernel (switches, migrations, system calls) open without privilege
-//! when the kernel is excluded, but then always read 0; such a counter is refused here rather
-//! than trusted.
+//! Counts by perf, where the machine allows them: of the calling thread's system calls, by the
+//! `raw_syscalls:sys_enter` tracepoint, and of the uses of a word or function, by debug registers.
 
-use std::fmt;
 use std::hint::black_box;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::counters::TaskId;
 use crate::{SystemError, Unsupported, os};
 
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Event {
-    /// Switches of the thread, for whatever reason. Needs CAP_PERFMON or perf_event_paranoid of at
-    /// most 1.
-    ContextSwitches,
-    /// Moves of the thread to another processor. Needs what `ContextSwitches` needs.
-    CpuMigrations,
-    /// Page faults served without reading from a device; without privilege those of user mode only.
-    MinorFaults,
-    /// Page faults that had to read; without privilege those of user mode only.
-    MajorFaults,
-    /// Minor and major page faults.
-    PageFaults,
-    /// System calls, by the tracepoint. Needs CAP_PERFMON or perf_event_paranoid of -1.
-    Syscalls,
-}
-
-impl Event {
-    /// All events.
-    pub const ALL: [Event; 6] = [
-        Event::ContextSwitches,
-        Event::CpuMigrations,
-        Event::MinorFaults,
-        Event::MajorFaults,
-        Event::PageFaults,
-        Event::Syscalls,
-    ];
-
-    /// The name that `perf list` shows.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Event::ContextSwitches => "context-switches",
-            Event::CpuMigrations => "cpu-migrations",
-            Event::MinorFaults => "minor-faults",
-            Event::MajorFaults => "major-faults",
-            Event::PageFaults => "page-faults",
-            Event::Syscalls => "raw_syscalls:sys_enter",
-        }
-    }
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A counter of one event of the thread that opened it. It does not count until enabled.
+/// A counter of the system calls of the thread that opened it.
 #[derive(Debug)]
-pub struct Counter {
-    event: Event,
+pub struct SyscallCounter {
     counter: os::PerfCounter,
     own_cost: u64,
 }
 
-impl Counter {
+impl SyscallCounter {
     /// Opens a counter for the calling thread.
     ///
     /// # Errors
-    /// `Unsupported` naming perf_event_paranoid and the capability that is missing, the tracing
-    /// file system that cannot be reached, or the target.
-    pub fn open(event: Event) -> Result<Counter, Unsupported> {
-        let mut counter = Counter {
-            event,
-            counter: os::PerfCounter::open(event)?,
+    /// `Unsupported` naming perf_event_paranoid and the capability that is missing, or the tracing
+    /// file system that cannot be reached.
+    pub fn open() -> Result<Self, Unsupported> {
+        let mut counter = Self {
+            counter: os::PerfCounter::of_syscalls()?,
             own_cost: 0,
         };
         // Disabling is a system call that the running counter still sees.
@@ -87,68 +33,22 @@ impl Counter {
         Ok(counter)
     }
 
-    /// The event that it counts.
-    pub fn event(&self) -> Event {
-        self.event
-    }
-
-    /// Counts while `op` runs, from 0 and without what enabling and disabling add themselves.
+    /// Counts while `op` runs, without what enabling and disabling add themselves.
     ///
     /// # Errors
     /// When the system refuses to enable, disable or read the counter.
     pub fn count(&self, op: impl FnOnce()) -> Result<u64, SystemError> {
-        self.reset()?;
-        self.enable()?;
+        let failed = |what: &'static str| {
+            move |cause: io::Error| SystemError::new(what, "of system calls", cause)
+        };
+        self.counter.reset().map_err(failed("reset a counter"))?;
+        self.counter.enable().map_err(failed("enable a counter"))?;
         op();
-        self.disable()?;
-        Ok(self.read()?.saturating_sub(self.own_cost))
-    }
-
-    /// Resumes counting.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub fn enable(&self) -> Result<(), SystemError> {
-        self.counter.enable().map_err(|cause| {
-            SystemError::new("ioctl(PERF_EVENT_IOC_ENABLE)", self.event.name(), cause)
-        })
-    }
-
-    /// Stops counting. For [`Event::Syscalls`] this call itself is the last one counted; see
-    /// [`Counter::own_cost`].
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub fn disable(&self) -> Result<(), SystemError> {
-        self.counter.disable().map_err(|cause| {
-            SystemError::new("ioctl(PERF_EVENT_IOC_DISABLE)", self.event.name(), cause)
-        })
-    }
-
-    /// Sets it to 0.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub fn reset(&self) -> Result<(), SystemError> {
-        self.counter.reset().map_err(|cause| {
-            SystemError::new("ioctl(PERF_EVENT_IOC_RESET)", self.event.name(), cause)
-        })
-    }
-
-    /// The count so far.
-    ///
-    /// # Errors
-    /// When the system refuses.
-    pub fn read(&self) -> Result<u64, SystemError> {
         self.counter
-            .read()
-            .map_err(|cause| SystemError::new("read", self.event.name(), cause))
-    }
-
-    /// What one pair of [`Counter::enable`] and [`Counter::disable`] adds to [`Counter::read`]: 1
-    /// for system calls, else 0.
-    pub fn own_cost(&self) -> u64 {
-        self.own_cost
+            .disable()
+            .map_err(failed("disable a counter"))?;
+        let count = self.counter.read().map_err(failed("read a counter"))?;
+        Ok(count.saturating_sub(self.own_cost))
     }
 }
 
@@ -173,7 +73,7 @@ impl Watch {
     /// Counts the thread's uses of the word, or calls of the function, from now on.
     ///
     /// # Errors
-    /// `Unsupported` as [`Counter::open`], and where no debug register is free, or the registers do
+    /// `Unsupported` as [`SyscallCounter::open`], and where no debug register is free, or the registers do
     /// not work, as in some virtual machines.
     pub fn of(task: TaskId, word: *const u64, uses: Uses) -> Result<Watch, Unsupported> {
         if uses == Uses::Stores && !atomics_are_whole() {
@@ -267,75 +167,19 @@ mod tests {
         assert_eq!(watch.count().unwrap(), 3);
     }
 
-    fn open(event: Event) -> Option<Counter> {
-        match Counter::open(event) {
-            Ok(counter) => Some(counter),
-            Err(reason) => {
-                println!("skipped: {event}: {reason}");
-                None
-            }
-        }
-    }
-
     #[test]
     #[allow(unsafe_code)] // the counted operation is a raw system call
     fn system_calls_are_counted_one_by_one() {
-        let Some(counter) = open(Event::Syscalls) else {
-            return;
+        let counter = match SyscallCounter::open() {
+            Ok(counter) => counter,
+            Err(reason) => return println!("skipped: {reason}"),
         };
         // SAFETY: getppid takes nothing and touches no memory.
         let getppid = || unsafe { crate::raw::syscall0(crate::raw::Sysno::GETPPID) };
         let seen = counter
             .count(|| (0..1000).for_each(|_| assert!(getppid() > 0)))
             .unwrap();
-        assert_eq!((seen, counter.own_cost()), (1000, 1));
+        assert_eq!((seen, counter.own_cost), (1000, 1));
         assert_eq!(counter.count(|| ()).unwrap(), 0);
-    }
-
-    #[test]
-    fn sleeping_switches_and_moving_migrates() {
-        if let Some(counter) = open(Event::ContextSwitches) {
-            let nap = || std::thread::sleep(std::time::Duration::from_micros(200));
-            assert!(counter.count(|| (0..5).for_each(|_| nap())).unwrap() >= 5);
-        }
-        let cpus = crate::cpu::allowed().unwrap_or_default();
-        let [first, second, ..] = cpus[..] else {
-            return;
-        };
-        std::thread::spawn(move || {
-            let Some(counter) = open(Event::CpuMigrations) else {
-                return;
-            };
-            crate::cpu::pin(first).unwrap();
-            let moves = || {
-                [second, first]
-                    .into_iter()
-                    .for_each(|cpu| crate::cpu::pin(cpu).unwrap())
-            };
-            assert_eq!(counter.count(moves).unwrap(), 2);
-        })
-        .join()
-        .unwrap();
-    }
-
-    #[test]
-    fn touching_fresh_pages_faults() {
-        let (Some(minor), Some(all), Some(_)) = (
-            open(Event::MinorFaults),
-            open(Event::PageFaults),
-            open(Event::MajorFaults),
-        ) else {
-            return;
-        };
-        let touch = || {
-            let mut fresh = vec![0_u8; 64 << 20];
-            (0..fresh.len())
-                .step_by(4096)
-                .for_each(|page| fresh[page] = 1);
-            std::hint::black_box(&fresh);
-        };
-        // 16384 small pages; a huge page covers 512 of them.
-        assert!(minor.count(touch).unwrap() >= 32);
-        assert!(all.count(touch).unwrap() >= 32);
     }
 }

@@ -43,7 +43,7 @@ impl TcpInfo {
     /// Reads the figures of a connected TCP socket.
     ///
     /// # Errors
-    /// When it is not a TCP socket, on kernels before 4.19, or outside Linux.
+    /// When it is not a TCP socket, or on kernels before 4.19.
     pub fn of(socket: impl AsFd) -> Result<TcpInfo, SystemError> {
         let failed = |cause| SystemError::new("getsockopt", "TCP_INFO", cause);
         let mut bytes = [0; INFO_BYTES];
@@ -83,7 +83,7 @@ fn parse(bytes: &[u8; INFO_BYTES]) -> TcpInfo {
 /// The name of a socket's congestion control, e.g. `cubic`.
 ///
 /// # Errors
-/// When it is not a TCP socket, or outside Linux.
+/// When it is not a TCP socket.
 pub fn congestion(socket: impl AsFd) -> Result<String, SystemError> {
     os::congestion(socket.as_fd())
         .map_err(|cause| SystemError::new("getsockopt", "TCP_CONGESTION", cause))
@@ -93,7 +93,7 @@ pub fn congestion(socket: impl AsFd) -> Result<String, SystemError> {
 ///
 /// # Errors
 /// When the kernel has none of this name or does not allow it
-/// (`net.ipv4.tcp_allowed_congestion_control`), or outside Linux.
+/// (`net.ipv4.tcp_allowed_congestion_control`).
 pub fn set_congestion(socket: impl AsFd, name: &str) -> Result<(), SystemError> {
     os::set_congestion(socket.as_fd(), name)
         .map_err(|cause| SystemError::new("setsockopt", format!("TCP_CONGESTION {name}"), cause))
@@ -107,7 +107,7 @@ impl Readable {
     /// Prepares to wait for this socket, which must stay open meanwhile.
     ///
     /// # Errors
-    /// When no further descriptor can be opened, or outside Linux.
+    /// When no further descriptor can be opened.
     pub fn of(socket: impl AsFd) -> Result<Readable, SystemError> {
         os::Epoll::of(socket.as_fd())
             .map(Readable)

@@ -30,7 +30,7 @@ impl Completed {
 /// Lets a socket send by MSG_ZEROCOPY.
 ///
 /// # Errors
-/// When it cannot: kernels before 4.14, other kinds of sockets, outside Linux.
+/// When it cannot: kernels before 4.14, other kinds of sockets.
 pub fn allow(socket: impl AsFd) -> Result<(), SystemError> {
     os::allow_zero_copy(socket.as_fd())
         .map_err(|cause| SystemError::new("setsockopt", "SO_ZEROCOPY", cause))
@@ -98,7 +98,7 @@ impl FileMemory {
     /// A file of this many bytes, all zero.
     ///
     /// # Errors
-    /// When there is no memory, or outside Linux.
+    /// When there is no memory.
     pub fn new(bytes: usize) -> Result<Self, SystemError> {
         let (file, start) = os::file_in_memory(bytes).map_err(|cause| {
             SystemError::new("memfd_create", format!("{bytes} bytes in memory"), cause)

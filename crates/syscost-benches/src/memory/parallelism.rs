@@ -19,6 +19,7 @@
 use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
+use syscost_results::stats::order;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
 use syscost_sys::memory::Pages;
 
@@ -147,6 +148,5 @@ fn single(b: &Bencher, chase: &mut Chase, first: usize) -> Result<f64, Failure> 
         let ns = b.clock().to_ns(stop.ticks.saturating_sub(start));
         times.push(ns / (TURNS * chase.operations_per_turn()) as f64);
     }
-    times.sort_by(f64::total_cmp);
-    Ok(times[TIMES / 2])
+    Ok(order::high_median(&times).expect("there are several"))
 }

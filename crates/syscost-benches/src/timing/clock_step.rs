@@ -20,9 +20,10 @@
 mod steps;
 
 use syscost_harness::prelude::*;
+use syscost_results::stats::order::nearest_rank;
 use syscost_sys::arch;
 
-use self::steps::{Steps, quantile};
+use self::steps::Steps;
 use super::clock_read::{Source, claim_served_by, clock_gettime, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -69,6 +70,7 @@ const BACKWARDS: Counter = Counter::Reported("readings earlier than their predec
 const OBSERVED_NS: f64 = 100_000.0;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let quantile = |values: &mut [f64], q| nearest_rank(values, q).unwrap_or(f64::NAN);
     let source = Source::of(b.case())?;
     if source == Source::Tsc {
         // Unfenced reads may pass one another: all that can be claimed is that few of them do.

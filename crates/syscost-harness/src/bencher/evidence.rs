@@ -51,7 +51,7 @@ const MIN_SLEEPS: f64 = 0.5;
 
 thread_local! {
     /// Opened once per worker: the kernel takes tens of milliseconds to arm and disarm it.
-    static TRACEPOINT: Option<perf::Counter> = perf::Counter::open(perf::Event::Syscalls).ok();
+    static TRACEPOINT: Option<perf::SyscallCounter> = perf::SyscallCounter::open().ok();
 }
 
 impl Bencher<'_> {

@@ -6,7 +6,7 @@ use syscost_results::estimate::frequency;
 
 use super::budget::{Pace, rest, shed};
 use super::order::order;
-use super::plan::mix;
+use super::plan::random_of;
 use super::rows::RowState;
 use super::{Event, Finished, Observer, Options, Profile, Session, SessionError, new_id};
 use crate::catalogue::Row;
@@ -66,7 +66,7 @@ impl<'a> Pair<'a> {
         let seed = self.a.header.config.seed;
         let mut pace = Pace::FULL;
         for round in 0..profile.max_rounds() {
-            let mut random = fastrand::Rng::with_seed(mix(seed, u64::from(round)));
+            let mut random = random_of(seed, round);
             let order = order(&[&self.a, &self.b], round, &mut random);
             let count = order.len();
             for (index, benchmark) in order.into_iter().enumerate() {

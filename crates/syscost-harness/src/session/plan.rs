@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use syscost_results::stats::looks::StopRule;
+use syscost_sys::random;
 
 use super::budget::{Pace, bring_back, rest, scaled, shed};
 use super::journal::{self, Journal, Record};
@@ -63,7 +64,7 @@ impl Session<'_> {
     ) -> Result<Round, Interrupted> {
         // Records of rounds that are over now belong to rows that needed fewer rounds this time.
         self.replay.retain(|record| record.round >= round);
-        let mut random = fastrand::Rng::with_seed(mix(self.header.config.seed, u64::from(round)));
+        let mut random = random_of(self.header.config.seed, round);
         let order = order(&[self], round, &mut random);
         let count = order.len();
         for (index, benchmark) in order.into_iter().enumerate() {
@@ -266,12 +267,9 @@ pub(super) fn looks_of(setup: Setup, looks: &[u32]) -> &[u32] {
     }
 }
 
-/// Mixes two seeds into one, by the finaliser of SplitMix64.
-pub(super) fn mix(seed: u64, salt: u64) -> u64 {
-    let mut z = seed.wrapping_add(salt.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+/// The source of a round's random choices.
+pub(super) fn random_of(seed: u64, round: u32) -> fastrand::Rng {
+    fastrand::Rng::with_seed(random::nth(seed, u64::from(round) + 1))
 }
 
 #[cfg(test)]
@@ -291,9 +289,11 @@ mod tests {
     }
 
     #[test]
-    fn seeds_of_rounds_differ() {
-        let seeds: std::collections::BTreeSet<u64> = (0..100).map(|round| mix(7, round)).collect();
-        assert_eq!(seeds.len(), 100);
-        assert_ne!(mix(7, 1), mix(8, 1));
+    fn random_choices_of_rounds_differ() {
+        let first = |seed, round| random_of(seed, round).u64(..);
+        let rounds: std::collections::BTreeSet<u64> =
+            (0..100).map(|round| first(7, round)).collect();
+        assert_eq!(rounds.len(), 100);
+        assert_ne!(first(7, 1), first(8, 1));
     }
 }

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::{Rules, suffix};
-use crate::stats::states;
+use crate::stats::{order, states};
 
 /// A tail quantile, reported only for enough operations: with fewer, not even the largest one
-/// bounds it with 95 % confidence ([`upper_bound`](crate::stats::interval::upper_bound)).
+/// bounds it with 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tail {
     /// Its name without the unit, as in details: `p99_9`.
@@ -48,11 +48,7 @@ impl Tail {
             return None;
         }
         let wanted = total - total / self.one_in;
-        let mut seen = 0;
-        histogram.iter().find_map(|&(bound, count)| {
-            seen += count;
-            (seen >= wanted).then_some(bound)
-        })
+        order::of_rank(histogram, wanted - 1)
     }
 }
 
@@ -80,7 +76,7 @@ pub(super) fn add_details(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>
         details.insert(format!("longest_{unit}"), *bound);
         details.insert("singles_count".to_owned(), count as f64);
     }
-    let median = states::median(rules.histogram);
+    let median = order::nearest_rank_of_bins(rules.histogram, 0.5);
     details.extend(median.map(|median| (format!("median_single_{unit}"), median)));
     if let Some(states) = states::two_states(rules.histogram) {
         details.insert(format!("{FAST_STATE}_{unit}"), states.low);
@@ -93,6 +89,15 @@ pub(super) fn add_details(details: &mut BTreeMap<String, f64>, rules: &Rules<'_>
 mod tests {
     use super::*;
     use crate::Unit;
+
+    #[test]
+    fn as_few_operations_are_enough_for_their_largest_to_bound_the_quantile() {
+        for tail in [Tail::P99, Tail::FURTHER[0], Tail::FURTHER[1]] {
+            let all_below = |count: u64| (1.0 - 1.0 / tail.one_in as f64).powf(count as f64);
+            assert!(all_below(tail.min_operations) <= 0.05, "{tail:?}");
+            assert!(all_below(tail.min_operations - 1) > 0.05, "{tail:?}");
+        }
+    }
 
     #[test]
     fn the_99th_percentile_needs_299_operations() {

@@ -101,14 +101,6 @@ pub fn ranks(n: usize, q: f64) -> Option<Ranks> {
     })
 }
 
-/// The smallest value that bounds the quantile `q` from above with 95 % confidence; `None` if there
-/// are too few: the 99th percentile needs 299 independent values, the 99.9th needs 2,995.
-pub fn upper_bound(values: &[f64], q: f64) -> Option<f64> {
-    let below = binomial_cdf(values.len(), q);
-    let rank = (1..=values.len()).find(|&rank| below[rank - 1] >= CONFIDENCE)?;
-    Some(sorted(values)[rank - 1])
-}
-
 /// The cumulative probabilities of 0..=n successes of a binomial distribution with success chance
 /// `p`, strictly within 0..1.
 fn binomial_cdf(n: usize, p: f64) -> Vec<f64> {
@@ -165,11 +157,6 @@ mod tests {
 
     #[test]
     fn tails_need_as_many_values_as_theory_says() {
-        let values: Vec<f64> = (1..=2995).map(f64::from).collect();
-        assert_eq!(upper_bound(&values[..298], 0.99), None);
-        assert_eq!(upper_bound(&values[..299], 0.99), Some(299.0));
-        assert_eq!(upper_bound(&values[..2994], 0.999), None);
-        assert_eq!(upper_bound(&values, 0.999), Some(2995.0));
         // Both ends of the 90th percentile: 0.9^n must be under 2.5 %.
         assert_eq!(ranks(35, 0.9), None);
         assert_eq!(ranks(36, 0.9).unwrap().high, 36);

@@ -1,10 +1,9 @@
 //! Robust statistics: no normality assumed, nothing dropped by size.
 //!
 //! The independent unit is the process, not the sample: intervals are computed over the medians of
-//! fresh processes ([`interval`]) or by resampling processes first ([`bootstrap`]). Every function
-//! takes finite values; a NaN never causes a panic, but makes the result meaningless.
+//! fresh processes ([`interval`]). Every function takes finite values; a NaN never causes a panic, but
+//! makes the result meaningless.
 
-pub mod bootstrap;
 pub mod changes;
 pub mod dip;
 mod dip_table;

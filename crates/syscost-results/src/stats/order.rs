@@ -44,6 +44,37 @@ pub fn high_median(values: &[f64]) -> Option<f64> {
     sorted(values).get(values.len() / 2).copied()
 }
 
+/// The value that a share `q` of the values does not exceed (nearest rank): always one of the values.
+pub fn nearest_rank(values: &mut [f64], q: f64) -> Option<f64> {
+    let rank = rank(q, values.len() as u64)? as usize;
+    Some(*values.select_nth_unstable_by(rank, f64::total_cmp).1)
+}
+
+/// As [`nearest_rank`], of the values of bins, ascending, each with its count.
+pub fn nearest_rank_of_bins(bins: &[(f64, u64)], q: f64) -> Option<f64> {
+    of_rank(bins, rank(q, bins.iter().map(|(_, count)| count).sum())?)
+}
+
+/// The value of this rank, from 0, of the values of bins, ascending, each with its count.
+pub fn of_rank(bins: &[(f64, u64)], rank: u64) -> Option<f64> {
+    let mut seen = 0;
+    let found = bins.iter().find(|(_, count)| {
+        seen += count;
+        rank < seen
+    });
+    found.map(|(value, _)| *value)
+}
+
+/// The place, from 0, of the value that a share `q` of so many does not exceed; `None` if there are none.
+fn rank(q: f64, count: u64) -> Option<u64> {
+    let last = count.checked_sub(1)?;
+    Some(
+        ((q * count as f64).ceil() as u64)
+            .saturating_sub(1)
+            .min(last),
+    )
+}
+
 /// Median absolute deviation from the median, not scaled to a normal distribution's standard deviation.
 pub fn mad(values: &[f64]) -> Option<f64> {
     let centre = median(values)?;
@@ -91,6 +122,25 @@ mod tests {
         assert_eq!(high_median(&[64.0, 48.0, 64.0, 48.0]), Some(64.0));
         assert_eq!(high_median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(high_median(&[]), None);
+    }
+
+    #[test]
+    fn a_nearest_rank_is_a_value_that_occurred() {
+        let mut values: Vec<f64> = (1..=1000).rev().map(f64::from).collect();
+        let bins: Vec<(f64, u64)> = (0..=11).map(|bin| (100.0 * f64::from(bin), 100)).collect();
+        for (q, value, bin) in [
+            (0.0, 1.0, 100.0),
+            (0.5, 500.0, 500.0),
+            (0.501, 501.0, 600.0),
+            (0.999, 999.0, 1000.0),
+            (1.0, 1000.0, 1000.0),
+        ] {
+            assert_eq!(nearest_rank(&mut values, q), Some(value));
+            assert_eq!(nearest_rank_of_bins(&bins[1..11], q), Some(bin));
+        }
+        assert_eq!(nearest_rank_of_bins(&[(1.0, 0), (2.0, 1)], 0.0), Some(2.0));
+        assert_eq!(nearest_rank(&mut [], 0.5), None);
+        assert_eq!(nearest_rank_of_bins(&[(1.0, 0)], 0.5), None);
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! modes in every histogram. Here two heaps count as states only if the valley between them is
 //! deep, they are far apart, and neither is a tail.
 
+use super::order::nearest_rank_of_bins;
+
 /// Width of a class, as a factor: 10 %. Finer ones are empty by chance.
 const CLASS: f64 = 1.1;
 
@@ -59,22 +61,11 @@ pub fn two_states(histogram: &[(f64, u64)]) -> Option<States> {
     let is_low = |bound: f64| class(bound) - first <= valley as i64;
     let (low, high): (Vec<_>, Vec<_>) = positive().copied().partition(|(bound, _)| is_low(*bound));
     let states = States {
-        low: median(&low)?,
-        high: median(&high)?,
+        low: nearest_rank_of_bins(&low, 0.5)?,
+        high: nearest_rank_of_bins(&high, 0.5)?,
         high_share: high.iter().map(|(_, count)| count).sum::<u64>() as f64 / total as f64,
     };
     (states.high >= MIN_RATIO * states.low).then_some(states)
-}
-
-/// The upper bound of the bin that contains the median of a histogram of `(upper bound, count)`,
-/// ascending; `None` if it is empty.
-pub fn median(histogram: &[(f64, u64)]) -> Option<f64> {
-    let total: u64 = histogram.iter().map(|(_, count)| count).sum();
-    let mut seen = 0;
-    histogram.iter().find_map(|&(bound, count)| {
-        seen += count;
-        (count > 0 && 2 * seen >= total).then_some(bound)
-    })
 }
 
 /// The class that is lowest compared with the peaks on both sides of it, if that is a valley.
@@ -132,12 +123,6 @@ mod tests {
             };
             found.map_or(centres[0].0, |centre| centre.0) * (spread * normal).exp() * stall
         }))
-    }
-
-    #[test]
-    fn the_median_is_in_the_bin_that_reaches_half() {
-        assert_eq!(median(&[(1.0, 0), (2.0, 3), (5.0, 2), (9.0, 1)]), Some(2.0));
-        assert_eq!(median(&[(1.0, 0)]), None);
     }
 
     #[test]

@@ -54,22 +54,6 @@ pub fn cycle_counter_rdtscp() -> u64 {
     0
 }
 
-/// Does nothing on this target; see [`rdtscp`].
-#[inline(always)]
-pub fn serialize() {}
-
-/// Returns 0 on this target; see [`rdtscp`].
-#[inline(always)]
-pub fn serialized_start() -> u64 {
-    0
-}
-
-/// Returns 0 on this target; see [`rdtscp`].
-#[inline(always)]
-pub fn serialized_stop() -> u64 {
-    0
-}
-
 #[inline(always)]
 pub(crate) fn start() -> u64 {
     cycle_counter_fenced()

@@ -5,7 +5,6 @@
 //! | unfenced | `rdtsc` | `mrs cntvct_el0` |
 //! | fenced | `lfence; rdtsc; lfence` | `isb; mrs cntvct_el0; isb` |
 //! | `rdtscp` | `rdtscp` | 0 |
-//! | serialized | `cpuid; rdtsc` and `rdtscp; cpuid` | 0 |
 //!
 //! The counter counts ticks of a fixed frequency, not the core's clock cycles. Ask [`rdtscp`] once,
 //! outside the measured loop; the readers themselves check nothing and return 0 where the
@@ -18,10 +17,7 @@ mod machine;
 pub(crate) use machine::{
     COUNTER, add_chain, counter_is_invariant, independent, multiply_chain, start, stop,
 };
-pub use machine::{
-    cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced, rdtscp, serialize,
-    serialized_start, serialized_stop,
-};
+pub use machine::{cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced, rdtscp};
 
 /// One turn of a chain of dependent instructions, for [`frequency`](crate::frequency): a known
 /// number of operations in a row, each of a known number of core cycles.
@@ -54,9 +50,5 @@ mod tests {
         }
         let before = cycle_counter_fenced();
         assert!(cycle_counter_rdtscp() >= before);
-        let begun = serialized_start();
-        serialize();
-        let ended = serialized_stop();
-        assert!(before <= begun && begun < ended && ended <= cycle_counter_fenced());
     }
 }

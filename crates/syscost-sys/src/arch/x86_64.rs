@@ -67,42 +67,6 @@ pub fn cycle_counter_rdtscp() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Executes `cpuid` for its effect: everything before it has finished before anything after it
-/// begins. In a virtual machine the hypervisor executes it.
-#[inline(always)]
-pub fn serialize() {
-    // SAFETY: it writes the four registers only; rbx, which the compiler keeps for itself, is put back.
-    unsafe {
-        asm!(
-            "mov {rbx}, rbx",
-            "cpuid",
-            "mov rbx, {rbx}",
-            rbx = out(reg) _,
-            inout("eax") 0_u32 => _,
-            inout("ecx") 0_u32 => _,
-            out("edx") _,
-            options(nostack, preserves_flags),
-        );
-    }
-}
-
-/// `cpuid; rdtsc`: the time after everything before it, as Intel's white paper on benchmark code
-/// begins a measurement. In ticks.
-#[inline(always)]
-pub fn serialized_start() -> u64 {
-    serialize();
-    cycle_counter_unfenced()
-}
-
-/// `rdtscp; cpuid`: the time before everything after it, as the same paper ends one. In ticks. Ask
-/// [`rdtscp`] first.
-#[inline(always)]
-pub fn serialized_stop() -> u64 {
-    let ticks = cycle_counter_rdtscp();
-    serialize();
-    ticks
-}
-
 #[inline(always)]
 pub(crate) fn start() -> u64 {
     cycle_counter_fenced()

@@ -22,8 +22,7 @@ pub struct Io {
     pub write_bytes: u64,
 }
 
-/// Reads [`Io`] from a file kept open. Reading it is itself a read: [`IoReader::own_cost`] says
-/// what to subtract.
+/// Reads [`Io`] from a file kept open. Reading it is itself a read.
 #[derive(Debug)]
 pub struct IoReader(ProcFile);
 
@@ -31,8 +30,7 @@ impl IoReader {
     /// Opens the counters of this process.
     ///
     /// # Errors
-    /// `Unsupported` where the kernel has none (it needs CONFIG_TASK_IO_ACCOUNTING), or outside
-    /// Linux.
+    /// `Unsupported` where the kernel has none (it needs CONFIG_TASK_IO_ACCOUNTING).
     pub fn open() -> Result<IoReader, Unsupported> {
         ProcFile::open("/proc/self/io").map(IoReader)
     }
@@ -54,26 +52,6 @@ impl IoReader {
         let mut buffer = [0; 512];
         let text = self.0.read(&mut buffer)?;
         parse(text).ok_or_else(|| self.0.unexpected())
-    }
-
-    /// What one reading adds to the next: the smallest difference between readings with nothing
-    /// between them (other threads only add). `syscr` is exact; `rchar`, the text's length, grows
-    /// with the figures in it.
-    ///
-    /// # Errors
-    /// As [`IoReader::read`].
-    pub fn own_cost(&self) -> Result<Io, Unsupported> {
-        let mut least: Option<Io> = None;
-        let mut before = self.read()?;
-        for _ in 0..5 {
-            let after = self.read()?;
-            let delta = after - before;
-            least = least
-                .filter(|least| least.syscr <= delta.syscr)
-                .or(Some(delta));
-            before = after;
-        }
-        Ok(least.unwrap_or_default())
     }
 }
 
@@ -126,13 +104,5 @@ mod tests {
         };
         assert_eq!(parse(text), Some(io));
         assert_eq!(parse("rchar: 1\n"), None);
-    }
-
-    #[test]
-    fn a_reading_costs_one_read() {
-        match IoReader::open() {
-            Ok(reader) => assert_eq!(reader.own_cost().unwrap().syscr, 1),
-            Err(reason) => println!("skipped: {reason}"),
-        }
     }
 }

@@ -5,16 +5,14 @@
 
 mod cpu_times;
 mod io;
-mod pressure;
 mod proc_file;
 mod resident;
 mod sched;
 mod task;
 mod usage;
 
-pub use cpu_times::{CpuTimes, cpu_times, ticks_per_second};
+pub use cpu_times::{CpuTimes, cpu_times};
 pub use io::{Io, IoReader};
-pub use pressure::{Pressure, Stall};
 pub use resident::resident_anonymous_bytes;
 pub use sched::{SchedReading, SchedStat, migrations};
 pub use task::{TaskId, TaskPlace, TaskReading, TaskStat, own_run_ns};

@@ -25,7 +25,7 @@ impl SchedStat {
     /// Opens the statistics of the calling thread.
     ///
     /// # Errors
-    /// `Unsupported` where the kernel has none (it needs CONFIG_SCHED_INFO), or outside Linux.
+    /// `Unsupported` where the kernel has none (it needs CONFIG_SCHED_INFO).
     pub fn open() -> Result<SchedStat, Unsupported> {
         ProcFile::open("/proc/thread-self/schedstat").map(SchedStat)
     }
@@ -70,8 +70,7 @@ impl Sub for SchedReading {
 /// /proc/thread-self/sched).
 ///
 /// # Errors
-/// `Unsupported` where the kernel has no such file (it needs CONFIG_SCHED_DEBUG before Linux 6.15),
-/// or outside Linux.
+/// `Unsupported` where the kernel has no such file (it needs CONFIG_SCHED_DEBUG before Linux 6.15).
 pub fn migrations() -> Result<u64, Unsupported> {
     let file = ProcFile::open("/proc/thread-self/sched")?;
     let mut buffer = [0; 4096];

@@ -109,7 +109,7 @@ impl TaskStat {
     /// Opens the statistics of a task.
     ///
     /// # Errors
-    /// `Unsupported` when there is no such task, it is another user's, or outside Linux.
+    /// `Unsupported` when there is no such task, or it is another user's.
     pub fn of(task: TaskId) -> Result<TaskStat, Unsupported> {
         Ok(TaskStat {
             task,

@@ -23,23 +23,15 @@ impl Usage {
     /// Counts of the calling thread.
     ///
     /// # Errors
-    /// `Unsupported` outside Linux.
+    /// `Unsupported` where a filter refuses the call.
     pub fn thread() -> Result<Usage, Unsupported> {
         os::usage(Whose::Thread)
-    }
-
-    /// Counts of the whole process.
-    ///
-    /// # Errors
-    /// `Unsupported` outside Linux.
-    pub fn process() -> Result<Usage, Unsupported> {
-        os::usage(Whose::Process)
     }
 
     /// Counts of all children that ended and were waited for, and of their children.
     ///
     /// # Errors
-    /// `Unsupported` outside Linux.
+    /// `Unsupported` where a filter refuses the call.
     pub fn children() -> Result<Usage, Unsupported> {
         os::usage(Whose::Children)
     }
@@ -49,7 +41,6 @@ impl Usage {
 #[derive(Clone, Copy)]
 pub(crate) enum Whose {
     Thread,
-    Process,
     Children,
 }
 
@@ -103,7 +94,7 @@ mod tests {
         let faults = (Usage::thread().unwrap() - before).minor_faults;
         // 16384 pages of 4 KiB; a huge page covers 512 of them.
         assert!(faults >= 32, "{faults}");
-        assert!(Usage::process().unwrap().max_rss_kib >= 64 << 10);
+        assert!(Usage::thread().unwrap().max_rss_kib >= 64 << 10);
     }
 
     #[test]

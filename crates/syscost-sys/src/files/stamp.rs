@@ -2,6 +2,8 @@
 //! so that bytes of another place or another file, or ones never written, are recognised. It does
 //! not compress, and no two blocks are alike.
 
+use crate::random;
+
 /// Bytes per stamp. Positions and lengths are multiples of it.
 pub const BYTES: usize = 8;
 
@@ -46,13 +48,9 @@ pub fn check(bytes: &[u8], offset: u64, seed: u64) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection, so that no two positions
-/// have the same stamp.
+/// No two positions have the same stamp.
 fn value(position: u64, seed: u64) -> u64 {
-    let mut z = position ^ seed;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    random::mixed(position ^ seed)
 }
 
 #[cfg(test)]

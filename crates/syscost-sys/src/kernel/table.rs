@@ -1,6 +1,7 @@
 //! Tables that decide, while a kernel runs, which way its branches go.
 
 use super::SCRATCH_WORDS;
+use crate::random;
 
 /// Targets among which an indirect call or branch with a table chooses.
 pub const TARGETS: usize = 16;
@@ -36,15 +37,7 @@ impl Targets {
 
 /// Words of independent random bits, as many as a table holds.
 pub(super) fn random_words(seed: u64) -> impl Iterator<Item = u64> {
-    (1..=TABLE_BYTES as u64 / 8).map(move |step| random_word(seed, step))
-}
-
-/// The word of this number, from 1 (the SplitMix64 generator of Steele, Lea and Flood, OOPSLA 2014).
-pub(super) fn random_word(seed: u64, number: u64) -> u64 {
-    let mut word = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    word ^ (word >> 31)
+    (1..=TABLE_BYTES as u64 / 8).map(move |step| random::nth(seed, step))
 }
 
 /// A kernel's memory: working space, then the table.

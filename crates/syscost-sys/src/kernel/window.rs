@@ -217,13 +217,8 @@ mod tests {
 
     #[test]
     fn both_walks_go_on_where_they_were_whatever_lies_between_their_steps() {
-        let mut state = 1_usize;
-        let below = |n: usize| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (state >> 33) % n
-        };
+        let mut random = fastrand::Rng::with_seed(1);
+        let below = |n: usize| random.usize(..n);
         let walks = match Walks::new(1 << 16, Pages::Small, below) {
             Ok(walks) => Rc::new(walks),
             Err(reason) => return println!("skipped: {reason}"),

@@ -27,7 +27,7 @@ impl Offloads {
     /// privilege.
     ///
     /// # Errors
-    /// When there is no such interface, its kernel does not report them, or outside Linux.
+    /// When there is no such interface, or its kernel does not report them.
     pub fn of(interface: &str) -> Result<Offloads, SystemError> {
         os::offloads(interface)
             .map_err(|cause| SystemError::new("ioctl SIOCETHTOOL", interface, cause))

@@ -19,7 +19,7 @@ impl Queue {
     /// privilege. `None` where it has none.
     ///
     /// # Errors
-    /// When there is no such interface, the kernel does not report it, or outside Linux.
+    /// When there is no such interface, or the kernel does not report it.
     pub fn of(interface: &str) -> Result<Option<Queue>, SystemError> {
         let failed = |cause| SystemError::new("RTM_GETQDISC", interface, cause);
         let index = os::interface_index(interface).map_err(failed)?;

@@ -8,45 +8,19 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use perf_event_open_sys::{bindings, ioctls, perf_event_open};
 
 use crate::Unsupported;
-use crate::perf::{Event, Uses};
+use crate::perf::Uses;
 use crate::raw::{Sysno, syscall2, syscall3, syscall5};
 
 #[derive(Debug)]
 pub(crate) struct PerfCounter(OwnedFd);
 
 impl PerfCounter {
-    pub(crate) fn open(event: Event) -> Result<PerfCounter, Unsupported> {
-        let (kind, config) = match event {
-            Event::ContextSwitches => (
-                bindings::PERF_TYPE_SOFTWARE,
-                bindings::PERF_COUNT_SW_CONTEXT_SWITCHES.into(),
-            ),
-            Event::CpuMigrations => (
-                bindings::PERF_TYPE_SOFTWARE,
-                bindings::PERF_COUNT_SW_CPU_MIGRATIONS.into(),
-            ),
-            Event::MinorFaults => (
-                bindings::PERF_TYPE_SOFTWARE,
-                bindings::PERF_COUNT_SW_PAGE_FAULTS_MIN.into(),
-            ),
-            Event::MajorFaults => (
-                bindings::PERF_TYPE_SOFTWARE,
-                bindings::PERF_COUNT_SW_PAGE_FAULTS_MAJ.into(),
-            ),
-            Event::PageFaults => (
-                bindings::PERF_TYPE_SOFTWARE,
-                bindings::PERF_COUNT_SW_PAGE_FAULTS.into(),
-            ),
-            Event::Syscalls => (bindings::PERF_TYPE_TRACEPOINT, tracepoint_id()?),
-        };
-        let open = |exclude_kernel| open(kind, config, exclude_kernel);
-        let counter = match open(false) {
-            Err(error) if is_refused(&error) && !is_in_kernel(event) => open(true),
-            other => other,
-        };
-        counter
-            .map(PerfCounter)
-            .map_err(|cause| reason(event, &cause))
+    /// A disabled counter of the calling thread's system calls. They happen in the kernel, so that a
+    /// counter that excludes it would always read 0.
+    pub(crate) fn of_syscalls() -> Result<PerfCounter, Unsupported> {
+        let attributes = attributes(bindings::PERF_TYPE_TRACEPOINT, tracepoint_id()?, false);
+        let counter = of_thread(attributes, 0).map(PerfCounter);
+        counter.map_err(|cause| reason(&cause))
     }
 
     /// An enabled counter of this thread's uses of a word in user mode.
@@ -103,11 +77,6 @@ fn done(result: i32) -> io::Result<()> {
     }
 }
 
-/// A disabled counter of the calling thread on any processor.
-fn open(kind: u32, config: u64, exclude_kernel: bool) -> io::Result<OwnedFd> {
-    of_thread(attributes(kind, config, exclude_kernel), 0)
-}
-
 fn attributes(kind: u32, config: u64, exclude_kernel: bool) -> bindings::perf_event_attr {
     let mut attributes = bindings::perf_event_attr::default();
     attributes.type_ = kind;
@@ -131,26 +100,12 @@ fn of_thread(mut attributes: bindings::perf_event_attr, thread: u32) -> io::Resu
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Whether the event happens in the kernel, so that a counter that excludes the kernel would always
-/// read 0.
-fn is_in_kernel(event: Event) -> bool {
-    matches!(
-        event,
-        Event::ContextSwitches | Event::CpuMigrations | Event::Syscalls
-    )
-}
-
-fn is_refused(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
-}
-
-fn reason(event: Event, cause: &io::Error) -> Unsupported {
+fn reason(cause: &io::Error) -> Unsupported {
     let paranoid = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     let advice = match cause.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
-            let most = if event == Event::Syscalls { -1 } else { 1 };
             format!(
-                "kernel.perf_event_paranoid is {}; it needs CAP_PERFMON or a value of at most {most}",
+                "kernel.perf_event_paranoid is {}; it needs CAP_PERFMON or a value of at most -1",
                 paranoid.trim()
             )
         }
@@ -159,7 +114,9 @@ fn reason(event: Event, cause: &io::Error) -> Unsupported {
         }
         _ => "the kernel does not have this event".to_owned(),
     };
-    Unsupported::new(format!("perf_event_open({event}): {cause}; {advice}"))
+    Unsupported::new(format!(
+        "perf_event_open(raw_syscalls:sys_enter): {cause}; {advice}"
+    ))
 }
 
 /// The number that the kernel gave the tracepoint, read from the tracing file system: a mounted

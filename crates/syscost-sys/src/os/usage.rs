@@ -10,7 +10,6 @@ use crate::counters::{Usage, Whose};
 pub(crate) fn usage(whose: Whose) -> Result<Usage, Unsupported> {
     let who = match whose {
         Whose::Thread => libc::RUSAGE_THREAD,
-        Whose::Process => libc::RUSAGE_SELF,
         Whose::Children => libc::RUSAGE_CHILDREN,
     };
     // SAFETY: rusage is plain integers, for which zero is a value.
@@ -35,8 +34,4 @@ pub(crate) fn usage(whose: Whose) -> Result<Usage, Unsupported> {
 /// One pread at offset 0.
 pub(crate) fn read_at_start(file: &File, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(rustix::io::pread(file, buffer, 0)?)
-}
-
-pub(crate) fn clock_ticks_per_second() -> u64 {
-    rustix::param::clock_ticks_per_second()
 }

@@ -30,7 +30,7 @@ impl<T: Sync + Send + 'static> Shared<T> {
     /// (those to memory shared before the fork are the same there, too).
     ///
     /// # Errors
-    /// When there is no memory, or the system has none to share (outside Linux).
+    /// When there is no memory.
     pub fn new(value: T) -> Result<Self, SystemError> {
         let bytes = size_of::<T>().max(1);
         let memory = os::share(bytes)

@@ -18,7 +18,7 @@ impl Batch {
     /// Moves the calling thread into the class. Needs no privilege.
     ///
     /// # Errors
-    /// When the system refuses or lacks it (outside Linux).
+    /// When the system refuses.
     pub fn enter() -> Result<Batch, SystemError> {
         let before = class()?;
         let enter = match before {

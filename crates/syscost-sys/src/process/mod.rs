@@ -28,7 +28,7 @@ use crate::{SystemError, Unsupported, os};
 /// ended, the kernel sends no signal, so this fails and the caller has to exit by itself.
 ///
 /// # Errors
-/// When the parent is another one by now, or the system refuses or lacks it (outside Linux).
+/// When the parent is another one by now, or the system refuses.
 pub fn die_with_parent(expected_parent: u32) -> Result<(), SystemError> {
     let error = |cause| {
         SystemError::new(
@@ -101,7 +101,7 @@ pub fn address_space_limit() -> Option<u64> {
 /// object that no other process inherits.
 ///
 /// # Errors
-/// When the system refuses (`ulimit -i`) or lacks it (outside Linux).
+/// When the system refuses (`ulimit -i`).
 pub fn make_idle_timer() -> Result<(), SystemError> {
     os::make_idle_timer().map_err(|cause| SystemError::new("timer_create", "an idle timer", cause))
 }
@@ -109,7 +109,7 @@ pub fn make_idle_timer() -> Result<(), SystemError> {
 /// Makes orphans among this process's descendants its own children, so that none is lost to init.
 ///
 /// # Errors
-/// When the system refuses or lacks it (outside Linux).
+/// When the system refuses.
 pub fn become_subreaper() -> Result<(), SystemError> {
     os::become_subreaper().map_err(|cause| {
         SystemError::new("prctl(PR_SET_CHILD_SUBREAPER)", "on this process", cause)
@@ -125,7 +125,7 @@ pub fn reap(pid: u32) -> bool {
 /// Names the calling thread, for ps and top: a process is named after the file it was started from.
 ///
 /// # Errors
-/// When the system refuses or lacks it (outside Linux).
+/// When the system refuses.
 pub fn set_name(name: &std::ffi::CStr) -> Result<(), SystemError> {
     os::set_name(name)
         .map_err(|cause| SystemError::new("prctl(PR_SET_NAME)", "of this thread", cause))
@@ -135,7 +135,7 @@ pub fn set_name(name: &std::ffi::CStr) -> Result<(), SystemError> {
 /// it was when the thread was created).
 ///
 /// # Errors
-/// When the system refuses or lacks it (outside Linux).
+/// When the system refuses.
 pub fn set_timer_slack(ns: u64) -> Result<(), SystemError> {
     os::set_timer_slack(ns)
         .map_err(|cause| SystemError::new("prctl(PR_SET_TIMERSLACK)", format!("to {ns} ns"), cause))
@@ -144,7 +144,7 @@ pub fn set_timer_slack(ns: u64) -> Result<(), SystemError> {
 /// How late the kernel may wake the calling thread from a timed sleep, in ns.
 ///
 /// # Errors
-/// When the system lacks it (outside Linux).
+/// When the system refuses.
 pub fn timer_slack() -> Result<u64, SystemError> {
     os::timer_slack()
         .map_err(|cause| SystemError::new("prctl(PR_GET_TIMERSLACK)", "of this thread", cause))
@@ -155,7 +155,7 @@ pub fn timer_slack() -> Result<u64, SystemError> {
 /// /proc/sys/kernel/randomize_va_space.
 ///
 /// # Errors
-/// `Unsupported` outside Linux.
+/// `Unsupported` where a filter refuses the call.
 pub fn personality_aslr_disabled() -> Result<bool, Unsupported> {
     os::aslr_disabled()
 }

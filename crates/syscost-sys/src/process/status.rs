@@ -20,7 +20,7 @@ pub enum Seccomp {
 /// The seccomp mode of this process.
 ///
 /// # Errors
-/// `Unsupported` where /proc/self/status does not say (CONFIG_SECCOMP off, or outside Linux).
+/// `Unsupported` where /proc/self/status does not say (CONFIG_SECCOMP off).
 pub fn seccomp_mode() -> Result<Seccomp, Unsupported> {
     match field(&read()?, "Seccomp").as_deref() {
         Some("0") => Ok(Seccomp::Off),
@@ -36,7 +36,7 @@ pub fn seccomp_mode() -> Result<Seccomp, Unsupported> {
 /// call.
 ///
 /// # Errors
-/// `Unsupported` where /proc/self/status does not say (outside Linux).
+/// `Unsupported` where /proc/self/status does not say.
 pub fn is_traced() -> Result<bool, Unsupported> {
     field(&read()?, "TracerPid")
         .map(|pid| pid != "0")
@@ -79,7 +79,7 @@ fn settings(status: &str) -> Vec<&'static str> {
 /// Memory of this process that is resident, in bytes.
 ///
 /// # Errors
-/// `Unsupported` where /proc/self/status does not say (outside Linux).
+/// `Unsupported` where /proc/self/status does not say.
 pub fn resident_bytes() -> Result<u64, Unsupported> {
     bytes(&read()?, "VmRSS")
 }
@@ -96,7 +96,7 @@ pub struct MemoryOf {
 /// The memory of another process of this user.
 ///
 /// # Errors
-/// `Unsupported` where its status in /proc does not say (outside Linux, or where it has ended).
+/// `Unsupported` where its status in /proc does not say (where it has ended).
 pub fn memory_of(process: u32) -> Result<MemoryOf, Unsupported> {
     let status = read_of(&proc_of(process)?)?;
     Ok(MemoryOf {

@@ -45,11 +45,6 @@ impl Sysno {
         self.number
     }
 
-    /// Whether this target has the call.
-    pub const fn is_present(self) -> bool {
-        self.number.is_some()
-    }
-
     /// The call of this number.
     pub fn from_number(number: u32) -> Option<Sysno> {
         Self::ALL

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 
 use super::{File, file, folder_path};
-use crate::{SystemError, memory, os};
+use crate::{SystemError, memory, os, random};
 
 /// How many times the size of the file must be free.
 const SPARE: u64 = 4;
@@ -36,16 +36,10 @@ pub fn filled(extension: &str, bytes: u64) -> Result<File, SystemError> {
 
 fn write(file: &File, bytes: u64) -> io::Result<()> {
     let mut writer = BufWriter::with_capacity(PAGE, fs::File::create(file.path())?);
-    // Marsaglia's xorshift, which is random enough to defeat compression.
-    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut left = bytes as usize;
-    while left > 0 {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let part = left.min(8);
-        writer.write_all(&state.to_le_bytes()[..part])?;
-        left -= part;
+    // Random, to defeat compression.
+    for number in 0..bytes.div_ceil(8) {
+        let part = (bytes - 8 * number).min(8) as usize;
+        writer.write_all(&random::nth(0, number).to_le_bytes()[..part])?;
     }
     writer.into_inner()?.sync_all()
 }

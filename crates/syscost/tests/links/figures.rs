@@ -5,9 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::time::Duration;
 
+use syscost_results::stats::order;
+
 use super::GRANTED;
 use super::namespace::existing;
-use super::traffic::{median, tcp_megabits, tcp_round_trips, udp, udp_arrivals, udp_round_trips};
+use super::traffic::{tcp_megabits, tcp_round_trips, udp, udp_arrivals, udp_round_trips};
 use super::{DEVICE, Link, Running, Shape, Side, assert_ten_milliseconds, turn};
 use crate::tool::{require, unless_skipped};
 
@@ -19,6 +21,11 @@ const DELAYED: Shape = Shape {
 /// Round trips of which the median is taken.
 const ROUND_TRIPS: usize = 100;
 
+/// The median, in ms.
+fn median(times: &[f64]) -> f64 {
+    order::median(times).expect("there were round trips")
+}
+
 #[test]
 fn five_milliseconds_each_way_are_ten_over_udp_and_tcp() {
     let Some(link) = Link::new(DELAYED) else {
@@ -27,9 +34,9 @@ fn five_milliseconds_each_way_are_ten_over_udp_and_tcp() {
     let _turn = turn();
     let four = Side::BOTH.map(|side| link.address(side));
     let six = Side::BOTH.map(|side| link.address_v6(side).expect("an MTU of 1500"));
-    let udp = |[near, far]: [_; 2]| median(udp_round_trips(&link, near, far, ROUND_TRIPS));
+    let udp = |[near, far]: [_; 2]| median(&udp_round_trips(&link, near, far, ROUND_TRIPS));
     assert_ten_milliseconds(|| {
-        let tcp = median(tcp_round_trips(&link, four[1], ROUND_TRIPS));
+        let tcp = median(&tcp_round_trips(&link, four[1], ROUND_TRIPS));
         vec![("UDP", udp(four)), ("TCP", tcp), ("UDP, IPv6", udp(six))]
     });
 }
@@ -54,7 +61,7 @@ fn five_milliseconds_each_way_are_ten_over_icmp() {
             .map(|number| number.parse().expect("a number"))
             .collect();
         assert_eq!(round_trips.len(), ROUND_TRIPS, "{printed}");
-        vec![("ICMP", median(round_trips))]
+        vec![("ICMP", median(&round_trips))]
     });
 }
 

@@ -161,9 +161,3 @@ fn arrivals(far: &UdpSocket) -> usize {
         }
     }
 }
-
-/// The median.
-pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
-    numbers.sort_by(f64::total_cmp);
-    numbers[numbers.len() / 2]
-}

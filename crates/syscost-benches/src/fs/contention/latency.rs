@@ -1,5 +1,7 @@
 //! Latencies of reads, in bins that a process can pass on.
 
+use syscost_results::stats::order;
+
 /// Bins per power of two, so that a bin is at most a fifth wide.
 const BINS: usize = 4;
 
@@ -33,14 +35,12 @@ impl Latency {
 
     /// The time that this share of the reads did not exceed, in ns: the middle of its bin.
     pub(super) fn quantile(&self, share: f64) -> Option<f64> {
-        let all: u64 = self.0.iter().map(|count| u64::from(*count)).sum();
-        let mut left = (share * all as f64).ceil().max(1.0) as u64;
-        let bin = self.0.iter().position(|count| {
-            let is_within = left <= u64::from(*count);
-            left = left.saturating_sub(u64::from(*count));
-            is_within
-        })?;
-        Some(2_f64.powf((bin as f64 + 0.5) / BINS as f64))
+        let middle = |bin: usize| 2_f64.powf((bin as f64 + 0.5) / BINS as f64);
+        let counts = self.0.iter().enumerate();
+        let bins: Vec<(f64, u64)> = counts
+            .map(|(bin, count)| (middle(bin), u64::from(*count)))
+            .collect();
+        order::nearest_rank_of_bins(&bins, share)
     }
 }
 

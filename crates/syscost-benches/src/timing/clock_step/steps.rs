@@ -45,17 +45,6 @@ impl Steps {
     }
 }
 
-/// The value that a share `q` of the values does not exceed (nearest rank); NaN if there are none.
-pub(super) fn quantile(values: &mut [f64], q: f64) -> f64 {
-    let Some(last) = values.len().checked_sub(1) else {
-        return f64::NAN;
-    };
-    let rank = ((q * values.len() as f64).ceil() as usize)
-        .saturating_sub(1)
-        .min(last);
-    *values.select_nth_unstable_by(rank, f64::total_cmp).1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,14 +60,5 @@ mod tests {
             .unwrap();
         assert_eq!(steps.seen, [(3, 2), (-1, 3), (8, 1)]);
         assert_eq!(steps.last, 20);
-    }
-
-    #[test]
-    fn quantiles_are_values_that_occurred() {
-        let mut values: Vec<f64> = (1..=1000).rev().map(f64::from).collect();
-        assert_eq!(quantile(&mut values, 0.0), 1.0);
-        assert_eq!(quantile(&mut values, 0.5), 500.0);
-        assert_eq!(quantile(&mut values, 0.999), 999.0);
-        assert_eq!(quantile(&mut values, 1.0), 1000.0);
     }
 }

@@ -1,5 +1,7 @@
 //! The skew of two counters, derived from exchanges.
 
+use syscost_results::stats::order;
+
 use super::exchange::Exchange;
 
 /// The results of the exchanges of one observation, in ticks.
@@ -24,12 +26,12 @@ impl Skew {
             (there + back) / 2.0
         };
         exchanges.sort_by_key(length);
-        let mut best: Vec<f64> = exchanges[..exchanges.len().div_ceil(32)]
+        let best: Vec<f64> = exchanges[..exchanges.len().div_ceil(32)]
             .iter()
             .map(offset)
             .collect();
-        best.sort_by(f64::total_cmp);
-        let (middle, shortest) = (best[best.len() / 2], length(&exchanges[0]));
+        let middle = order::high_median(&best).expect("there are exchanges");
+        let shortest = length(&exchanges[0]);
         let slack = |exchange: &Exchange| (length(exchange) + shortest) as f64 / 2.0 + 1.0;
         Self {
             offset: middle,

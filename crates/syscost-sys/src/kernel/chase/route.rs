@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::super::share_of_most_frequent;
-use super::super::table::random_word;
+use crate::random;
 
 /// The distance of dense lines, in bytes: that of cache lines on x86-64 and most of aarch64.
 pub const LINE: usize = 64;
@@ -131,7 +131,7 @@ impl Sequence {
                 Self::ByPages {
                     pages: shuffled(pages, seed),
                     masks: (1..=BLOCK as u64)
-                        .map(|round| random_word(!seed, round) as u32 & (pages as u32 - 1))
+                        .map(|round| random::nth(!seed, round) as u32 & (pages as u32 - 1))
                         .collect(),
                     lines: shuffled(BLOCK, seed),
                 }
@@ -146,7 +146,7 @@ impl Sequence {
             (Self::Ascending, _) => route.offset(position),
             (Self::Shuffled(order), Order::Pairs { distance, seed }) => {
                 let block = order[position / 2];
-                let word = random_word(!seed, u64::from(block));
+                let word = random::nth(!seed, u64::from(block));
                 let places = (route.spacing - distance) / LINE;
                 let place = word as usize % places.max(1) * LINE;
                 let is_higher = position.is_multiple_of(2) == (word >> 63 == 0);
@@ -221,7 +221,7 @@ fn irregular(count: usize, seed: u64) -> Vec<u32> {
     let mut attempt = 0;
     while FEW.contains(&count) && share_of_steps_alike(&order) > max_share_alike(count) {
         attempt += 1;
-        order = shuffled(count, random_word(seed, attempt));
+        order = shuffled(count, random::nth(seed, attempt));
     }
     order
 }
@@ -242,7 +242,7 @@ fn share_of_steps_alike(order: &[u32]) -> f64 {
 fn shuffled(count: usize, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..count as u32).collect();
     for last in (1..count).rev() {
-        let word = random_word(seed, last as u64);
+        let word = random::nth(seed, last as u64);
         // The high half of a product: a random number up to `last`.
         let chosen = (u128::from(word) * (last as u128 + 1)) >> 64;
         order.swap(last, chosen as usize);

@@ -1,7 +1,8 @@
 //! Compares figures from interleaved blocks.
 
-use syscost_results::stats::bootstrap::{Bootstrap, BootstrapInterval};
 use syscost_results::stats::order;
+
+use super::bootstrap::Bootstrapped;
 
 /// Figures of one block, measured in the order ours, peer's, peer's, ours, so that linear drift
 /// cancels.
@@ -38,13 +39,13 @@ pub(super) struct Comparison {
     /// The minimum and maximum of the peer's.
     pub(super) peer_range: [f64; 2],
     /// Median over blocks of ours divided by the peer's, with its 95 % interval.
-    pub(super) ratio: BootstrapInterval,
+    pub(super) ratio: Bootstrapped,
     /// Number of blocks.
     pub(super) blocks: usize,
 }
 
 /// Compares; `None` below two blocks.
-pub(super) fn compare(blocks: &[Block], bootstrap: &Bootstrap) -> Option<Comparison> {
+pub(super) fn compare(blocks: &[Block], resamples: usize) -> Option<Comparison> {
     let all = |side: fn(&Block) -> [f64; 2]| -> Vec<f64> { blocks.iter().flat_map(side).collect() };
     let range = |values: &[f64]| {
         let min = values.iter().copied().reduce(f64::min)?;
@@ -57,12 +58,8 @@ pub(super) fn compare(blocks: &[Block], bootstrap: &Bootstrap) -> Option<Compari
         .flat_map(|block| block.half_widths)
         .map(|width| width.unwrap_or(f64::INFINITY))
         .collect();
-    let ratios: Vec<[f64; 1]> = blocks.iter().map(|block| [block.ratio()]).collect();
-    // A percentile interval, as the acceleration of a corrected one cannot be estimated for a
-    // median.
-    let ratio = bootstrap.percentile(&ratios, |drawn| {
-        order::median(&drawn.concat()).unwrap_or(f64::NAN)
-    })?;
+    let ratios: Vec<f64> = blocks.iter().map(Block::ratio).collect();
+    let ratio = Bootstrapped::of(&ratios, resamples)?;
     Some(Comparison {
         ours: order::median(&ours)?,
         half_width: order::median(&half_widths).filter(|width| width.is_finite()),
@@ -78,11 +75,7 @@ pub(super) fn compare(blocks: &[Block], bootstrap: &Bootstrap) -> Option<Compari
 mod tests {
     use super::*;
 
-    const FAST: Bootstrap = Bootstrap {
-        resamples: 1000,
-        confidence: 0.95,
-        seed: 0,
-    };
+    const FEW: usize = 1000;
 
     #[test]
     fn a_linear_drift_cancels_within_a_block() {
@@ -92,9 +85,9 @@ mod tests {
             half_widths: [Some(0.01), Some(0.03)],
             peer: [start + 1.0, start + 2.0],
         };
-        let comparison = compare(&[100.0, 104.0, 108.0].map(block), &FAST).unwrap();
+        let comparison = compare(&[100.0, 104.0, 108.0].map(block), FEW).unwrap();
         assert!(
-            (comparison.ratio.estimate - 0.9).abs() < 2e-4,
+            (comparison.ratio.median - 0.9).abs() < 2e-4,
             "{comparison:?}"
         );
         assert!(
@@ -122,9 +115,9 @@ mod tests {
             half_widths: [None; 2],
             peer: [50.0, 50.0],
         });
-        let comparison = compare(&blocks, &FAST).unwrap();
+        let comparison = compare(&blocks, FEW).unwrap();
         assert_eq!(
-            (comparison.ratio.estimate, comparison.ours, comparison.peer),
+            (comparison.ratio.median, comparison.ours, comparison.peer),
             (2.0, 100.0, 50.0)
         );
         assert_eq!(comparison.ours_range, [100.0, 900.0]);
@@ -140,7 +133,7 @@ mod tests {
                     half_widths: [None; 2],
                     peer: [1.0, 1.0]
                 }],
-                &FAST
+                FEW
             ),
             None
         );
@@ -160,7 +153,7 @@ mod tests {
                         peer: [cost(100.0), cost(100.0)],
                     })
                     .collect();
-                let ratio = compare(&blocks, &FAST).unwrap().ratio;
+                let ratio = compare(&blocks, FEW).unwrap().ratio;
                 ratio.low <= 1.2 && 1.2 <= ratio.high
             })
             .count();

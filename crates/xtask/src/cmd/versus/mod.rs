@@ -1,5 +1,6 @@
 //! `cargo xtask versus [ROW…]`: compares rows of ours with other tools that measure the same work.
 
+mod bootstrap;
 mod compare;
 mod invoke;
 mod page;
@@ -9,7 +10,6 @@ use clap::Args;
 use syscost_harness::machine;
 use syscost_results::Unit;
 use syscost_results::row_name;
-use syscost_results::stats::bootstrap::Bootstrap;
 use syscost_sys::cpu;
 
 use self::compare::{Block, Comparison, compare};
@@ -23,6 +23,8 @@ use crate::workspace;
 const PAGE: &str = "docs/versus.md";
 /// Number of cells of the page's lines that the terminal shows.
 const SHOWN: usize = 11;
+/// Resamples that give the interval of a ratio.
+const RESAMPLES: usize = 10_000;
 
 /// Arguments of `versus`.
 #[derive(Debug, Args)]
@@ -161,8 +163,8 @@ fn compare_one(
             peer: peers,
         });
     }
-    let comparison = compare(&measured, &Bootstrap::default())
-        .context("two blocks are the fewest that can be compared")?;
+    let comparison =
+        compare(&measured, RESAMPLES).context("two blocks are the fewest that can be compared")?;
     Ok((comparison, unit))
 }
 

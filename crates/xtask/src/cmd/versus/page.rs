@@ -86,7 +86,7 @@ pub(super) fn line(
         range(comparison.ours_range),
         figure(comparison.peer),
         range(comparison.peer_range),
-        format!("{:.3}", ratio.estimate),
+        format!("{:.3}", ratio.median),
         format!("{:.3} to {:.3}", ratio.low, ratio.high),
         comparison.blocks.to_string(),
         date.to_owned(),
@@ -163,7 +163,7 @@ fn cells(line: &str) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_results::stats::bootstrap::BootstrapInterval;
+    use crate::cmd::versus::bootstrap::Bootstrapped;
 
     const PEERS: [&Peer; 2] = [
         &peer("a.b{c=d}", "tool one", Cpus::One),
@@ -195,8 +195,8 @@ mod tests {
             ours_range: [98.7, 98.9],
             peer: 104.2,
             peer_range: [99.1, 131.0],
-            ratio: BootstrapInterval {
-                estimate: 0.94782,
+            ratio: Bootstrapped {
+                median: 0.94782,
                 low: 0.9409,
                 high: 0.955,
             },
