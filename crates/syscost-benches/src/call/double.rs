@@ -13,29 +13,57 @@
 //! The call-and-switch experiment's f(double).
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, Kernel, call};
-
-use super::no_such_case;
+use syscost_sys::kernel::{Call, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.double",
     title: "Function call, floating-point arguments",
     tags: &["procedure call", "call overhead", "calling convention"],
-    cases: Cases::Grid(&[("arguments", &["1", "8"])]),
-    full: |case| case.get("arguments") != "8",
-    support: |case| kernel(case).map(drop),
-    run: |b| {
-        let kernel = kernel(b.case())?;
-        b.kernel(&kernel)
-    },
     source: include_str!("double.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    call(match case.get("arguments") {
-        "1" => Call::Double,
-        "8" => Call::EightDoubles,
-        _ => return Err(no_such_case(case)),
-    })
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Arguments {
+    #[value("1")]
+    One,
+    #[value("8")]
+    Eight,
+}
+
+impl Arguments {
+    const fn call(self) -> Call {
+        match self {
+            Arguments::One => Call::Double,
+            Arguments::Eight => Call::EightDoubles,
+        }
+    }
+}
+
+#[derive(Params)]
+struct Row {
+    arguments: Arguments,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            arguments: Arguments::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.arguments {
+            Arguments::One => Tier::Full,
+            Arguments::Eight => Tier::Standard,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        call(self.arguments.call()).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&call(self.arguments.call())?)
+    }
 }

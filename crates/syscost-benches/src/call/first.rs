@@ -41,27 +41,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // Since 2: nothing runs between making the code cold and the call, and no prediction of it is left.
     revision: 2,
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("state", "first")],
-            expect: &[
-                exactly(Counter::MinorFaults, 1.0),
-                at_least(Counter::CoreCycles, FAULT),
-            ],
-        },
-        CaseSpec {
-            params: &[("state", "evicted")],
-            expect: &[at_least(Counter::CoreCycles, FETCH)],
-        },
-        CaseSpec {
-            params: &[("state", "warm")],
-            expect: &[],
-        },
-    ]),
     expect: &[exactly(Counter::Reported(ANSWERS), 1.0)],
-    run,
     source: include_str!("first.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const ANSWERS: &str = "correct return values of the called procedure";
@@ -75,37 +57,63 @@ const FETCH: f64 = 60.0;
 /// Mappings among which a cold call chooses.
 const MAPPINGS: usize = 16;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let mappings = (0..MAPPINGS)
-        .map(|_| Code::map())
-        .collect::<Result<Vec<_>, _>>()?;
-    let state = b.case().get("state").to_owned();
-    let unknown = b.case().unknown("state");
-    let mut random = b.random().clone();
-    let chosen = Cell::new(&mappings[0]);
-    let answers = Cell::new(0_u64);
-    let prepare = || {
-        if state != "warm" {
-            chosen.set(&mappings[random.usize(..MAPPINGS)]);
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    First,
+    Evicted,
+    Warm,
+}
+
+#[derive(Params)]
+struct Row {
+    state: State,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { state: State::ALL })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.state {
+            State::First => vec![
+                exactly(Counter::MinorFaults, 1.0),
+                at_least(Counter::CoreCycles, FAULT),
+            ],
+            State::Evicted => vec![at_least(Counter::CoreCycles, FETCH)],
+            State::Warm => Vec::new(),
         }
-        let code = chosen.get();
-        code.call(1);
-        match state.as_str() {
-            "first" => {
-                code.evict();
-                return code.unmap();
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let mappings = (0..MAPPINGS)
+            .map(|_| Code::map())
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut random = b.random().clone();
+        let chosen = Cell::new(&mappings[0]);
+        let answers = Cell::new(0_u64);
+        let prepare = || {
+            if self.state != State::Warm {
+                chosen.set(&mappings[random.usize(..MAPPINGS)]);
             }
-            "evicted" => code.evict(),
-            "warm" => {}
-            _ => return Err(unknown.clone()),
-        }
+            let code = chosen.get();
+            code.call(1);
+            match self.state {
+                State::First => {
+                    code.evict();
+                    return code.unmap();
+                }
+                State::Evicted => code.evict(),
+                State::Warm => {}
+            }
+            Ok(())
+        };
+        b.single(prepare, || {
+            let answer = chosen.get().call(black_box(41));
+            answers.set(answers.get() + u64::from(answer == !41));
+            Ok(())
+        })?;
+        b.report(ANSWERS, answers.get() as f64);
         Ok(())
-    };
-    b.single(prepare, || {
-        let answer = chosen.get().call(black_box(41));
-        answers.set(answers.get() + u64::from(answer == !41));
-        Ok(())
-    })?;
-    b.report(ANSWERS, answers.get() as f64);
-    Ok(())
+    }
 }

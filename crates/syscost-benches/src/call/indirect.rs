@@ -18,8 +18,6 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, Targets, call};
 
-use super::no_such_case;
-
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.indirect",
     title: "Indirect function call",
@@ -33,46 +31,72 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "dynamic linking",
         "shared library",
     ],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("via", "pointer"), ("target", "predicted")],
-            expect: &[],
-        },
-        CaseSpec {
-            params: &[("via", "plt"), ("target", "predicted")],
-            expect: &[],
-        },
-        CaseSpec {
-            params: &[("via", "virtual"), ("target", "predicted")],
-            expect: &[],
-        },
-        CaseSpec {
-            params: &[("via", "table"), ("target", "predicted")],
-            expect: &[],
-        },
-        CaseSpec {
-            params: &[("via", "table"), ("target", "unpredicted")],
-            expect: &[],
-        },
-    ]),
-    quick: |case| case.get("via") == "virtual" && case.get("target") == "predicted",
-    support: |case| kernel(case, 0).map(drop),
-    run: |b| {
-        let seed = b.random().u64(..);
-        let kernel = kernel(b.case(), seed)?;
-        b.kernel(&kernel)
-    },
     source: include_str!("indirect.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kernel(case: &Case, seed: u64) -> Result<Kernel, Unsupported> {
-    call(match (case.get("via"), case.get("target")) {
-        ("pointer", "predicted") => Call::Pointer,
-        ("plt", "predicted") => Call::LinkageStub,
-        ("virtual", "predicted") => Call::Virtual,
-        ("table", "predicted") => Call::PointerByTable(Targets::Same),
-        ("table", "unpredicted") => Call::PointerByTable(Targets::Random(seed)),
-        _ => return Err(no_such_case(case)),
-    })
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Pointer,
+    Plt,
+    Virtual,
+    Table,
+}
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Predicted,
+    Unpredicted,
+}
+
+#[derive(Params)]
+struct Row {
+    via: Via,
+    target: Target,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        let predicted = rows!(Row {
+            via: Via::ALL,
+            target: [Target::Predicted]
+        });
+        let unpredicted = rows!(Row {
+            via: [Via::Table],
+            target: [Target::Unpredicted]
+        });
+        [predicted, unpredicted].concat()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.via {
+            Via::Virtual => Tier::Quick,
+            Via::Pointer | Via::Plt | Via::Table => Tier::Standard,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.kernel(0).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let seed = b.random().u64(..);
+        let kernel = self.kernel(seed)?;
+        b.kernel(&kernel)
+    }
+}
+
+impl Row {
+    fn kernel(&self, seed: u64) -> Result<Kernel, Unsupported> {
+        let targets = match self.target {
+            Target::Predicted => Targets::Same,
+            Target::Unpredicted => Targets::Random(seed),
+        };
+        call(match self.via {
+            Via::Pointer => Call::Pointer,
+            Via::Plt => Call::LinkageStub,
+            Via::Virtual => Call::Virtual,
+            Via::Table => Call::PointerByTable(targets),
+        })
+    }
 }

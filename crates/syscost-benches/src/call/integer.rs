@@ -29,14 +29,33 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "argument passing",
         "lat_proc",
     ],
-    cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7", "8"])]),
-    quick: |case| case.get("arguments") == "0",
-    full: |case| !["0", "6", "8"].contains(&case.get("arguments")),
-    support: |case| call(Call::Integer(case.number("arguments"))).map(drop),
-    run: |b| {
-        let kernel = call(Call::Integer(b.case().number("arguments")))?;
-        b.kernel(&kernel)
-    },
     source: include_str!("integer.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
+
+#[derive(Params)]
+pub(crate) struct Row {
+    pub(crate) arguments: u64,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { arguments: 0..=8 })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.arguments {
+            0 => Tier::Quick,
+            6 | 8 => Tier::Standard,
+            1.. => Tier::Full,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        call(Call::Integer(self.arguments)).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&call(Call::Integer(self.arguments))?)
+    }
+}

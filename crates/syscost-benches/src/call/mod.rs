@@ -25,7 +25,11 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// The error for a case that has no kernel.
-fn no_such_case(case: &Case) -> Unsupported {
-    Unsupported::new(format!("there is no case {}", case.suffix()))
+/// The size of a structure in bytes.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    #[value("16")]
+    Small,
+    #[value("64")]
+    Large,
 }

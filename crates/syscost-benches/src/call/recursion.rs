@@ -20,17 +20,6 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};
 
-use super::no_such_case;
-
-macro_rules! depth {
-    ($depth:literal, $from:literal) => {
-        CaseSpec {
-            params: &[("depth", $depth), ("from", $from)],
-            expect: &[],
-        }
-    };
-}
-
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.recursion",
     title: "Recursive function call, per level",
@@ -42,32 +31,59 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "return address stack",
         "return prediction",
     ],
-    cases: Cases::List(&[
-        depth!("8", "one_place"),
-        depth!("16", "one_place"),
-        depth!("64", "one_place"),
-        depth!("256", "one_place"),
-        depth!("8", "two_places"),
-        depth!("16", "two_places"),
-        depth!("32", "two_places"),
-        depth!("64", "two_places"),
-    ]),
-    full: |case| case.get("from") != "one_place" || case.get("depth") == "256",
-    support: |case| kernel(case, 0).map(drop),
-    run: |b| {
-        let seed = b.random().u64(..);
-        let kernel = kernel(b.case(), seed)?;
-        b.kernel(&kernel)
-    },
     source: include_str!("recursion.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kernel(case: &Case, seed: u64) -> Result<Kernel, Unsupported> {
-    let depth = case.number("depth");
-    call(match case.get("from") {
-        "one_place" => Call::Recursion(depth),
-        "two_places" => Call::RecursionByChance { depth, seed },
-        _ => return Err(no_such_case(case)),
-    })
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    OnePlace,
+    TwoPlaces,
+}
+
+#[derive(Params)]
+struct Row {
+    depth: u64,
+    from: Origin,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        let one = rows!(Row {
+            depth: [8, 16, 64, 256],
+            from: [Origin::OnePlace]
+        });
+        let two = rows!(Row {
+            depth: [8, 16, 32, 64],
+            from: [Origin::TwoPlaces]
+        });
+        [one, two].concat()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.from {
+            Origin::OnePlace if self.depth < 256 => Tier::Standard,
+            Origin::OnePlace | Origin::TwoPlaces => Tier::Full,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.kernel(0).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let seed = b.random().u64(..);
+        let kernel = self.kernel(seed)?;
+        b.kernel(&kernel)
+    }
+}
+
+impl Row {
+    fn kernel(&self, seed: u64) -> Result<Kernel, Unsupported> {
+        let depth = self.depth;
+        call(match self.from {
+            Origin::OnePlace => Call::Recursion(depth),
+            Origin::TwoPlaces => Call::RecursionByChance { depth, seed },
+        })
+    }
 }

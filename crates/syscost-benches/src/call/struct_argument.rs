@@ -15,7 +15,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, Kernel, call};
 
-use super::no_such_case;
+use super::Size;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.struct_argument",
@@ -26,21 +26,42 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pass by value",
         "calling convention",
     ],
-    cases: Cases::Grid(&[("size", &["16", "64"])]),
-    full: |case| case.get("size") != "64",
-    support: |case| kernel(case).map(drop),
-    run: |b| {
-        let kernel = kernel(b.case())?;
-        b.kernel(&kernel)
-    },
     source: include_str!("struct_argument.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    call(match case.get("size") {
-        "16" => Call::StructArgument16,
-        "64" => Call::StructArgument64,
-        _ => return Err(no_such_case(case)),
-    })
+#[derive(Params)]
+struct Row {
+    size: Size,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { size: Size::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.size {
+            Size::Small => Tier::Full,
+            Size::Large => Tier::Standard,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.kernel().map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let kernel = self.kernel()?;
+        b.kernel(&kernel)
+    }
+}
+
+impl Row {
+    fn kernel(&self) -> Result<Kernel, Unsupported> {
+        call(match self.size {
+            Size::Small => Call::StructArgument16,
+            Size::Large => Call::StructArgument64,
+        })
+    }
 }

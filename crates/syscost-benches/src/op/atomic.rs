@@ -18,9 +18,7 @@
 //! Not part of any published experiment; the checksum is the value that the operations left in the cell.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Atomic, Kernel, atomic};
-
-use super::chosen;
+use syscost_sys::kernel::{Atomic, atomic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.atomic",
@@ -35,42 +33,37 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "mfence",
         "lock-free",
     ],
-    cases: Cases::Grid(&[(
-        "op",
-        &[
-            "load",
-            "store",
-            "store_sequential",
-            "fetch_add",
-            "exchange",
-            "compare_exchange",
-            "compare_exchange_failure",
-            "fence",
-            "fence_by_lock",
-        ],
-    )]),
-    quick: |case| ["fetch_add", "compare_exchange", "fence"].contains(&case.get("op")),
-    support: |case| kernel(case).map(drop),
-    run: |b| {
-        let kernel = kernel(b.case())?;
-        b.kernel(&kernel)
-    },
     source: include_str!("atomic.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    atomic(chosen(case, "op", Atomic::ALL, Atomic::name)?)
+#[derive(Params)]
+struct Row {
+    op: Atomic,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { op: Atomic::ALL })
+    }
 
-    #[test]
-    fn every_atomic_operation_is_a_case() {
-        let cases = BENCHMARK.cases.list(&syscost_harness::Here::now());
-        let names: Vec<&str> = cases.iter().map(|case| case.get("op")).collect();
-        assert_eq!(names, Atomic::ALL.map(Atomic::name));
+    fn tier(&self) -> Tier {
+        match self.op {
+            Atomic::FetchAdd | Atomic::CompareExchange | Atomic::Fence => Tier::Quick,
+            Atomic::Load
+            | Atomic::Store
+            | Atomic::StoreSequential
+            | Atomic::Exchange
+            | Atomic::CompareExchangeFailure
+            | Atomic::FenceByLock => Tier::Standard,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        atomic(self.op).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&atomic(self.op)?)
     }
 }

@@ -22,26 +22,38 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.branch",
     title: "Conditional branch, predicted or not",
     tags: &["branch prediction", "branch predictor", "jump"],
-    cases: Cases::Grid(&[(
-        "direction",
-        &["taken", "not_taken", "alternating", "random"],
-    )]),
-    support: |case| kind(case, 0).map(drop),
-    run: |b| {
-        let seed = b.random().u64(..);
-        let kernel = branch(kind(b.case(), seed)?);
-        b.kernel(&kernel)
-    },
     source: include_str!("branch.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kind(case: &Case, seed: u64) -> Result<Branch, Unsupported> {
-    match case.get("direction") {
-        "taken" => Ok(Branch::Taken),
-        "not_taken" => Ok(Branch::NotTaken),
-        "alternating" => Ok(Branch::OnBit(Directions::Alternating)),
-        "random" => Ok(Branch::OnBit(Directions::Random(seed))),
-        other => Err(Unsupported::new(format!("there is no direction `{other}`"))),
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Taken,
+    NotTaken,
+    Alternating,
+    Random,
+}
+
+#[derive(Params)]
+struct Row {
+    direction: Direction,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            direction: Direction::ALL
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let seed = b.random().u64(..);
+        let kernel = branch(match self.direction {
+            Direction::Taken => Branch::Taken,
+            Direction::NotTaken => Branch::NotTaken,
+            Direction::Alternating => Branch::OnBit(Directions::Alternating),
+            Direction::Random => Branch::OnBit(Directions::Random(seed)),
+        });
+        b.kernel(&kernel)
     }
 }

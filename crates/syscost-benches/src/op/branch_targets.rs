@@ -21,47 +21,56 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Jumps, Path, Turn, Work};
 
-use super::chosen;
-
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.branch_targets",
     title: "Branch target buffer (BTB): taken branches",
     tags: &["btb capacity", "branch predictor", "jump"],
-    cases: Cases::Grid(&[
-        ("code", &["jumps", "straight"]),
-        (
-            "branches",
-            &["128", "256", "512", "1024", "2048", "4096", "8192", "16384"],
-        ),
-    ]),
-    full: |case| {
-        let counts = ["128", "512", "2048", "8192"];
-        case.get("code") != "jumps" || !counts.contains(&case.get("branches"))
-    },
-    support: |_| Jumps::write(Path::Jumps, 1).map(drop),
-    run,
     source: include_str!("branch_targets.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = chosen(b.case(), "code", Path::ALL, Path::name)?;
-    let branches = b.case().number("branches") as usize;
-    let jumps = Jumps::write(path, branches)?;
-    let (claim, counted) = ("blocks that one turn counts", jumps.run(1));
-    b.claim_equal(claim, branches as u64, counted, "kernel");
-    // Decoded from the code itself, not from what was requested.
-    let turn = jumps.turn()?;
-    let expected = if b.case().is("code", "jumps", "straight")? {
-        branches
-    } else {
-        0
-    };
-    let source = "the code's bytes";
-    b.claim_equal("jumps of a turn", expected, turn.jumps, source);
-    let claim = "others than those of the blocks";
-    b.claim_equal(claim, Turn::COUNTING, turn.others, source);
-    let bytes = branches * Jumps::SPACING;
-    b.claim_equal("bytes that they lead through", bytes, turn.span, source);
-    b.kernel(&jumps)
+#[derive(Params)]
+struct Row {
+    code: Path,
+    branches: usize,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            code: Path::ALL,
+            branches: (7..=14).map(|power| 1 << power)
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.code {
+            Path::Jumps if [128, 512, 2048, 8192].contains(&self.branches) => Tier::Standard,
+            Path::Jumps | Path::Straight => Tier::Full,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        Jumps::write(Path::Jumps, 1).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let branches = self.branches;
+        let jumps = Jumps::write(self.code, branches)?;
+        let (claim, counted) = ("blocks that one turn counts", jumps.run(1));
+        b.claim_equal(claim, branches as u64, counted, "kernel");
+        // Decoded from the code itself, not from what was requested.
+        let turn = jumps.turn()?;
+        let expected = match self.code {
+            Path::Jumps => branches,
+            Path::Straight => 0,
+        };
+        let source = "the code's bytes";
+        b.claim_equal("jumps of a turn", expected, turn.jumps, source);
+        let claim = "others than those of the blocks";
+        b.claim_equal(claim, Turn::COUNTING, turn.others, source);
+        let bytes = branches * Jumps::SPACING;
+        b.claim_equal("bytes that they lead through", bytes, turn.span, source);
+        b.kernel(&jumps)
+    }
 }

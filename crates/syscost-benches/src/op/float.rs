@@ -16,8 +16,7 @@
 //! lmbench `lat_ops` and `par_ops`.
 
 use syscost_harness::prelude::*;
-
-use super::arithmetic_kernel;
+use syscost_sys::kernel::{Kind, Operation, Shape, arithmetic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.float",
@@ -35,30 +34,42 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_ops",
         "par_ops",
     ],
-    cases: Cases::Grid(&[
-        (
-            "op",
-            &[
-                "add",
-                "multiply",
-                "fused_multiply_add",
-                "divide",
-                "square_root",
-            ],
-        ),
-        ("type", &["f32", "f64"]),
-        ("shape", &["latency", "throughput"]),
-    ]),
-    quick: |case| {
-        let is_latency = case.get("type") == "f64" && case.get("shape") == "latency";
-        is_latency && case.get("op") != "multiply"
-    },
-    full: |case| case.get("type") != "f64" || case.get("op") == "multiply",
-    support: |case| arithmetic_kernel(case).map(drop),
-    run: |b| {
-        let kernel = arithmetic_kernel(b.case())?;
-        b.kernel(&kernel)
-    },
     source: include_str!("float.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
+
+#[derive(Params)]
+struct Row {
+    op: Operation,
+    r#type: Kind,
+    shape: Shape,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        use Operation::{Add, Divide, FusedMultiplyAdd, Multiply, SquareRoot};
+        rows!(Row {
+            op: [Add, Multiply, FusedMultiplyAdd, Divide, SquareRoot],
+            r#type: [Kind::F32, Kind::F64],
+            shape: Shape::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        if self.r#type != Kind::F64 || self.op == Operation::Multiply {
+            return Tier::Full;
+        }
+        match self.shape {
+            Shape::Latency => Tier::Quick,
+            Shape::Throughput => Tier::Standard,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        arithmetic(self.op, self.r#type, self.shape).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&arithmetic(self.op, self.r#type, self.shape)?)
+    }
+}

@@ -21,11 +21,10 @@
 //! Peak performance as vendors define it, and as LINPACK approaches it.
 
 use syscost_harness::prelude::*;
-use syscost_sys::cpu;
-use syscost_sys::kernel::{
-    Kernel, Kind, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
-};
+use syscost_sys::kernel::{Kernel, Shape, Simd, VectorOperation};
 use syscost_sys::partner::Between;
+
+use super::Bits;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.flops",
@@ -47,91 +46,100 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     unit: Unit::FlopsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases),
-    quick: |case| case.number("bits") >= 256 && case.number("threads") == 1,
-    full: |case| {
-        let bits = case.number("bits");
-        bits == 128 || (bits < 128 && case.number("threads") > 1)
-    },
-    support: |case| kernel(case.number("bits")).map(drop),
-    run,
     source: include_str!("flops.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Maximum number of threads that is measured.
-const MAX_THREADS: usize = 512;
+const MAX_THREADS: u32 = 512;
 
 /// Turns of the kernel between two comparisons of its checksum: enough to make the cost of entering
 /// and leaving it negligible.
 const TURNS: u64 = 64;
 
-fn cases(_: &Here) -> Vec<Case> {
-    let all = cpu::allowed().map_or(1, |cpus| cpus.len()).min(MAX_THREADS);
-    let mut threads = vec![1, all];
-    threads.dedup();
-    let of = |bits: u64| {
-        let case = move |threads: &usize| {
-            Case::new([("bits", bits.to_string()), ("threads", threads.to_string())])
-        };
-        threads.iter().map(case).collect::<Vec<_>>()
-    };
-    [64, 128, 256, 512].into_iter().flat_map(of).collect()
+#[derive(Params)]
+struct Row {
+    bits: Bits,
+    threads: Copies,
 }
 
-/// Twelve chains of fused operations on registers of this many bits, and the vector extension of
-/// these registers.
-fn kernel(bits: u64) -> Result<(Kernel, Option<Simd>), Unsupported> {
-    let of = |simd| {
-        let kernel = vector(simd, VectorOperation::FusedMultiplyAdd, Shape::Throughput)?;
-        Ok((kernel, Some(simd)))
-    };
-    match bits {
-        64 => {
-            let kernel = arithmetic(Operation::FusedMultiplyAdd, Kind::F64, Shape::Throughput)?;
-            Ok((kernel, None))
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let all = here.allowed.len().max(1) as u32;
+        let mut threads = vec![Copies(1), Copies(all.min(MAX_THREADS))];
+        threads.dedup();
+        rows!(Row {
+            bits: Bits::ALL,
+            threads: threads.iter().copied()
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.bits, self.threads) {
+            (Bits::B256 | Bits::B512, Copies(1)) => Tier::Quick,
+            (Bits::B64, Copies(1)) | (Bits::B256 | Bits::B512, _) => Tier::Standard,
+            (Bits::B64 | Bits::B128, _) => Tier::Full,
         }
-        // Every processor has at most one of these two.
-        128 => of(Simd::Neon).or_else(|_| of(Simd::Sse2)),
-        256 => of(Simd::Avx2),
-        512 => of(Simd::Avx512),
-        other => Err(Unsupported::new(format!(
-            "there is no width of {other} bits"
-        ))),
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        kernel(self.bits).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (one, simd) = kernel(self.bits)?;
+        // The checksum is the sum of all lanes, each of which counts its fused operations: an addition
+        // and a multiplication.
+        let per_turn = 2 * one.expected(TURNS);
+        let instructions = TURNS * one.operations_per_turn;
+        let (named, claim) = (
+            2 * lanes(self.bits) * instructions,
+            "additions and multiplications of a turn, by the row's name",
+        );
+        b.claim_equal(claim, named, per_turn, "kernel's checksum");
+        let floor = one.floor_cycles * instructions as f64 / per_turn as f64;
+        b.expect(at_least(Counter::CoreCycles, floor));
+        b.copies(
+            Between::Threads,
+            self.threads.0 as usize,
+            per_turn,
+            move |_| {
+                let (kernel, simd) = kernel(self.bits)?;
+                multiplies(&kernel, simd)?;
+                Ok(move || {
+                    let expected = kernel.expected(TURNS);
+                    match kernel.run(TURNS) {
+                        sum if sum == expected => Ok(()),
+                        sum => Err(format!(
+                            "the kernel's checksum is {sum}, expected {expected}"
+                        )),
+                    }
+                })
+            },
+        )?;
+        let [expected, observed] = one.products(simd);
+        let claim = "sum of one turn with a factor of 2 and an addend of 3";
+        b.claim_equal(claim, expected, observed, "kernel");
+        Ok(())
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (bits, threads) = (b.case().number("bits"), b.case().number("threads"));
-    let (one, simd) = kernel(bits)?;
-    // The checksum is the sum of all lanes, each of which counts its fused operations: an addition
-    // and a multiplication.
-    let per_turn = 2 * one.expected(TURNS);
-    let instructions = TURNS * one.operations_per_turn;
-    let (named, claim) = (
-        2 * (bits / 64) * instructions,
-        "additions and multiplications of a turn, by the row's name",
-    );
-    b.claim_equal(claim, named, per_turn, "kernel's checksum");
-    let floor = one.floor_cycles * instructions as f64 / per_turn as f64;
-    b.expect(at_least(Counter::CoreCycles, floor));
-    b.copies(Between::Threads, threads as usize, per_turn, move |_| {
-        let (kernel, simd) = kernel(bits)?;
-        multiplies(&kernel, simd)?;
-        Ok(move || {
-            let expected = kernel.expected(TURNS);
-            match kernel.run(TURNS) {
-                sum if sum == expected => Ok(()),
-                sum => Err(format!(
-                    "the kernel's checksum is {sum}, expected {expected}"
-                )),
-            }
-        })
-    })?;
-    let [expected, observed] = one.products(simd);
-    let claim = "sum of one turn with a factor of 2 and an addend of 3";
-    b.claim_equal(claim, expected, observed, "kernel");
-    Ok(())
+/// Twelve chains of fused operations on registers of this width, and the vector extension of these
+/// registers.
+fn kernel(bits: Bits) -> Result<(Kernel, Option<Simd>), Unsupported> {
+    bits.kernel(VectorOperation::FusedMultiplyAdd, Shape::Throughput)
+}
+
+/// 64-bit numbers in a register.
+const fn lanes(bits: Bits) -> u64 {
+    match bits {
+        Bits::B64 => 1,
+        Bits::B128 => 2,
+        Bits::B256 => 4,
+        Bits::B512 => 8,
+    }
 }
 
 /// Checks that the kernel, which each thread runs itself, multiplies.

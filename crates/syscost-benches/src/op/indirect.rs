@@ -28,22 +28,36 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "branch prediction",
         "branch target prediction",
     ],
-    cases: Cases::Grid(&[("target", &["fixed", "table_same", "table_random"])]),
-    support: |case| kind(case, 0).map(drop),
-    run: |b| {
-        let seed = b.random().u64(..);
-        let kernel = branch(kind(b.case(), seed)?);
-        b.kernel(&kernel)
-    },
     source: include_str!("indirect.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kind(case: &Case, seed: u64) -> Result<Branch, Unsupported> {
-    match case.get("target") {
-        "fixed" => Ok(Branch::Indirect),
-        "table_same" => Ok(Branch::IndirectByTable(Targets::Same)),
-        "table_random" => Ok(Branch::IndirectByTable(Targets::Random(seed))),
-        other => Err(Unsupported::new(format!("there is no target `{other}`"))),
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Fixed,
+    TableSame,
+    TableRandom,
+}
+
+#[derive(Params)]
+struct Row {
+    target: Target,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            target: Target::ALL
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let seed = b.random().u64(..);
+        let kernel = branch(match self.target {
+            Target::Fixed => Branch::Indirect,
+            Target::TableSame => Branch::IndirectByTable(Targets::Same),
+            Target::TableRandom => Branch::IndirectByTable(Targets::Random(seed)),
+        });
+        b.kernel(&kernel)
     }
 }

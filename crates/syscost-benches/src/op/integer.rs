@@ -20,8 +20,7 @@
 //! instruction tables define them.
 
 use syscost_harness::prelude::*;
-
-use super::arithmetic_kernel;
+use syscost_sys::kernel::{Kind, Operation, Shape, arithmetic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.integer",
@@ -37,32 +36,47 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_ops",
         "par_ops",
     ],
-    cases: Cases::Grid(&[
-        (
-            "op",
-            &[
-                "add",
-                "xor",
-                "shift",
-                "multiply",
-                "divide",
-                "divide_long",
-                "remainder",
-            ],
-        ),
-        ("type", &["i32", "i64"]),
-        ("shape", &["latency", "throughput"]),
-    ]),
-    quick: |case| {
-        let is_common = ["add", "multiply", "divide"].contains(&case.get("op"));
-        case.get("type") == "i64" && case.get("shape") == "latency" && is_common
-    },
-    full: |case| case.get("type") != "i64" || ["xor", "divide_long"].contains(&case.get("op")),
-    support: |case| arithmetic_kernel(case).map(drop),
-    run: |b| {
-        let kernel = arithmetic_kernel(b.case())?;
-        b.kernel(&kernel)
-    },
     source: include_str!("integer.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
+
+#[derive(Params)]
+struct Row {
+    op: Operation,
+    r#type: Kind,
+    shape: Shape,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        use Operation::{Add, Divide, DivideLong, Multiply, Remainder, Shift, Xor};
+        rows!(Row {
+            op: [Add, Xor, Shift, Multiply, Divide, DivideLong, Remainder],
+            r#type: [Kind::I32, Kind::I64],
+            shape: Shape::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        let is_common = matches!(
+            self.op,
+            Operation::Add | Operation::Multiply | Operation::Divide
+        );
+        let is_alike = matches!(self.op, Operation::Xor | Operation::DivideLong);
+        if self.r#type != Kind::I64 || is_alike {
+            Tier::Full
+        } else if self.shape == Shape::Latency && is_common {
+            Tier::Quick
+        } else {
+            Tier::Standard
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        arithmetic(self.op, self.r#type, self.shape).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&arithmetic(self.op, self.r#type, self.shape)?)
+    }
+}

@@ -15,7 +15,9 @@ mod simd;
 mod store_forwarding;
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Kernel, Kind, Operation, Shape, arithmetic};
+use syscost_sys::kernel::{
+    Kernel, Kind, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
+};
 
 pub(crate) const GROUP: Group = Group {
     name: "op",
@@ -38,35 +40,40 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// The element of `all` whose name the case gives for `parameter`.
-fn chosen<T: Copy>(
-    case: &Case,
-    parameter: &str,
-    all: impl IntoIterator<Item = T>,
-    name: impl Fn(T) -> &'static str,
-) -> Result<T, Unsupported> {
-    let wanted = case.get(parameter);
-    all.into_iter()
-        .find(|&one| name(one) == wanted)
-        .ok_or_else(|| Unsupported::new(format!("there is no {parameter} `{wanted}`")))
+/// The width of a register in bits.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Bits {
+    #[value("64")]
+    B64,
+    #[value("128")]
+    B128,
+    #[value("256")]
+    B256,
+    #[value("512")]
+    B512,
 }
 
-/// The kernel of a case with the parameters `op`, `type` and `shape`.
-fn arithmetic_kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    let operation = chosen(case, "op", Operation::ALL, Operation::name)?;
-    let kind = chosen(case, "type", Kind::ALL, Kind::name)?;
-    let shape = chosen(case, "shape", Shape::ALL, Shape::name)?;
-    arithmetic(operation, kind, shape)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_name_is_reported() {
-        let case = Case::new([("op", "guess"), ("type", "i64"), ("shape", "latency")]);
-        let reason = arithmetic_kernel(&case).expect_err("no such operation");
-        assert_eq!(reason.to_string(), "there is no op `guess`");
+impl Bits {
+    /// The kernel of an operation on 64-bit floating-point numbers in registers of this width, and the
+    /// vector extension of these registers.
+    fn kernel(
+        self,
+        operation: VectorOperation,
+        shape: Shape,
+    ) -> Result<(Kernel, Option<Simd>), Unsupported> {
+        let of = |simd| Ok((vector(simd, operation, shape)?, Some(simd)));
+        match self {
+            Bits::B64 => {
+                let operation = match operation {
+                    VectorOperation::Add => Operation::Add,
+                    VectorOperation::FusedMultiplyAdd => Operation::FusedMultiplyAdd,
+                };
+                Ok((arithmetic(operation, Kind::F64, shape)?, None))
+            }
+            // Every processor has at most one of these two.
+            Bits::B128 => of(Simd::Neon).or_else(|_| of(Simd::Sse2)),
+            Bits::B256 => of(Simd::Avx2),
+            Bits::B512 => of(Simd::Avx512),
+        }
     }
 }

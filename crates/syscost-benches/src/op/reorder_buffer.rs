@@ -37,22 +37,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "instruction window",
         "out-of-order execution",
     ],
-    cases: Cases::Grid(&[(
-        INSTRUCTIONS,
-        &[
-            "64", "128", "160", "192", "224", "256", "288", "320", "352", "384", "416", "448",
-            "480", "512", "544", "640", "768",
-        ],
-    )]),
-    full: |case| !case.number("instructions").is_multiple_of(64),
-    support: |_| Jumps::write(kernel::Path::Jumps, 1).map(drop),
-    run,
     source: include_str!("reorder_buffer.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-/// The key of the parameter with the number of instructions between two loads.
-pub(super) const INSTRUCTIONS: &str = "instructions";
 
 /// Minimum and maximum bytes that the walks go through: beyond any second-level cache, and not too
 /// long to be filled.
@@ -86,13 +73,39 @@ thread_local! {
     static WALKS: OnceCell<Rc<Walks>> = const { OnceCell::new() };
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let walks = walks(b)?;
-    claim_walks(b, &walks)?;
-    let fillers = b.case().number(INSTRUCTIONS) as usize;
-    let window = window(b, fillers)?.along(walks);
-    claim_code(b, &window)?;
-    b.kernel(&window)
+#[derive(Params)]
+pub(super) struct Row {
+    /// Between two loads.
+    pub(super) instructions: usize,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            instructions: [
+                64, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 640, 768,
+            ]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.instructions.is_multiple_of(64) {
+            true => Tier::Standard,
+            false => Tier::Full,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        Jumps::write(kernel::Path::Jumps, 1).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let walks = walks(b)?;
+        claim_walks(b, &walks)?;
+        let window = window(b, self.instructions)?.along(walks);
+        claim_code(b, self.instructions, &window)?;
+        b.kernel(&window)
+    }
 }
 
 /// Maximum share of the most frequent distance among the steps: an order with a larger one could be
@@ -118,8 +131,7 @@ fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
 }
 
 /// Claims that after each load the code has the instructions that the row names.
-fn claim_code(b: &mut Bencher, window: &Window) -> Result<(), Failure> {
-    let named = b.case().number(INSTRUCTIONS) as usize;
+fn claim_code(b: &mut Bencher, named: usize, window: &Window) -> Result<(), Failure> {
     let turn = window.turn()?;
     let (fewest, most) = turn.after_loads.unwrap_or_default();
     let (steps, loads) = (window.operations_per_turn(), turn.loads as u64);

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-use super::reorder_buffer::INSTRUCTIONS;
+use super::reorder_buffer::Row;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.reorder_buffer_size",
@@ -53,10 +53,12 @@ const MIN_SHARE: f64 = 0.5;
 const ASIDE: usize = 2;
 
 fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let mut points: Vec<(f64, f64)> = sources
-        .iter()
-        .map(|source| (source.case.number(INSTRUCTIONS) as f64, source.median))
-        .collect();
+    let point = |source: &Source<'_>| {
+        let row = source.case.row::<Row>();
+        let row = row.map_err(|wrong| Failure::Broken(wrong.to_string()))?;
+        Ok((row.instructions as f64, source.median))
+    };
+    let mut points: Vec<(f64, f64)> = sources.iter().map(point).collect::<Result<_, Failure>>()?;
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let step = Step::of(&points).ok_or_else(|| {
         Failure::Unsupported("too few rows, or none higher than the first".to_owned())

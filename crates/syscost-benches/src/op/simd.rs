@@ -17,9 +17,9 @@
 //! frequency. Not part of any published experiment.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Kernel, Shape, Simd, VectorOperation, vector};
+use syscost_sys::kernel::{Shape, VectorOperation};
 
-use super::chosen;
+use super::Bits;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.simd",
@@ -33,33 +33,39 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "fma",
         "fused multiply-add",
     ],
-    cases: Cases::Grid(&[
-        ("bits", &["128", "256", "512"]),
-        ("op", &["add", "fused_multiply_add"]),
-        ("shape", &["latency", "throughput"]),
-    ]),
-    full: |case| case.get("op") == "add",
-    support: |case| kernel(case).map(drop),
-    run: |b| {
-        let kernel = kernel(b.case())?;
-        b.kernel(&kernel)
-    },
     source: include_str!("simd.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    let operation = chosen(case, "op", VectorOperation::ALL, VectorOperation::name)?;
-    let shape = chosen(case, "shape", Shape::ALL, Shape::name)?;
-    match case.get("bits") {
-        // Every processor has at most one of these two.
-        "128" => {
-            vector(Simd::Neon, operation, shape).or_else(|_| vector(Simd::Sse2, operation, shape))
+#[derive(Params)]
+struct Row {
+    bits: Bits,
+    op: VectorOperation,
+    shape: Shape,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            bits: [Bits::B128, Bits::B256, Bits::B512],
+            op: VectorOperation::ALL,
+            shape: Shape::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.op {
+            VectorOperation::Add => Tier::Full,
+            VectorOperation::FusedMultiplyAdd => Tier::Standard,
         }
-        "256" => vector(Simd::Avx2, operation, shape),
-        "512" => vector(Simd::Avx512, operation, shape),
-        other => Err(Unsupported::new(format!(
-            "there is no width of {other} bits"
-        ))),
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.bits.kernel(self.op, self.shape).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (kernel, _) = self.bits.kernel(self.op, self.shape)?;
+        b.kernel(&kernel)
     }
 }

@@ -22,8 +22,6 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Forward, Kernel, forward};
 
-use super::chosen;
-
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.store_forwarding",
     title: "Store-to-load forwarding latency",
@@ -33,24 +31,38 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "store queue",
         "memory renaming",
     ],
-    cases: Cases::Grid(&[(
-        "load",
-        &["same", "narrower", "wider", "halves", "across_lines"],
-    )]),
-    quick: |case| case.get("load") == "same",
-    support: |case| kernel(case).map(drop),
-    run: |b| {
-        let kernel = kernel(b.case())?;
-        claim_way(b, &kernel)?;
-        b.kernel(&kernel)
-    },
     source: include_str!("store_forwarding.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
+#[derive(Params)]
+struct Row {
+    load: Forward,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { load: Forward::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.load {
+            Forward::Same => Tier::Quick,
+            Forward::Narrower | Forward::Wider | Forward::Halves | Forward::AcrossLines => {
+                Tier::Standard
+            }
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let kernel = forward(self.load);
+        claim_way(b, self.load, &kernel);
+        b.kernel(&kernel)
+    }
+}
+
 /// Claims that the value takes the path that the case names, whatever path the kernel was built for.
-fn claim_way(b: &mut Bencher, kernel: &Kernel) -> Result<(), Failure> {
-    let named = chosen(b.case(), "load", Forward::ALL, Forward::name)?;
+fn claim_way(b: &mut Bencher, named: Forward, kernel: &Kernel) {
     let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_turn);
     let (expected, seen) = (format!("{:#x}", named.arrives()), format!("{arrived:#x}"));
     let holds = named.arrives() == arrived;
@@ -61,21 +73,4 @@ fn claim_way(b: &mut Bencher, kernel: &Kernel) -> Result<(), Failure> {
         "kernel",
         holds,
     );
-    Ok(())
-}
-
-fn kernel(case: &Case) -> Result<Kernel, Unsupported> {
-    chosen(case, "load", Forward::ALL, Forward::name).map(forward)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_way_to_load_is_a_case() {
-        let cases = BENCHMARK.cases.list(&syscost_harness::Here::now());
-        let names: Vec<&str> = cases.iter().map(|case| case.get("load")).collect();
-        assert_eq!(names, Forward::ALL.map(Forward::name));
-    }
 }

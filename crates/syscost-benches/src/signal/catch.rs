@@ -33,24 +33,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "sigreturn",
         "lat_sig",
     ],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("via", "kill")],
-            expect: &[calls(Sysno::KILL)],
-        },
-        CaseSpec {
-            params: &[("via", "tgkill")],
-            expect: &[calls(Sysno::TGKILL)],
-        },
-    ]),
     expect: &[
         calls(Sysno::RT_SIGRETURN),
         exactly(Counter::Reported(CAUGHT), 1.0),
     ],
-    quick: |case| case.get("via") == "tgkill",
-    run,
     source: include_str!("catch.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const CAUGHT: &str = "handler runs";
@@ -62,23 +50,53 @@ extern "C" fn count(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
     RUNS.fetch_add(1, Relaxed);
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let ids = Ids::learn()?;
-    let _restore = Handler::install(SIGNAL, count)?;
-    let before = RUNS.load(Relaxed);
-    let signal = SIGNAL as usize;
-    // SAFETY, of both: the signal goes only to this process or thread, and its handler only counts.
-    match b.case().get("via") {
-        "kill" => b.try_iter(|| {
-            // SAFETY: see above.
-            checked(unsafe { syscall2(Sysno::KILL, ids.process(), signal) })
-        })?,
-        "tgkill" => b.try_iter(|| {
-            // SAFETY: see above.
-            checked(unsafe { syscall3(Sysno::TGKILL, ids.process(), ids.thread(), signal) })
-        })?,
-        _ => return Err(b.case().unknown("via")),
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Kill,
+    Tgkill,
+}
+
+#[derive(Params)]
+struct Row {
+    via: Via,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { via: Via::ALL })
     }
-    b.report(CAUGHT, (RUNS.load(Relaxed) - before) as f64);
-    Ok(())
+
+    fn tier(&self) -> Tier {
+        match self.via {
+            Via::Kill => Tier::Standard,
+            Via::Tgkill => Tier::Quick,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![calls(match self.via {
+            Via::Kill => Sysno::KILL,
+            Via::Tgkill => Sysno::TGKILL,
+        })]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let ids = Ids::learn()?;
+        let _restore = Handler::install(SIGNAL, count)?;
+        let before = RUNS.load(Relaxed);
+        let signal = SIGNAL as usize;
+        // SAFETY, of both: the signal goes only to this process or thread, and its handler only counts.
+        match self.via {
+            Via::Kill => b.try_iter(|| {
+                // SAFETY: see above.
+                checked(unsafe { syscall2(Sysno::KILL, ids.process(), signal) })
+            })?,
+            Via::Tgkill => b.try_iter(|| {
+                // SAFETY: see above.
+                checked(unsafe { syscall3(Sysno::TGKILL, ids.process(), ids.thread(), signal) })
+            })?,
+        }
+        b.report(CAUGHT, (RUNS.load(Relaxed) - before) as f64);
+        Ok(())
+    }
 }

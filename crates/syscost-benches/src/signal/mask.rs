@@ -21,39 +21,59 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "signal.mask",
     title: "Signal mask: query, block and unblock",
     tags: &["sigprocmask", "rt_sigprocmask"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("op", "query")],
-            expect: &[calls(Sysno::RT_SIGPROCMASK)],
-        },
-        CaseSpec {
-            params: &[("op", "block_unblock")],
-            expect: &[exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), 2.0)],
-        },
-    ]),
-    quick: |case| case.get("op") == "block_unblock",
-    run,
     source: include_str!("mask.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const SIGNAL: u64 = set_of(libc::SIGUSR1);
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    if b.case().is("op", "query", "block_unblock")? {
-        let _restore = Blocked::one(libc::SIGUSR1)?;
-        let mut mask: u64 = 0;
-        let place = (&raw mut mask).expose_provenance();
-        return b.try_iter(|| -> Result<(), Bad> {
-            // SAFETY: the kernel writes a set of the given size to `mask`, which outlives the call.
-            checked(unsafe { syscall4(Sysno::RT_SIGPROCMASK, 0, 0, place, SET_BYTES) })?;
-            // SAFETY: `place` is the address of `mask`.
-            must(unsafe { (place as *const u64).read_volatile() } & SIGNAL != 0)
-        });
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Query,
+    BlockUnblock,
+}
+
+#[derive(Params)]
+struct Row {
+    op: Op,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { op: Op::ALL })
     }
-    b.try_iter(|| -> Result<(), Bad> {
-        let before = change_mask(libc::SIG_BLOCK, SIGNAL)?;
-        let between = change_mask(libc::SIG_UNBLOCK, SIGNAL)?;
-        must(before & SIGNAL == 0 && between & SIGNAL != 0)
-    })
+
+    fn tier(&self) -> Tier {
+        match self.op {
+            Op::Query => Tier::Standard,
+            Op::BlockUnblock => Tier::Quick,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        let count = match self.op {
+            Op::Query => 1.0,
+            Op::BlockUnblock => 2.0,
+        };
+        vec![exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), count)]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        if self.op == Op::Query {
+            let _restore = Blocked::one(libc::SIGUSR1)?;
+            let mut mask: u64 = 0;
+            let place = (&raw mut mask).expose_provenance();
+            return b.try_iter(|| -> Result<(), Bad> {
+                // SAFETY: the kernel writes a set of the given size to `mask`, which outlives the call.
+                checked(unsafe { syscall4(Sysno::RT_SIGPROCMASK, 0, 0, place, SET_BYTES) })?;
+                // SAFETY: `place` is the address of `mask`.
+                must(unsafe { (place as *const u64).read_volatile() } & SIGNAL != 0)
+            });
+        }
+        b.try_iter(|| -> Result<(), Bad> {
+            let before = change_mask(libc::SIG_BLOCK, SIGNAL)?;
+            let between = change_mask(libc::SIG_UNBLOCK, SIGNAL)?;
+            must(before & SIGNAL == 0 && between & SIGNAL != 0)
+        })
+    }
 }

@@ -12,29 +12,42 @@
 //! ## Source
 //! libMicro `access`.
 
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::fs::{Access, AtFlags, accessat};
 use syscost_harness::prelude::*;
 
-use super::subject;
+use super::subject::{self, Named};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.access",
     title: "access by path",
     tags: &["faccessat", "path lookup", "path walk", "file permissions"],
-    cases: Cases::Grid(&[("of", &["file", "device"])]),
     expect: &[calls(Sysno::FACCESSAT)],
-    full: |case| case.get("of") != "file",
-    run,
     source: include_str!("access.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let own = subject::own_executable()?;
-    let (directory, name) = match b.case().get("of") {
-        "device" => (CWD, c"/dev/null"),
-        "file" => (own.directory(), own.name()),
-        _ => return Err(b.case().unknown("of")),
-    };
-    b.try_iter(|| accessat(directory, name, Access::EXISTS, AtFlags::empty()))
+#[derive(Params)]
+struct Row {
+    of: Named,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            of: [Named::File, Named::Device]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.of {
+            Named::File => Tier::Standard,
+            Named::Device | Named::Root => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let own = subject::own_executable()?;
+        let (directory, name) = own.place(self.of);
+        b.try_iter(|| accessat(directory, name, Access::EXISTS, AtFlags::empty()))
+    }
 }

@@ -20,28 +20,41 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.brk",
     title: "brk: query, grow and shrink",
     tags: &["sbrk", "heap", "program break"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("op", "query")],
-            expect: &[calls(Sysno::BRK)],
-        },
-        CaseSpec {
-            params: &[("op", "page")],
-            expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
-        },
-    ]),
-    run,
     source: include_str!("brk.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    if b.case().is("op", "query", "page")? {
-        // SAFETY: 0 is not a possible end, so nothing moves.
-        return b.try_iter(|| must(unsafe { syscall1(Sysno::BRK, 0) } > 0));
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Query,
+    Page,
+}
+
+#[derive(Params)]
+struct Row {
+    op: Op,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { op: Op::ALL })
     }
-    let page = rustix::param::page_size();
-    b.batches(1, |n| {
+
+    fn expect(&self) -> Vec<Expect> {
+        let count = match self.op {
+            Op::Query => 1.0,
+            Op::Page => 2.0,
+        };
+        vec![exactly(Counter::Syscall(Sysno::BRK), count)]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        if self.op == Op::Query {
+            // SAFETY: 0 is not a possible end, so nothing moves.
+            return b.try_iter(|| must(unsafe { syscall1(Sysno::BRK, 0) } > 0));
+        }
+        let page = rustix::param::page_size();
+        b.batches(1, |n| {
         // Queried anew for each batch, since the allocator may move the end between them. The C
         // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
         let end = unsafe { libc::sbrk(0) }.addr();
@@ -56,4 +69,5 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         }
         Ok(())
     })
+    }
 }

@@ -37,24 +37,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "syscall overhead",
         "getppid",
     ],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("state", "first")],
-            expect: &[exactly(Counter::Reported(CHILDREN), 1.0)],
-        },
-        CaseSpec {
-            params: &[("state", "displaced")],
-            expect: &[],
-        },
-        CaseSpec {
-            params: &[("state", "warm")],
-            expect: &[],
-        },
-    ]),
     expect: &[calls(Sysno::GETPPID)],
-    run,
     source: include_str!("cold.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const CHILDREN: &str = "children that reported to their parent";
@@ -71,26 +56,50 @@ fn core_cache(cpu: u32) -> usize {
     second.max().unwrap_or(ASSUMED) as usize
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    match b.case().get("state") {
-        "first" => first(b),
-        "displaced" => {
-            let mut buffer = vec![1_u8; 4 * core_cache(b.cpu())];
-            b.detail("displaced_bytes", buffer.len() as f64);
-            b.single(
-                || {
-                    buffer
-                        .iter_mut()
-                        .step_by(64)
-                        .for_each(|byte| *byte = byte.wrapping_add(1));
-                    black_box(&mut buffer);
-                    Ok(())
-                },
-                call,
-            )
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    First,
+    Displaced,
+    Warm,
+}
+
+#[derive(Params)]
+struct Row {
+    state: State,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { state: State::ALL })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.state {
+            State::First => vec![exactly(Counter::Reported(CHILDREN), 1.0)],
+            State::Displaced | State::Warm => Vec::new(),
         }
-        "warm" => b.single(call, call),
-        _ => Err(b.case().unknown("state")),
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match self.state {
+            State::First => first(b),
+            State::Displaced => {
+                let mut buffer = vec![1_u8; 4 * core_cache(b.cpu())];
+                b.detail("displaced_bytes", buffer.len() as f64);
+                b.single(
+                    || {
+                        buffer
+                            .iter_mut()
+                            .step_by(64)
+                            .for_each(|byte| *byte = byte.wrapping_add(1));
+                        black_box(&mut buffer);
+                        Ok(())
+                    },
+                    call,
+                )
+            }
+            State::Warm => b.single(call, call),
+        }
     }
 }
 

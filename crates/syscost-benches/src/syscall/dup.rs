@@ -24,31 +24,49 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.dup",
     title: "Duplicate a descriptor: dup and close, dup3",
     tags: &["file descriptor", "dup2"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("call", "dup_close")],
-            expect: &[calls(Sysno::DUP), calls(Sysno::CLOSE)],
-        },
-        CaseSpec {
-            params: &[("call", "dup3")],
-            expect: &[calls(Sysno::DUP3)],
-        },
-    ]),
-    full: |case| case.get("call") != "dup_close",
-    run,
     source: include_str!("dup.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (reader, mut writer) = subject::pipe()?;
-    match b.case().get("call") {
-        "dup3" => b.try_iter(|| dup3(&reader, &mut writer, DupFlags::CLOEXEC)),
-        "dup_close" => b.try_iter(|| -> Result<usize, Bad> {
-            let second = dup(&reader)?;
-            // SAFETY: the descriptor is given up here and not used again.
-            checked(unsafe { syscall1(Sysno::CLOSE, second.into_raw_fd() as usize) })
-        }),
-        _ => Err(b.case().unknown("call")),
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    DupClose,
+    Dup3,
+}
+
+#[derive(Params)]
+struct Row {
+    call: Call,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { call: Call::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.call {
+            Call::DupClose => Tier::Standard,
+            Call::Dup3 => Tier::Full,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.call {
+            Call::DupClose => vec![calls(Sysno::DUP), calls(Sysno::CLOSE)],
+            Call::Dup3 => vec![calls(Sysno::DUP3)],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (reader, mut writer) = subject::pipe()?;
+        match self.call {
+            Call::Dup3 => b.try_iter(|| dup3(&reader, &mut writer, DupFlags::CLOEXEC)),
+            Call::DupClose => b.try_iter(|| -> Result<usize, Bad> {
+                let second = dup(&reader)?;
+                // SAFETY: the descriptor is given up here and not used again.
+                checked(unsafe { syscall1(Sysno::CLOSE, second.into_raw_fd() as usize) })
+            }),
+        }
     }
 }

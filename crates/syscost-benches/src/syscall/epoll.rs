@@ -18,7 +18,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::event::epoll;
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, is_full_readiness, is_quick_readiness, readiness_cases};
+use super::subject::{Descriptors, FDS, Kind, Ready, tier};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -30,42 +30,59 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "event loop",
         "lat_select",
     ],
-    cases: readiness_cases(),
     expect: &[calls(Sysno::EPOLL_PWAIT)],
-    quick: is_quick_readiness,
-    full: is_full_readiness,
-    run,
     source: include_str!("epoll.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let descriptors = Descriptors::of(b.case())?;
-    let set = epoll::create(epoll::CreateFlags::CLOEXEC)
-        .map_err(|error| Failure::of("make an epoll set", error))?;
-    for (index, fd) in descriptors.watched().iter().enumerate() {
-        let data = epoll::EventData::new_u64(index as u64);
-        epoll::add(&set, fd, data, epoll::EventFlags::IN)
-            .map_err(|error| Failure::of("add to an epoll set", error))?;
-    }
-    let empty = epoll::Event {
-        flags: epoll::EventFlags::empty(),
-        data: epoll::EventData::new_u64(0),
-    };
-    let mut events = [empty];
-    b.try_iter(|| -> Result<(), Bad> { must(epoll::wait(&set, &mut events, None)? == 1) })?;
-    let epoll::Event { flags, data } = events[0];
-    let found = flags
-        .contains(epoll::EventFlags::IN)
-        .then(|| data.u64() as usize);
-    claim_registered(b, &set);
-    descriptors.claim(b, found)
+#[derive(Params)]
+struct Row {
+    of: Kind,
+    ready: Ready,
+    fds: u64,
 }
 
-/// Claims that the kernel's set has as many descriptors as the row's name says.
-fn claim_registered(b: &mut Bencher, set: &OwnedFd) {
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            of: Kind::ALL,
+            ready: Ready::ALL,
+            fds: FDS
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        tier(self.of, self.ready, self.fds)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let descriptors = Descriptors::make(self.of, self.ready, self.fds)?;
+        let set = epoll::create(epoll::CreateFlags::CLOEXEC)
+            .map_err(|error| Failure::of("make an epoll set", error))?;
+        for (index, fd) in descriptors.watched().iter().enumerate() {
+            let data = epoll::EventData::new_u64(index as u64);
+            epoll::add(&set, fd, data, epoll::EventFlags::IN)
+                .map_err(|error| Failure::of("add to an epoll set", error))?;
+        }
+        let empty = epoll::Event {
+            flags: epoll::EventFlags::empty(),
+            data: epoll::EventData::new_u64(0),
+        };
+        let mut events = [empty];
+        b.try_iter(|| -> Result<(), Bad> { must(epoll::wait(&set, &mut events, None)? == 1) })?;
+        let epoll::Event { flags, data } = events[0];
+        let found = flags
+            .contains(epoll::EventFlags::IN)
+            .then(|| data.u64() as usize);
+        claim_registered(b, &set, self.fds);
+        descriptors.claim(b, self.of, self.fds, found);
+        Ok(())
+    }
+}
+
+/// Claims that the kernel's set has this many descriptors.
+fn claim_registered(b: &mut Bencher, set: &OwnedFd, named: u64) {
     let (claim, source) = ("descriptors in the set", "/proc/self/fdinfo");
-    let named = b.case().number("fds");
     match fs::read_to_string(format!("{source}/{}", set.as_raw_fd())) {
         Ok(text) => match registered(&text) {
             0 => {

@@ -19,23 +19,43 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.fcntl",
     title: "fcntl: descriptor and file flags",
     tags: &["f_getfd", "f_getfl", "file descriptor"],
-    cases: Cases::Grid(&[("op", &["getfd", "getfl"])]),
     expect: &[calls(Sysno::FCNTL)],
-    full: |case| case.get("op") != "getfl",
-    run,
     source: include_str!("fcntl.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (_reader, writer) = subject::pipe()?;
-    match b.case().get("op") {
-        "getfd" => b.try_iter(|| -> Result<(), Bad> {
-            must(fcntl_getfd(&writer)?.contains(FdFlags::CLOEXEC))
-        }),
-        "getfl" => b.try_iter(|| -> Result<(), Bad> {
-            must(fcntl_getfl(&writer)?.contains(OFlags::WRONLY))
-        }),
-        _ => Err(b.case().unknown("op")),
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Getfd,
+    Getfl,
+}
+
+#[derive(Params)]
+struct Row {
+    op: Op,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { op: Op::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.op {
+            Op::Getfd => Tier::Full,
+            Op::Getfl => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (_reader, writer) = subject::pipe()?;
+        match self.op {
+            Op::Getfd => b.try_iter(|| -> Result<(), Bad> {
+                must(fcntl_getfd(&writer)?.contains(FdFlags::CLOEXEC))
+            }),
+            Op::Getfl => b.try_iter(|| -> Result<(), Bad> {
+                must(fcntl_getfl(&writer)?.contains(OFlags::WRONLY))
+            }),
+        }
     }
 }

@@ -27,45 +27,60 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "empty path",
         "lat_syscall",
     ],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("of", "file")],
-            expect: &BY_FSTAT,
-        },
-        CaseSpec {
-            params: &[("of", "pipe")],
-            expect: &BY_FSTAT,
-        },
-        CaseSpec {
-            params: &[("of", "file"), ("call", "newfstatat")],
-            expect: &BY_NEWFSTATAT,
-        },
-        CaseSpec {
-            params: &[("of", "pipe"), ("call", "newfstatat")],
-            expect: &BY_NEWFSTATAT,
-        },
-    ]),
-    full: |case| case.get("of") != "file" || case.find("call").is_some(),
-    run,
     source: include_str!("fstat.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const BY_FSTAT: [Expect; 1] = [calls(Sysno::FSTAT)];
-const BY_NEWFSTATAT: [Expect; 1] = [calls(Sysno::NEWFSTATAT)];
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    File,
+    Pipe,
+}
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (fd, kind) = match b.case().get("of") {
-        "file" => (subject::file_in_memory()?, FileType::RegularFile),
-        "pipe" => (subject::pipe()?.0, FileType::Fifo),
-        _ => return Err(b.case().unknown("of")),
-    };
-    let is_right = |stat: Stat| must(FileType::from_raw_mode(stat.st_mode) == kind);
-    match b.case().find("call") {
-        None => b.try_iter(|| -> Result<(), Bad> { is_right(fstat(&fd)?) }),
-        Some("newfstatat") => {
-            b.try_iter(|| -> Result<(), Bad> { is_right(statat(&fd, c"", AtFlags::EMPTY_PATH)?) })
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Newfstatat,
+}
+
+#[derive(Params)]
+struct Row {
+    of: Of,
+    call: Option<Call>,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            call: [None, Some(Call::Newfstatat)],
+            of: Of::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.of, self.call) {
+            (Of::File, None) => Tier::Standard,
+            (Of::Pipe, None) | (_, Some(Call::Newfstatat)) => Tier::Full,
         }
-        Some(_) => Err(b.case().unknown("call")),
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![calls(match self.call {
+            None => Sysno::FSTAT,
+            Some(Call::Newfstatat) => Sysno::NEWFSTATAT,
+        })]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (fd, kind) = match self.of {
+            Of::File => (subject::file_in_memory()?, FileType::RegularFile),
+            Of::Pipe => (subject::pipe()?.0, FileType::Fifo),
+        };
+        let is_right = |stat: Stat| must(FileType::from_raw_mode(stat.st_mode) == kind);
+        match self.call {
+            None => b.try_iter(|| -> Result<(), Bad> { is_right(fstat(&fd)?) }),
+            Some(Call::Newfstatat) => b.try_iter(|| -> Result<(), Bad> {
+                is_right(statat(&fd, c"", AtFlags::EMPTY_PATH)?)
+            }),
+        }
     }
 }

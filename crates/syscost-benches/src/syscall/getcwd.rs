@@ -25,38 +25,61 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.getcwd",
     title: "getcwd",
     tags: &["working directory", "current directory"],
-    cases: Cases::Grid(&[("depth", &["0", "3"])]),
     expect: &[calls(Sysno::GETCWD)],
-    full: |case| case.get("depth") != "3",
-    run,
     source: include_str!("getcwd.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = if b.case().is("depth", "0", "3")? {
-        c"/"
-    } else {
-        c"/proc/sys/kernel"
-    };
-    let _back = Moved::to(path)?;
-    let expected = path.to_bytes_with_nul();
-    let mut buffer = [0_u8; 64];
-    b.try_iter(|| -> Result<(), Bad> {
-        // SAFETY: the buffer has this length, and the kernel writes no more than that.
-        let length =
-            checked(unsafe { syscall2(Sysno::GETCWD, buffer.as_mut_ptr().addr(), buffer.len()) })?;
-        must(length == expected.len())
-    })?;
-    let named = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
-    b.claim(
-        "directory named by the last call",
-        path.to_string_lossy().into_owned(),
-        named.to_string_lossy().into_owned(),
-        "benchmark",
-        named == path,
-    );
-    Ok(())
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    #[value("0")]
+    Root,
+    #[value("3")]
+    Three,
+}
+
+#[derive(Params)]
+struct Row {
+    depth: Depth,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { depth: Depth::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.depth {
+            Depth::Root => Tier::Full,
+            Depth::Three => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let path = match self.depth {
+            Depth::Root => c"/",
+            Depth::Three => c"/proc/sys/kernel",
+        };
+        let _back = Moved::to(path)?;
+        let expected = path.to_bytes_with_nul();
+        let mut buffer = [0_u8; 64];
+        b.try_iter(|| -> Result<(), Bad> {
+            // SAFETY: the buffer has this length, and the kernel writes no more than that.
+            let length = checked(unsafe {
+                syscall2(Sysno::GETCWD, buffer.as_mut_ptr().addr(), buffer.len())
+            })?;
+            must(length == expected.len())
+        })?;
+        let named = CStr::from_bytes_until_nul(&buffer).unwrap_or_default();
+        b.claim(
+            "directory named by the last call",
+            path.to_string_lossy().into_owned(),
+            named.to_string_lossy().into_owned(),
+            "benchmark",
+            named == path,
+        );
+        Ok(())
+    }
 }
 
 /// Another working directory until dropped.

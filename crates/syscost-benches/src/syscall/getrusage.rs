@@ -22,39 +22,59 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.getrusage",
     title: "getrusage",
     tags: &["resource usage", "cpu time"],
-    cases: Cases::Grid(&[("of", &["thread", "process"])]),
     expect: &[calls(Sysno::GETRUSAGE)],
-    full: |case| case.get("of") != "process",
-    run,
     source: include_str!("getrusage.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let who = match b.case().get("of") {
-        "thread" => libc::RUSAGE_THREAD,
-        "process" => libc::RUSAGE_SELF,
-        _ => return Err(b.case().unknown("of")),
-    };
-    let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    b.try_iter(|| {
-        // SAFETY: `usage` has room for what the kernel writes.
-        checked(unsafe {
-            syscall2(
-                Sysno::GETRUSAGE,
-                who as usize,
-                usage.as_mut_ptr().expose_provenance(),
-            )
-        })
-    })?;
-    // SAFETY: the calls succeeded, so the kernel has filled it in.
-    let faults = unsafe { usage.assume_init() }.ru_minflt;
-    b.claim(
-        "page faults of a process's life",
-        "more than 0",
-        faults as f64,
-        "getrusage",
-        faults > 0,
-    );
-    Ok(())
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Thread,
+    Process,
+}
+
+#[derive(Params)]
+struct Row {
+    of: Of,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { of: Of::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.of {
+            Of::Thread => Tier::Full,
+            Of::Process => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let who = match self.of {
+            Of::Thread => libc::RUSAGE_THREAD,
+            Of::Process => libc::RUSAGE_SELF,
+        };
+        let mut usage = MaybeUninit::<libc::rusage>::uninit();
+        b.try_iter(|| {
+            // SAFETY: `usage` has room for what the kernel writes.
+            checked(unsafe {
+                syscall2(
+                    Sysno::GETRUSAGE,
+                    who as usize,
+                    usage.as_mut_ptr().expose_provenance(),
+                )
+            })
+        })?;
+        // SAFETY: the calls succeeded, so the kernel has filled it in.
+        let faults = unsafe { usage.assume_init() }.ru_minflt;
+        b.claim(
+            "page faults of a process's life",
+            "more than 0",
+            faults as f64,
+            "getrusage",
+            faults > 0,
+        );
+        Ok(())
+    }
 }

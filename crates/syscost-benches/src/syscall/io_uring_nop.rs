@@ -25,68 +25,74 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "submission queue",
         "system call batching",
     ],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("batch", "1")],
-            expect: &[enters(1.0)],
-        },
-        CaseSpec {
-            params: &[("batch", "8")],
-            expect: &[enters(1.0 / 8.0)],
-        },
-        CaseSpec {
-            params: &[("batch", "64")],
-            expect: &[enters(1.0 / 64.0)],
-        },
-    ]),
     expect: &[exactly(Counter::Reported(COMPLETIONS), 1.0)],
-    quick: |case| case.get("batch") == "1",
-    full: |case| case.get("batch") == "8",
-    run,
     source: include_str!("io_uring_nop.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const COMPLETIONS: &str = "successful completions";
 
-const fn enters(per_operation: f64) -> Expect {
-    exactly(Counter::Syscall(Sysno::IO_URING_ENTER), per_operation)
+#[derive(Params)]
+struct Row {
+    batch: u64,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let batch = b.case().number("batch");
-    let mut ring = IoUring::new(64).map_err(|error| {
-        Failure::Unsupported(format!(
-            "the kernel, or a seccomp filter in its place, gives no io_uring ({error})"
-        ))
-    })?;
-    let mut completed: u64 = 0;
-    b.batches(batch, |turns| {
-        for _ in 0..turns {
-            let mut submission = ring.submission();
-            for number in 0..batch {
-                let nop = opcode::Nop::new().build().user_data(number);
-                // SAFETY: a no-op refers to no memory.
-                unsafe { submission.push(&nop) }.map_err(|error| Failure::of("submit", error))?;
-            }
-            drop(submission);
-            ring.submit_and_wait(batch as usize)
-                .map_err(|error| Failure::of("io_uring_enter", error))?;
-            // They complete in the order of submission, each with its own number.
-            let due = ring
-                .completion()
-                .zip(0..batch)
-                .filter(|(done, number)| done.result() == 0 && done.user_data() == *number);
-            let good = due.count() as u64;
-            if good != batch {
-                return Err(Failure::Failed(format!(
-                    "{good} of {batch} no-ops completed"
-                )));
-            }
-            completed += good;
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { batch: [1, 8, 64] })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.batch {
+            ..=1 => Tier::Quick,
+            2..=8 => Tier::Full,
+            9.. => Tier::Standard,
         }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![exactly(
+            Counter::Syscall(Sysno::IO_URING_ENTER),
+            1.0 / self.batch as f64,
+        )]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let batch = self.batch;
+        let mut ring = IoUring::new(64).map_err(|error| {
+            Failure::Unsupported(format!(
+                "the kernel, or a seccomp filter in its place, gives no io_uring ({error})"
+            ))
+        })?;
+        let mut completed: u64 = 0;
+        b.batches(batch, |turns| {
+            for _ in 0..turns {
+                let mut submission = ring.submission();
+                for number in 0..batch {
+                    let nop = opcode::Nop::new().build().user_data(number);
+                    // SAFETY: a no-op refers to no memory.
+                    unsafe { submission.push(&nop) }
+                        .map_err(|error| Failure::of("submit", error))?;
+                }
+                drop(submission);
+                ring.submit_and_wait(batch as usize)
+                    .map_err(|error| Failure::of("io_uring_enter", error))?;
+                // They complete in the order of submission, each with its own number.
+                let due = ring
+                    .completion()
+                    .zip(0..batch)
+                    .filter(|(done, number)| done.result() == 0 && done.user_data() == *number);
+                let good = due.count() as u64;
+                if good != batch {
+                    return Err(Failure::Failed(format!(
+                        "{good} of {batch} no-ops completed"
+                    )));
+                }
+                completed += good;
+            }
+            Ok(())
+        })?;
+        b.report(COMPLETIONS, completed as f64);
         Ok(())
-    })?;
-    b.report(COMPLETIONS, completed as f64);
-    Ok(())
+    }
 }

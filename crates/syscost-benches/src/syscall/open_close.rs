@@ -15,40 +15,53 @@
 
 use std::os::fd::IntoRawFd;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags, openat};
 use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall1;
 
-use super::{Bad, checked, subject};
+use super::subject::{self, Named};
+use super::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.open_close",
     title: "openat and close",
     tags: &["path lookup", "file descriptor", "lat_syscall"],
-    cases: Cases::Grid(&[("of", &["file", "device"])]),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    quick: |case| case.get("of") == "file",
-    full: |case| case.get("of") != "file",
-    run,
     source: include_str!("open_close.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let own = subject::own_executable()?;
-    let (directory, name) = match b.case().get("of") {
-        "device" => (CWD, c"/dev/null"),
-        "file" => (own.directory(), own.name()),
-        _ => return Err(b.case().unknown("of")),
-    };
-    b.try_iter(|| -> Result<usize, Bad> {
-        let fd = openat(
-            directory,
-            name,
-            OFlags::RDONLY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
-        // SAFETY: the descriptor is given up here and not used again.
-        checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) })
-    })
+#[derive(Params)]
+struct Row {
+    of: Named,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            of: [Named::File, Named::Device]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.of {
+            Named::File => Tier::Quick,
+            Named::Device | Named::Root => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let own = subject::own_executable()?;
+        let (directory, name) = own.place(self.of);
+        b.try_iter(|| -> Result<usize, Bad> {
+            let fd = openat(
+                directory,
+                name,
+                OFlags::RDONLY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )?;
+            // SAFETY: the descriptor is given up here and not used again.
+            checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) })
+        })
+    }
 }

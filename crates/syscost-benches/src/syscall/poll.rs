@@ -16,20 +16,16 @@
 use rustix::event::{PollFd, PollFlags};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, is_full_readiness, is_quick_readiness, readiness_cases};
+use super::subject::{Descriptors, FDS, Kind, Ready, tier};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.poll",
     title: "poll of many descriptors",
     tags: &["ppoll", "i/o multiplexing", "event loop", "lat_select"],
-    cases: readiness_cases(),
     expect: &[calls(Sysno::PPOLL)],
-    quick: is_quick_readiness,
-    full: is_full_readiness,
-    run,
     source: include_str!("poll.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const COUNT: Argument = Argument {
@@ -37,18 +33,39 @@ const COUNT: Argument = Argument {
     name: "number of descriptors",
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let descriptors = Descriptors::of(b.case())?;
-    let mut fds: Vec<PollFd<'_>> = descriptors
-        .watched()
-        .iter()
-        .map(|fd| PollFd::new(fd, PollFlags::IN))
-        .collect();
-    let named = b.case().number("fds");
-    b.expect_argument(Sysno::PPOLL, COUNT, Given::Always(named));
-    b.try_iter(|| -> Result<(), Bad> { must(rustix::event::poll(&mut fds, None)? == 1) })?;
-    let found = fds
-        .iter()
-        .position(|fd| fd.revents().contains(PollFlags::IN));
-    descriptors.claim(b, found)
+#[derive(Params)]
+struct Row {
+    of: Kind,
+    ready: Ready,
+    fds: u64,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            of: Kind::ALL,
+            ready: Ready::ALL,
+            fds: FDS
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        tier(self.of, self.ready, self.fds)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let descriptors = Descriptors::make(self.of, self.ready, self.fds)?;
+        let mut fds: Vec<PollFd<'_>> = descriptors
+            .watched()
+            .iter()
+            .map(|fd| PollFd::new(fd, PollFlags::IN))
+            .collect();
+        b.expect_argument(Sysno::PPOLL, COUNT, Given::Always(self.fds));
+        b.try_iter(|| -> Result<(), Bad> { must(rustix::event::poll(&mut fds, None)? == 1) })?;
+        let found = fds
+            .iter()
+            .position(|fd| fd.revents().contains(PollFlags::IN));
+        descriptors.claim(b, self.of, self.fds, found);
+        Ok(())
+    }
 }

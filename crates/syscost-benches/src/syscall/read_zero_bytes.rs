@@ -23,25 +23,46 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.read_zero_bytes",
     title: "read of 0 bytes",
     tags: &["system call", "file descriptor"],
-    cases: Cases::Grid(&[("of", &["zero", "pipe", "file"])]),
     expect: &[calls(Sysno::READ)],
-    full: |case| case.get("of") == "zero",
-    run,
     source: include_str!("read_zero_bytes.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // The pipe's other end stays open: without a writer, a read returns the end of the file.
-    let (fd, _writer) = match b.case().get("of") {
-        "zero" => (subject::device(c"/dev/zero")?, None),
-        "file" => (subject::file_in_memory()?, None),
-        "pipe" => {
-            let (reader, writer) = subject::pipe()?;
-            (reader, Some(writer))
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Zero,
+    Pipe,
+    File,
+}
+
+#[derive(Params)]
+struct Row {
+    of: Of,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { of: Of::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.of {
+            Of::Zero => Tier::Full,
+            Of::Pipe | Of::File => Tier::Standard,
         }
-        _ => return Err(b.case().unknown("of")),
-    };
-    let fd = fd.as_fd();
-    b.try_iter(|| -> Result<(), Bad> { must(read(fd, &mut [0_u8; 0])? == 0) })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        // The pipe's other end stays open: without a writer, a read returns the end of the file.
+        let (fd, _writer) = match self.of {
+            Of::Zero => (subject::device(c"/dev/zero")?, None),
+            Of::File => (subject::file_in_memory()?, None),
+            Of::Pipe => {
+                let (reader, writer) = subject::pipe()?;
+                (reader, Some(writer))
+            }
+        };
+        let fd = fd.as_fd();
+        b.try_iter(|| -> Result<(), Bad> { must(read(fd, &mut [0_u8; 0])? == 0) })
+    }
 }

@@ -18,46 +18,66 @@ use std::os::fd::AsRawFd;
 use rustix::event::{FdSetElement, FdSetIter, fd_set_insert, fd_set_num_elements};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, is_full_readiness, readiness_cases};
+use super::subject::{Descriptors, FDS, Kind, Ready};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.select",
     title: "select of many descriptors",
     tags: &["pselect", "i/o multiplexing", "event loop", "lat_select"],
-    cases: readiness_cases(),
     expect: &[calls(Sysno::PSELECT6)],
-    full: is_full_readiness,
-    run,
     source: include_str!("select.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let descriptors = Descriptors::of(b.case())?;
-    let numbers: Vec<i32> = descriptors
-        .watched()
-        .iter()
-        .map(AsRawFd::as_raw_fd)
-        .collect();
-    let bound = numbers.iter().max().map_or(0, |highest| highest + 1);
-    let mut wanted = vec![FdSetElement::default(); fd_set_num_elements(numbers.len(), bound)];
-    for &number in &numbers {
-        fd_set_insert(&mut wanted, number);
+#[derive(Params)]
+struct Row {
+    of: Kind,
+    ready: Ready,
+    fds: u64,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            of: Kind::ALL,
+            ready: Ready::ALL,
+            fds: FDS
+        })
     }
-    let mut found = wanted.clone();
-    b.try_iter(|| -> Result<(), Bad> {
-        found.copy_from_slice(&wanted);
-        // SAFETY: the set has room for all numbers below `bound`, and its descriptors are open.
-        let ready = unsafe { rustix::event::select(bound, Some(&mut found), None, None, None)? };
-        must(ready == 1)
-    })?;
-    let first = FdSetIter::new(&found).next();
-    let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
-    let (named, asked) = (
-        b.case().number("fds"),
-        FdSetIter::new(&wanted).count() as u64,
-    );
-    b.claim_equal("descriptors in the set", named, asked, "the set");
-    descriptors.claim(b, position)
+
+    fn tier(&self) -> Tier {
+        match (self.of, self.ready) {
+            (Kind::Tcp, Ready::Last) => Tier::Standard,
+            (Kind::Pipe, _) | (_, Ready::First) => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let descriptors = Descriptors::make(self.of, self.ready, self.fds)?;
+        let numbers: Vec<i32> = descriptors
+            .watched()
+            .iter()
+            .map(AsRawFd::as_raw_fd)
+            .collect();
+        let bound = numbers.iter().max().map_or(0, |highest| highest + 1);
+        let mut wanted = vec![FdSetElement::default(); fd_set_num_elements(numbers.len(), bound)];
+        for &number in &numbers {
+            fd_set_insert(&mut wanted, number);
+        }
+        let mut found = wanted.clone();
+        b.try_iter(|| -> Result<(), Bad> {
+            found.copy_from_slice(&wanted);
+            // SAFETY: the set has room for all numbers below `bound`, and its descriptors are open.
+            let ready =
+                unsafe { rustix::event::select(bound, Some(&mut found), None, None, None)? };
+            must(ready == 1)
+        })?;
+        let first = FdSetIter::new(&found).next();
+        let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
+        let asked = FdSetIter::new(&wanted).count() as u64;
+        b.claim_equal("descriptors in the set", self.fds, asked, "the set");
+        descriptors.claim(b, self.of, self.fds, position);
+        Ok(())
+    }
 }

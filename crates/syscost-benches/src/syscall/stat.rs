@@ -12,10 +12,11 @@
 //! ## Source
 //! lmbench `lat_syscall stat`; libMicro `stat_tmp`.
 
-use rustix::fs::{AtFlags, CWD, FileType, statat};
+use rustix::fs::{AtFlags, FileType, statat};
 use syscost_harness::prelude::*;
 
-use super::{Bad, must, subject};
+use super::subject::{self, Named};
+use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.stat",
@@ -27,27 +28,42 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "newfstatat",
         "lat_syscall",
     ],
-    cases: Cases::Grid(&[("of", &["file", "device", "root"])]),
     expect: &[calls(Sysno::NEWFSTATAT)],
-    quick: |case| case.get("of") == "file",
-    full: |case| case.get("of") == "device",
-    run,
     source: include_str!("stat.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let own = subject::own_executable()?;
-    let (directory, name, kind) = match b.case().get("of") {
-        "device" => (CWD, c"/dev/null", FileType::CharacterDevice),
-        "root" => (CWD, c"/", FileType::Directory),
-        "file" => (own.directory(), own.name(), FileType::RegularFile),
-        _ => return Err(b.case().unknown("of")),
-    };
-    statat(directory, name, AtFlags::empty())
-        .map_err(|error| Failure::of(&format!("stat of {}", name.to_string_lossy()), error))?;
-    b.try_iter(|| -> Result<(), Bad> {
-        let stat = statat(directory, name, AtFlags::empty())?;
-        must(FileType::from_raw_mode(stat.st_mode) == kind)
-    })
+#[derive(Params)]
+struct Row {
+    of: Named,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { of: Named::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.of {
+            Named::File => Tier::Quick,
+            Named::Device => Tier::Full,
+            Named::Root => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let own = subject::own_executable()?;
+        let (directory, name) = own.place(self.of);
+        let kind = match self.of {
+            Named::File => FileType::RegularFile,
+            Named::Device => FileType::CharacterDevice,
+            Named::Root => FileType::Directory,
+        };
+        statat(directory, name, AtFlags::empty())
+            .map_err(|error| Failure::of(&format!("stat of {}", name.to_string_lossy()), error))?;
+        b.try_iter(|| -> Result<(), Bad> {
+            let stat = statat(directory, name, AtFlags::empty())?;
+            must(FileType::from_raw_mode(stat.st_mode) == kind)
+        })
+    }
 }

@@ -25,70 +25,94 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.vdso",
     title: "vDSO call vs. system call",
     tags: &["clock_gettime", "getcpu", "virtual system call", "vsyscall"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("call", "clock_gettime"), ("via", "vdso")],
-            expect: &[never(Sysno::CLOCK_GETTIME)],
-        },
-        CaseSpec {
-            params: &[("call", "clock_gettime"), ("via", "syscall")],
-            expect: &[calls(Sysno::CLOCK_GETTIME)],
-        },
-        CaseSpec {
-            params: &[("call", "getcpu"), ("via", "vdso")],
-            expect: &[never(Sysno::GETCPU)],
-        },
-        CaseSpec {
-            params: &[("call", "getcpu"), ("via", "syscall")],
-            expect: &[calls(Sysno::GETCPU)],
-        },
-    ]),
-    run,
     source: include_str!("vdso.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const fn never(call: Sysno) -> Expect {
-    exactly(Counter::Syscall(call), 0.0)
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    ClockGettime,
+    Getcpu,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let through_vdso = match b.case().get("via") {
-        "vdso" => true,
-        "syscall" => false,
-        _ => return Err(b.case().unknown("via")),
-    };
-    if b.case().is("call", "getcpu", "clock_gettime")? {
-        let own = b.cpu() as usize;
-        if through_vdso {
-            // So short that a branch per call would matter: wrong results are only added up.
-            let mut strays: u64 = 0;
-            b.iter(|| strays += u64::from(rustix::thread::sched_getcpu() != own))?;
-            b.claim_equal("answers naming another CPU", 0, strays, "benchmark");
-            return Ok(());
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Vdso,
+    Syscall,
+}
+
+#[derive(Params)]
+struct Row {
+    call: Call,
+    via: Via,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            call: Call::ALL,
+            via: Via::ALL
+        })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        let call = match self.call {
+            Call::ClockGettime => Sysno::CLOCK_GETTIME,
+            Call::Getcpu => Sysno::GETCPU,
+        };
+        let times = match self.via {
+            Via::Vdso => 0.0,
+            Via::Syscall => 1.0,
+        };
+        vec![exactly(Counter::Syscall(call), times)]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match (self.call, self.via) {
+            (Call::ClockGettime, Via::Vdso) => clock_by_vdso(b),
+            (Call::ClockGettime, Via::Syscall) => clock_by_syscall(b),
+            (Call::Getcpu, Via::Vdso) => cpu_by_vdso(b),
+            (Call::Getcpu, Via::Syscall) => cpu_by_syscall(b),
         }
-        let mut cpu: u32 = 0;
-        let place = (&raw mut cpu).expose_provenance();
-        return b.try_iter(|| {
-            // SAFETY: the kernel writes one number to `cpu`, which outlives the call; the others may be null.
-            checked(unsafe { syscall3(Sysno::GETCPU, place, 0, 0) })?;
-            // SAFETY: `place` is the address of `cpu`.
-            must(unsafe { (place as *const u32).read_volatile() } as usize == own)
-        });
     }
-    if through_vdso {
-        let mut before = clock_gettime(ClockId::Monotonic);
-        return b.try_iter(|| {
-            let now = clock_gettime(ClockId::Monotonic);
-            let forward = (now.tv_sec, now.tv_nsec) >= (before.tv_sec, before.tv_nsec);
-            before = now;
-            must(forward)
-        });
-    }
+}
+
+fn clock_by_vdso(b: &mut Bencher) -> Result<(), Failure> {
+    let mut before = clock_gettime(ClockId::Monotonic);
+    b.try_iter(|| {
+        let now = clock_gettime(ClockId::Monotonic);
+        let forward = (now.tv_sec, now.tv_nsec) >= (before.tv_sec, before.tv_nsec);
+        before = now;
+        must(forward)
+    })
+}
+
+fn clock_by_syscall(b: &mut Bencher) -> Result<(), Failure> {
     let mut now = MaybeUninit::<libc::timespec>::uninit();
     let place = now.as_mut_ptr().expose_provenance();
     b.try_iter(|| {
         // SAFETY: the kernel writes a time to `now`, which has room for it.
         checked(unsafe { syscall2(Sysno::CLOCK_GETTIME, libc::CLOCK_MONOTONIC as usize, place) })
+    })
+}
+
+fn cpu_by_vdso(b: &mut Bencher) -> Result<(), Failure> {
+    let own = b.cpu() as usize;
+    // So short that a branch per call would matter: wrong results are only added up.
+    let mut strays: u64 = 0;
+    b.iter(|| strays += u64::from(rustix::thread::sched_getcpu() != own))?;
+    b.claim_equal("answers naming another CPU", 0, strays, "benchmark");
+    Ok(())
+}
+
+fn cpu_by_syscall(b: &mut Bencher) -> Result<(), Failure> {
+    let own = b.cpu() as usize;
+    let mut cpu: u32 = 0;
+    let place = (&raw mut cpu).expose_provenance();
+    b.try_iter(|| {
+        // SAFETY: the kernel writes one number to `cpu`, which outlives the call; the others may be null.
+        checked(unsafe { syscall3(Sysno::GETCPU, place, 0, 0) })?;
+        // SAFETY: `place` is the address of `cpu`.
+        must(unsafe { (place as *const u32).read_volatile() } as usize == own)
     })
 }

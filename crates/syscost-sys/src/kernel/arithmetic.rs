@@ -1,11 +1,13 @@
 //! Integer and floating-point operations, one at a time or as many as the core can overlap.
 
+use syscost_params::Value;
+
 use super::machine::{self, float, integer};
 use super::{Checksum, Closed, Code, Kernel};
 use crate::Unsupported;
 
 /// An operation of the arithmetic unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Register plus register; never an immediate, which some cores handle at register renaming.
     Add,
@@ -33,7 +35,7 @@ pub enum Operation {
 }
 
 /// The type of the operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// 32-bit signed integer.
     I32,
@@ -46,7 +48,7 @@ pub enum Kind {
 }
 
 /// Which property of an operation is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Each operation needs the result of the one before it: the time until a result can be used.
     Latency,
@@ -55,38 +57,6 @@ pub enum Shape {
 }
 
 impl Operation {
-    /// All operations.
-    pub const ALL: [Self; 11] = [
-        Self::Add,
-        Self::Multiply,
-        Self::Divide,
-        Self::DivideLong,
-        Self::Remainder,
-        Self::RemainderLong,
-        Self::And,
-        Self::Xor,
-        Self::Shift,
-        Self::FusedMultiplyAdd,
-        Self::SquareRoot,
-    ];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::Multiply => "multiply",
-            Self::Divide => "divide",
-            Self::DivideLong => "divide_long",
-            Self::Remainder => "remainder",
-            Self::RemainderLong => "remainder_long",
-            Self::And => "and",
-            Self::Xor => "xor",
-            Self::Shift => "shift",
-            Self::FusedMultiplyAdd => "fused_multiply_add",
-            Self::SquareRoot => "square_root",
-        }
-    }
-
     /// Core cycles (latency, throughput) somewhat below the lowest in published tables of x86-64 and aarch64
     /// cores: an addition takes 1 cycle and 8 of them start in a cycle, other operations take at
     /// least 2 and 6 of them start in a cycle, the fastest integer division takes 4 and
@@ -112,36 +82,10 @@ impl Operation {
 }
 
 impl Kind {
-    /// All types.
-    pub const ALL: [Self; 4] = [Self::I32, Self::I64, Self::F32, Self::F64];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
-    }
-
     const fn bits(self) -> u32 {
         match self {
             Self::I32 | Self::F32 => 32,
             Self::I64 | Self::F64 => 64,
-        }
-    }
-}
-
-impl Shape {
-    /// Both shapes.
-    pub const ALL: [Self; 2] = [Self::Latency, Self::Throughput];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Throughput => "throughput",
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Atomic operations of one thread on a cache line that no other core uses.
 
+use syscost_params::Value;
+
 use super::{Checksum, Kernel, machine};
 use crate::Unsupported;
 
 /// An atomic operation on 64 bits, always of the same address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Atomic {
     /// Sequentially consistent load.
     Load,
@@ -24,36 +26,6 @@ pub enum Atomic {
     Fence,
     /// Full fence as x86-64 compilers write it: a locked operation that changes nothing on the stack.
     FenceByLock,
-}
-
-impl Atomic {
-    /// All operations.
-    pub const ALL: [Self; 9] = [
-        Self::Load,
-        Self::Store,
-        Self::StoreSequential,
-        Self::FetchAdd,
-        Self::Exchange,
-        Self::CompareExchange,
-        Self::CompareExchangeFailure,
-        Self::Fence,
-        Self::FenceByLock,
-    ];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::StoreSequential => "store_sequential",
-            Self::FetchAdd => "fetch_add",
-            Self::Exchange => "exchange",
-            Self::CompareExchange => "compare_exchange",
-            Self::CompareExchangeFailure => "compare_exchange_failure",
-            Self::Fence => "fence",
-            Self::FenceByLock => "fence_by_lock",
-        }
-    }
 }
 
 /// The cell's value where the kernel only reads it.

@@ -1,10 +1,12 @@
 //! Loads of what was stored just before.
 
+use syscost_params::Value;
+
 use super::machine::forward as code;
 use super::{Checksum, Kernel};
 
 /// How a load relates to the store before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forward {
     /// The same eight bytes, within a cache line.
     Same,
@@ -19,26 +21,6 @@ pub enum Forward {
 }
 
 impl Forward {
-    /// All kinds.
-    pub const ALL: [Self; 5] = [
-        Self::Same,
-        Self::Narrower,
-        Self::Wider,
-        Self::Halves,
-        Self::AcrossLines,
-    ];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Narrower => "narrower",
-            Self::Wider => "wider",
-            Self::Halves => "halves",
-            Self::AcrossLines => "across_lines",
-        }
-    }
-
     /// The part of the final value that does not count operations, which shows which kernel ran.
     /// Its upper half is 1 if it comes from the initial value, 2 from memory, and 3 from the second
     /// of two stores. Bit 40 is what the store left on the next line.

@@ -1,29 +1,18 @@
 //! Many branches at different places, each taken to the next.
 
+use syscost_params::Value;
+
 use super::written::{Turn, Written};
 use super::{Work, machine};
 use crate::Unsupported;
 
 /// What a block of code does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
     /// Counts, then jumps to the next block; the bytes in between would trap.
     Jumps,
     /// Counts, then executes no-ops until the next block begins: the same length without a branch.
     Straight,
-}
-
-impl Path {
-    /// Both paths.
-    pub const ALL: [Self; 2] = [Self::Jumps, Self::Straight];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Jumps => "jumps",
-            Self::Straight => "straight",
-        }
-    }
 }
 
 /// This many blocks of [`Jumps::SPACING`] bytes each, written at run time. One operation is one

@@ -15,24 +15,31 @@ use super::pipe;
 use crate::descriptor::claim_kind;
 use crate::net::far_end::usable;
 
-/// The cases of every benchmark that waits for descriptors.
-pub(in super::super) const fn readiness_cases() -> Cases {
-    Cases::Grid(&[
-        ("of", &["pipe", "tcp"]),
-        ("ready", &["first", "last"]),
-        ("fds", &["10", "100", "500"]),
-    ])
+/// What the descriptors are.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Kind {
+    Pipe,
+    Tcp,
 }
 
-/// Whether the quick profile includes this case of readiness.
-pub(in super::super) fn is_quick_readiness(case: &Case) -> bool {
-    // The set-up of five hundred takes longer than everything else.
-    case.get("of") == "tcp" && case.get("ready") == "last" && case.get("fds") == "100"
+/// Which of them is readable.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Ready {
+    First,
+    Last,
 }
 
-/// Whether only the full profile includes this case of readiness.
-pub(in super::super) fn is_full_readiness(case: &Case) -> bool {
-    case.get("of") != "tcp" || case.get("ready") != "last"
+/// How many there are in the rows of every benchmark that waits for descriptors.
+pub(in super::super) const FDS: [u64; 3] = [10, 100, 500];
+
+/// Which profiles measure a row that waits for such descriptors.
+pub(in super::super) fn tier(of: Kind, ready: Ready, fds: u64) -> Tier {
+    match (of, ready) {
+        // The set-up of five hundred takes longer than everything else.
+        (Kind::Tcp, Ready::Last) if fds == 100 => Tier::Quick,
+        (Kind::Tcp, Ready::Last) => Tier::Standard,
+        (Kind::Pipe, _) | (_, Ready::First) => Tier::Full,
+    }
 }
 
 /// Descriptors that a process has anyway, with room to spare.
@@ -47,16 +54,15 @@ pub(in super::super) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Creates the descriptors that a case names.
-    pub(in super::super) fn of(case: &Case) -> Result<Self, Failure> {
-        let count = case.number("fds") as usize;
-        let ready = if case.is("ready", "first", "last")? {
-            0
-        } else {
-            count - 1
+    /// Creates this many.
+    pub(in super::super) fn make(of: Kind, ready: Ready, fds: u64) -> Result<Self, Failure> {
+        let count = fds as usize;
+        let ready = match ready {
+            Ready::First => 0,
+            Ready::Last => count - 1,
         };
         let limit = RaisedLimit::to(2 * count + 2 * OTHERS)?;
-        if case.get("of") == "tcp" {
+        if of == Kind::Tcp {
             usable(Ipv4Addr::LOCALHOST.into())?;
         }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
@@ -64,10 +70,9 @@ impl Descriptors {
         let mut watched = Vec::with_capacity(count);
         let mut peers = Vec::with_capacity(count);
         for _ in 0..count {
-            let (near, far) = match case.get("of") {
-                "tcp" => tcp(&listener)?,
-                "pipe" => pipe()?,
-                _ => return Err(case.unknown("of")),
+            let (near, far) = match of {
+                Kind::Tcp => tcp(&listener)?,
+                Kind::Pipe => pipe()?,
             };
             watched.push(near);
             // Numbered above, so that the watched ones are numbered without gaps: select checks numbers.
@@ -91,16 +96,25 @@ impl Descriptors {
     }
 
     /// Claims that the descriptor found readable by the last call is the one made readable, and
-    /// that those waited for match the row's name.
-    ///
-    /// # Errors
-    /// When the name is not known here.
+    /// that those waited for are as many different ones of this kind.
     pub(in super::super) fn claim(
         &self,
         b: &mut Bencher,
+        of: Kind,
+        fds: u64,
         found: Option<usize>,
-    ) -> Result<(), Failure> {
-        self.claim_named(b)?;
+    ) {
+        let kind = match of {
+            Kind::Pipe => "pipe",
+            Kind::Tcp => "IPv4 stream socket",
+        };
+        let watched = || self.watched.iter().map(AsFd::as_fd);
+        claim_kind(b, "what is waited for", kind, watched());
+        let claim = "different ones of these";
+        match watched().map(identity).collect::<Result<BTreeSet<_>, _>>() {
+            Ok(different) => b.claim_equal(claim, fds, different.len() as u64, "fstat"),
+            Err(error) => b.claim_unverified(claim, fds, "unknown", "fstat", &error.to_string()),
+        }
         let observed = found.map_or("none".to_owned(), |index| index.to_string());
         let holds = found == Some(self.ready);
         b.claim(
@@ -110,25 +124,6 @@ impl Descriptors {
             "the call's answer",
             holds,
         );
-        Ok(())
-    }
-
-    /// Claims the number of distinct descriptors and their kind, from the row's name: it is read
-    /// separately from the code that created them.
-    fn claim_named(&self, b: &mut Bencher) -> Result<(), Failure> {
-        let kind = match b.case().get("of") {
-            "pipe" => "pipe",
-            "tcp" => "IPv4 stream socket",
-            _ => return Err(b.case().unknown("of")),
-        };
-        let watched = || self.watched.iter().map(AsFd::as_fd);
-        claim_kind(b, "what is waited for", kind, watched());
-        let (claim, count) = ("different ones of these", b.case().number("fds"));
-        match watched().map(identity).collect::<Result<BTreeSet<_>, _>>() {
-            Ok(different) => b.claim_equal(claim, count, different.len() as u64, "fstat"),
-            Err(error) => b.claim_unverified(claim, count, "unknown", "fstat", &error.to_string()),
-        }
-        Ok(())
     }
 }
 
@@ -193,15 +188,13 @@ mod tests {
     use super::*;
     use crate::testing::{claims, found_of};
 
-    /// The claims that a row of this name refutes for descriptors created for another.
-    fn refuted(named: [&'static str; 2], made: [&'static str; 2]) -> Option<Vec<String>> {
-        let case = |[of, fds]: [&'static str; 2]| {
-            Case::new([("of", of), ("ready", "first"), ("fds", fds)])
-        };
-        let found = found_of(&case(named), Pass::Timed, &[], |b| {
-            let descriptors = Descriptors::of(&case(made))?;
+    /// The claims that a row of one kind and number refutes for descriptors created for another.
+    fn refuted(named: (Kind, u64), made: (Kind, u64)) -> Option<Vec<String>> {
+        let found = found_of(&Case::default(), Pass::Timed, &[], |b| {
+            let descriptors = Descriptors::make(made.0, Ready::First, made.1)?;
             b.iter(|| 1)?;
-            descriptors.claim(b, Some(0))
+            descriptors.claim(b, named.0, named.1, Some(0));
+            Ok(())
         })?;
         let refuted = claims(&found, Verdict::Refuted).into_iter();
         Some(refuted.map(str::to_owned).collect())
@@ -209,16 +202,13 @@ mod tests {
 
     #[test]
     fn descriptors_of_another_kind_or_number_are_refuted() {
+        use Kind::{Pipe, Tcp};
         for (named, made, expected) in [
-            (["pipe", "10"], ["pipe", "10"], None),
-            (["tcp", "10"], ["tcp", "10"], None),
-            (["tcp", "10"], ["pipe", "10"], Some("what is waited for")),
-            (["pipe", "10"], ["tcp", "10"], Some("what is waited for")),
-            (
-                ["pipe", "10"],
-                ["pipe", "9"],
-                Some("different ones of these"),
-            ),
+            ((Pipe, 10), (Pipe, 10), None),
+            ((Tcp, 10), (Tcp, 10), None),
+            ((Tcp, 10), (Pipe, 10), Some("what is waited for")),
+            ((Pipe, 10), (Tcp, 10), Some("what is waited for")),
+            ((Pipe, 10), (Pipe, 9), Some("different ones of these")),
         ] {
             if let Some(seen) = refuted(named, made) {
                 assert_eq!(seen.first().map(String::as_str), expected, "{named:?}");

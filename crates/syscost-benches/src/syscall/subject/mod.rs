@@ -6,11 +6,11 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{MemfdFlags, Mode, OFlags, ftruncate, memfd_create, open};
+use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ftruncate, memfd_create, open};
 use rustix::pipe::{PipeFlags, pipe_with};
-use syscost_harness::Failure;
+use syscost_harness::prelude::*;
 
-pub(super) use descriptors::{Descriptors, is_full_readiness, is_quick_readiness, readiness_cases};
+pub(super) use descriptors::{Descriptors, FDS, Kind, Ready, tier};
 
 /// A device, open for reading and writing.
 pub(super) fn device(path: &CStr) -> Result<OwnedFd, Failure> {
@@ -54,14 +54,24 @@ pub(super) fn own_executable() -> Result<OwnExecutable, Failure> {
     Ok(OwnExecutable { directory, name })
 }
 
-impl OwnExecutable {
-    /// The directory.
-    pub(super) fn directory(&self) -> BorrowedFd<'_> {
-        self.directory.as_fd()
-    }
+/// What a path leads to.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Named {
+    /// This program's own executable, named within its directory.
+    File,
+    /// /dev/null.
+    Device,
+    /// The root directory.
+    Root,
+}
 
-    /// The name in the directory.
-    pub(super) fn name(&self) -> &CStr {
-        &self.name
+impl OwnExecutable {
+    /// A directory, and the path from there.
+    pub(super) fn place(&self, of: Named) -> (BorrowedFd<'_>, &CStr) {
+        match of {
+            Named::File => (self.directory.as_fd(), &self.name),
+            Named::Device => (CWD, c"/dev/null"),
+            Named::Root => (CWD, c"/"),
+        }
     }
 }
