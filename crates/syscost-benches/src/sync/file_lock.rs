@@ -25,7 +25,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use self::locks::{Locks, Via};
-use super::{claim, hand_over, incomplete};
+use super::{State, claim, hand_over, incomplete};
 
 pub(super) mod locks;
 
@@ -44,12 +44,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     source: include_str!("file_lock.rs"),
     ..Benchmark::of::<Row>()
 };
-
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Free,
-    Contended,
-}
 
 #[derive(Params)]
 struct Row {

@@ -26,7 +26,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use super::hand_over::{self, Chain, LINKS, Side};
-use super::{Padded, incomplete};
+use super::{Padded, State, incomplete};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -42,12 +42,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     source: include_str!("futex_pi.rs"),
     ..Benchmark::of::<Row>()
 };
-
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Free,
-    Contended,
-}
 
 #[derive(Params)]
 struct Row {

@@ -21,7 +21,7 @@ use std::cell::UnsafeCell;
 use syscost_harness::prelude::*;
 
 use super::lock::{self, Code, Guarded, Lock};
-use super::{contention, incomplete};
+use super::{State, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.spin_lock",
@@ -37,12 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     source: include_str!("spin_lock.rs"),
     ..Benchmark::of::<Row>()
 };
-
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Free,
-    Contended,
-}
 
 #[derive(Params)]
 struct Row {
