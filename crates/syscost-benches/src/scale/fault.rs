@@ -21,6 +21,7 @@ use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
+use syscost_sys::partner::Between;
 
 use super::crowd;
 
@@ -40,22 +41,37 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|_| crowd::cases("", &[])),
     expect: &[
         within(Counter::MinorFaults, 0.99, 1.01),
         exactly(Counter::Syscall(Sysno::MADVISE), 1.0 / PAGES as f64),
     ],
-    run,
     source: include_str!("fault.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (between, count) = (crowd::between(b.case())?, crowd::count(b.case()));
-    b.copies(between, count, PAGES as u64, |_| {
-        let mut pages = Touched::reserve()?;
-        Ok(move || pages.touch_all_anew())
-    })
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) r#as: Between,
+    pub(super) copies: Copies,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            r#as: Between::ALL,
+            copies: crowd::copies()
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let count = self.copies.0 as usize;
+        b.copies(self.r#as, count, PAGES as u64, |_| {
+            let mut pages = Touched::reserve()?;
+            Ok(move || pages.touch_all_anew())
+        })
+    }
 }
 
 /// Memory whose pages are given back after all were touched.

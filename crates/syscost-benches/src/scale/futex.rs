@@ -41,28 +41,57 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|_| crowd::cases("op", &["wake", "wait"])),
     expect: &[calls(Sysno::FUTEX)],
-    full: |case| case.get(crowd::AS) != "processes" || case.get("op") == "wait",
-    run,
     source: include_str!("futex.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let word = Shared::new(AtomicU32::new(VALUE))?;
-    let flags = match crowd::between(b.case())? {
-        Between::Threads => Flags::PRIVATE,
-        Between::Processes => Flags::empty(),
-    };
-    let wakes = b.case().is("op", "wake", "wait")?;
-    crowd::measure(b, move |_| {
-        let word = word.clone();
-        Ok(move || -> Result<(), Bad> {
-            if wakes {
-                return must(wake(&word, flags, 1)? == 0);
-            }
-            must(wait(&word, flags, VALUE + 1, None) == Err(Errno::AGAIN))
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    Wake,
+    Wait,
+}
+
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) op: Op,
+    pub(super) r#as: Between,
+    pub(super) copies: Copies,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            op: Op::ALL,
+            r#as: Between::ALL,
+            copies: crowd::copies()
         })
-    })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.op, self.r#as) {
+            (Op::Wake, Between::Processes) => Tier::Standard,
+            (Op::Wait, _) | (_, Between::Threads) => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let word = Shared::new(AtomicU32::new(VALUE))?;
+        let flags = match self.r#as {
+            Between::Threads => Flags::PRIVATE,
+            Between::Processes => Flags::empty(),
+        };
+        let wakes = self.op == Op::Wake;
+        crowd::measure(b, self.r#as, self.copies, move |_| {
+            let word = word.clone();
+            Ok(move || -> Result<(), Bad> {
+                if wakes {
+                    return must(wake(&word, flags, 1)? == 0);
+                }
+                must(wait(&word, flags, VALUE + 1, None) == Err(Errno::AGAIN))
+            })
+        })
+    }
 }

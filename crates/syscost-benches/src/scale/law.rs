@@ -22,12 +22,12 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::Row;
 use syscost_harness::prelude::*;
 use syscost_results::stats::usl::{self, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
+use syscost_sys::partner::Between;
 
-use super::crowd;
+use super::{crowd, fault, futex, open, pipe, syscall};
 
 /// Maximum relative error of a law that fits its rows.
 const MAX_ERROR: f64 = 0.1;
@@ -45,33 +45,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Ratio,
     quantity: Quantity::Level,
-    cases: Cases::Grid(&[
-        (
-            "of",
-            &[
-                "syscall",
-                "fault",
-                "futex_wake",
-                "futex_wait",
-                "pipe",
-                "open_same",
-                "open_different",
-            ],
-        ),
-        (crowd::AS, &["processes", "threads"]),
-        ("term", &["contention", "coherence"]),
-    ]),
-    full: |case| {
-        let is_measured = case.get(crowd::AS) == "processes" || case.get("of") == "fault";
-        !is_measured || case.get("of") == "futex_wait"
-    },
-    support: |_| match crowd::counts().len() {
-        MIN_POINTS.. => Ok(()),
-        // So few that each number of copies up to them is measured.
-        cpus => Err(Unsupported::new(format!(
-            "needs at least {MIN_POINTS} CPUs to fit the law; {cpus} may be used here"
-        ))),
-    },
     derive: Some(Derive {
         from: &[
             "scale.syscall",
@@ -84,20 +57,106 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         compute,
     }),
     source: include_str!("law.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
+/// What the copies do.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Syscall,
+    Fault,
+    FutexWake,
+    FutexWait,
+    Pipe,
+    OpenSame,
+    OpenDifferent,
+}
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Term {
+    Contention,
+    Coherence,
+}
+
+#[derive(Params)]
+struct Row {
+    of: Of,
+    r#as: Between,
+    term: Term,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            of: Of::ALL,
+            r#as: Between::ALL,
+            term: Term::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.of, self.r#as) {
+            (Of::FutexWait, _) => Tier::Full,
+            (Of::Fault, _) | (_, Between::Processes) => Tier::Standard,
+            (_, Between::Threads) => Tier::Full,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        match crowd::counts().len() {
+            MIN_POINTS.. => Ok(()),
+            // So few that each number of copies up to them is measured.
+            cpus => Err(Unsupported::new(format!(
+                "needs at least {MIN_POINTS} CPUs to fit the law; {cpus} may be used here"
+            ))),
+        }
+    }
+
+    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+        Err(Failure::Broken("is computed, not measured".to_owned()))
+    }
+}
+
+/// What the copies of this row of the group do, what they are, and their number.
+fn crowd_of(benchmark: &str, case: &Case) -> Option<(Of, Between, Copies)> {
+    let (of, r#as, copies) = match benchmark {
+        "scale.syscall" => {
+            let syscall::Row { r#as, copies } = case.row().ok()?;
+            (Of::Syscall, r#as, copies)
+        }
+        "scale.fault" => {
+            let fault::Row { r#as, copies } = case.row().ok()?;
+            (Of::Fault, r#as, copies)
+        }
+        "scale.futex" => {
+            let futex::Row { op, r#as, copies } = case.row().ok()?;
+            let of = match op {
+                futex::Op::Wake => Of::FutexWake,
+                futex::Op::Wait => Of::FutexWait,
+            };
+            (of, r#as, copies)
+        }
+        "scale.pipe" => {
+            let pipe::Row { r#as, copies } = case.row().ok()?;
+            (Of::Pipe, r#as, copies)
+        }
+        "scale.open" => {
+            let open::Row { of, r#as, copies } = case.row().ok()?;
+            let of = match of {
+                open::Of::Same => Of::OpenSame,
+                open::Of::Different => Of::OpenDifferent,
+            };
+            (of, r#as, copies)
+        }
+        _ => return None,
+    };
+    Some((of, r#as, copies))
+}
+
 /// Whether the law of this case is fitted to that row.
-fn takes(case: &Case, row: &Row) -> bool {
-    // `open_same` is `scale.open` with a first parameter of value `same`.
-    let (operation, what) = case
-        .get("of")
-        .split_once('_')
-        .unwrap_or((case.get("of"), ""));
-    let kinds = [row.case.find("of"), row.case.find("op")];
-    row.benchmark.id.strip_prefix("scale.") == Some(operation)
-        && (what.is_empty() || kinds.contains(&Some(what)))
-        && row.case.get(crowd::AS) == case.get(crowd::AS)
+fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
+    let (law, crowd) = (case.row::<Row>(), crowd_of(row.benchmark.id, &row.case));
+    matches!((law, crowd), (Ok(law), Some((of, r#as, _))) if (law.of, law.r#as) == (of, r#as))
 }
 
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
@@ -107,10 +166,12 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
             sources.len()
         )));
     }
-    let points: Vec<(f64, f64)> = sources
-        .iter()
-        .map(|source| (crowd::count(source.case) as f64, source.median))
-        .collect();
+    let point = |source: &Source<'_>| {
+        let (_, _, Copies(count)) = crowd_of(source.id, source.case)?;
+        Some((f64::from(count), source.median))
+    };
+    let points: Option<Vec<(f64, f64)>> = sources.iter().map(point).collect();
+    let points = points.ok_or_else(|| Failure::Broken("has sources of other groups".to_owned()))?;
     let law = usl::fit(&points)
         .ok_or_else(|| Failure::Failed("no law can be fitted to these throughputs".to_owned()))?;
     let misfit = (law.relative_error > MAX_ERROR).then(|| {
@@ -119,10 +180,9 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     });
     Ok(Derived {
         misfit,
-        value: match case.get("term") {
-            "contention" => law.sigma,
-            "coherence" => law.kappa,
-            _ => return Err(case.unknown("term")),
+        value: match case.row::<Row>()?.term {
+            Term::Contention => law.sigma,
+            Term::Coherence => law.kappa,
         },
         evidence: vec![Evidence {
             claim: "relative error of the fitted law".to_owned(),

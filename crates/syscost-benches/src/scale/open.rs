@@ -24,6 +24,7 @@ use std::sync::Arc;
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 use syscost_sys::raw::syscall1;
 use syscost_sys::scratch;
 
@@ -43,46 +44,76 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|_| crowd::cases("of", &["same", "different"])),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    full: |case| case.get(crowd::AS) != "processes",
-    run,
     source: include_str!("open.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let wanted = match b.case().get("of") {
-        "same" => 1,
-        "different" => crowd::count(b.case()),
-        _ => return Err(b.case().unknown("of")),
-    };
-    let files = (0..wanted)
-        .map(|_| empty_file())
-        .collect::<Result<Vec<_>, _>>()?;
-    let paths: Vec<CString> = files
-        .iter()
-        .map(|file| CString::new(file.path().as_os_str().as_bytes()))
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::of("name a file", error))?;
-    // The copies know only the paths: the files are removed once, by the measuring task.
-    let paths = Arc::new(paths);
-    let path_of = move |number: usize| paths[number % paths.len()].clone();
-    let opened: BTreeSet<CString> = (0..crowd::count(b.case())).map(&path_of).collect();
-    let named = match b.case().is("of", "different", "same")? {
-        true => b.case().number(crowd::COPIES),
-        false => 1,
-    };
-    let claim = "different files that the copies open";
-    b.claim_equal(claim, named, opened.len() as u64, "their paths");
-    crowd::measure(b, move |number| {
-        let path = path_of(number);
-        Ok(move || -> Result<(), Bad> {
-            let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-            // SAFETY: the descriptor is given up here and not used again.
-            checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) }).map(drop)
+/// The file of each copy.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Same,
+    Different,
+}
+
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) of: Of,
+    pub(super) r#as: Between,
+    pub(super) copies: Copies,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            of: Of::ALL,
+            r#as: Between::ALL,
+            copies: crowd::copies()
         })
-    })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.r#as {
+            Between::Processes => Tier::Standard,
+            Between::Threads => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Copies(copies) = self.copies;
+        let wanted = match self.of {
+            Of::Same => 1,
+            Of::Different => copies as usize,
+        };
+        let files = (0..wanted)
+            .map(|_| empty_file())
+            .collect::<Result<Vec<_>, _>>()?;
+        let paths: Vec<CString> = files
+            .iter()
+            .map(|file| CString::new(file.path().as_os_str().as_bytes()))
+            .collect::<Result<_, _>>()
+            .map_err(|error| Failure::of("name a file", error))?;
+        // The copies know only the paths: the files are removed once, by the measuring task.
+        let paths = Arc::new(paths);
+        let path_of = move |number: usize| paths[number % paths.len()].clone();
+        let opened: BTreeSet<CString> = (0..copies as usize).map(&path_of).collect();
+        let named = match self.of {
+            Of::Same => 1,
+            Of::Different => u64::from(copies),
+        };
+        let claim = "different files that the copies open";
+        b.claim_equal(claim, named, opened.len() as u64, "their paths");
+        crowd::measure(b, self.r#as, self.copies, move |number| {
+            let path = path_of(number);
+            Ok(move || -> Result<(), Bad> {
+                let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+                // SAFETY: the descriptor is given up here and not used again.
+                checked(unsafe { syscall1(Sysno::CLOSE, fd.into_raw_fd() as usize) }).map(drop)
+            })
+        })
+    }
 }
 
 fn empty_file() -> Result<scratch::File, Failure> {

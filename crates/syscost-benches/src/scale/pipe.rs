@@ -15,6 +15,7 @@
 use rustix::io::{read, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 
 use super::crowd;
 use crate::syscall::{Bad, must};
@@ -25,22 +26,43 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["scalability", "kernel scalability", "will-it-scale"],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|_| crowd::cases("", &[])),
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
-    full: |case| case.get(crowd::AS) != "processes",
-    run,
     source: include_str!("pipe.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    crowd::measure(b, |_| {
-        let (out, into) =
-            pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("make a pipe", cause))?;
-        let mut byte = [0_u8];
-        Ok(move || -> Result<(), Bad> {
-            must(write(&into, b".")? == 1)?;
-            must(read(&out, &mut byte)? == 1)
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) r#as: Between,
+    pub(super) copies: Copies,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            r#as: Between::ALL,
+            copies: crowd::copies()
         })
-    })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.r#as {
+            Between::Processes => Tier::Standard,
+            Between::Threads => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        crowd::measure(b, self.r#as, self.copies, |_| {
+            let (out, into) =
+                pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("make a pipe", cause))?;
+            let mut byte = [0_u8];
+            Ok(move || -> Result<(), Bad> {
+                must(write(&into, b".")? == 1)?;
+                must(read(&out, &mut byte)? == 1)
+            })
+        })
+    }
 }

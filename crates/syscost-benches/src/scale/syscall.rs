@@ -17,6 +17,7 @@
 #![allow(unsafe_code)] // a raw system call
 
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 use syscost_sys::raw::syscall0;
 
 use super::crowd;
@@ -33,20 +34,40 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(|_| crowd::cases("", &[])),
     expect: &[calls(Sysno::GETPPID)],
-    quick: |case| case.get(crowd::AS) == "processes",
-    full: |case| case.get(crowd::AS) != "processes",
-    run,
     source: include_str!("syscall.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    crowd::measure(b, |_| {
-        Ok(|| -> Result<(), Bad> {
-            // SAFETY: getppid takes nothing and touches no memory.
-            checked(unsafe { syscall0(Sysno::GETPPID) }).map(drop)
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) r#as: Between,
+    pub(super) copies: Copies,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            r#as: Between::ALL,
+            copies: crowd::copies()
         })
-    })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.r#as {
+            Between::Processes => Tier::Quick,
+            Between::Threads => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        crowd::measure(b, self.r#as, self.copies, |_| {
+            Ok(|| -> Result<(), Bad> {
+                // SAFETY: getppid takes nothing and touches no memory.
+                checked(unsafe { syscall0(Sysno::GETPPID) }).map(drop)
+            })
+        })
+    }
 }

@@ -16,13 +16,21 @@ use syscost_sys::kernel;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "selftest.chain",
     title: "Chain of dependent additions",
-    cases: Cases::Grid(&[("adds", &["1", "10", "100"])]),
-    run,
     source: include_str!("chain.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let adds = b.case().number("adds");
-    b.kernel(&kernel::dependent_adds(adds)?)
+#[derive(Params)]
+struct Row {
+    adds: u64,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { adds: [1, 10, 100] })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&kernel::dependent_adds(self.adds)?)
+    }
 }

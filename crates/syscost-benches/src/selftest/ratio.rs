@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
+use super::spin;
+
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "selftest.ratio",
     title: "A spin of 50 µs over one of 5 µs",
@@ -29,13 +31,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let of = |delay: &str| {
-        let source = sources
-            .iter()
-            .find(|source| source.case.get("delay") == delay);
-        source.map(|source| source.median)
+    let of = |delay: u64| {
+        let is = |source: &&Source<'_>| {
+            let row = source.case.row::<spin::Row>();
+            row.is_ok_and(|row| row.delay == Nanoseconds(delay))
+        };
+        sources.iter().find(is).map(|source| source.median)
     };
-    let (Some(long), Some(short)) = (of("50us"), of("5us")) else {
+    let (Some(long), Some(short)) = (of(50_000), of(5_000)) else {
         return Err(Failure::Unsupported("it takes both spins".to_owned()));
     };
     Ok(Derived {

@@ -28,37 +28,59 @@ const OPERATIONS: f64 = 20.0;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "selftest.slowdown",
     title: "Twenty operations, or more",
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("of", "getppid")],
-            expect: &[at_least(Counter::Syscall(Sysno::GETPPID), OPERATIONS)],
-        },
-        CaseSpec {
-            params: &[("of", "fstat")],
-            expect: &[at_least(Counter::Syscall(Sysno::FSTAT), OPERATIONS)],
-        },
-    ]),
-    run,
     source: include_str!("slowdown.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Getppid,
+    Fstat,
+}
+
+#[derive(Params)]
+struct Row {
+    of: Of,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { of: Of::ALL })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        let call = match self.of {
+            Of::Getppid => Sysno::GETPPID,
+            Of::Fstat => Sysno::FSTAT,
+        };
+        vec![at_least(Counter::Syscall(call), OPERATIONS)]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let operations = operations()?;
+        match self.of {
+            Of::Getppid => b.iter(|| {
+                for _ in 0..operations {
+                    // SAFETY: the call takes nothing and touches no memory.
+                    std::hint::black_box(unsafe { syscall0(Sysno::GETPPID) });
+                }
+            }),
+            Of::Fstat => {
+                let file = File::open("/dev/null")
+                    .map_err(|cause| Failure::of("opening /dev/null", cause))?;
+                b.try_iter(|| (0..operations).try_for_each(|_| fstat(&file).map(drop)))
+            }
+        }
+    }
+}
+
+/// The number of operations, with the slowdown.
+fn operations() -> Result<usize, Failure> {
     let percent = match std::env::var(VARIABLE) {
         Ok(text) => text
             .parse::<f64>()
             .map_err(|cause| Failure::of(&format!("reading {VARIABLE}={text}"), cause))?,
         Err(_) => 0.0,
     };
-    let operations = (OPERATIONS * (1.0 + percent / 100.0)).round() as usize;
-    if b.case().is("of", "getppid", "fstat")? {
-        return b.iter(|| {
-            for _ in 0..operations {
-                // SAFETY: the call takes nothing and touches no memory.
-                std::hint::black_box(unsafe { syscall0(Sysno::GETPPID) });
-            }
-        });
-    }
-    let file = File::open("/dev/null").map_err(|cause| Failure::of("opening /dev/null", cause))?;
-    b.try_iter(|| (0..operations).try_for_each(|_| fstat(&file).map(drop)))
+    Ok((OPERATIONS * (1.0 + percent / 100.0)).round() as usize)
 }

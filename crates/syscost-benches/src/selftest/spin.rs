@@ -15,25 +15,33 @@ use syscost_harness::prelude::*;
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "selftest.spin",
     title: "Spin of a known time",
-    cases: Cases::Grid(&[("delay", &["5us", "50us"])]),
-    run,
     source: include_str!("spin.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let length_ns = b
-        .case()
-        .nanoseconds("delay")
-        .ok_or_else(|| b.case().unknown("delay"))?;
-    // One deadline after the other, so that overshoots of spins do not add up over a batch.
-    b.batches(1, |n| {
-        let start = now_ns();
-        for spin in 1..=n {
-            while now_ns() - start < spin * length_ns {}
-        }
-        Ok(())
-    })
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) delay: Nanoseconds,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            delay: [Nanoseconds(5_000), Nanoseconds(50_000)]
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Nanoseconds(length_ns) = self.delay;
+        // One deadline after the other, so that overshoots of spins do not add up over a batch.
+        b.batches(1, |n| {
+            let start = now_ns();
+            for spin in 1..=n {
+                while now_ns() - start < spin * length_ns {}
+            }
+            Ok(())
+        })
+    }
 }
 
 fn now_ns() -> u64 {

@@ -27,7 +27,7 @@ use libc::{c_int, pthread_cond_t, pthread_mutex_t};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::ping_pong::{self, Pair, Side, Wake, share};
+use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.condvar",
@@ -41,7 +41,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pthread_cond_wait",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
     expect: &[
         // A partner on another CPU may give the turn back before this task has gone to sleep.
         within(Counter::Switches, 1.7, 2.1),
@@ -49,14 +48,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // under an audit on a busy machine.
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 8.4),
     ],
-    full: ping_pong::full,
-    run,
     source: include_str!("condvar.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Turns>>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    ping_pong::measure(b, Turns::new)
+impl Mechanism for Turns {
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        ping_pong::measure(b, tasks, Turns::new)
+    }
 }
 
 /// Whose turn it is, guarded by a mutex.

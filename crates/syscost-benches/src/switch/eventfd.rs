@@ -18,7 +18,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::{Errno, read, retry_on_intr, write};
 use syscost_harness::prelude::*;
 
-use super::ping_pong::{self, Pair, Side, Wake};
+use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.eventfd",
@@ -30,24 +30,23 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "time per switch",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
-    full: ping_pong::full,
-    run,
     source: include_str!("eventfd.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Events>>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    ping_pong::measure(b, |_| {
-        Pair::make(|| eventfd(0, EventfdFlags::CLOEXEC))
-            .map(Events)
-            .map_err(|error| Failure::of("make an eventfd", error))
-    })
+impl Mechanism for Events {
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        ping_pong::measure(b, tasks, |_| {
+            Pair::make(|| eventfd(0, EventfdFlags::CLOEXEC))
+                .map(Events)
+                .map_err(|error| Failure::of("make an eventfd", error))
+        })
+    }
 }
 
 /// The counter that each side sleeps on.

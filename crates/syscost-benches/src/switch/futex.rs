@@ -22,7 +22,7 @@ use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::ping_pong::{self, Pair, Side, Wake, share};
+use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.futex",
@@ -36,34 +36,40 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "futex wake",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
-    quick: ping_pong::quick,
-    full: ping_pong::full,
     expect: &[
         switches(2.0),
         // On another CPU a side may see its word and sleep again before the call that was to wake
         // it comes: that is then a spurious wake-up, and the side waits once more.
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 6.3),
     ],
-    run,
     source: include_str!("futex.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Words>>()
 };
 
 const NOT_YET: u32 = 0;
 const WOKEN: u32 = 1;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    ping_pong::measure(b, |between| {
-        let words = Pair::make(|| Ok::<_, Failure>(AtomicU32::new(NOT_YET)))?;
-        Ok(Words {
-            words: share(words)?,
-            flags: match between {
-                Between::Threads => Flags::PRIVATE,
-                Between::Processes => Flags::empty(),
-            },
+impl Mechanism for Words {
+    /// For mechanisms other than the pipe the quick profile has at most one placement.
+    fn tier(tasks: Tasks) -> Tier {
+        match tasks.between {
+            Between::Processes if tasks.cpus == Placement::SAME => Tier::Quick,
+            Between::Processes | Between::Threads => tasks.tier(),
+        }
+    }
+
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        ping_pong::measure(b, tasks, |between| {
+            let words = Pair::make(|| Ok::<_, Failure>(AtomicU32::new(NOT_YET)))?;
+            Ok(Words {
+                words: share(words)?,
+                flags: match between {
+                    Between::Threads => Flags::PRIVATE,
+                    Between::Processes => Flags::empty(),
+                },
+            })
         })
-    })
+    }
 }
 
 /// The word that each side sleeps on.

@@ -43,11 +43,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "hackbench",
         "perf bench sched messaging",
     ],
-    cases: Cases::Grid(&[
-        ("via", &["pipe", "socket"]),
-        ("between", &["processes", "threads"]),
-        ("groups", &["1"]),
-    ]),
     expect: &[
         together(Sysno::READ, 1.0),
         together(Sysno::WRITE, 1.0),
@@ -56,10 +51,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     // A turn is long, and this many tasks are created in each round.
     setup: Setup::Expensive { seconds: 0.2 },
-    full: |case| case.get("between") != "processes" || case.get("via") != "pipe",
-    run,
     source: include_str!("messaging.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Number of senders of a group, and of its receivers.
@@ -70,47 +63,71 @@ const LOOPS: u32 = 50;
 /// The number of loops where calls are counted: under an audit each call is reported to another process.
 const COUNTED_LOOPS: u32 = 10;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (case, groups) = (b.case(), b.case().number("groups"));
-    let via = Via::of(case)?;
-    let between = super::ping_pong::between(case)?;
-    let loops = match b.is_timed() {
-        true => LOOPS,
-        false => COUNTED_LOOPS,
-    };
-    b.operations_per_turn(groups * EACH * EACH * u64::from(loops));
-    let (board, outboxes) = b.together(Placement::Free, |cpus| {
-        crowd(via, between, groups, loops, cpus)
-    })?;
-    // From the row's name: the calls are the same.
-    let kind = match b.case().get("via") {
-        "pipe" => "pipe",
-        "socket" => "unix stream socket without a path",
-        _ => return Err(b.case().unknown("via")),
-    };
-    let descriptors = outboxes.iter().map(Outbox::descriptor);
-    claim_kind(b, "what messages go through", kind, descriptors);
-    claim_channels(b, &outboxes)?;
-    let (sent, received) = board.messages();
-    let all = sent == received && sent > 0;
-    let who = "senders and receivers";
-    b.claim("messages received of those sent", sent, received, who, all);
-    if let Some(ns) = b.cpu_ns() {
-        b.detail("cpu_ns", ns);
-    }
-    Ok(())
+#[derive(Params)]
+struct Row {
+    via: Via,
+    between: Between,
+    groups: u64,
 }
 
-/// Claims that there is one channel for each receiver of all groups that the row names.
-fn claim_channels(b: &mut Bencher, outboxes: &[Outbox]) -> Result<(), Failure> {
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            via: Via::ALL,
+            between: Between::ALL,
+            groups: [1]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.via, self.between) {
+            (Via::Pipe, Between::Processes) => Tier::Standard,
+            (Via::Socket, _) | (_, Between::Threads) => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Row {
+            via,
+            between,
+            groups,
+        } = self;
+        let loops = match b.is_timed() {
+            true => LOOPS,
+            false => COUNTED_LOOPS,
+        };
+        b.operations_per_turn(groups * EACH * EACH * u64::from(loops));
+        let (board, outboxes) = b.together(Placement::Free, |cpus| {
+            crowd(via, between, groups, loops, cpus)
+        })?;
+        // The calls are the same.
+        let kind = match via {
+            Via::Pipe => "pipe",
+            Via::Socket => "unix stream socket without a path",
+        };
+        let descriptors = outboxes.iter().map(Outbox::descriptor);
+        claim_kind(b, "what messages go through", kind, descriptors);
+        claim_channels(b, groups, &outboxes)?;
+        let (sent, received) = board.messages();
+        let all = sent == received && sent > 0;
+        let who = "senders and receivers";
+        b.claim("messages received of those sent", sent, received, who, all);
+        if let Some(ns) = b.cpu_ns() {
+            b.detail("cpu_ns", ns);
+        }
+        Ok(())
+    }
+}
+
+/// Claims that there is one channel for each receiver of all these groups.
+fn claim_channels(b: &mut Bencher, groups: u64, outboxes: &[Outbox]) -> Result<(), Failure> {
     let inodes: Result<BTreeSet<u64>, Errno> = outboxes
         .iter()
         .map(|outbox| Ok(fstat(outbox.descriptor())?.st_ino))
         .collect();
     let seen = inodes.map_err(|error| Failure::of("fstat of a channel", error))?;
-    let named = b.case().number("groups") * EACH;
     let seen = seen.len() as u64;
-    b.claim_equal("channels, one per receiver", named, seen, "fstat");
+    b.claim_equal("channels, one per receiver", groups * EACH, seen, "fstat");
     Ok(())
 }
 

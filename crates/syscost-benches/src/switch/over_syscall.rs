@@ -13,6 +13,7 @@
 //! The conclusions of the call-and-switch, three-costs and switch-costs experiments.
 
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 
 use crate::ratio::{self, Named};
 
@@ -21,23 +22,46 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Context switch over null system call",
     tags: &["ratio", "context switch", "syscall overhead"],
     unit: Unit::Ratio,
-    cases: Cases::Grid(&[("between", &["processes", "threads"])]),
     derive: Some(Derive {
         from: &["switch.pipe", "syscall.null"],
-        takes: |case, row| of(case).is_ok_and(|of| ratio::takes(&of, &SYSCALL, row)),
-        compute: |case, sources| ratio::compute(&of(case)?, &SYSCALL, 0.5, 2.0, sources),
+        takes: |case, row| {
+            let of = case.row::<Row>().map(Row::round_trip);
+            of.is_ok_and(|of| ratio::takes(&of, &SYSCALL, row))
+        },
+        compute: |case, sources| {
+            let of = case.row::<Row>()?.round_trip();
+            ratio::compute(&of, &SYSCALL, 0.5, 2.0, sources)
+        },
     }),
     source: include_str!("over_syscall.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const SYSCALL: Named = ("syscall.null", &[("call", "getppid")]);
 
-/// The round trip that a case is computed from.
-fn of(case: &Case) -> Result<Named, Failure> {
-    match case.get("between") {
-        "processes" => Ok(("switch.pipe", &[("between", "processes"), ("cpus", "same")])),
-        "threads" => Ok(("switch.pipe", &[("between", "threads"), ("cpus", "same")])),
-        _ => Err(case.unknown("between")),
+#[derive(Params)]
+struct Row {
+    between: Between,
+}
+
+impl Row {
+    /// The round trip that it is computed from.
+    fn round_trip(self) -> Named {
+        match self.between {
+            Between::Processes => ("switch.pipe", &[("between", "processes"), ("cpus", "same")]),
+            Between::Threads => ("switch.pipe", &[("between", "threads"), ("cpus", "same")]),
+        }
+    }
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            between: Between::ALL
+        })
+    }
+
+    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+        Err(Failure::Broken("is computed, not measured".to_owned()))
     }
 }

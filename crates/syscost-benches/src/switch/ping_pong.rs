@@ -1,9 +1,11 @@
 //! Shared: two tasks that wake each other in turn.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use syscost_harness::prelude::*;
+use syscost_params::WrongValue;
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Shared};
 
@@ -59,45 +61,74 @@ pub(crate) trait Wake: Send + Sync + 'static {
     fn sleep(&self, side: Side) -> Result<(), Self::Error>;
 }
 
-/// The cases between processes and between threads, for all placements on this machine.
-pub(super) fn cases(_: &Here) -> Vec<Case> {
-    Between::ALL
-        .into_iter()
-        .flat_map(|between| {
-            Placement::here().into_iter().map(move |placement| {
-                Case::new([
-                    ("between", between.name()),
-                    (Placement::KEY, placement.name()),
-                ])
-            })
+/// What the two are, and where.
+#[derive(Params, Debug, Clone, Copy)]
+pub(super) struct Tasks {
+    pub(super) between: Between,
+    pub(super) cpus: Placement,
+}
+
+impl Tasks {
+    /// Tasks that go where the scheduler puts them, and threads on two CPUs, which wake each other as
+    /// processes do, are in the full profile only.
+    pub(super) fn tier(self) -> Tier {
+        let is_on_one = self.cpus == Placement::SAME;
+        match self.between {
+            Between::Processes if self.cpus != Placement::Free => Tier::Standard,
+            Between::Threads if is_on_one => Tier::Standard,
+            Between::Processes | Between::Threads => Tier::Full,
+        }
+    }
+}
+
+/// A way for two tasks to wake each other that is a benchmark.
+pub(super) trait Mechanism {
+    /// Which profiles measure it between these tasks.
+    fn tier(tasks: Tasks) -> Tier {
+        tasks.tier()
+    }
+
+    /// Measures its round trips.
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure>;
+}
+
+/// The row of a mechanism.
+pub(super) struct Row<M>(Tasks, PhantomData<M>);
+
+impl<M> Params for Row<M> {
+    const KEYS: &'static [&'static str] = Tasks::KEYS;
+
+    fn read(of: &dyn Fn(&str) -> Option<String>) -> Result<Self, WrongValue> {
+        Tasks::read(of).map(|tasks| Self(tasks, PhantomData))
+    }
+}
+
+impl<M: Mechanism> Measured for Row<M> {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Tasks {
+            between: Between::ALL,
+            cpus: Placement::here()
         })
-        .collect()
-}
+    }
 
-/// For mechanisms other than the pipe the quick profile has one placement.
-pub(super) fn quick(case: &Case) -> bool {
-    case.get("between") == Between::Processes.name() && case.get(Placement::KEY) == "same"
-}
+    fn tier(&self) -> Tier {
+        M::tier(self.0)
+    }
 
-/// Whether only the full profile includes a case: tasks that go where the scheduler puts them, and
-/// threads on two CPUs, which wake each other as processes do.
-pub(super) fn full(case: &Case) -> bool {
-    let is_on_one = case.get(Placement::KEY) == "same";
-    case.get(Placement::KEY) == "free"
-        || (case.get("between") != Between::Processes.name() && !is_on_one)
-}
-
-/// Whether the case is between processes or threads.
-pub(super) fn between(case: &Case) -> Result<Between, Failure> {
-    Value::parse(case.get("between")).ok_or_else(|| case.unknown("between"))
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        M::run(self.0, b)
+    }
 }
 
 /// Measures round trips: the partner is woken and wakes back. Half of a round trip is a switch.
 pub(super) fn measure<W: Wake>(
     b: &mut Bencher,
+    tasks: Tasks,
     make: impl Fn(Between) -> Result<W, Failure>,
 ) -> Result<(), Failure> {
-    measure_round_trip(b, make)?;
+    measure_round_trip(b, tasks, make)?;
     b.detail_times("switch_ns", 0.5);
     Ok(())
 }
@@ -105,12 +136,10 @@ pub(super) fn measure<W: Wake>(
 /// Measures round trips where half of one is not a switch.
 pub(super) fn measure_round_trip<W: Wake>(
     b: &mut Bencher,
+    Tasks { between, cpus }: Tasks,
     make: impl Fn(Between) -> Result<W, Failure>,
 ) -> Result<(), Failure> {
-    let between = between(b.case())?;
-    b.together(Placement::of(b.case())?, |cpus| {
-        round_trips(between, cpus, make(between)?)
-    })
+    b.together(cpus, |cpus| round_trips(between, cpus, make(between)?))
 }
 
 /// The measuring side of two tasks that wake each other in turn.

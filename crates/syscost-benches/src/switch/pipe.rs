@@ -26,7 +26,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-use super::ping_pong::{self, Pair, Side, Wake};
+use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.pipe",
@@ -43,24 +43,26 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "perf bench sched pipe",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
-    quick: |case| {
-        let is_of_processes = case.get("between") == Between::Processes.name();
-        is_of_processes && case.get(Placement::KEY) != "free"
-    },
-    full: ping_pong::full,
-    run,
     source: include_str!("pipe.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Pipes>>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    ping_pong::measure(b, |_| Pipes::open())
+impl Mechanism for Pipes {
+    fn tier(tasks: Tasks) -> Tier {
+        match tasks.between {
+            Between::Processes if tasks.cpus != Placement::Free => Tier::Quick,
+            Between::Processes | Between::Threads => tasks.tier(),
+        }
+    }
+
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        ping_pong::measure(b, tasks, |_| Pipes::open())
+    }
 }
 
 /// The read and the write end of the pipe that each side sleeps on.

@@ -45,7 +45,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
 use syscost_sys::partner::{Between, Partner};
 use syscost_sys::process::Batch;
-use syscost_sys::topology::Relation;
 
 use hop::{Inbox, OVER, Outbox, link};
 use memory::Memory;
@@ -62,22 +61,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_ctx",
     ],
     revision: 2,
-    cases: Cases::Here(cases),
     expect: &HOP,
-    quick: |case| {
-        let is_one = matches!(
-            (case.get("tasks"), case.get("size")),
-            ("2", "0") | ("8", "64K")
-        );
-        is_one && case.get("cost") == "switch"
-    },
-    full: |case| {
-        let is_common = case.number("tasks") <= 8 && case.number("size") <= 64 << 10;
-        !is_common || case.get("cost") != "switch"
-    },
-    run,
     source: include_str!("ring.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Expected counts of a hop. Other tasks preempt, too, the more the longer a hop takes.
@@ -90,57 +76,84 @@ const HOP: [Expect; 4] = [
 ];
 
 /// All tasks take turns on the measured CPU.
-const HERE: Placement = Placement::At(Relation::SameCpu);
+const HERE: Placement = Placement::SAME;
 
-const TASKS: [&str; 4] = ["2", "8", "32", "96"];
-const SIZES: [&str; 5] = ["0", "16K", "64K", "256K", "1M"];
-
-/// All sizes for the switch; fewer for the refill, which is expensive: those with a distinguishable cost.
-fn cases(_: &Here) -> Vec<Case> {
-    let grid = |cost: &'static str, tasks: &'static [&str], sizes: &'static [&str]| {
-        tasks.iter().flat_map(move |tasks| {
-            sizes
-                .iter()
-                .map(move |size| Case::new([("cost", cost), ("tasks", tasks), ("size", size)]))
-                .map(|case| {
-                    // Creating a process and its memory takes about a millisecond.
-                    let seconds = 0.005 + 0.001 * case.number("tasks") as f64;
-                    case.expensive(seconds)
-                })
-        })
-    };
-    grid("switch", &TASKS, &SIZES)
-        .chain(grid("refill", &TASKS[..3], &["64K", "1M"]))
-        .collect()
+/// What is reported of a hop.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Cost {
+    Switch,
+    Refill,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (tasks, bytes) = (b.case().number("tasks"), b.case().number("size"));
-    let refill = b.case().is("cost", "refill", "switch")?;
-    b.operations_per_turn(tasks);
-    // Else a woken task preempts the one that woke it, which is switched on once more only to sleep.
-    let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    let ring = |cpus: &[u32]| ring(tasks, bytes, cpus);
-    let same_work = Baseline {
-        name: "the same work in one task",
-        detail: "same_work_ns",
-        expect: &[],
-        per_turn: 1,
-        make: &|_| alone(bytes),
-    };
-    let empty_ring = Baseline {
-        name: "a hop without memory",
-        detail: "empty_hop_ns",
-        expect: &HOP,
-        per_turn: tasks,
-        make: &|cpus| self::ring(tasks, 0, cpus),
-    };
-    match (bytes, refill) {
-        (0, _) => b.together(HERE, ring)?,
-        (_, false) => b.together_difference(HERE, ring, &[same_work])?,
-        (_, true) => b.together_difference(HERE, ring, &[same_work, empty_ring])?,
+#[derive(Params)]
+struct Row {
+    cost: Cost,
+    tasks: u64,
+    size: Bytes,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    /// All sizes for the switch; fewer for the refill, which is expensive: those with a distinguishable cost.
+    fn rows(_: &Here) -> Vec<Case> {
+        let (middle, largest) = (Bytes::kib(64), Bytes::mib(1));
+        let switch = rows!(Row {
+            cost: [Cost::Switch],
+            tasks: [2, 8, 32, 96],
+            size: [Bytes(0), Bytes::kib(16), middle, Bytes::kib(256), largest]
+        });
+        let refill = rows!(Row {
+            cost: [Cost::Refill],
+            tasks: [2, 8, 32],
+            size: [middle, largest]
+        });
+        [switch, refill].concat()
     }
-    Ok(())
+
+    fn tier(&self) -> Tier {
+        match (self.cost, self.tasks, self.size) {
+            (Cost::Switch, 2, Bytes(0)) => Tier::Quick,
+            (Cost::Switch, 8, size) if size == Bytes::kib(64) => Tier::Quick,
+            (Cost::Switch, ..=8, size) if size <= Bytes::kib(64) => Tier::Standard,
+            (Cost::Switch | Cost::Refill, ..) => Tier::Full,
+        }
+    }
+
+    /// Creating a process and its memory takes about a millisecond.
+    fn setup(&self) -> Option<Setup> {
+        let seconds = 0.005 + 0.001 * self.tasks as f64;
+        Some(Setup::Expensive { seconds })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (tasks, bytes) = (self.tasks, self.size.0);
+        b.operations_per_turn(tasks);
+        // Else a woken task preempts the one that woke it, which is switched on once more only to sleep.
+        let _no_preemption =
+            Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let ring = |cpus: &[u32]| ring(tasks, bytes, cpus);
+        let same_work = Baseline {
+            name: "the same work in one task",
+            detail: "same_work_ns",
+            expect: &[],
+            per_turn: 1,
+            make: &|_| alone(bytes),
+        };
+        let empty_ring = Baseline {
+            name: "a hop without memory",
+            detail: "empty_hop_ns",
+            expect: &HOP,
+            per_turn: tasks,
+            make: &|cpus| self::ring(tasks, 0, cpus),
+        };
+        match (bytes, self.cost) {
+            (0, _) => b.together(HERE, ring)?,
+            (_, Cost::Switch) => b.together_difference(HERE, ring, &[same_work])?,
+            (_, Cost::Refill) => b.together_difference(HERE, ring, &[same_work, empty_ring])?,
+        }
+        Ok(())
+    }
 }
 
 /// The measuring task and its partners, each between two pipes. A turn is a round of the token.

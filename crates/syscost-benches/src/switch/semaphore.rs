@@ -24,7 +24,7 @@ use libc::sem_t;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::ping_pong::{self, Pair, Side, Wake, share};
+use super::ping_pong::{self, Mechanism, Pair, Row, Side, Tasks, Wake, share};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.semaphore",
@@ -39,19 +39,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_sem",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),
         within(Counter::Syscall(Sysno::FUTEX), 1.9, 4.2),
     ],
-    full: ping_pong::full,
-    run,
     source: include_str!("semaphore.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Semaphores>>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    ping_pong::measure(b, Semaphores::new)
+impl Mechanism for Semaphores {
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        ping_pong::measure(b, tasks, Semaphores::new)
+    }
 }
 
 /// The semaphore that each side sleeps on.

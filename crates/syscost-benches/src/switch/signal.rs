@@ -23,7 +23,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
 use syscost_sys::raw::{syscall3, syscall4};
 
-use super::ping_pong::{self, Side, Wake};
+use super::ping_pong::{self, Mechanism, Row, Side, Tasks, Wake};
 use crate::signal::own::{Blocked, SET_BYTES, set_of};
 use crate::syscall::{Bad, checked, must};
 
@@ -39,30 +39,29 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "sigtimedwait",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
     expect: &[
         switches(2.0),
         together(Sysno::TGKILL, 2.0),
         together(Sysno::RT_SIGTIMEDWAIT, 2.0),
     ],
-    full: ping_pong::full,
-    run,
     source: include_str!("signal.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Signals>>()
 };
 
 /// Ignored unless waited for, so one that is left over after a failure does no harm.
 const SIGNAL: libc::c_int = libc::SIGURG;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // Partners inherit it.
-    let _restore = Blocked::one(SIGNAL)?;
-    ping_pong::measure(b, |_| {
-        Ok(Signals {
-            own: TaskId::own(),
-            partner: OnceLock::new(),
+impl Mechanism for Signals {
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        // Partners inherit it.
+        let _restore = Blocked::one(SIGNAL)?;
+        ping_pong::measure(b, tasks, |_| {
+            Ok(Signals {
+                own: TaskId::own(),
+                partner: OnceLock::new(),
+            })
         })
-    })
+    }
 }
 
 /// The tasks to signal.

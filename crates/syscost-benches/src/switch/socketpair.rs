@@ -21,7 +21,7 @@ use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use syscost_harness::prelude::*;
 
-use super::ping_pong::{self, Side, Wake};
+use super::ping_pong::{self, Mechanism, Row, Side, Tasks, Wake};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.socketpair",
@@ -35,30 +35,25 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_unix",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
     expect: &[
         // Two, and up to two spurious ones.
         within(Counter::Switches, 1.9, 4.2),
         together(Sysno::READ, 2.0),
         together(Sysno::WRITE, 2.0),
     ],
-    full: ping_pong::full,
-    run,
     source: include_str!("socketpair.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Sockets>>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    ping_pong::measure_round_trip(b, |_| {
-        let pair = socketpair(
-            AddressFamily::UNIX,
-            SocketType::STREAM,
-            SocketFlags::CLOEXEC,
-            None,
-        );
-        let (own, partner) = pair.map_err(|error| Failure::of("make a pair of sockets", error))?;
-        Ok(Sockets { own, partner })
-    })
+impl Mechanism for Sockets {
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        let (family, kind) = (AddressFamily::UNIX, SocketType::STREAM);
+        ping_pong::measure_round_trip(b, tasks, |_| {
+            let (own, partner) = socketpair(family, kind, SocketFlags::CLOEXEC, None)
+                .map_err(|error| Failure::of("make a pair of sockets", error))?;
+            Ok(Sockets { own, partner })
+        })
+    }
 }
 
 /// The end that each side reads from; what it is to read is written into the other.

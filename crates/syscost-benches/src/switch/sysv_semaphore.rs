@@ -20,7 +20,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall3;
 use syscost_sys::scratch;
 
-use super::ping_pong::{self, Side, Wake};
+use super::ping_pong::{self, Mechanism, Row, Side, Tasks, Wake};
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -36,18 +36,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_sem",
     ],
     revision: 3,
-    cases: Cases::Here(ping_pong::cases),
     expect: &[switches(2.0), together(Sysno::SEMOP, 4.0)],
-    full: ping_pong::full,
-    run,
     source: include_str!("sysv_semaphore.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row<Set>>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // Created once, so that recording it is not part of what is counted.
-    let set = scratch::semaphores(2).map_err(Unsupported::from)?;
-    ping_pong::measure(b, |_| Set::afresh(set.id()))
+impl Mechanism for Set {
+    fn run(tasks: Tasks, b: &mut Bencher) -> Result<(), Failure> {
+        // Created once, so that recording it is not part of what is counted.
+        let set = scratch::semaphores(2).map_err(Unsupported::from)?;
+        ping_pong::measure(b, tasks, |_| Set::afresh(set.id()))
+    }
 }
 
 /// The number of a set with the semaphore that each side sleeps on.

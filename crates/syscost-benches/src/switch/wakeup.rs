@@ -55,7 +55,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "cyclictest",
         "schbench",
     ],
-    cases: Cases::Here(cases),
     expect: &[
         // Far from one: on a busy machine a timer may expire before the sleep begins. Such tries
         // are discarded, and counted.
@@ -65,33 +64,119 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::OtherSyscalls, 0.0),
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
-    quick: |case| case.get("class") == "normal" && case.get("cpu") == "idle",
-    support: |case| match case.get("class") {
-        "fifo" => real_time::permitted(),
-        "normal" => Ok(()),
-        class => Err(Unsupported::new(format!("there is no class `{class}`"))),
-    },
     revision: 2,
-    run,
     source: include_str!("wakeup.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// The real-time priority that is most common in such measurements.
 const PRIORITY: u8 = 80;
 
-fn cases(_: &Here) -> Vec<Case> {
-    let waker = waker_placement().name();
-    let mut cases = Vec::new();
-    for (via, cpus) in [("timer", None), ("futex", Some((Placement::KEY, waker)))] {
-        for class in ["normal", "fifo"] {
-            for cpu in ["idle", "loaded"] {
-                let params = [("via", via), ("class", class), ("cpu", cpu)];
-                cases.push(Case::new(params.into_iter().chain(cpus)));
-            }
+/// What wakes the sleeping task.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Timer,
+    Futex,
+}
+
+/// The scheduling class of the sleeping task.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Normal,
+    Fifo,
+}
+
+/// What else runs on its CPU.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Loaded,
+}
+
+#[derive(Params)]
+struct Row {
+    via: Via,
+    class: Class,
+    cpu: State,
+    /// Where the waker is.
+    cpus: Option<Placement>,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            via: Via::ALL,
+            class: Class::ALL,
+            cpu: State::ALL,
+            cpus: [match via {
+                Via::Timer => None,
+                Via::Futex => Some(waker_placement()),
+            }]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.class, self.cpu) {
+            (Class::Normal, State::Idle) => Tier::Quick,
+            (Class::Normal | Class::Fifo, _) => Tier::Standard,
         }
     }
-    cases
+
+    fn support(&self) -> Result<(), Unsupported> {
+        match self.class {
+            Class::Normal => Ok(()),
+            Class::Fifo => real_time::permitted(),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let own = TaskStat::of(TaskId::own())?;
+        let load = match self.cpu {
+            State::Loaded => Some(Load::start(b.cpu())?),
+            State::Idle => None,
+        };
+        let mut sleeper = match (self.via, self.cpus) {
+            (Via::Timer, _) => Sleeper::timer(),
+            (Via::Futex, Some(waker)) => {
+                Sleeper::futex(&waker.cpus(b.cpu(), b.allowed())?, *b.clock())?
+            }
+            (Via::Futex, None) => return Err(Failure::Broken("has no CPU for its waker".into())),
+        };
+        sleeper.expectations().into_iter().for_each(|e| b.expect(e));
+        // Before the class, in which it cannot be set; real-time tasks have no slack.
+        let slack = Slack::set()?;
+        let real_time = match self.class {
+            Class::Fifo => Some(RealTime::enter(PRIORITY).map_err(refused)?),
+            Class::Normal => None,
+        };
+        let mut tally = Tally::default();
+        tally.measure(b, || sleeper.wake_up())?;
+
+        tally.report(b);
+        if let Some(load) = &load {
+            load.claim(b, &tally)?;
+        }
+        claim_class(b, self.class)?;
+        drop(real_time);
+        drop(slack);
+        let seats: Vec<u32> = [&own]
+            .into_iter()
+            .chain(load.as_ref().map(Load::stat))
+            .chain(sleeper.waker())
+            .map(TaskStat::processor)
+            .collect::<Result<_, _>>()?;
+        // By the row, not by what was started.
+        let own_cpu = match self.cpu {
+            State::Loaded => vec![b.cpu(); 2],
+            State::Idle => vec![b.cpu()],
+        };
+        let expected: Vec<u32> = own_cpu.into_iter().chain(sleeper.waker_cpu()).collect();
+        let (named, seen) = (format!("{expected:?}"), format!("{seats:?}"));
+        b.claim_equal("CPUs of its tasks", named, seen, "/proc");
+        Ok(())
+    }
 }
 
 /// The nearest CPU that shares no core with the sleeping task's; a nearer one if there is no such CPU.
@@ -106,55 +191,7 @@ fn waker_placement() -> Placement {
     .into_iter()
     .map(Placement::At)
     .find(|placement| here.contains(placement))
-    .unwrap_or(Placement::At(Relation::SameCpu))
-}
-
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let own = TaskStat::of(TaskId::own())?;
-    let load = match b.case().get("cpu") {
-        "loaded" => Some(Load::start(b.cpu())?),
-        "idle" => None,
-        _ => return Err(b.case().unknown("cpu")),
-    };
-    let mut sleeper = match b.case().get("via") {
-        "timer" => Sleeper::timer(),
-        "futex" => {
-            let cpus = Placement::of(b.case())?.cpus(b.cpu(), b.allowed())?;
-            Sleeper::futex(&cpus, *b.clock())?
-        }
-        _ => return Err(b.case().unknown("via")),
-    };
-    sleeper.expectations().into_iter().for_each(|e| b.expect(e));
-    // Before the class, in which it cannot be set; real-time tasks have no slack.
-    let slack = Slack::set()?;
-    let real_time = match b.case().get("class") {
-        "fifo" => Some(RealTime::enter(PRIORITY).map_err(refused)?),
-        "normal" => None,
-        _ => return Err(b.case().unknown("class")),
-    };
-    let mut tally = Tally::default();
-    tally.measure(b, || sleeper.wake_up())?;
-
-    tally.report(b);
-    if let Some(load) = &load {
-        load.claim(b, &tally)?;
-    }
-    claim_class(b)?;
-    drop(real_time);
-    drop(slack);
-    let seats: Vec<u32> = [&own]
-        .into_iter()
-        .chain(load.as_ref().map(Load::stat))
-        .chain(sleeper.waker())
-        .map(TaskStat::processor)
-        .collect::<Result<_, _>>()?;
-    // From the row's name, not from what was started.
-    let loads = usize::from(b.case().is("cpu", "loaded", "idle")?);
-    let mut expected = vec![b.cpu(); 1 + loads];
-    expected.extend(sleeper.waker_cpu());
-    let (named, seen) = (format!("{expected:?}"), format!("{seats:?}"));
-    b.claim_equal("CPUs of its tasks", named, seen, "/proc");
-    Ok(())
+    .unwrap_or(Placement::SAME)
 }
 
 fn refused(error: syscost_sys::SystemError) -> Failure {
@@ -163,11 +200,10 @@ fn refused(error: syscost_sys::SystemError) -> Failure {
     ))
 }
 
-fn claim_class(b: &mut Bencher) -> Result<(), Failure> {
-    let expected = match b.case().get("class") {
-        "fifo" => format!("SCHED_FIFO {PRIORITY}"),
-        "normal" => "SCHED_OTHER".to_owned(),
-        _ => return Err(b.case().unknown("class")),
+fn claim_class(b: &mut Bencher, wanted: Class) -> Result<(), Failure> {
+    let expected = match wanted {
+        Class::Fifo => format!("SCHED_FIFO {PRIORITY}"),
+        Class::Normal => "SCHED_OTHER".to_owned(),
     };
     let seen = class()?.to_string();
     b.claim_equal("class of the task", expected, seen, "sched_getscheduler");

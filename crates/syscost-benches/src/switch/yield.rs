@@ -26,24 +26,20 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::partner::Between;
 
-use super::ping_pong::{self, between, share};
+use super::ping_pong::share;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.yield",
     title: "Context switch: sched_yield",
     tags: &["context switch latency", "task switch"],
     revision: 2,
-    cases: Cases::Here(cases),
     expect: &[
         // Each partner may be a call behind when the audit ends, and yields on until it has ended.
         within(Counter::Syscall(Sysno::SCHED_YIELD), 0.8, 1.3),
         switches(1.0),
     ],
-    quick: |case| ping_pong::quick(case) && case.number("tasks") == 2,
-    full: |case| case.get("tasks") != "2",
-    run,
     source: include_str!("yield.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// The reason for refuting a process whose yields did not switch. It measured no switch, but the
@@ -55,52 +51,62 @@ const NO_OTHER_TASK: &str =
 /// Minimum number of switches per timed yield.
 const MIN_SWITCHES: f64 = 0.95;
 
-fn cases(_: &Here) -> Vec<Case> {
-    let case = |between: Between, cpus: Placement, tasks| {
-        Case::new([
-            ("between", between.name()),
-            (Placement::KEY, cpus.name()),
-            ("tasks", tasks),
-        ])
-    };
-    let here = Placement::here().into_iter();
-    let same = here.filter(|placement| placement.name() == "same");
-    let of_one = |same| {
-        let threads = case(Between::Threads, same, "2");
-        let processes = ["2", "4", "8"].map(|tasks| case(Between::Processes, same, tasks));
-        processes.into_iter().chain([threads])
-    };
-    same.flat_map(of_one).collect()
+#[derive(Params)]
+struct Row {
+    between: Between,
+    cpus: Placement,
+    tasks: u64,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let between = between(b.case())?;
-    let tasks = b.case().number("tasks");
-    b.operations_per_turn(tasks);
-    b.together(Placement::of(b.case())?, |cpus| {
-        yielders(between, cpus, tasks)
-    })?;
-    if let Some(switches) = b.timed_switches() {
-        // Each partner may have switched before the first reading, and count that yield only after it.
-        let least = MIN_SWITCHES - (tasks - 1) as f64 / b.operations() as f64;
-        let (verdict, reason) = if switches >= least {
-            (Verdict::Confirmed, None)
-        } else {
-            match b.reason_for_few_switches(switches) {
-                Some(excuse) => (Verdict::Unverified, Some(excuse)),
-                None => (Verdict::Refuted, Some(NO_OTHER_TASK)),
-            }
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let of = |between: Between, tasks: &[u64]| {
+            rows!(Row {
+                between: [between],
+                cpus: [Placement::SAME],
+                tasks: tasks.iter().copied()
+            })
         };
-        b.claim_verdict(
-            "switches of all its tasks per timed operation",
-            format!("at least {least:.3}"),
-            switches,
-            "/proc",
-            verdict,
-            reason,
-        );
+        let processes = of(Between::Processes, &[2, 4, 8]);
+        [processes, of(Between::Threads, &[2])].concat()
     }
-    Ok(())
+
+    fn tier(&self) -> Tier {
+        match self.between {
+            Between::Processes | Between::Threads if self.tasks != 2 => Tier::Full,
+            Between::Processes => Tier::Quick,
+            Between::Threads => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let tasks = self.tasks;
+        b.operations_per_turn(tasks);
+        b.together(self.cpus, |cpus| yielders(self.between, cpus, tasks))?;
+        if let Some(switches) = b.timed_switches() {
+            // Each partner may have switched before the first reading, and count that yield only after it.
+            let least = MIN_SWITCHES - (tasks - 1) as f64 / b.operations() as f64;
+            let (verdict, reason) = if switches >= least {
+                (Verdict::Confirmed, None)
+            } else {
+                match b.reason_for_few_switches(switches) {
+                    Some(excuse) => (Verdict::Unverified, Some(excuse)),
+                    None => (Verdict::Refuted, Some(NO_OTHER_TASK)),
+                }
+            };
+            b.claim_verdict(
+                "switches of all its tasks per timed operation",
+                format!("at least {least:.3}"),
+                switches,
+                "/proc",
+                verdict,
+                reason,
+            );
+        }
+        Ok(())
+    }
 }
 
 /// One yield of the caller; returns the number of yields of all tasks so far.

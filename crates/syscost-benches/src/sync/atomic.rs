@@ -40,42 +40,70 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "cache line bouncing",
         "lock-free",
     ],
-    cases: Cases::Here(cases),
-    quick: |case| case.get("op") == "fetch_add",
-    run,
     source: include_str!("atomic.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    ["fetch_add", "compare_exchange", "exchange"]
-        .into_iter()
-        .flat_map(|op| contention::cases(&[("op", op)], &[contention::KEEP_RUNNING]))
-        .collect()
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    FetchAdd,
+    CompareExchange,
+    Exchange,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    match b.case().get("op") {
-        "fetch_add" => measure::<FetchAdd>(b),
-        "exchange" => {
-            b.operations_per_turn(Exchange::STRETCH);
-            measure::<Exchange>(b)
+#[derive(Params)]
+struct Row {
+    op: Op,
+    cpus: Placement,
+    threads: Copies,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            op: Op::ALL,
+            cpus: contention::placements(),
+            threads: contention::threads(cpus)
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.op {
+            Op::FetchAdd => Tier::Quick,
+            Op::CompareExchange | Op::Exchange => Tier::Standard,
         }
-        "compare_exchange" => measure::<CompareExchange>(b),
-        _ => Err(b.case().unknown("op")),
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![contention::KEEP_RUNNING]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match self.op {
+            Op::FetchAdd => self.measure::<FetchAdd>(b),
+            Op::CompareExchange => self.measure::<CompareExchange>(b),
+            Op::Exchange => {
+                b.operations_per_turn(Exchange::STRETCH);
+                self.measure::<Exchange>(b)
+            }
+        }
+    }
+}
+
+impl Row {
+    fn measure<A: Named>(self, b: &mut Bencher) -> Result<(), Failure> {
+        contention::measure(b, self.cpus, self.threads, A::default)?;
+        let claim = "operation of all threads";
+        b.claim_equal(claim, self.op.name(), A::NAME, "the adder");
+        Ok(())
     }
 }
 
 /// The operation by which an adder adds, as the row names it: no count distinguishes them.
 trait Named: Adder + Default {
     const NAME: &str;
-}
-
-fn measure<A: Named>(b: &mut Bencher) -> Result<(), Failure> {
-    contention::measure(b, A::default)?;
-    let named = b.case().get("op").to_owned();
-    b.claim_equal("operation of all threads", &*named, A::NAME, "the adder");
-    Ok(())
 }
 
 impl Named for FetchAdd {

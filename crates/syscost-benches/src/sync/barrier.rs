@@ -33,12 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "rendezvous",
         "epcc",
     ],
-    cases: Cases::Here(|_| {
-        let placements = hand_over::placements();
-        placements
-            .map(|placement| Case::new([(Placement::KEY, placement.name())]))
-            .collect()
-    }),
     expect: &[
         // The last one to come does not sleep, unless the woken thread preempts it.
         within(Counter::Switches, 1.9, 4.2),
@@ -46,18 +40,32 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         within(Counter::Syscall(Sysno::FUTEX), 3.8, 12.0),
     ],
     revision: 2,
-    run,
     source: include_str!("barrier.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    b.together(Placement::of(b.case())?, |cpus| {
-        let (follower, leading) = both(cpus)?;
-        Ok(follower.led_by(leading))
-    })?;
-    b.detail_times("meeting_ns", 0.5);
-    Ok(())
+#[derive(Params)]
+struct Row {
+    cpus: Placement,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            cpus: hand_over::placements()
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.together(self.cpus, |cpus| {
+            let (follower, leading) = both(cpus)?;
+            Ok(follower.led_by(leading))
+        })?;
+        b.detail_times("meeting_ns", 0.5);
+        Ok(())
+    }
 }
 
 /// Both threads, with the partner already running.

@@ -9,7 +9,6 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Shared};
-use syscost_sys::topology::Relation;
 
 use super::{Padded, hand_over};
 
@@ -32,24 +31,20 @@ const MIN_SHARE_PERCENT: f64 = 2.0;
 /// The threads never sleep; the tick and other tasks of the machine preempt now and then.
 pub(super) const KEEP_RUNNING: Expect = at_most(Counter::Switches, 0.01);
 
-/// Two threads in every relation of two CPUs that this machine has, and 4, 8, 16… threads if it has that
-/// many CPUs. `what` stands first in their names.
-pub(super) fn cases(what: &[(&'static str, &str)], expect: &[Expect]) -> Vec<Case> {
-    let pairs = hand_over::placements().filter(|at| *at != Placement::At(Relation::SameCpu));
+/// Where the threads are: in every relation of two CPUs that this machine has, and distinct.
+pub(super) fn placements() -> impl Iterator<Item = Placement> {
+    let pairs = hand_over::placements().filter(|at| *at != Placement::SAME);
+    pairs.chain([Placement::Distinct])
+}
+
+/// How many threads there are so placed: two in a relation, else 4, 8, 16… if there are that many CPUs.
+pub(super) fn threads(at: Placement) -> Vec<Copies> {
     let cpus = cpu::allowed().map_or(1, |allowed| allowed.len());
     let larger = (2..7).map(|power| 1 << power).filter(|n| *n <= cpus);
-    pairs
-        .map(|placement| (placement, 2))
-        .chain(larger.map(|threads| (Placement::Distinct, threads)))
-        .map(|(placement, threads)| {
-            let what = what.iter().map(|(key, value)| (*key, value.to_string()));
-            let who = [
-                (Placement::KEY, placement.name().to_owned()),
-                ("threads", threads.to_string()),
-            ];
-            Case::new(what.chain(who)).expecting(expect.iter().copied())
-        })
-        .collect()
+    match at {
+        Placement::Distinct => larger.map(|threads| Copies(threads as u32)).collect(),
+        Placement::At(_) | Placement::Pair(..) | Placement::Free => vec![Copies(2)],
+    }
 }
 
 /// What the threads share.
@@ -191,12 +186,16 @@ impl Sums {
     }
 }
 
-/// Measures additions by all threads of the case together: the elapsed time divided by the number
-/// of additions.
-pub(super) fn measure<A: Adder>(b: &mut Bencher, make: impl Fn() -> A) -> Result<(), Failure> {
-    let threads = b.case().number("threads") as usize;
-    let make = |cpus: &[u32]| team(cpus, make(), threads - 1);
-    let sums = b.together(Placement::of(b.case())?, make)?;
+/// Measures additions by all these threads together: the elapsed time divided by the number of
+/// additions.
+pub(super) fn measure<A: Adder>(
+    b: &mut Bencher,
+    placement: Placement,
+    Copies(threads): Copies,
+    make: impl Fn() -> A,
+) -> Result<(), Failure> {
+    let make = |cpus: &[u32]| team(cpus, make(), threads as usize - 1);
+    let sums = b.together(placement, make)?;
     sums.judge(b);
     Ok(())
 }

@@ -25,7 +25,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
 use self::locks::{Locks, Via};
-use super::{claim, hand_over};
+use super::{State, claim, hand_over, incomplete};
 
 pub(super) mod locks;
 
@@ -41,46 +41,63 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_fcntl",
     ],
     revision: 3,
-    cases: Cases::Here(cases),
-    full: |case| case.get("state") != "free" && case.get("via") != "fcntl",
-    run,
     source: include_str!("file_lock.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    Via::ALL
-        .into_iter()
-        .flat_map(|via| {
-            let free = Case::new([("via", via.name()), ("state", "free")]);
-            let contended = hand_over::placements().map(move |placement| {
-                let (between, cpus) = (Between::Processes.name(), placement.name());
-                Case::new([
-                    ("via", via.name()),
-                    ("state", "contended"),
-                    ("between", between),
-                    (Placement::KEY, cpus),
-                ])
-                .expecting([switches(2.0), together(via.call(), 4.0)])
-            });
-            [free].into_iter().chain(contended)
-        })
-        .collect()
+#[derive(Params)]
+struct Row {
+    via: Via,
+    state: State,
+    between: Option<Between>,
+    cpus: Option<Placement>,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let via = Via::of(b.case())?;
-    match b.case().get("state") {
-        "contended" => {
-            let between =
-                Value::parse(b.case().get("between")).ok_or_else(|| b.case().unknown("between"))?;
-            // A turn begins by releasing a lock.
-            let Named { call, lock, unlock } = Named::of(b.case())?;
-            b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
-            hand_over::measure(b, between, || Locks::make(via))
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let of_state = |state| match state {
+            State::Free => (None, vec![None]),
+            State::Contended => (
+                Some(Between::Processes),
+                hand_over::placements().map(Some).collect(),
+            ),
+        };
+        rows!(Row {
+            via: Via::ALL,
+            state: State::ALL,
+            between: [of_state(state).0],
+            cpus: of_state(state).1
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.state, self.via) {
+            (State::Free, _) | (State::Contended, Via::Fcntl) => Tier::Standard,
+            (State::Contended, Via::Ofd | Via::Flock) => Tier::Full,
         }
-        "free" => measure_free(b, via, Locks::make(via)?.first()),
-        _ => Err(b.case().unknown("state")),
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.state {
+            State::Free => Vec::new(),
+            State::Contended => vec![switches(2.0), together(self.via.call(), 4.0)],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let via = self.via;
+        match (self.state, self.between.zip(self.cpus)) {
+            (State::Free, _) => measure_free(b, via, Locks::make(via)?.first()),
+            (State::Contended, Some((between, cpus))) => {
+                // A turn begins by releasing a lock.
+                let Named { call, lock, unlock } = Named::of(via);
+                b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
+                hand_over::measure(b, between, cpus, || Locks::make(via))
+            }
+            (State::Contended, None) => Err(incomplete()),
+        }
     }
 }
 
@@ -93,8 +110,8 @@ const COMMAND: Argument = Argument {
     name: "command",
 };
 
-/// The call that locks and unlocks and its commands, by a row's name. Read here separately: the
-/// lock that is taken is chosen from the same name elsewhere, and two of the kinds differ only in
+/// The call that locks and unlocks and its commands, as a row names them. Stated here separately: the
+/// lock that is taken is chosen by the same parameter elsewhere, and two of the kinds differ only in
 /// this.
 struct Named {
     call: Sysno,
@@ -103,18 +120,17 @@ struct Named {
 }
 
 impl Named {
-    fn of(case: &Case) -> Result<Self, Failure> {
-        let (call, [lock, unlock]) = match case.get("via") {
-            "fcntl" => (Sysno::FCNTL, [libc::F_SETLKW, libc::F_SETLK]),
-            "ofd" => (Sysno::FCNTL, [libc::F_OFD_SETLKW, libc::F_OFD_SETLK]),
-            "flock" => (Sysno::FLOCK, [libc::LOCK_EX, libc::LOCK_UN]),
-            _ => return Err(case.unknown("via")),
+    fn of(via: Via) -> Self {
+        let (call, [lock, unlock]) = match via {
+            Via::Fcntl => (Sysno::FCNTL, [libc::F_SETLKW, libc::F_SETLK]),
+            Via::Ofd => (Sysno::FCNTL, [libc::F_OFD_SETLKW, libc::F_OFD_SETLK]),
+            Via::Flock => (Sysno::FLOCK, [libc::LOCK_EX, libc::LOCK_UN]),
         };
-        Ok(Self {
+        Self {
             call,
             lock: lock as u64,
             unlock: unlock as u64,
-        })
+        }
     }
 }
 
@@ -124,7 +140,7 @@ pub(crate) fn measure_free(
     via: Via,
     [own, other]: &[OwnedFd; 2],
 ) -> Result<(), Failure> {
-    let Named { call, lock, unlock } = Named::of(b.case())?;
+    let Named { call, lock, unlock } = Named::of(via);
     b.expect(exactly(Counter::Syscall(call), 2.0));
     let descriptor = own.as_raw_fd() as u64;
     b.expect_argument(call, DESCRIPTOR, Given::Always(descriptor));
@@ -163,13 +179,13 @@ mod tests {
 
     /// Whether the commands of a lock that is handed over are refuted under this name; `None` where
     /// it cannot be measured.
-    fn is_refuted(named: &'static str, via: Via) -> Option<bool> {
-        let case = Case::new([("via", named), (Placement::KEY, "same")]);
+    fn is_refuted(named: Via, via: Via) -> Option<bool> {
         let expect = [switches(2.0), together(via.call(), 4.0)];
-        let found = found_of(&case, Pass::Evidence, &expect, |b| {
-            let Named { call, lock, unlock } = Named::of(b.case())?;
+        let found = found_of(&Case::default(), Pass::Evidence, &expect, |b| {
+            let Named { call, lock, unlock } = Named::of(named);
             b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
-            hand_over::measure(b, Between::Processes, || Locks::make(via))
+            let (between, cpus) = (Between::Processes, Placement::SAME);
+            hand_over::measure(b, between, cpus, || Locks::make(via))
         });
         let found = found?;
         let refuted = claims(&found, Verdict::Refuted);
@@ -183,7 +199,7 @@ mod tests {
         }
         for via in Via::ALL {
             for named in Via::ALL {
-                let Some(is_refuted) = is_refuted(named.name(), via) else {
+                let Some(is_refuted) = is_refuted(named, via) else {
                     return;
                 };
                 assert_eq!(is_refuted, named != via, "{via:?} as {named:?}");

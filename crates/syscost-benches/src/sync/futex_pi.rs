@@ -24,10 +24,9 @@ use rustix::io::Errno;
 use rustix::thread::futex::{self, Flags};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
-use syscost_sys::topology::Relation;
 
-use super::Padded;
 use super::hand_over::{self, Chain, LINKS, Side};
+use super::{Padded, State, incomplete};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -40,30 +39,50 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lock contention",
         "perf bench futex lock-pi",
     ],
-    cases: Cases::Here(cases),
-    run,
     source: include_str!("futex_pi.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    let free =
-        Case::new([("state", "free")]).expecting([exactly(Counter::Syscall(Sysno::FUTEX), 2.0)]);
-    let contended = hand_over::placements().map(|placement| {
-        let sleeps = match placement {
-            Placement::At(Relation::SameCpu) => switches(2.0),
-            _ => at_most(Counter::Switches, 2.1),
-        };
-        Case::new([("state", "contended"), (Placement::KEY, placement.name())])
-            .expecting([sleeps, together(Sysno::FUTEX, 4.0)])
-    });
-    [free].into_iter().chain(contended).collect()
+#[derive(Params)]
+struct Row {
+    state: State,
+    cpus: Option<Placement>,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    if b.case().is("state", "contended", "free")? {
-        return hand_over::measure(b, Between::Threads, || Ok(Words::default()));
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            state: State::ALL,
+            cpus: match state {
+                State::Free => vec![None],
+                State::Contended => hand_over::placements().map(Some).collect(),
+            }
+        })
     }
+
+    fn expect(&self) -> Vec<Expect> {
+        let sleeps = match (self.state, self.cpus) {
+            (State::Free, _) => return vec![exactly(Counter::Syscall(Sysno::FUTEX), 2.0)],
+            (State::Contended, Some(Placement::SAME)) => switches(2.0),
+            (State::Contended, _) => at_most(Counter::Switches, 2.1),
+        };
+        vec![sleeps, together(Sysno::FUTEX, 4.0)]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match (self.state, self.cpus) {
+            (State::Free, _) => free(b),
+            (State::Contended, Some(cpus)) => {
+                hand_over::measure(b, Between::Threads, cpus, || Ok(Words::default()))
+            }
+            (State::Contended, None) => Err(incomplete()),
+        }
+    }
+}
+
+fn free(b: &mut Bencher) -> Result<(), Failure> {
     let word = AtomicU32::new(0);
     b.try_iter(|| -> Result<(), Bad> {
         futex::lock_pi(&word, Flags::PRIVATE, None)?;

@@ -30,27 +30,46 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "thundering herd",
         "perf bench futex requeue",
     ],
-    cases: Cases::Grid(&[(Placement::KEY, &["same"]), ("waiters", &["1", "8", "64"])]),
     expect: &[together(Sysno::FUTEX, 1.0), LOOKS[0], LOOKS[1]],
-    full: |case| case.get("waiters") != "8",
-    run,
     source: include_str!("futex_requeue.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let waiters = b.case().number("waiters");
-    let make = |cpus: &[u32]| {
-        let bed = Arc::new(Bed::default());
-        let crew = bed.fill(cpus, waiters)?;
-        Watch::over(&bed, &crew)?.until_all_sleep()?;
-        Ok(crew.led_by(Mover {
-            bed,
-            waiters,
-            at: 0,
-        }))
-    };
-    b.together(Placement::of(b.case())?, make).map(drop)
+#[derive(Params)]
+struct Row {
+    cpus: Placement,
+    waiters: u64,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            cpus: [Placement::SAME],
+            waiters: [1, 8, 64]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.waiters {
+            8 => Tier::Standard,
+            ..8 | 9.. => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let waiters = self.waiters;
+        let make = |cpus: &[u32]| {
+            let bed = Arc::new(Bed::default());
+            let crew = bed.fill(cpus, waiters)?;
+            Watch::over(&bed, &crew)?.until_all_sleep()?;
+            Ok(crew.led_by(Mover {
+                bed,
+                waiters,
+                at: 0,
+            }))
+        };
+        b.together(self.cpus, make).map(drop)
+    }
 }
 
 /// The measuring thread, and the word at which the others sleep.

@@ -24,33 +24,50 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_waitv",
     title: "Futex wait on several words (futex_waitv)",
     tags: &["wait for multiple objects"],
-    cases: Cases::Grid(&[("words", &["1", "8", "128"])]),
     expect: &[calls(Sysno::FUTEX_WAITV)],
-    full: |case| case.get("words") == "8",
-    support: |_| match ask(&[]) {
-        Err(Errno::NOSYS | Errno::PERM) => Err(Unsupported::new(
-            "this kernel has no futex_waitv, or a seccomp filter, as of a container, hides it",
-        )),
-        _ => Ok(()),
-    },
-    run,
     source: include_str!("futex_waitv.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let words: Vec<Padded<AtomicU32>> = (0..b.case().number("words"))
-        .map(|_| Padded::default())
-        .collect();
-    let mut waits: Vec<Wait> = words.iter().map(|word| unchanged(&word.0)).collect();
-    if let Some(last) = waits.last_mut() {
-        last.val = 1;
+#[derive(Params)]
+struct Row {
+    words: usize,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { words: [1, 8, 128] })
     }
-    b.try_iter(|| match ask(&waits) {
-        Err(Errno::AGAIN) => Ok(()),
-        Err(error) => Err(Bad::Refused(error)),
-        Ok(_) => Err(Bad::Answer),
-    })
+
+    fn tier(&self) -> Tier {
+        match self.words {
+            8 => Tier::Full,
+            ..8 | 9.. => Tier::Standard,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        match ask(&[]) {
+            Err(Errno::NOSYS | Errno::PERM) => Err(Unsupported::new(
+                "this kernel has no futex_waitv, or a seccomp filter, as of a container, hides it",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let mut words = Vec::new();
+        words.resize_with(self.words, Padded::<AtomicU32>::default);
+        let mut waits: Vec<Wait> = words.iter().map(|word| unchanged(&word.0)).collect();
+        if let Some(last) = waits.last_mut() {
+            last.val = 1;
+        }
+        b.try_iter(|| match ask(&waits) {
+            Err(Errno::AGAIN) => Ok(()),
+            Err(error) => Err(Bad::Refused(error)),
+            Ok(_) => Err(Bad::Answer),
+        })
+    }
 }
 
 fn unchanged(word: &AtomicU32) -> Wait {

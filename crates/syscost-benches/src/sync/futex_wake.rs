@@ -24,7 +24,6 @@ use rustix::thread::futex::{self, Flags};
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::prelude::*;
 use syscost_sys::process::Batch;
-use syscost_sys::topology::Relation;
 
 use super::hand_over;
 use super::sleepers::{Bed, Watch, looks};
@@ -34,63 +33,79 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.futex_wake",
     title: "Futex wake, cost to the waker",
     tags: &["wakeup", "perf bench futex wake"],
-    cases: Cases::Here(cases),
-    quick: |case| case.number("waiters") == 1 && case.get(Placement::KEY) == "same",
-    run,
     source: include_str!("futex_wake.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    let no_waiter = Case::new([("waiters", "0")]).expecting([calls(Sysno::FUTEX)]);
-    let some = hand_over::placements().flat_map(|placement| {
-        // The second thread woken on the waker's own CPU may preempt it.
-        let counts: &[&str] = match placement {
-            Placement::At(Relation::SameCpu) => &["1"],
-            _ => &["1", "8"],
-        };
-        counts.iter().map(move |waiters| {
-            let case = Case::new([(Placement::KEY, placement.name()), ("waiters", waiters)]);
-            let count = case.number("waiters") as f64;
-            let own = [
-                // The wake, each waiter's next wait, and perhaps a second look.
-                within(
-                    Counter::Syscall(Sysno::FUTEX),
-                    0.95 * (1.0 + count),
-                    2.1 + count,
-                ),
-                // Each waiter's next sleep; the waker continues.
-                switches(count),
-                at_least(Counter::CoreCycles, SYSCALL_FLOOR_CYCLES),
-            ];
-            // Each look waits twice as long as the one before, so that sixteen take a tenth of a second.
-            case.expecting(own.into_iter().chain(looks(16.0 * count)))
-        })
-    });
-    [no_waiter].into_iter().chain(some).collect()
+#[derive(Params)]
+struct Row {
+    /// Where the waiters are.
+    cpus: Option<Placement>,
+    waiters: u64,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let waiters = b.case().number("waiters");
-    if waiters == 0 {
-        let word = AtomicU32::new(0);
-        return b
-            .try_iter(|| -> Result<(), Bad> { must(futex::wake(&word, Flags::PRIVATE, 1)? == 0) });
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            cpus: [None].into_iter().chain(hand_over::placements().map(Some)),
+            waiters: match cpus {
+                None => vec![0],
+                // The second thread woken on the waker's own CPU may preempt it.
+                Some(Placement::SAME) => vec![1],
+                Some(_) => vec![1, 8],
+            }
+        })
     }
-    // Else the look at the waiters preempts them, and they sleep later than they would.
-    let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    let placement = Placement::of(b.case())?;
-    let make = |cpus: &[u32]| {
-        let bed = Arc::new(Bed::default());
-        let crew = bed.fill(cpus, waiters)?;
-        let watch = Watch::over(&bed, &crew)?;
-        Ok(crew.led_by(Waker {
-            bed,
-            watch,
-            waiters,
-        }))
-    };
-    b.single_together(placement, make).map(drop)
+
+    fn tier(&self) -> Tier {
+        match self.cpus {
+            Some(Placement::SAME) if self.waiters == 1 => Tier::Quick,
+            Some(_) | None => Tier::Standard,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        if self.cpus.is_none() {
+            return vec![calls(Sysno::FUTEX)];
+        }
+        let count = self.waiters as f64;
+        let (least, most) = (0.95 * (1.0 + count), 2.1 + count);
+        let own = [
+            // The wake, each waiter's next wait, and perhaps a second look.
+            within(Counter::Syscall(Sysno::FUTEX), least, most),
+            // Each waiter's next sleep; the waker continues.
+            switches(count),
+            at_least(Counter::CoreCycles, SYSCALL_FLOOR_CYCLES),
+        ];
+        // Each look waits twice as long as the one before, so that sixteen take a tenth of a second.
+        own.into_iter().chain(looks(16.0 * count)).collect()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let waiters = self.waiters;
+        let Some(placement) = self.cpus else {
+            let word = AtomicU32::new(0);
+            return b.try_iter(|| -> Result<(), Bad> {
+                must(futex::wake(&word, Flags::PRIVATE, 1)? == 0)
+            });
+        };
+        // Else the look at the waiters preempts them, and they sleep later than they would.
+        let _no_preemption =
+            Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let make = |cpus: &[u32]| {
+            let bed = Arc::new(Bed::default());
+            let crew = bed.fill(cpus, waiters)?;
+            let watch = Watch::over(&bed, &crew)?;
+            Ok(crew.led_by(Waker {
+                bed,
+                watch,
+                waiters,
+            }))
+        };
+        b.single_together(placement, make).map(drop)
+    }
 }
 
 /// The measuring thread.

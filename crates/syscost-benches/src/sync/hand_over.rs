@@ -155,11 +155,10 @@ fn link(place: u64) -> usize {
 pub(super) fn measure<C: Chain>(
     b: &mut Bencher,
     between: Between,
+    placement: Placement,
     make: impl Fn() -> Result<C, Failure>,
 ) -> Result<(), Failure> {
-    b.together(Placement::of(b.case())?, |cpus| {
-        steps(between, cpus, make()?)
-    })?;
+    b.together(placement, |cpus| steps(between, cpus, make()?))?;
     b.detail_times("hand_over_ns", 0.5);
     Ok(())
 }

@@ -6,21 +6,15 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Partner};
-use syscost_sys::topology::Relation;
 
 use super::claim;
-use super::contention::{self, Adder};
+use super::contention::Adder;
 
 /// Minimum core cycles, on any processor, of two calls into a library with their work on a shared word.
 const FLOOR_CYCLES: f64 = 8.0;
 
-/// The free case, and the contended cases with their expectations.
-pub(super) fn cases(contended: &[Expect]) -> Vec<Case> {
-    let free =
-        Case::new([("state", "free")]).expecting([at_least(Counter::CoreCycles, FLOOR_CYCLES)]);
-    let contended = contention::cases(&[("state", "contended")], contended);
-    [free].into_iter().chain(contended).collect()
-}
+/// What is expected of a free lock.
+pub(super) const FREE: Expect = at_least(Counter::CoreCycles, FLOOR_CYCLES);
 
 /// A lock that one thread can hold.
 pub(super) trait Lock: Default + Send + Sync + 'static {
@@ -113,7 +107,7 @@ pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
         };
         Ok(Team::new(vec![partner], lead))
     };
-    b.together(Placement::At(Relation::SameCpu), make).map(drop)
+    b.together(Placement::SAME, make).map(drop)
 }
 
 /// The only thread that is awake.

@@ -38,6 +38,18 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
+/// Whether anybody else wants the lock.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Contended,
+}
+
+/// The failure of a row without the parameters that its state takes.
+fn incomplete() -> Failure {
+    Failure::Broken("lacks a parameter of its state".to_owned())
+}
+
 /// Claims the expected result of trying a lock.
 fn claim(b: &mut Bencher, claim: &str, expected: &str, holds: bool) {
     let observed = if holds { expected } else { "the contrary" };

@@ -31,7 +31,7 @@ use syscost_sys::partner::Between;
 
 use super::hand_over::{self, Chain, LINKS, Side};
 use super::lock::{self, Code, Guarded, Lock};
-use super::{Padded, contention};
+use super::{Padded, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.mutex",
@@ -44,38 +44,80 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lock handoff",
         "critical section",
     ],
-    cases: Cases::Here(cases),
-    quick: |case| case.get("state") != "handed_over",
     revision: 2,
-    run,
     source: include_str!("mutex.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    let handed_over = hand_over::placements().map(|placement| {
-        Case::new([("state", "handed_over"), (Placement::KEY, placement.name())]).expecting([
-            switches(2.0),
-            // Each wakes and waits. Where the woken thread preempts the waker, only one of them has
-            // to; a thread that is overtaken waits again.
-            within(Counter::Syscall(Sysno::FUTEX), 1.9, 6.0),
-        ])
-    });
-    lock::cases(&[
-        at_most(Counter::Syscall(Sysno::FUTEX), 2.0),
-        at_most(Counter::Switches, 1.0),
-    ])
-    .into_iter()
-    .chain(handed_over)
-    .collect()
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Contended,
+    HandedOver,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    match b.case().get("state") {
-        "free" => lock::measure_free::<Mutex>(b),
-        "contended" => contention::measure(b, Guarded::<Mutex>::default),
-        "handed_over" => hand_over::measure(b, Between::Threads, || Ok(Mutexes::default())),
-        _ => Err(b.case().unknown("state")),
+#[derive(Params)]
+struct Row {
+    state: State,
+    cpus: Option<Placement>,
+    threads: Option<Copies>,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let row = |state: State, cpus: Option<Placement>, threads: Vec<Option<Copies>>| {
+            rows!(Row {
+                state: [state],
+                cpus: [cpus],
+                threads: threads.clone()
+            })
+        };
+        let contended = contention::placements().flat_map(|at| {
+            let threads = contention::threads(at).into_iter().map(Some);
+            row(State::Contended, Some(at), threads.collect())
+        });
+        let handed_over =
+            hand_over::placements().flat_map(|at| row(State::HandedOver, Some(at), vec![None]));
+        let free = row(State::Free, None, vec![None]).into_iter();
+        free.chain(contended).chain(handed_over).collect()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.state {
+            State::Free | State::Contended => Tier::Quick,
+            State::HandedOver => Tier::Standard,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.state {
+            State::Free => vec![lock::FREE],
+            State::Contended => vec![
+                at_most(Counter::Syscall(Sysno::FUTEX), 2.0),
+                at_most(Counter::Switches, 1.0),
+            ],
+            State::HandedOver => vec![
+                switches(2.0),
+                // Each wakes and waits. Where the woken thread preempts the waker, only one of them
+                // has to; a thread that is overtaken waits again.
+                within(Counter::Syscall(Sysno::FUTEX), 1.9, 6.0),
+            ],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match (self.state, self.cpus, self.threads) {
+            (State::Free, ..) => lock::measure_free::<Mutex>(b),
+            (State::Contended, Some(cpus), Some(threads)) => {
+                contention::measure(b, cpus, threads, Guarded::<Mutex>::default)
+            }
+            (State::HandedOver, Some(cpus), _) => {
+                hand_over::measure(b, Between::Threads, cpus, || Ok(Mutexes::default()))
+            }
+            (State::Contended | State::HandedOver, ..) => Err(incomplete()),
+        }
     }
 }
 

@@ -20,8 +20,8 @@ use std::cell::UnsafeCell;
 
 use syscost_harness::prelude::*;
 
-use super::contention;
 use super::lock::{self, Code, Guarded, Lock};
+use super::{State, contention, incomplete};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "sync.spin_lock",
@@ -34,17 +34,52 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pthread_spin_lock",
         "busy waiting",
     ],
-    cases: Cases::Here(|_| lock::cases(&[contention::KEEP_RUNNING])),
-    run,
     source: include_str!("spin_lock.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    match b.case().get("state") {
-        "free" => lock::measure_free::<SpinLock>(b),
-        "contended" => contention::measure(b, Guarded::<SpinLock>::default),
-        _ => Err(b.case().unknown("state")),
+#[derive(Params)]
+struct Row {
+    state: State,
+    cpus: Option<Placement>,
+    threads: Option<Copies>,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let free = rows!(Row {
+            state: [State::Free],
+            cpus: [None],
+            threads: [None]
+        });
+        let contended = |at: Placement| {
+            rows!(Row {
+                state: [State::Contended],
+                cpus: [Some(at)],
+                threads: contention::threads(at).into_iter().map(Some)
+            })
+        };
+        let contended = contention::placements().flat_map(contended);
+        free.into_iter().chain(contended).collect()
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.state {
+            State::Free => vec![lock::FREE],
+            State::Contended => vec![contention::KEEP_RUNNING],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match (self.state, self.cpus.zip(self.threads)) {
+            (State::Free, _) => lock::measure_free::<SpinLock>(b),
+            (State::Contended, Some((cpus, threads))) => {
+                contention::measure(b, cpus, threads, Guarded::<SpinLock>::default)
+            }
+            (State::Contended, None) => Err(incomplete()),
+        }
     }
 }
 

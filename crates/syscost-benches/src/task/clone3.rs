@@ -24,7 +24,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: clone3",
     tags: &["process spawn", "fork", "lat_proc"],
     revision: 2,
-    cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::CLONE3),
         calls(Sysno::EXIT_GROUP),
@@ -34,33 +33,48 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    full: |case| case.get("until") != "reaped",
-    run,
     source: include_str!("clone3.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// What the call takes, in the order of `struct clone_args`, as far as it is not zero: the fifth is
 /// the signal that announces the child's end.
 const ARGUMENTS: [u64; 8] = [0, 0, 0, 0, libc::SIGCHLD as u64, 0, 0, 0];
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // Seccomp filters of containers pretend that the call does not exist.
-    clone3(0, || 0)
-        .map_err(|cause| Failure::Unsupported(cause.to_string()))?
-        .ends_with(0)?;
-    let mut script = Script::new();
-    let arguments = script.place_words(&ARGUMENTS);
-    let turn = Turn {
-        create: vec![
-            Call::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]).forking(),
-        ],
-        is_blocked: false,
-        child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
-        status: 0,
-        then: None,
-        script,
-    };
-    let until = Until::of(b.case())?;
-    lean::measure(b, turn, until)
+#[derive(Params)]
+struct Row {
+    until: Until,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { until: Until::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.until {
+            Until::Created => Tier::Full,
+            Until::Reaped => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        // Seccomp filters of containers pretend that the call does not exist.
+        clone3(0, || 0)
+            .map_err(|cause| Failure::Unsupported(cause.to_string()))?
+            .ends_with(0)?;
+        let mut script = Script::new();
+        let arguments = script.place_words(&ARGUMENTS);
+        let turn = Turn {
+            create: vec![
+                Call::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]).forking(),
+            ],
+            is_blocked: false,
+            child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+            status: 0,
+            then: None,
+            script,
+        };
+        lean::measure(b, turn, self.until)
+    }
 }

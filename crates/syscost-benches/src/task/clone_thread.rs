@@ -23,13 +23,12 @@ use syscost_sys::raw::{syscall1, syscall4};
 
 use super::child::Stack;
 use super::ids::{DISTINCT, Ids};
-use super::until;
+use super::until::{self, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone_thread",
     title: "Thread creation: clone",
     tags: &["thread spawn", "osbench"],
-    cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::CLONE),
         // None where the thread has exited already.
@@ -39,10 +38,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(RAN), 1.0),
     ],
-    full: |case| case.get("until") != "reaped",
-    run,
     source: include_str!("clone_thread.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const RAN: &str = "threads that ran";
@@ -52,20 +49,38 @@ static RUNS: AtomicU64 = AtomicU64::new(0);
 /// The thread's id while it exists. Written by the kernel.
 static THREAD: AtomicI32 = AtomicI32::new(0);
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (mut stack, mut ids) = (Stack::new(), Ids::default());
-    let before = RUNS.load(SeqCst);
-    // Dropped before the stack.
-    let joined = Joined;
-    let create = || create(&mut stack).map(|id| ids.note(id));
-    until::measure(b, &[Sysno::EXIT], create, |()| {
-        join();
+#[derive(Params)]
+struct Row {
+    until: Until,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { until: Until::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.until {
+            Until::Created => Tier::Full,
+            Until::Reaped => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (mut stack, mut ids) = (Stack::new(), Ids::default());
+        let before = RUNS.load(SeqCst);
+        // Dropped before the stack.
+        let joined = Joined;
+        let create = || create(&mut stack).map(|id| ids.note(id));
+        until::measure(b, self.until, &[Sysno::EXIT], create, |()| {
+            join();
+            Ok(())
+        })?;
+        drop(joined);
+        b.report(DISTINCT, ids.distinct());
+        b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
         Ok(())
-    })?;
-    drop(joined);
-    b.report(DISTINCT, ids.distinct());
-    b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
-    Ok(())
+    }
 }
 
 /// Creates a thread on this stack, which must not be in use by another one.

@@ -26,7 +26,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone_vm",
     title: "Process creation: clone, memory shared",
     tags: &["process spawn", "clone_vm", "thread spawn", "linuxthreads"],
-    cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::EXIT_GROUP),
@@ -37,10 +36,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    full: |case| case.get("until") != "reaped",
-    run,
     source: include_str!("clone_vm.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// What a lean process does: makes a child in its own memory, and waits for it.
@@ -58,7 +55,24 @@ pub(super) fn turn() -> Turn {
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let until = Until::of(b.case())?;
-    lean::measure(b, turn(), until)
+#[derive(Params)]
+struct Row {
+    until: Until,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { until: Until::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.until {
+            Until::Created => Tier::Full,
+            Until::Reaped => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        lean::measure(b, turn(), self.until)
+    }
 }

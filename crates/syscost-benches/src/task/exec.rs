@@ -35,16 +35,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "launch a program",
         "lat_proc",
     ],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("via", "fork")],
-            expect: &[FAULTS],
-        },
-        CaseSpec {
-            params: &[("via", "vfork")],
-            expect: &[NO_FAULTS],
-        },
-    ]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::EXECVE),
@@ -57,22 +47,54 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     revision: 3,
-    quick: |case| case.get("via") == "fork",
-    run,
     source: include_str!("exec.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_fork = b.case().is("via", "fork", "vfork")?;
-    let (marked, mut script) = (Marked::new()?, Script::new());
-    let turn = Turn {
-        create: vec![if is_fork { fork::call() } else { vfork::call() }],
-        is_blocked: !is_fork,
-        child: lean::execute(&mut script, marked.path(), &[marked.path()]),
-        status: 0,
-        then: Some(lean::take(&marked)),
-        script,
-    };
-    lean::measure(b, turn, Until::Reaped)
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Fork,
+    Vfork,
+}
+
+#[derive(Params)]
+struct Row {
+    via: Via,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { via: Via::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.via {
+            Via::Fork => Tier::Quick,
+            Via::Vfork => Tier::Standard,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.via {
+            Via::Fork => vec![FAULTS],
+            Via::Vfork => vec![NO_FAULTS],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (create, is_blocked) = match self.via {
+            Via::Fork => (fork::call(), false),
+            Via::Vfork => (vfork::call(), true),
+        };
+        let (marked, mut script) = (Marked::new()?, Script::new());
+        let turn = Turn {
+            create: vec![create],
+            is_blocked,
+            child: lean::execute(&mut script, marked.path(), &[marked.path()]),
+            status: 0,
+            then: Some(lean::take(&marked)),
+            script,
+        };
+        lean::measure(b, turn, Until::Reaped)
+    }
 }

@@ -17,28 +17,15 @@
 //! The three-costs experiment, whose first results are larger than the others.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
 
 use super::ids::DISTINCT;
-use super::lean::{self, FIRST_FAULTS, FIRST_WAITS, Turn};
+use super::lean::{self, FIRST_FAULTS, FIRST_WAITS};
 use super::{clone_vm, fork};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.first_child",
     title: "Process creation: first child of a process",
     tags: &["cold start", "fork", "clone", "process spawn"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("via", "fork")],
-            // The pages that the process writes after the call are given back to it.
-            expect: &[within(Counter::Reported(FIRST_FAULTS), 0.9, 16.0)],
-        },
-        CaseSpec {
-            params: &[("via", "clone")],
-            // Nothing is copied for a child that shares its parent's memory.
-            expect: &[at_most(Counter::Reported(FIRST_FAULTS), 0.1)],
-        },
-    ]),
     expect: &[
         // A program in each sample, and one child of it, which exits.
         calls(Sysno::EXECVE),
@@ -51,24 +38,47 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // For the child's end, so that it had not run before; and for the next request.
         within(Counter::Reported(FIRST_WAITS), 0.75, 2.5),
     ],
-    full: |case| case.get("via") != "fork",
-    run,
     source: include_str!("first_child.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let turn = match b.case().get("via") {
-        "fork" => Turn {
-            create: vec![fork::call()],
-            is_blocked: false,
-            child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
-            status: 0,
-            then: None,
-            script: Script::new(),
-        },
-        "clone" => clone_vm::turn(),
-        _ => return Err(b.case().unknown("via")),
-    };
-    lean::measure_first(b, turn)
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Fork,
+    Clone,
+}
+
+#[derive(Params)]
+struct Row {
+    via: Via,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { via: Via::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.via {
+            Via::Fork => Tier::Standard,
+            Via::Clone => Tier::Full,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![match self.via {
+            // The pages that the process writes after the call are given back to it.
+            Via::Fork => within(Counter::Reported(FIRST_FAULTS), 0.9, 16.0),
+            // Nothing is copied for a child that shares its parent's memory.
+            Via::Clone => at_most(Counter::Reported(FIRST_FAULTS), 0.1),
+        }]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let turn = match self.via {
+            Via::Fork => fork::turn(),
+            Via::Clone => clone_vm::turn(),
+        };
+        lean::measure_first(b, turn)
+    }
 }

@@ -32,7 +32,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: fork",
     tags: &["fork and exit", "wait", "process spawn", "lat_proc"],
     revision: 2,
-    cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::EXIT_GROUP),
@@ -42,10 +41,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         FAULTS,
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
-    quick: |case| case.get("until") == "reaped",
-    run,
     source: include_str!("fork.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// The call by which a lean process forks.
@@ -57,15 +54,36 @@ pub(super) fn call() -> Call {
     Call::new(Sysno::CLONE, arguments).forking()
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let turn = Turn {
+/// What a lean process does: forks a child that exits, and waits for it.
+pub(super) fn turn() -> Turn {
+    Turn {
         create: vec![call()],
         is_blocked: false,
         child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
         status: 0,
         then: None,
         script: Script::new(),
-    };
-    let until = Until::of(b.case())?;
-    lean::measure(b, turn, until)
+    }
+}
+
+#[derive(Params)]
+struct Row {
+    until: Until,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { until: Until::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.until {
+            Until::Created => Tier::Standard,
+            Until::Reaped => Tier::Quick,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        lean::measure(b, turn(), self.until)
+    }
 }

@@ -26,10 +26,9 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
-use syscost_sys::memory::Pages;
 
 use self::line::Line;
-use self::memory::{HUGE, Memory};
+use self::memory::{Memory, Pages};
 use super::child::fork;
 use super::ids::{DISTINCT, Ids};
 use super::until;
@@ -45,17 +44,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "process creation",
         "huge pages",
     ],
-    cases: Cases::Here(cases),
     expect: &[exactly(Counter::Reported(DISTINCT), 1.0)],
-    full: |case| case.find("size") == Some("1G") || case.get(Pages::KEY) == LARGE,
-    run,
     source: include_str!("fork_by_rss.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// The page sizes in the names of rows; `Memory::fill` refuses others.
-const SMALL: &str = "4K";
-const LARGE: &str = "2M";
+const QUARTER: Bytes = Bytes::mib(256);
+const GIGABYTE: Bytes = Bytes::mib(1024);
 
 /// Seconds to fill and fork a gigabyte in a round; and a quarter of it, or a fit. Together half a second.
 const GIGABYTE_SECONDS: f64 = 0.15;
@@ -69,32 +64,79 @@ const REPEATS: usize = 3;
 const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
 const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
 
-fn cases(_: &Here) -> Vec<Case> {
-    let row = |size: &'static str, pages: &'static str| {
-        Case::new([("size", size), (Pages::KEY, pages)]).expecting(expected(1.0))
-    };
-    let fit = |pages: &'static str| {
-        let forks = (SMALL_MIB.0.len() * REPEATS) as f64;
-        let advices = exactly(
+/// What is fitted to the forks of several sizes.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Term {
+    Page,
+}
+
+#[derive(Params)]
+struct Row {
+    size: Option<Bytes>,
+    term: Option<Term>,
+    pages: Pages,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let none = rows!(Row {
+            size: [Some(Bytes(0))],
+            term: [None],
+            pages: [Pages::Small]
+        });
+        let sizes = rows!(Row {
+            size: [Bytes::mib(16), QUARTER, GIGABYTE].map(Some),
+            term: [None],
+            pages: Pages::ALL
+        });
+        let fits = rows!(Row {
+            size: [None],
+            term: [Some(Term::Page)],
+            pages: Pages::ALL
+        });
+        [none, sizes, fits].concat()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.pages {
+            Pages::Small if self.size != Some(GIGABYTE) => Tier::Standard,
+            Pages::Small | Pages::Huge => Tier::Full,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        let Some(Term::Page) = self.term else {
+            return expected(1.0);
+        };
+        let sizes = SMALL_MIB.0.len();
+        let mut fit = expected((sizes * REPEATS) as f64);
+        fit.push(exactly(
             Counter::Syscall(Sysno::MADVISE),
-            2.0 * SMALL_MIB.0.len() as f64,
-        );
-        Case::new([("term", "page"), (Pages::KEY, pages)])
-            .expecting(expected(forks))
-            .expecting([advices])
-            .expensive(QUARTER_SECONDS)
-    };
-    vec![
-        row("0", SMALL),
-        row("16M", SMALL),
-        row("16M", LARGE),
-        row("256M", SMALL).expensive(QUARTER_SECONDS),
-        row("256M", LARGE).expensive(QUARTER_SECONDS),
-        row("1G", SMALL).expensive(GIGABYTE_SECONDS),
-        row("1G", LARGE).expensive(GIGABYTE_SECONDS),
-        fit(SMALL),
-        fit(LARGE),
-    ]
+            2.0 * sizes as f64,
+        ));
+        fit
+    }
+
+    fn setup(&self) -> Option<Setup> {
+        let seconds = match self.size {
+            Some(GIGABYTE) => GIGABYTE_SECONDS,
+            Some(QUARTER) | None => QUARTER_SECONDS,
+            Some(_) => return None,
+        };
+        Some(Setup::Expensive { seconds })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match (self.size, self.term) {
+            (Some(size), None) => of_size(b, size.get(), self.pages),
+            (None, Some(Term::Page)) => per_page(b, self.pages),
+            (Some(_), Some(_)) | (None, None) => {
+                Err(Failure::Broken("has a size or a term".to_owned()))
+            }
+        }
+    }
 }
 
 /// The expected counts of this many forks.
@@ -112,18 +154,12 @@ fn expected(forks: f64) -> Vec<Expect> {
     ]
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_huge = b.case().is(Pages::KEY, LARGE, SMALL)?;
-    match b.case().find("term") {
-        Some("page") => return per_page(b, is_huge),
-        Some(_) => return Err(b.case().unknown("term")),
-        None => {}
-    }
-    let bytes = b.case().number("size") as usize;
+/// The cost with this much memory.
+fn of_size(b: &mut Bencher, bytes: usize, pages: Pages) -> Result<(), Failure> {
     let (clock, mut ids) = (*b.clock(), Ids::default());
     let memory = match bytes {
         0 => None,
-        _ => Some(Memory::fill(bytes, is_huge)?),
+        _ => Some(Memory::fill(bytes, pages)?),
     };
     until::detail_size(b);
     // Individually: batches, and their doubling for evidence, would take far too long for the largest.
@@ -156,13 +192,14 @@ fn forked(
 }
 
 /// The slope of the cost by size, in ns per page.
-fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
-    let ((sizes, whole), page) = match is_huge {
-        true => (HUGE_MIB, HUGE),
-        false => (SMALL_MIB, rustix::param::page_size()),
+fn per_page(b: &mut Bencher, pages: Pages) -> Result<(), Failure> {
+    let (sizes, whole) = match pages {
+        Pages::Small => SMALL_MIB,
+        Pages::Huge => HUGE_MIB,
     };
+    let page = pages.bytes();
     let (clock, mut ids) = (*b.clock(), Ids::default());
-    let memory = Memory::fill(whole << 20, is_huge)?;
+    let memory = Memory::fill(whole << 20, pages)?;
     until::detail_size(b);
     let mut shortest = sizes.map(|mib| (((mib << 20) / page) as f64, f64::INFINITY));
     let mut upwards = false;
@@ -207,7 +244,7 @@ fn per_page(b: &mut Bencher, is_huge: bool) -> Result<(), Failure> {
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
         let claim = "deviation from the line in percent";
         b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
-        if b.case().is(Pages::KEY, SMALL, LARGE)? {
+        if pages == Pages::Small {
             // Eight times the pages: forks of the same memory each time give a level line, which
             // fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;

@@ -37,13 +37,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "container startup",
         "isolation",
     ],
-    cases: Cases::Grid(&[
-        ("op", &["unshare", "setns"]),
-        (
-            "kind",
-            &["user", "mnt", "pid", "net", "ipc", "uts", "cgroup", "time"],
-        ),
-    ]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
@@ -54,44 +47,57 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(DISTINCT), 1.0),
         exactly(Counter::Reported(CHANGED), 1.0),
     ],
-    full: |case| case.get("op") == "setns" && case.get("kind") != "net",
-    run,
     source: include_str!("namespace.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const CHANGED: &str = "children that were in the namespace afterwards";
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let kind = Kind::of(b.case())?;
-    let call = match b.case().get("op") {
-        "setns" => Call::Setns,
-        "unshare" => Call::Unshare,
-        _ => return Err(b.case().unknown("op")),
-    };
-    let clock = *b.clock();
-    let trial = Trial::possible(kind, call, &clock)?;
-    let counter = Counter::Syscall(call.number());
-    b.expect(exactly(
-        counter,
-        if trial.is_within_user { 2.0 } else { 1.0 },
-    ));
-    let (mut ids, mut changed) = (Ids::default(), 0);
-    b.observe(|| {
-        let outcome = trial.run(&clock)?;
-        outcome.succeeded(call)?;
-        ids.note(outcome.child);
-        changed += u64::from(outcome.has_changed);
-        Ok(outcome.ns)
-    })?;
-    b.report(DISTINCT, ids.distinct());
-    b.report(CHANGED, changed as f64);
-    if trial.is_within_user {
-        b.detail("user_namespaces_entered_before_count", 1.0);
+#[derive(Params)]
+struct Row {
+    op: Call,
+    kind: Kind,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            op: Call::ALL,
+            kind: Kind::ALL
+        })
     }
-    if kind.name == "mnt" {
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        b.detail("mounts_count", mounts.lines().count() as f64);
+
+    fn tier(&self) -> Tier {
+        match self.op {
+            Call::Setns if self.kind != Kind::Net => Tier::Full,
+            Call::Setns | Call::Unshare => Tier::Standard,
+        }
     }
-    Ok(())
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Row { op: call, kind } = self;
+        kind.exists()?;
+        let clock = *b.clock();
+        let trial = Trial::possible(kind, call, &clock)?;
+        let times = if trial.is_within_user { 2.0 } else { 1.0 };
+        b.expect(exactly(Counter::Syscall(call.number()), times));
+        let (mut ids, mut changed) = (Ids::default(), 0);
+        b.observe(|| {
+            let outcome = trial.run(&clock)?;
+            outcome.succeeded(call)?;
+            ids.note(outcome.child);
+            changed += u64::from(outcome.has_changed);
+            Ok(outcome.ns)
+        })?;
+        b.report(DISTINCT, ids.distinct());
+        b.report(CHANGED, changed as f64);
+        if trial.is_within_user {
+            b.detail("user_namespaces_entered_before_count", 1.0);
+        }
+        if kind == Kind::Mnt {
+            let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+            b.detail("mounts_count", mounts.lines().count() as f64);
+        }
+        Ok(())
+    }
 }

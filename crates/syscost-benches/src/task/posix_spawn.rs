@@ -33,7 +33,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: posix_spawn",
     tags: &["process spawn", "exec", "launch a program"],
     revision: 2,
-    cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         calls(Sysno::MMAP),
         exactly(Counter::Syscall(Sysno::RT_SIGPROCMASK), 4.0),
@@ -49,11 +48,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    quick: |case| case.get("until") == "reaped",
-    full: |case| case.get("until") != "reaped",
-    run,
     source: include_str!("posix_spawn.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// All signals are reset to their defaults in the child (linux/sched.h).
@@ -65,46 +61,63 @@ const STACK_BYTES: u64 = 36 << 10;
 /// Length of a set of signals, in bytes.
 const SET_BYTES: u64 = 8;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // Seccomp filters of containers pretend that the call does not exist.
-    clone3(CLONE_CLEAR_SIGHAND, || 0)
-        .map_err(|cause| Failure::Unsupported(cause.to_string()))?
-        .ends_with(0)?;
-    let (marked, mut script) = (Marked::new()?, Script::new());
-    let flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64 | CLONE_CLEAR_SIGHAND;
-    // `struct clone_args`; the fifth is the signal that announces the child's end.
-    let wanted = [
-        [flags, 0, 0, 0, libc::SIGCHLD as u64].as_slice(),
-        &[Script::STACK, STACK_BYTES, 0, 0, 0, 0],
-    ]
-    .concat();
-    let arguments = script.place_words(&wanted);
-    let (all, old) = (script.place_words(&[u64::MAX]), script.place_words(&[0]));
-    let masks = |how: i32, set: u64, old: u64| {
-        Call::new(Sysno::RT_SIGPROCMASK, [how as u64, set, old, SET_BYTES]).required()
-    };
-    let restore = masks(libc::SIG_SETMASK, old, 0);
-    let access = (libc::PROT_READ | libc::PROT_WRITE) as u64;
-    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_FIXED;
-    let stack = [Script::STACK, STACK_BYTES, access, kind as u64, u64::MAX, 0];
-    let create = vec![
-        Call::new(Sysno::MMAP, stack).required(),
-        masks(libc::SIG_BLOCK, all, old),
-        Call::new(Sysno::CLONE3, [arguments, size_of_val(&*wanted) as u64]).forking(),
-        Call::new(Sysno::MUNMAP, [Script::STACK, STACK_BYTES]).required(),
-        restore,
-    ];
-    // Where the child's mask goes: nobody reads it.
-    let mut child = vec![masks(libc::SIG_BLOCK, 0, Script::ANSWER), restore];
-    child.extend(lean::execute(&mut script, marked.path(), &[marked.path()]));
-    let turn = Turn {
-        create,
-        is_blocked: true,
-        child,
-        status: 0,
-        then: Some(lean::take(&marked)),
-        script,
-    };
-    let until = Until::of(b.case())?;
-    lean::measure(b, turn, until)
+#[derive(Params)]
+struct Row {
+    until: Until,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { until: Until::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.until {
+            Until::Created => Tier::Full,
+            Until::Reaped => Tier::Quick,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        // Seccomp filters of containers pretend that the call does not exist.
+        clone3(CLONE_CLEAR_SIGHAND, || 0)
+            .map_err(|cause| Failure::Unsupported(cause.to_string()))?
+            .ends_with(0)?;
+        let (marked, mut script) = (Marked::new()?, Script::new());
+        let flags = (libc::CLONE_VM | libc::CLONE_VFORK) as u64 | CLONE_CLEAR_SIGHAND;
+        // `struct clone_args`; the fifth is the signal that announces the child's end.
+        let wanted = [
+            [flags, 0, 0, 0, libc::SIGCHLD as u64].as_slice(),
+            &[Script::STACK, STACK_BYTES, 0, 0, 0, 0],
+        ]
+        .concat();
+        let arguments = script.place_words(&wanted);
+        let (all, old) = (script.place_words(&[u64::MAX]), script.place_words(&[0]));
+        let masks = |how: i32, set: u64, old: u64| {
+            Call::new(Sysno::RT_SIGPROCMASK, [how as u64, set, old, SET_BYTES]).required()
+        };
+        let restore = masks(libc::SIG_SETMASK, old, 0);
+        let access = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+        let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_FIXED;
+        let stack = [Script::STACK, STACK_BYTES, access, kind as u64, u64::MAX, 0];
+        let create = vec![
+            Call::new(Sysno::MMAP, stack).required(),
+            masks(libc::SIG_BLOCK, all, old),
+            Call::new(Sysno::CLONE3, [arguments, size_of_val(&*wanted) as u64]).forking(),
+            Call::new(Sysno::MUNMAP, [Script::STACK, STACK_BYTES]).required(),
+            restore,
+        ];
+        // Where the child's mask goes: nobody reads it.
+        let mut child = vec![masks(libc::SIG_BLOCK, 0, Script::ANSWER), restore];
+        child.extend(lean::execute(&mut script, marked.path(), &[marked.path()]));
+        let turn = Turn {
+            create,
+            is_blocked: true,
+            child,
+            status: 0,
+            then: Some(lean::take(&marked)),
+            script,
+        };
+        lean::measure(b, turn, self.until)
+    }
 }

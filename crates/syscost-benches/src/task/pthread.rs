@@ -21,13 +21,12 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use syscost_harness::prelude::*;
 
-use super::until;
+use super::until::{self, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.pthread",
     title: "Thread creation: pthread_create",
     tags: &["pthread_join", "thread spawn", "thread start", "osbench"],
-    cases: Cases::Grid(&[("until", &["created", "reaped"])]),
     expect: &[
         // None where the thread has exited already.
         within(Counter::Syscall(Sysno::FUTEX), 0.0, 1.1),
@@ -37,21 +36,37 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
         exactly(Counter::Reported(RAN), 1.0),
     ],
-    quick: |case| case.get("until") == "reaped",
-    run,
     source: include_str!("pthread.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const RAN: &str = "threads that ran";
 
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let before = RUNS.load(SeqCst);
-    until::measure(b, &[Sysno::EXIT], create, join)?;
-    b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
-    Ok(())
+#[derive(Params)]
+struct Row {
+    until: Until,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { until: Until::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.until {
+            Until::Created => Tier::Standard,
+            Until::Reaped => Tier::Quick,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let before = RUNS.load(SeqCst);
+        until::measure(b, self.until, &[Sysno::EXIT], create, join)?;
+        b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
+        Ok(())
+    }
 }
 
 #[inline(always)]

@@ -38,20 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_proc",
     ],
     revision: 2,
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("command", "exit")],
-            expect: &[calls(Sysno::EXECVE), calls(Sysno::WAIT4)],
-        },
-        CaseSpec {
-            params: &[("command", "program")],
-            expect: &[
-                exactly(Counter::Syscall(Sysno::EXECVE), 2.0),
-                // The shell's own call, if it forks.
-                within(Counter::Syscall(Sysno::WAIT4), 1.0, 3.0),
-            ],
-        },
-    ]),
     expect: &[
         exactly(Counter::Reported(DISTINCT), 1.0),
         // The shell and its linker may make any calls; the tiny program alone would make far fewer.
@@ -59,14 +45,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 4.0),
     ],
-    quick: |case| case.get("command") == "exit",
-    support: |_| match SHELL.to_str().map(std::fs::metadata) {
-        Ok(Ok(_)) => Ok(()),
-        _ => Err(Unsupported::new("there is no /bin/sh")),
-    },
-    run,
     source: include_str!("shell.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const SHELL: &CStr = c"/bin/sh";
@@ -74,19 +54,63 @@ const SHELL: &CStr = c"/bin/sh";
 /// A command whose exit status no shell returns by itself, and that status.
 const EXIT: (&CStr, u8) = (c"exit 43", 43);
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (marked, mut script) = (Marked::new()?, Script::new());
-    let (command, status, then) = match b.case().is("command", "program", "exit")? {
-        true => (marked.path(), 0, Some(lean::take(&marked))),
-        false => (EXIT.0, EXIT.1, None),
-    };
-    let turn = Turn {
-        create: vec![vfork::call()],
-        is_blocked: true,
-        child: lean::execute(&mut script, SHELL, &[c"sh", c"-c", command]),
-        status,
-        then,
-        script,
-    };
-    lean::measure(b, turn, Until::Reaped)
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Command {
+    Exit,
+    Program,
+}
+
+#[derive(Params)]
+struct Row {
+    command: Command,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            command: Command::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.command {
+            Command::Exit => Tier::Quick,
+            Command::Program => Tier::Standard,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.command {
+            Command::Exit => vec![calls(Sysno::EXECVE), calls(Sysno::WAIT4)],
+            Command::Program => vec![
+                exactly(Counter::Syscall(Sysno::EXECVE), 2.0),
+                // The shell's own call, if it forks.
+                within(Counter::Syscall(Sysno::WAIT4), 1.0, 3.0),
+            ],
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        match SHELL.to_str().map(std::fs::metadata) {
+            Ok(Ok(_)) => Ok(()),
+            _ => Err(Unsupported::new("there is no /bin/sh")),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (marked, mut script) = (Marked::new()?, Script::new());
+        let (command, status, then) = match self.command {
+            Command::Exit => (EXIT.0, EXIT.1, None),
+            Command::Program => (marked.path(), 0, Some(lean::take(&marked))),
+        };
+        let turn = Turn {
+            create: vec![vfork::call()],
+            is_blocked: true,
+            child: lean::execute(&mut script, SHELL, &[c"sh", c"-c", command]),
+            status,
+            then,
+            script,
+        };
+        lean::measure(b, turn, Until::Reaped)
+    }
 }

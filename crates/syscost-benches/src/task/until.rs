@@ -11,7 +11,7 @@ use syscost_sys::process::{self, Batch};
 const EARLY: &str = "involuntary switches within the call";
 
 /// The moment up to which a task is timed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     /// It has been created, or has executed its program; it runs only afterwards.
     Created,
@@ -19,26 +19,17 @@ pub(crate) enum Until {
     Reaped,
 }
 
-impl Until {
-    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
-        match case.get("until") {
-            "created" | "executed" => Ok(Self::Created),
-            "reaped" => Ok(Self::Reaped),
-            _ => Err(case.unknown("until")),
-        }
-    }
-}
-
 /// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls
 /// that belong to the task's end: its work, its exit, and the wait.
 pub(crate) fn measure<T>(
     b: &mut Bencher,
+    until: Until,
     ending: &[Sysno],
     mut create: impl FnMut() -> Result<T, Failure>,
     mut end: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     detail_size(b);
-    if Until::of(b.case())? == Until::Reaped {
+    if until == Until::Reaped {
         ending.iter().for_each(|call| b.expect(calls(*call)));
         return b.try_iter(|| end(create()?));
     }

@@ -29,21 +29,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Process creation: vfork",
     tags: &["process spawn", "clone_vfork"],
     revision: 2,
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("until", "executed")],
-            expect: &[
-                calls(Sysno::EXECVE),
-                once_and_asked(Sysno::WRITE),
-                once_and_asked(Sysno::READ),
-                at_most(Counter::OtherSyscalls, 0.0),
-            ],
-        },
-        CaseSpec {
-            params: &[("until", "reaped")],
-            expect: &[ASKED],
-        },
-    ]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::EXIT_GROUP),
@@ -52,11 +37,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         NO_FAULTS,
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
-    quick: |case| case.get("until") == "reaped",
-    full: |case| case.get("until") != "reaped",
-    run,
     source: include_str!("vfork.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// The call by which a lean process makes a child that borrows its memory, and its stack.
@@ -65,21 +47,59 @@ pub(super) fn call() -> Call {
     Call::new(Sysno::CLONE, [flags as u64]).forking()
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let until = Until::of(b.case())?;
-    let mut turn = Turn {
-        create: vec![call()],
-        is_blocked: true,
-        child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
-        status: 0,
-        then: None,
-        script: Script::new(),
-    };
-    if until == Until::Reaped {
-        return lean::measure(b, turn, until);
+/// The moment up to which the child is timed.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    Executed,
+    Reaped,
+}
+
+#[derive(Params)]
+struct Row {
+    until: Moment,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { until: Moment::ALL })
     }
-    let marked = Marked::new()?;
-    turn.child = lean::execute(&mut turn.script, marked.path(), &[marked.path()]);
-    turn.then = Some(lean::take(&marked));
-    lean::measure(b, turn, until)
+
+    fn tier(&self) -> Tier {
+        match self.until {
+            Moment::Executed => Tier::Full,
+            Moment::Reaped => Tier::Quick,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.until {
+            Moment::Executed => vec![
+                calls(Sysno::EXECVE),
+                once_and_asked(Sysno::WRITE),
+                once_and_asked(Sysno::READ),
+                at_most(Counter::OtherSyscalls, 0.0),
+            ],
+            Moment::Reaped => vec![ASKED],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let mut turn = Turn {
+            create: vec![call()],
+            is_blocked: true,
+            child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+            status: 0,
+            then: None,
+            script: Script::new(),
+        };
+        match self.until {
+            Moment::Reaped => lean::measure(b, turn, Until::Reaped),
+            Moment::Executed => {
+                let marked = Marked::new()?;
+                turn.child = lean::execute(&mut turn.script, marked.path(), &[marked.path()]);
+                turn.then = Some(lean::take(&marked));
+                lean::measure(b, turn, Until::Created)
+            }
+        }
+    }
 }

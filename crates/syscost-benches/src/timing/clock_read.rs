@@ -28,7 +28,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::arch;
 use syscost_sys::audit::{AuditError, count_syscalls};
 
-pub(super) use source::{Source, clock_gettime};
+pub(super) use source::{Named, Source, clock_gettime};
 pub(crate) use source::{counter_ticks_per_ns, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -44,50 +44,68 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "vdso",
         "timing_o",
     ],
-    cases: Cases::Grid(&[("source", source::NAMES)]),
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    quick: |case| ["tsc", "monotonic"].contains(&case.get("source")),
-    full: |case| {
-        let rare = [
-            "tsc_fenced",
-            "realtime_coarse",
-            "realtime_alarm",
-            "boottime",
-            "boottime_alarm",
-            "tai",
-            "process_cputime",
-            "time",
-        ];
-        rare.contains(&case.get("source"))
-    },
-    support: |case| Source::of(case)?.support(),
-    run,
     source: include_str!("clock_read.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Readings in the audit that determines whether the vDSO or the kernel serves them.
 const AUDITED: u64 = 64;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let clock = Source::of(b.case())?;
-    if !b.is_timed() {
-        if let Some(call) = claim_served_by(b, clock)? {
-            b.expect(calls(call));
+#[derive(Params)]
+struct Row {
+    source: Named,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { source: Named::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.source {
+            Named::Tsc | Named::Monotonic => Tier::Quick,
+            Named::Rdtscp
+            | Named::Realtime
+            | Named::MonotonicCoarse
+            | Named::MonotonicRaw
+            | Named::ThreadCputime
+            | Named::Gettimeofday => Tier::Standard,
+            Named::TscFenced
+            | Named::RealtimeCoarse
+            | Named::RealtimeAlarm
+            | Named::Boottime
+            | Named::BoottimeAlarm
+            | Named::Tai
+            | Named::ProcessCputime
+            | Named::Time => Tier::Full,
         }
-        clock.claim_it_keeps_time(b)?;
-        fences::claim(b, clock);
     }
-    if clock.always_calls() {
-        b.expect(calls(Sysno::CLOCK_GETTIME));
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.source.source().support()
     }
-    match clock {
-        Source::Tsc => b.iter(arch::cycle_counter_unfenced),
-        Source::TscFenced => b.iter(arch::cycle_counter_fenced),
-        Source::Rdtscp => b.iter(arch::cycle_counter_rdtscp),
-        Source::Clock(id) => b.try_iter(|| source::clock_gettime(id)),
-        Source::TimeOfDay => b.try_iter(source::time_of_day),
-        Source::Seconds => b.try_iter(source::seconds),
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let clock = self.source.source();
+        if !b.is_timed() {
+            if let Some(call) = claim_served_by(b, clock)? {
+                b.expect(calls(call));
+            }
+            clock.claim_it_keeps_time(b, self.source)?;
+            fences::claim(b, self.source, clock);
+        }
+        if clock.always_calls() {
+            b.expect(calls(Sysno::CLOCK_GETTIME));
+        }
+        match clock {
+            Source::Tsc => b.iter(arch::cycle_counter_unfenced),
+            Source::TscFenced => b.iter(arch::cycle_counter_fenced),
+            Source::Rdtscp => b.iter(arch::cycle_counter_rdtscp),
+            Source::Clock(id) => b.try_iter(|| source::clock_gettime(id)),
+            Source::TimeOfDay => b.try_iter(source::time_of_day),
+            Source::Seconds => b.try_iter(source::seconds),
+        }
     }
 }
 

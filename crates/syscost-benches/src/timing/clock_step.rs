@@ -24,7 +24,7 @@ use syscost_results::stats::order::nearest_rank;
 use syscost_sys::arch;
 
 use self::steps::Steps;
-use super::clock_read::{Source, claim_served_by, clock_gettime, time_of_day};
+use super::clock_read::{Named, Source, claim_served_by, clock_gettime, time_of_day};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.clock_step",
@@ -36,32 +36,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "gettimeofday",
         "rdtsc",
     ],
-    cases: Cases::Grid(&[(
-        "source",
-        &[
-            "tsc",
-            "tsc_fenced",
-            "rdtscp",
-            "realtime",
-            "realtime_coarse",
-            "monotonic",
-            "monotonic_coarse",
-            "monotonic_raw",
-            "boottime",
-            "tai",
-            "process_cputime",
-            "thread_cputime",
-            "gettimeofday",
-        ],
-    )]),
     expect: &[exactly(BACKWARDS, 0.0)],
-    quick: |case| case.get("source") == "monotonic",
-    full: |case| !["tsc", "monotonic", "monotonic_coarse"].contains(&case.get("source")),
-    support: |case| Source::of(case)?.support(),
-    disregards_neighbours: |_| true,
-    run,
     source: include_str!("clock_step.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const BACKWARDS: Counter = Counter::Reported("readings earlier than their predecessor");
@@ -69,16 +46,64 @@ const BACKWARDS: Counter = Counter::Reported("readings earlier than their predec
 /// Maximum length of an observation, in ns, by the clock observed, if it steps at all.
 const OBSERVED_NS: f64 = 100_000.0;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
+#[derive(Params)]
+struct Row {
+    source: Named,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        // An alarm clock is the clock it is named after, and `time` takes seconds to step.
+        let same = [Named::RealtimeAlarm, Named::BoottimeAlarm, Named::Time];
+        rows!(Row {
+            source: Named::ALL.into_iter().filter(|name| !same.contains(name))
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.source {
+            Named::Monotonic => Tier::Quick,
+            Named::Tsc | Named::MonotonicCoarse => Tier::Standard,
+            Named::TscFenced
+            | Named::Rdtscp
+            | Named::Realtime
+            | Named::RealtimeCoarse
+            | Named::RealtimeAlarm
+            | Named::MonotonicRaw
+            | Named::Boottime
+            | Named::BoottimeAlarm
+            | Named::Tai
+            | Named::ProcessCputime
+            | Named::ThreadCputime
+            | Named::Gettimeofday
+            | Named::Time => Tier::Full,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.source.source().support()
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        steps_of(b, self.source)
+    }
+}
+
+/// Measures the steps of the clock of this name.
+fn steps_of(b: &mut Bencher, named: Named) -> Result<(), Failure> {
     let quantile = |values: &mut [f64], q| nearest_rank(values, q).unwrap_or(f64::NAN);
-    let source = Source::of(b.case())?;
+    let source = named.source();
     if source == Source::Tsc {
         // Unfenced reads may pass one another: all that can be claimed is that few of them do.
         b.expect(at_most(BACKWARDS, 1.0));
     }
     if !b.is_timed() {
         claim_served_by(b, source)?;
-        source.claim_it_keeps_time(b)?;
+        source.claim_it_keeps_time(b, named)?;
     }
     let units_per_ns = source.units_per_ns(b.clock());
     let long_enough = (OBSERVED_NS * units_per_ns) as i64;

@@ -18,7 +18,7 @@ use std::cell::RefCell;
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::frequency::core_frequency;
+use syscost_sys::frequency::{CoreFrequency, core_frequency};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.core_frequency",
@@ -33,12 +33,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Gigahertz,
     better: Better::Higher,
-    cases: Cases::Grid(&[("op", &["add", "multiply"])]),
     expect: &[within(Counter::Reported("plausible frequencies"), 0.5, 1.0)],
-    quick: |case| case.get("op") == "add",
-    run,
     source: include_str!("core_frequency.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// The frequencies, in GHz, of any core that can run this program.
@@ -48,25 +45,57 @@ const PLAUSIBLE_GHZ: std::ops::RangeInclusive<f64> = 0.1..=6.5;
 /// them; a latency other than assumed makes them differ by a quarter or more.
 const APART: f64 = 0.05;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let clock = *b.clock();
-    let by_add = b.case().is("op", "add", "multiply")?;
-    let seen = RefCell::new(Vec::new());
-    b.disregard_frequency();
-    b.observe(|| {
-        let core = core_frequency(&clock);
-        let none =
-            || Failure::Unsupported("no such chain has been written for this processor".into());
-        seen.borrow_mut().push(core);
-        if by_add { core.add_ghz } else { core.mul_ghz }.ok_or_else(none)
-    })?;
+/// The links of the chain.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Add,
+    Multiply,
+}
 
-    let seen = seen.into_inner();
-    let ghz = seen
-        .iter()
-        .filter_map(|core| if by_add { core.add_ghz } else { core.mul_ghz });
-    let plausible = ghz.filter(|ghz| PLAUSIBLE_GHZ.contains(ghz)).count();
-    b.report("plausible frequencies", plausible as f64);
+#[derive(Params)]
+struct Row {
+    op: Op,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { op: Op::ALL })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.op {
+            Op::Add => Tier::Quick,
+            Op::Multiply => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let clock = *b.clock();
+        let ghz_of = |core: &CoreFrequency| match self.op {
+            Op::Add => core.add_ghz,
+            Op::Multiply => core.mul_ghz,
+        };
+        let seen = RefCell::new(Vec::new());
+        b.disregard_frequency();
+        b.observe(|| {
+            let core = core_frequency(&clock);
+            let none =
+                || Failure::Unsupported("no such chain has been written for this processor".into());
+            seen.borrow_mut().push(core);
+            ghz_of(&core).ok_or_else(none)
+        })?;
+
+        let seen = seen.into_inner();
+        let ghz = seen.iter().filter_map(ghz_of);
+        let plausible = ghz.filter(|ghz| PLAUSIBLE_GHZ.contains(ghz)).count();
+        b.report("plausible frequencies", plausible as f64);
+        claim_agreement(b, &seen);
+        Ok(())
+    }
+}
+
+/// Claims that the two chains agree.
+fn claim_agreement(b: &mut Bencher, seen: &[CoreFrequency]) {
     let apart = seen
         .iter()
         .filter_map(|core| Some((core.mul_ghz? / core.add_ghz? - 1.0).abs()))
@@ -84,7 +113,6 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             reason,
         );
     }
-    Ok(())
 }
 
 /// Judges whether chains with this difference agree.

@@ -17,7 +17,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::clock_read::{Source, claim_served_by};
+use super::clock_read::{Named, claim_served_by};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.long_steps",
@@ -31,17 +31,13 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Percent,
     quantity: Quantity::Level,
-    cases: Cases::Grid(&[("source", &["gettimeofday", "monotonic"])]),
     expect: &[
         exactly(Counter::Reported(BACKWARDS), 0.0),
         // They wait for nothing: a switch that no step shows would be one the clock did not see.
         at_most(Counter::VoluntarySwitches, 0.05),
     ],
-    full: |case| case.get("source") != "gettimeofday",
-    disregards_neighbours: |_| true,
-    run,
     source: include_str!("long_steps.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const BACKWARDS: &str = "readings earlier than their predecessor";
@@ -84,28 +80,52 @@ impl Seen {
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let source = Source::of(b.case())?;
-    if !b.is_timed() {
-        claim_served_by(b, source)?;
-        source.claim_it_keeps_time(b)?;
+#[derive(Params)]
+struct Row {
+    source: Named,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            source: [Named::Gettimeofday, Named::Monotonic]
+        })
     }
-    let mut all = Seen::default();
-    b.observe(|| {
-        let before = all.long;
-        all.take(READINGS, || source.read())
-            .map_err(|cause| Failure::of("reading the clock", cause))?;
-        Ok(100.0 * (all.long - before) as f64 / READINGS as f64)
-    })?;
-    b.report(BACKWARDS, all.backwards as f64);
-    b.detail("longest_step_ns", all.longest_ns as f64);
-    let per_s = 1e9 * all.long as f64 / all.spent_ns as f64;
-    b.detail("long_steps_per_s", per_s);
-    b.detail(
-        "long_steps_mean_percent",
-        100.0 * all.long as f64 / all.readings as f64,
-    );
-    Ok(())
+
+    fn tier(&self) -> Tier {
+        match self.source == Named::Gettimeofday {
+            true => Tier::Standard,
+            false => Tier::Full,
+        }
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let source = self.source.source();
+        if !b.is_timed() {
+            claim_served_by(b, source)?;
+            source.claim_it_keeps_time(b, self.source)?;
+        }
+        let mut all = Seen::default();
+        b.observe(|| {
+            let before = all.long;
+            all.take(READINGS, || source.read())
+                .map_err(|cause| Failure::of("reading the clock", cause))?;
+            Ok(100.0 * (all.long - before) as f64 / READINGS as f64)
+        })?;
+        b.report(BACKWARDS, all.backwards as f64);
+        b.detail("longest_step_ns", all.longest_ns as f64);
+        let per_s = 1e9 * all.long as f64 / all.spent_ns as f64;
+        b.detail("long_steps_per_s", per_s);
+        b.detail(
+            "long_steps_mean_percent",
+            100.0 * all.long as f64 / all.readings as f64,
+        );
+        Ok(())
+    }
 }
 
 #[cfg(test)]

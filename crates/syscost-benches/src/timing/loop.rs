@@ -21,37 +21,30 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.loop",
     title: "Empty loop, one iteration",
     tags: &["loop overhead", "loop_o"],
-    cases: Cases::Grid(&[("shape", &["count_down", "count_up", "nop", "memory"])]),
-    full: |case| case.get("shape") != "count_down",
-    support: |case| shape(case).map(drop),
-    run: |b| {
-        let kernel = empty_loop(shape(b.case())?);
-        b.kernel(&kernel)
-    },
     source: include_str!("loop.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn shape(case: &Case) -> Result<LoopShape, Unsupported> {
-    let name = case.get("shape");
-    LoopShape::ALL
-        .into_iter()
-        .find(|shape| shape.name() == name)
-        .ok_or_else(|| Unsupported::new(format!("there is no loop of shape `{name}`")))
+#[derive(Params)]
+struct Row {
+    shape: LoopShape,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            shape: LoopShape::ALL
+        })
+    }
 
-    #[test]
-    fn every_shape_is_a_case() {
-        let cases: Vec<String> = BENCHMARK
-            .cases
-            .list(&Here::now())
-            .iter()
-            .map(|case| case.get("shape").to_owned())
-            .collect();
-        assert_eq!(cases, LoopShape::ALL.map(LoopShape::name));
+    fn tier(&self) -> Tier {
+        match self.shape {
+            LoopShape::CountDown => Tier::Standard,
+            LoopShape::CountUp | LoopShape::Nop | LoopShape::Memory => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&empty_loop(self.shape))
     }
 }

@@ -38,70 +38,89 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Percent,
     quantity: Quantity::Level,
-    cases: Cases::Here(|_| {
-        super::spread(&super::cpus(), super::MAX_CPUS)
-            .into_iter()
-            .map(|cpu| Case::new([("cpu", cpu.to_string())]))
-            .collect()
-    }),
     expect: &[
         // The measuring thread sleeps while its helper listens.
         at_least(Counter::VoluntarySwitches, 0.5),
         // A task switched out twice before it continues shows only one gap; that is rare.
         at_most(Counter::Reported("switches that no gap shows"), 0.5),
     ],
-    disregards_neighbours: |_| true,
-    quick: |_| true,
-    run,
     source: include_str!("noise.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let number = b.case().number("cpu") as u32;
-    let clock = *b.clock();
-    let mut windows = Vec::new();
-    b.observe(|| {
-        // A separate thread, so that the measuring one stays where it is pinned.
-        let window = thread::scope(|scope| scope.spawn(|| Window::listen(&clock, number)).join())
-            .map_err(|_| Failure::Failed("the listening thread panicked".into()))??;
-        let lost_percent = 100.0 * window.gaps.lost_ns / window.gaps.spent_ns;
-        windows.push(window);
-        Ok(lost_percent)
-    })?;
+#[derive(Params)]
+struct Row {
+    cpu: Cpu,
+}
 
-    let sum = |part: fn(&Gaps) -> f64| windows.iter().map(|window| part(&window.gaps)).sum::<f64>();
-    b.report(
-        "switches that no gap shows",
-        windows
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            cpu: super::spread(&super::cpus(), super::MAX_CPUS)
+                .into_iter()
+                .map(Cpu)
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        Tier::Quick
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Cpu(number) = self.cpu;
+        let clock = *b.clock();
+        let mut windows = Vec::new();
+        b.observe(|| {
+            // A separate thread, so that the measuring one stays where it is pinned.
+            let window =
+                thread::scope(|scope| scope.spawn(|| Window::listen(&clock, number)).join())
+                    .map_err(|_| Failure::Failed("the listening thread panicked".into()))??;
+            let lost_percent = 100.0 * window.gaps.lost_ns / window.gaps.spent_ns;
+            windows.push(window);
+            Ok(lost_percent)
+        })?;
+
+        let sum =
+            |part: fn(&Gaps) -> f64| windows.iter().map(|window| part(&window.gaps)).sum::<f64>();
+        b.report(
+            "switches that no gap shows",
+            windows
+                .iter()
+                .map(|window| window.unseen_switches as f64)
+                .sum(),
+        );
+        let longest = windows
             .iter()
-            .map(|window| window.unseen_switches as f64)
-            .sum(),
-    );
-    let longest = windows
-        .iter()
-        .map(|window| window.gaps.longest_ns)
-        .fold(0.0, f64::max);
-    b.detail("longest_gap_ns", longest);
-    b.detail(
-        "gaps_over_5us_per_s",
-        1e9 * sum(|gaps| gaps.long as f64) / sum(|gaps| gaps.spent_ns),
-    );
-    b.detail(
-        "lost_mean_percent",
-        100.0 * sum(|gaps| gaps.lost_ns) / sum(|gaps| gaps.spent_ns),
-    );
-    let reading_ns = sum(|gaps| gaps.spent_ns - gaps.lost_ns) / sum(|gaps| gaps.readings as f64);
-    let holds = reading_ns < LOST_NS / 10.0;
-    b.claim(
-        "ns from reading to reading",
-        "under 100",
-        reading_ns,
-        "run's clock",
-        holds,
-    );
-    let elsewhere = windows.iter().find(|window| window.ran_on != number);
-    let ran_on = elsewhere.map_or(number, |window| window.ran_on);
-    b.claim_equal("processor listened to", number, ran_on, "getcpu");
-    Ok(())
+            .map(|window| window.gaps.longest_ns)
+            .fold(0.0, f64::max);
+        b.detail("longest_gap_ns", longest);
+        b.detail(
+            "gaps_over_5us_per_s",
+            1e9 * sum(|gaps| gaps.long as f64) / sum(|gaps| gaps.spent_ns),
+        );
+        b.detail(
+            "lost_mean_percent",
+            100.0 * sum(|gaps| gaps.lost_ns) / sum(|gaps| gaps.spent_ns),
+        );
+        let reading_ns =
+            sum(|gaps| gaps.spent_ns - gaps.lost_ns) / sum(|gaps| gaps.readings as f64);
+        let holds = reading_ns < LOST_NS / 10.0;
+        b.claim(
+            "ns from reading to reading",
+            "under 100",
+            reading_ns,
+            "run's clock",
+            holds,
+        );
+        let elsewhere = windows.iter().find(|window| window.ran_on != number);
+        let ran_on = elsewhere.map_or(number, |window| window.ran_on);
+        b.claim_equal("processor listened to", number, ran_on, "getcpu");
+        Ok(())
+    }
 }

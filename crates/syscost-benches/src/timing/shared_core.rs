@@ -45,21 +45,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Percent,
     quantity: Quantity::Level,
-    cases: Cases::Here(|_| {
-        super::spread(&super::cpus(), super::MAX_CPUS)
-            .into_iter()
-            .map(|cpu| Case::new([("cpu", cpu.to_string())]))
-            .collect()
-    }),
     expect: &[
         // The measuring thread sleeps while its helper looks.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
-    // The noise probe of every run shows the same, more roughly.
-    disregards_neighbours: |_| true,
-    run,
     source: include_str!("shared_core.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Minimum share of the looks of a deliberately slowed probe that must find the core shared, in percent.
@@ -72,31 +63,52 @@ const MIN_LOOKING_PERCENT: f64 = 80.0;
 /// one: a neighbour takes the front end, not the frequency.
 const SAME_CHAIN: f64 = 0.05;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let number = b.case().number("cpu") as u32;
-    let probe = b.core_probe();
-    let alone = b.alone_core(number).ok_or_else(|| {
-        Failure::Unsupported(
-            "looks at this core agree on no level, so it is not known what it shows while it is ours".into(),
-        )
-    })?;
-    let clock = *b.clock();
-    let mut windows = Vec::new();
-    b.observe(|| {
-        // A separate thread, so that the measuring one stays where it is pinned.
-        let window = thread::scope(|scope| {
-            scope
-                .spawn(|| Window::take(&clock, &probe, &alone, number))
-                .join()
+#[derive(Params)]
+struct Row {
+    cpu: Cpu,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            cpu: super::spread(&super::cpus(), super::MAX_CPUS)
+                .into_iter()
+                .map(Cpu)
         })
-        .map_err(|_| Failure::Failed("the looking thread panicked".into()))??;
-        let shared_percent = window.shared_percent();
-        windows.push(window);
-        shared_percent
-    })?;
-    detail(b, &windows);
-    claim(b, &windows, number);
-    Ok(())
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Cpu(number) = self.cpu;
+        let probe = b.core_probe();
+        let alone = b.alone_core(number).ok_or_else(|| {
+            Failure::Unsupported(
+                "looks at this core agree on no level, so it is not known what it shows while it is ours".into(),
+            )
+        })?;
+        let clock = *b.clock();
+        let mut windows = Vec::new();
+        b.observe(|| {
+            // A separate thread, so that the measuring one stays where it is pinned.
+            let window = thread::scope(|scope| {
+                scope
+                    .spawn(|| Window::take(&clock, &probe, &alone, number))
+                    .join()
+            })
+            .map_err(|_| Failure::Failed("the looking thread panicked".into()))??;
+            let shared_percent = window.shared_percent();
+            windows.push(window);
+            shared_percent
+        })?;
+        detail(b, &windows);
+        claim(b, &windows, number);
+        Ok(())
+    }
 }
 
 fn detail(b: &mut Bencher, windows: &[Window]) {

@@ -23,7 +23,7 @@ use rustix::time::Timespec;
 use syscost_harness::prelude::*;
 use syscost_sys::process::{DEFAULT_TIMER_SLACK_NS, class, set_timer_slack, timer_slack};
 
-use self::way::Way;
+use self::way::{Via, Way};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "timing.sleep",
@@ -40,14 +40,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_usleep",
         "cyclictest",
     ],
-    cases: Cases::Grid(&[
-        (
-            "via",
-            &["clock_nanosleep", "timerfd", "select", "poll", "epoll"],
-        ),
-        ("delay", &["50us", "1ms"]),
-        (SLACK, &[DEFAULT, "1ns"]),
-    ]),
     expect: &[
         // Far from one: on a busy machine a timer may expire before the call that would wait for
         // it. A call that never sleeps makes no switch, and early wake-ups are detected separately
@@ -56,101 +48,123 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::OtherSyscalls, 0.0),
         exactly(Counter::Reported("early wake-ups"), 0.0),
     ],
-    quick: |case| {
-        case.get("via") == "clock_nanosleep"
-            && case.get("delay") == "50us"
-            && case.get(SLACK) == DEFAULT
-    },
     revision: 2,
-    full: |case| case.get("via") != "clock_nanosleep",
-    run,
     source: include_str!("sleep.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// The key of the parameter with the timer slack, and the value for the default of programs.
-const SLACK: &str = "slack";
-const DEFAULT: &str = "default";
+/// The shorter sleep.
+const SHORT: Nanoseconds = Nanoseconds(50_000);
 
 /// CLOCK_MONOTONIC, which ends the sleeps, may be slewed by this much against the run's clock
 /// (adjtimex's limit of 500 ppm).
 const SLEW: f64 = 0.000_5;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let asked_ns = b
-        .case()
-        .nanoseconds("delay")
-        .ok_or_else(|| b.case().unknown("delay"))?;
-    let length = Timespec {
-        tv_sec: 0,
-        tv_nsec: asked_ns as i64,
-    };
-    let mut way = Way::open(b.case())?;
-    way.calls().iter().for_each(|call| b.expect(calls(*call)));
-    if class()?.is_real_time() {
-        let reason = "a task of a real-time class is woken without timer slack";
-        return Err(Failure::Unsupported(reason.into()));
-    }
-    let slack = Slack::set(b.case())?;
-    let clock = *b.clock();
-    b.disregard_frequency();
-    let mut overshoot = || {
-        let start = clock.start();
-        way.sleep(&length).map_err(|cause| match cause {
-            Errno::NOSYS => Failure::Unsupported("this kernel has no such call".into()),
-            cause => Failure::of("sleeping", cause),
-        })?;
-        let stop = clock.stop();
-        Ok(clock.to_ns(stop.ticks.saturating_sub(start)) - asked_ns as f64)
-    };
-    b.lead_in(|| overshoot().map(drop))?;
-    let mut overshoots = Vec::with_capacity(1024);
-    b.observe(|| {
-        let ns = overshoot()?;
-        overshoots.push(ns);
-        Ok(ns)
-    })?;
+/// The timer slack of the sleeping task.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Slack {
+    /// What programs get.
+    Default,
+    #[value("1ns")]
+    Least,
+}
 
-    let early = overshoots
-        .iter()
-        .filter(|ns| **ns < -SLEW * asked_ns as f64)
-        .count();
-    b.report("early wake-ups", early as f64);
-    overshoots.iter().for_each(|ns| b.record_single(*ns));
-    b.detail(
-        "longest_overshoot_ns",
-        overshoots.iter().copied().fold(f64::NAN, f64::max),
-    );
-    let named = b.case().nanoseconds("delay").unwrap_or_default();
-    let asked = length.tv_sec as u64 * 1_000_000_000 + length.tv_nsec as u64;
-    b.claim_equal("length of each sleep in ns", named, asked, "benchmark");
-    let seen = timer_slack()?;
-    b.detail("timer_slack_ns", seen as f64);
-    b.claim_equal("timer slack in ns", slack.wanted, seen, "prctl");
-    Ok(())
+#[derive(Params)]
+struct Row {
+    via: Via,
+    delay: Nanoseconds,
+    slack: Slack,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            via: Via::ALL,
+            delay: [SHORT, Nanoseconds(1_000_000)],
+            slack: Slack::ALL
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.via, self.slack) {
+            (Via::ClockNanosleep, Slack::Default) if self.delay == SHORT => Tier::Quick,
+            (Via::ClockNanosleep, Slack::Default | Slack::Least) => Tier::Standard,
+            (Via::Timerfd | Via::Select | Via::Poll | Via::Epoll, _) => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Nanoseconds(asked_ns) = self.delay;
+        let length = Timespec {
+            tv_sec: 0,
+            tv_nsec: asked_ns as i64,
+        };
+        let mut way = Way::open(self.via)?;
+        way.calls().iter().for_each(|call| b.expect(calls(*call)));
+        if class()?.is_real_time() {
+            let reason = "a task of a real-time class is woken without timer slack";
+            return Err(Failure::Unsupported(reason.into()));
+        }
+        let slack = Slackened::by(self.slack)?;
+        let clock = *b.clock();
+        b.disregard_frequency();
+        let mut overshoot = || {
+            let start = clock.start();
+            way.sleep(&length).map_err(|cause| match cause {
+                Errno::NOSYS => Failure::Unsupported("this kernel has no such call".into()),
+                cause => Failure::of("sleeping", cause),
+            })?;
+            let stop = clock.stop();
+            Ok(clock.to_ns(stop.ticks.saturating_sub(start)) - asked_ns as f64)
+        };
+        b.lead_in(|| overshoot().map(drop))?;
+        let mut overshoots = Vec::with_capacity(1024);
+        b.observe(|| {
+            let ns = overshoot()?;
+            overshoots.push(ns);
+            Ok(ns)
+        })?;
+
+        let early = overshoots
+            .iter()
+            .filter(|ns| **ns < -SLEW * asked_ns as f64)
+            .count();
+        b.report("early wake-ups", early as f64);
+        overshoots.iter().for_each(|ns| b.record_single(*ns));
+        b.detail(
+            "longest_overshoot_ns",
+            overshoots.iter().copied().fold(f64::NAN, f64::max),
+        );
+        let asked = length.tv_sec as u64 * 1_000_000_000 + length.tv_nsec as u64;
+        b.claim_equal("length of each sleep in ns", asked_ns, asked, "benchmark");
+        let seen = timer_slack()?;
+        b.detail("timer_slack_ns", seen as f64);
+        b.claim_equal("timer slack in ns", slack.wanted, seen, "prctl");
+        Ok(())
+    }
 }
 
 /// A timer slack, until dropped.
-struct Slack {
+struct Slackened {
     before: u64,
     wanted: u64,
 }
 
-impl Slack {
-    /// Sets the slack of this case.
-    fn set(case: &Case) -> Result<Self, Failure> {
+impl Slackened {
+    /// Sets this slack.
+    fn by(slack: Slack) -> Result<Self, Failure> {
         let unsupported = |error: syscost_sys::SystemError| Failure::Unsupported(error.to_string());
         let before = timer_slack().map_err(unsupported)?;
-        let wanted = match case.get(SLACK) {
-            DEFAULT => DEFAULT_TIMER_SLACK_NS,
-            _ => case.nanoseconds(SLACK).ok_or_else(|| case.unknown(SLACK))?,
+        let wanted = match slack {
+            Slack::Default => DEFAULT_TIMER_SLACK_NS,
+            Slack::Least => 1,
         };
         set_timer_slack(wanted).map_err(unsupported)?;
         Ok(Self { before, wanted })
     }
 }
 
-impl Drop for Slack {
+impl Drop for Slackened {
     fn drop(&mut self) {
         // The kernel accepted this value before; a worker could not report an error here.
         let _ = set_timer_slack(self.before);
@@ -167,15 +181,13 @@ mod tests {
             println!("skipped: no timer slack here");
             return;
         };
-        let of = |slack: &'static str| Slack::set(&Case::new([(SLACK, slack)]));
-        let slack = of("1ns").unwrap();
+        let slack = Slackened::by(Slack::Least).unwrap();
         assert_eq!((slack.wanted, timer_slack().unwrap()), (1, 1));
         drop(slack);
         assert_eq!(timer_slack().unwrap(), before);
-        assert!(of("1").is_err(), "a time has a unit");
         // Whatever a parent left to this process: the row is about what programs get.
         set_timer_slack(50_000_000).unwrap();
-        let slack = of(DEFAULT).unwrap();
+        let slack = Slackened::by(Slack::Default).unwrap();
         assert_eq!((slack.wanted, timer_slack().unwrap()), (50_000, 50_000));
         drop(slack);
         set_timer_slack(before).unwrap();

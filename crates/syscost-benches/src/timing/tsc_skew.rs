@@ -38,7 +38,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "warp",
     ],
     quantity: Quantity::Level,
-    cases: Cases::Here(pairs),
     expect: &[
         exactly(
             Counter::Reported("exchanges that contradict the offset"),
@@ -47,85 +46,93 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // The measuring thread sleeps while two others exchange.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
-    support: |case| match case.get("cpu") == case.get("against") {
-        true => Err(Unsupported::new("this process may use one processor only")),
-        false => Ok(()),
-    },
-    run,
     source: include_str!("tsc_skew.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Maximum number of pairs that are measured.
 const MAX_PAIRS: usize = 8;
 
-fn pairs(_: &Here) -> Vec<Case> {
-    let cpus = super::cpus();
-    let pair = |first: u32, other: u32| {
-        Case::new([("against", first.to_string()), ("cpu", other.to_string())])
-    };
-    match cpus[..] {
-        [only] => vec![pair(only, only)],
-        [first, ref others @ ..] => super::spread(others, MAX_PAIRS)
-            .into_iter()
-            .map(|other| pair(first, other))
-            .collect(),
-        [] => Vec::new(),
-    }
+#[derive(Params)]
+struct Row {
+    against: Cpu,
+    cpu: Cpu,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (against, other) = (
-        b.case().number("against") as u32,
-        b.case().number("cpu") as u32,
-    );
-    let ticks_per_ns = Source::TscFenced.units_per_ns(b.clock());
-    let (mut seen, mut strayed, mut asymmetries) = (Vec::new(), None, Vec::new());
-    let mut one_way = |from: u32, to: u32| -> Result<f64, Failure> {
-        let (mut exchanges, ran_on) = exchange(from, to)?;
-        if ran_on != [from, to] {
-            strayed = Some(ran_on);
-        }
-        let skew = Skew::of(&mut exchanges);
-        let offset_ns = skew.offset / ticks_per_ns;
-        seen.push(skew);
-        Ok(offset_ns)
-    };
-    b.disregard_frequency();
-    b.observe(|| {
-        // Asking and answering are not quite the same work; with the roles exchanged the difference cancels.
-        let (forth, back) = (one_way(against, other)?, one_way(other, against)?);
-        asymmetries.push((forth + back) / 2.0);
-        Ok((forth - back) / 2.0)
-    })?;
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
 
-    let sum = |part: fn(&Skew) -> usize| seen.iter().map(part).sum::<usize>() as f64;
-    b.report(
-        "exchanges that contradict the offset",
-        sum(|skew| skew.contradictions),
-    );
-    b.detail(
-        "disordered_percent",
-        100.0 * sum(|skew| skew.disordered) / sum(|skew| skew.exchanges),
-    );
-    let shortest = seen.iter().map(|skew| skew.shortest).min().unwrap_or(0) as f64 / ticks_per_ns;
-    b.detail("shortest_round_trip_ns", shortest);
-    b.detail("uncertainty_ns", shortest / 2.0);
-    b.detail(
-        "asymmetry_ns",
-        asymmetries.iter().sum::<f64>() / asymmetries.len() as f64,
-    );
-    let both = |[first, second]: [u32; 2]| format!("{first} and {second}");
-    let (expected, observed) = (
-        both([against, other]),
-        both(strayed.unwrap_or([against, other])),
-    );
-    b.claim(
-        "processors of the two threads",
-        expected,
-        observed,
-        "getcpu",
-        strayed.is_none(),
-    );
-    Ok(())
+    fn rows(_: &Here) -> Vec<Case> {
+        let cpus = super::cpus();
+        let (first, others) = match cpus[..] {
+            [only] => (only, vec![only]),
+            [first, ref others @ ..] => (first, super::spread(others, MAX_PAIRS)),
+            [] => return Vec::new(),
+        };
+        rows!(Row {
+            against: [Cpu(first)],
+            cpu: others.iter().copied().map(Cpu)
+        })
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        match self.cpu == self.against {
+            true => Err(Unsupported::new("this process may use one processor only")),
+            false => Ok(()),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (Cpu(against), Cpu(other)) = (self.against, self.cpu);
+        let ticks_per_ns = Source::TscFenced.units_per_ns(b.clock());
+        let (mut seen, mut strayed, mut asymmetries) = (Vec::new(), None, Vec::new());
+        let mut one_way = |from: u32, to: u32| -> Result<f64, Failure> {
+            let (mut exchanges, ran_on) = exchange(from, to)?;
+            if ran_on != [from, to] {
+                strayed = Some(ran_on);
+            }
+            let skew = Skew::of(&mut exchanges);
+            let offset_ns = skew.offset / ticks_per_ns;
+            seen.push(skew);
+            Ok(offset_ns)
+        };
+        b.disregard_frequency();
+        b.observe(|| {
+            // Asking and answering are not quite the same work; with the roles exchanged the difference cancels.
+            let (forth, back) = (one_way(against, other)?, one_way(other, against)?);
+            asymmetries.push((forth + back) / 2.0);
+            Ok((forth - back) / 2.0)
+        })?;
+
+        let sum = |part: fn(&Skew) -> usize| seen.iter().map(part).sum::<usize>() as f64;
+        b.report(
+            "exchanges that contradict the offset",
+            sum(|skew| skew.contradictions),
+        );
+        b.detail(
+            "disordered_percent",
+            100.0 * sum(|skew| skew.disordered) / sum(|skew| skew.exchanges),
+        );
+        let shortest =
+            seen.iter().map(|skew| skew.shortest).min().unwrap_or(0) as f64 / ticks_per_ns;
+        b.detail("shortest_round_trip_ns", shortest);
+        b.detail("uncertainty_ns", shortest / 2.0);
+        b.detail(
+            "asymmetry_ns",
+            asymmetries.iter().sum::<f64>() / asymmetries.len() as f64,
+        );
+        let both = |[first, second]: [u32; 2]| format!("{first} and {second}");
+        let (expected, observed) = (
+            both([against, other]),
+            both(strayed.unwrap_or([against, other])),
+        );
+        b.claim(
+            "processors of the two threads",
+            expected,
+            observed,
+            "getcpu",
+            strayed.is_none(),
+        );
+        Ok(())
+    }
 }

@@ -1,10 +1,12 @@
 //! Loops that do nothing, in the shapes that compilers give them.
 
+use syscost_params::Value;
+
 use super::machine::empty_loop as code;
 use super::{Checksum, Kernel};
 
 /// How a loop counts. The operation is one iteration, and here alone nothing is unrolled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopShape {
     /// A register counts down to zero.
     CountDown,
@@ -14,21 +16,6 @@ pub enum LoopShape {
     Nop,
     /// The counter and the limit are on the stack, as compilers leave them without optimisation.
     Memory,
-}
-
-impl LoopShape {
-    /// All shapes.
-    pub const ALL: [Self; 4] = [Self::CountDown, Self::CountUp, Self::Nop, Self::Memory];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::CountDown => "count_down",
-            Self::CountUp => "count_up",
-            Self::Nop => "nop",
-            Self::Memory => "memory",
-        }
-    }
 }
 
 /// Returns the kernel of an empty loop.

@@ -6,6 +6,7 @@ use syscost_results::stats::order::median;
 use syscost_results::stats::usl::Law;
 use syscost_results::{Estimate, Measurement, RoundSamples, Status};
 
+use super::open::Row as Open;
 use super::*;
 use crate::CATALOGUE;
 
@@ -17,15 +18,13 @@ const ROUNDS: u32 = 9;
 /// every round.
 fn run(throughput: impl Fn(usize, u32) -> f64) -> Vec<(Row, Measurement)> {
     let benchmark = CATALOGUE.find("scale.open").expect("it is listed");
-    let row = |copies: usize| {
-        let row = Row {
-            benchmark,
-            case: Case::new([
-                ("of", "same".to_owned()),
-                (crowd::AS, "threads".to_owned()),
-                (crowd::COPIES, copies.to_string()),
-            ]),
-        };
+    let cases = rows!(Open {
+        of: [open::Of::Same],
+        r#as: [Between::Threads],
+        copies: COPIES.map(|copies| Copies(copies as u32))
+    });
+    let row = |(copies, case): (usize, Case)| {
+        let row = Row { benchmark, case };
         let values: Vec<f64> = (0..ROUNDS).map(|round| throughput(copies, round)).collect();
         let measurement = Measurement {
             name: row.name(),
@@ -57,7 +56,7 @@ fn run(throughput: impl Fn(usize, u32) -> f64) -> Vec<(Row, Measurement)> {
         };
         (row, measurement)
     };
-    COPIES.into_iter().map(row).collect()
+    COPIES.into_iter().zip(cases).map(row).collect()
 }
 
 fn one_round(round: u32, value: f64) -> RoundSamples {

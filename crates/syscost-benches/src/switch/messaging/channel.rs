@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustix::io::{Errno, read, retry_on_intr, write};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::pipe::{PipeFlags, pipe_with};
-use syscost_harness::{Case, Failure};
+use syscost_harness::prelude::*;
 
 /// Bytes of a message, which begins with a number.
 const BYTES: usize = 100;
@@ -15,7 +15,7 @@ const BYTES: usize = 100;
 pub(super) const OVER: u64 = u64::MAX;
 
 /// The kind of channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Via {
     Pipe,
     Socket,
@@ -29,14 +29,6 @@ pub(super) struct Outbox(Arc<OwnedFd>);
 pub(super) struct Inbox(OwnedFd);
 
 impl Via {
-    /// The kind that a case names.
-    pub(super) fn of(case: &Case) -> Result<Via, Failure> {
-        match case.is("via", "pipe", "socket")? {
-            true => Ok(Via::Pipe),
-            false => Ok(Via::Socket),
-        }
-    }
-
     pub(super) fn open(self) -> Result<(Outbox, Inbox), Failure> {
         let ends = match self {
             Via::Pipe => pipe_with(PipeFlags::CLOEXEC),

@@ -14,7 +14,7 @@ use syscost_sys::scratch;
 use super::super::hand_over::{Chain, LINKS, Side};
 
 /// The kind of lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Via {
     Fcntl,
     Ofd,
@@ -24,16 +24,6 @@ pub(crate) enum Via {
 impl Via {
     /// The key of the parameter that names the kind.
     pub(crate) const KEY: &str = "via";
-
-    pub(crate) const ALL: [Via; 3] = [Via::Fcntl, Via::Ofd, Via::Flock];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Via::Fcntl => "fcntl",
-            Via::Ofd => "ofd",
-            Via::Flock => "flock",
-        }
-    }
 
     /// The kind that a case names.
     pub(crate) fn of(case: &Case) -> Result<Via, Failure> {

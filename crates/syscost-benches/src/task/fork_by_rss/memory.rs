@@ -5,31 +5,45 @@ use std::hint::black_box;
 
 use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
-use syscost_sys::memory::{Memory as Filled, Pages};
+use syscost_sys::memory::{self, Memory as Filled};
 
-/// The only size of small pages in the names of rows, in bytes.
-const SMALL: usize = 4 << 10;
+/// The pages in the names of rows; others are refused.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pages {
+    #[value("4K")]
+    Small,
+    /// Where small ones have 4 KiB.
+    #[value("2M")]
+    Huge,
+}
 
-/// The size of huge pages where small ones have 4 KiB, in bytes.
-pub(super) const HUGE: usize = 2 << 20;
+impl Pages {
+    /// The size of one, in bytes.
+    pub(super) const fn bytes(self) -> usize {
+        match self {
+            Pages::Small => 4 << 10,
+            Pages::Huge => 2 << 20,
+        }
+    }
+}
 
 /// Private memory, every page of it written.
 pub(super) struct Memory(Filled);
 
 impl Memory {
-    /// This many bytes, a multiple of 2 MiB, in pages of 4 KiB or 2 MiB.
-    pub(super) fn fill(bytes: usize, is_huge: bool) -> Result<Self, Failure> {
-        let (pages, size) = match is_huge {
-            true => (Pages::Huge, HUGE),
-            false => (Pages::Small, SMALL),
+    /// This many bytes, a multiple of 2 MiB, in these pages.
+    pub(super) fn fill(bytes: usize, pages: Pages) -> Result<Self, Failure> {
+        let kind = match pages {
+            Pages::Small => memory::Pages::Small,
+            Pages::Huge => memory::Pages::Huge,
         };
-        let real = pages.bytes()?;
+        let (real, size) = (kind.bytes()?, pages.bytes());
         if real != size {
             return Err(Failure::Unsupported(format!(
                 "these pages have {real} bytes on this machine, not {size}"
             )));
         }
-        Ok(Self(Filled::fill(bytes, pages)?))
+        Ok(Self(Filled::fill(bytes, kind)?))
     }
 
     /// Advises the kernel about a part of the memory; the advice must not discard it.
@@ -59,7 +73,7 @@ mod tests {
 
     #[test]
     fn its_last_byte_can_be_read() {
-        match Memory::fill(8 << 20, false) {
+        match Memory::fill(8 << 20, Pages::Small) {
             Ok(memory) => memory.look_at((8 << 20) - 1),
             Err(reason) => println!("skipped: {reason}"),
         }

@@ -17,7 +17,7 @@ use super::kind::Kind;
 use crate::task::child::{Child, clone3, close, fork};
 
 /// The system call.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Unshare,
     Setns,
@@ -35,6 +35,8 @@ impl Call {
 /// A call that can be repeated with the same arguments.
 pub(super) struct Trial {
     kind: Kind,
+    /// That of the kind.
+    flag: c_int,
     /// Whether the child first enters a user namespace.
     pub(super) is_within_user: bool,
     /// For setns: the process whose namespace is entered.
@@ -75,7 +77,7 @@ impl Trial {
     /// Tries it once.
     pub(super) fn possible(kind: Kind, call: Call, clock: &Clock) -> Result<Self, Failure> {
         match Self::tried(kind, call, false, clock) {
-            Err(Failure::Unsupported(_)) if kind.name != "user" => {
+            Err(Failure::Unsupported(_)) if kind != Kind::User => {
                 Self::tried(kind, call, true, clock)
             }
             other => other,
@@ -98,6 +100,7 @@ impl Trial {
         };
         Ok(Self {
             kind,
+            flag: kind.flag(),
             is_within_user,
             holder,
             answers,
@@ -142,7 +145,7 @@ impl Trial {
                 empty = empty.min(clock.stop().ticks.wrapping_sub(start));
             }
             let start = clock.start();
-            error = self.call(self.kind.flag);
+            error = self.call(self.flag);
             let spent = clock.stop().ticks.wrapping_sub(start);
             ns = clock.to_ns(spent) - clock.to_ns(empty);
             let after = self.kind.own();
@@ -164,7 +167,7 @@ impl Trial {
             // SAFETY: see above.
             None => unsafe { syscall1(Sysno::UNSHARE, flag as usize) },
             Some(holder) => {
-                let file = match flag == self.kind.flag {
+                let file = match flag == self.flag {
                     true => &holder.wanted,
                     false => &holder.user,
                 };
@@ -190,8 +193,8 @@ impl Holder {
     fn new(kind: Kind, is_within_user: bool) -> Result<Self, Failure> {
         let (end, life) = pipe().map_err(|cause| Failure::of("make a pipe", cause))?;
         let flags = match is_within_user {
-            true => kind.flag | libc::CLONE_NEWUSER,
-            false => kind.flag,
+            true => kind.flag() | libc::CLONE_NEWUSER,
+            false => kind.flag(),
         };
         let process = clone3(flags as u64, || {
             // The pipe ends with this process's parent, the only one that then holds the other end.
@@ -208,7 +211,7 @@ impl Holder {
             let path = format!("{folder}/ns/{kind}");
             File::open(&path).map_err(|cause| Failure::Unsupported(format!("open {path}: {cause}")))
         };
-        let (wanted, user) = (open(kind.name)?, open("user")?);
+        let (wanted, user) = (open(kind.name())?, open(Kind::User.name())?);
         let number = wanted
             .metadata()
             .map_err(|cause| Failure::of("look at a namespace", cause))?

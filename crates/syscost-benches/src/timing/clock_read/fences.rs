@@ -5,7 +5,8 @@ use std::hint::black_box;
 use syscost_harness::prelude::*;
 use syscost_sys::arch;
 
-use super::Source;
+use super::source::Kind;
+use super::{Named, Source};
 
 /// Readings that are timed together, since a counter may advance in steps as long as a reading.
 const TOGETHER: u32 = 64;
@@ -17,13 +18,12 @@ const MAX_BARE: f64 = 1.1;
 /// hypervisor may execute both.
 const NO_SLOWER: &str = "fences take no time here, so that a fenced reading looks like a bare one";
 
-/// Claims that a reading by `source` takes longer than a bare one if the row says that it is
+/// Claims that a reading by `source` takes longer than a bare one if its name says that it is
 /// fenced, and otherwise no longer.
-pub(super) fn claim(b: &mut Bencher, source: Source) {
-    let is_bare = match b.case().get("source") {
-        "tsc" => true,
-        "tsc_fenced" | "rdtscp" => false,
-        _ => return,
+pub(super) fn claim(b: &mut Bencher, named: Named, source: Source) {
+    let is_fenced = match named.kind() {
+        Kind::Counter { is_fenced } => is_fenced,
+        Kind::Clock(_) | Kind::TimeOfDay => return,
     };
     let [own, bare] = match source {
         Source::Tsc => beside_bare(arch::cycle_counter_unfenced),
@@ -35,10 +35,10 @@ pub(super) fn claim(b: &mut Bencher, source: Source) {
     };
     let (what, seen) = ("its time over that of a bare reading", own / bare);
     let clock = "fenced readings of the counter";
-    match is_bare {
-        true => b.claim_within(what, Bound::AtMost(MAX_BARE), seen, clock),
-        false if seen > MAX_BARE => b.claim_within(what, Bound::AtLeast(MAX_BARE), seen, clock),
-        false => b.claim_unverified(
+    match is_fenced {
+        false => b.claim_within(what, Bound::AtMost(MAX_BARE), seen, clock),
+        true if seen > MAX_BARE => b.claim_within(what, Bound::AtLeast(MAX_BARE), seen, clock),
+        true => b.claim_unverified(
             what,
             Bound::AtLeast(MAX_BARE).fact(),
             seen,

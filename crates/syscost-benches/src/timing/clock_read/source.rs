@@ -1,4 +1,4 @@
-//! The clocks a program can read, by the names of their cases.
+//! The clocks a program can read, by their names in rows.
 #![allow(unsafe_code)] // the C library's calls have no safe form, and they are what programs make
 
 use std::io;
@@ -24,25 +24,80 @@ pub(in crate::timing) enum Source {
     Seconds,
 }
 
-/// The names of all sources.
-pub(super) const NAMES: &[&str] = &[
-    "tsc",
-    "tsc_fenced",
-    "rdtscp",
-    "realtime",
-    "realtime_coarse",
-    "realtime_alarm",
-    "monotonic",
-    "monotonic_coarse",
-    "monotonic_raw",
-    "boottime",
-    "boottime_alarm",
-    "tai",
-    "process_cputime",
-    "thread_cputime",
-    "gettimeofday",
-    "time",
-];
+/// What a name promises of a clock.
+pub(super) enum Kind {
+    /// The processor's counter.
+    Counter { is_fenced: bool },
+    /// That of clock_gettime(2) with this number.
+    Clock(libc::clockid_t),
+    /// The time of day, by another call.
+    TimeOfDay,
+}
+
+/// The name of a clock in rows: that of clock_gettime(2) for its clocks.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::timing) enum Named {
+    Tsc,
+    TscFenced,
+    Rdtscp,
+    Realtime,
+    RealtimeCoarse,
+    RealtimeAlarm,
+    Monotonic,
+    MonotonicCoarse,
+    MonotonicRaw,
+    Boottime,
+    BoottimeAlarm,
+    Tai,
+    ProcessCputime,
+    ThreadCputime,
+    Gettimeofday,
+    Time,
+}
+
+impl Named {
+    /// The clock to be read.
+    pub(in crate::timing) fn source(self) -> Source {
+        match self {
+            Self::Tsc => Source::Tsc,
+            Self::TscFenced => Source::TscFenced,
+            Self::Rdtscp => Source::Rdtscp,
+            Self::Realtime => Source::Clock(libc::CLOCK_REALTIME),
+            Self::RealtimeCoarse => Source::Clock(libc::CLOCK_REALTIME_COARSE),
+            Self::RealtimeAlarm => Source::Clock(libc::CLOCK_REALTIME_ALARM),
+            Self::Monotonic => Source::Clock(libc::CLOCK_MONOTONIC),
+            Self::MonotonicCoarse => Source::Clock(libc::CLOCK_MONOTONIC_COARSE),
+            Self::MonotonicRaw => Source::Clock(libc::CLOCK_MONOTONIC_RAW),
+            Self::Boottime => Source::Clock(libc::CLOCK_BOOTTIME),
+            Self::BoottimeAlarm => Source::Clock(libc::CLOCK_BOOTTIME_ALARM),
+            Self::Tai => Source::Clock(libc::CLOCK_TAI),
+            Self::ProcessCputime => Source::Clock(libc::CLOCK_PROCESS_CPUTIME_ID),
+            Self::ThreadCputime => Source::Clock(libc::CLOCK_THREAD_CPUTIME_ID),
+            Self::Gettimeofday => Source::TimeOfDay,
+            Self::Time => Source::Seconds,
+        }
+    }
+
+    /// What it is, stated here separately from [`Named::source`]: the readings are compared with it.
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::Tsc => Kind::Counter { is_fenced: false },
+            Self::TscFenced | Self::Rdtscp => Kind::Counter { is_fenced: true },
+            Self::Realtime => Kind::Clock(libc::CLOCK_REALTIME),
+            Self::RealtimeCoarse => Kind::Clock(libc::CLOCK_REALTIME_COARSE),
+            Self::RealtimeAlarm => Kind::Clock(libc::CLOCK_REALTIME_ALARM),
+            Self::Monotonic => Kind::Clock(libc::CLOCK_MONOTONIC),
+            Self::MonotonicCoarse => Kind::Clock(libc::CLOCK_MONOTONIC_COARSE),
+            Self::MonotonicRaw => Kind::Clock(libc::CLOCK_MONOTONIC_RAW),
+            Self::Boottime => Kind::Clock(libc::CLOCK_BOOTTIME),
+            Self::BoottimeAlarm => Kind::Clock(libc::CLOCK_BOOTTIME_ALARM),
+            Self::Tai => Kind::Clock(libc::CLOCK_TAI),
+            Self::ProcessCputime => Kind::Clock(libc::CLOCK_PROCESS_CPUTIME_ID),
+            Self::ThreadCputime => Kind::Clock(libc::CLOCK_THREAD_CPUTIME_ID),
+            Self::Gettimeofday | Self::Time => Kind::TimeOfDay,
+        }
+    }
+}
 
 /// The rate of the processor's counter, in ticks per ns.
 pub(crate) fn counter_ticks_per_ns(run_clock: &Clock) -> f64 {
@@ -56,48 +111,7 @@ pub(crate) fn counter_ticks_per_ns(run_clock: &Clock) -> f64 {
     clock::ticks_per_ns(&first, &Bracket::take(counter))
 }
 
-/// The number of the clock with this name in clock_gettime(2).
-fn clock_named(name: &str) -> Option<libc::clockid_t> {
-    Some(match name {
-        "realtime" => libc::CLOCK_REALTIME,
-        "realtime_coarse" => libc::CLOCK_REALTIME_COARSE,
-        "realtime_alarm" => libc::CLOCK_REALTIME_ALARM,
-        "monotonic" => libc::CLOCK_MONOTONIC,
-        "monotonic_coarse" => libc::CLOCK_MONOTONIC_COARSE,
-        "monotonic_raw" => libc::CLOCK_MONOTONIC_RAW,
-        "boottime" => libc::CLOCK_BOOTTIME,
-        "boottime_alarm" => libc::CLOCK_BOOTTIME_ALARM,
-        "tai" => libc::CLOCK_TAI,
-        "process_cputime" => libc::CLOCK_PROCESS_CPUTIME_ID,
-        "thread_cputime" => libc::CLOCK_THREAD_CPUTIME_ID,
-        _ => return None,
-    })
-}
-
 impl Source {
-    /// The source of a case's parameter `source`.
-    pub(in crate::timing) fn of(case: &Case) -> Result<Self, Unsupported> {
-        Ok(match case.get("source") {
-            "tsc" => Self::Tsc,
-            "tsc_fenced" => Self::TscFenced,
-            "rdtscp" => Self::Rdtscp,
-            "realtime" => Self::Clock(libc::CLOCK_REALTIME),
-            "realtime_coarse" => Self::Clock(libc::CLOCK_REALTIME_COARSE),
-            "realtime_alarm" => Self::Clock(libc::CLOCK_REALTIME_ALARM),
-            "monotonic" => Self::Clock(libc::CLOCK_MONOTONIC),
-            "monotonic_coarse" => Self::Clock(libc::CLOCK_MONOTONIC_COARSE),
-            "monotonic_raw" => Self::Clock(libc::CLOCK_MONOTONIC_RAW),
-            "boottime" => Self::Clock(libc::CLOCK_BOOTTIME),
-            "boottime_alarm" => Self::Clock(libc::CLOCK_BOOTTIME_ALARM),
-            "tai" => Self::Clock(libc::CLOCK_TAI),
-            "process_cputime" => Self::Clock(libc::CLOCK_PROCESS_CPUTIME_ID),
-            "thread_cputime" => Self::Clock(libc::CLOCK_THREAD_CPUTIME_ID),
-            "gettimeofday" => Self::TimeOfDay,
-            "time" => Self::Seconds,
-            other => return Err(Unsupported::new(format!("there is no clock `{other}`"))),
-        })
-    }
-
     /// Whether this machine has the clock.
     pub(in crate::timing) fn support(self) -> Result<(), Unsupported> {
         match self {
@@ -151,11 +165,15 @@ impl Source {
     }
 
     /// Claims that it is a clock at all: that it advances as the run's own clock does.
-    pub(in crate::timing) fn claim_it_keeps_time(self, b: &mut Bencher) -> Result<(), Failure> {
+    pub(in crate::timing) fn claim_it_keeps_time(
+        self,
+        b: &mut Bencher,
+        named: Named,
+    ) -> Result<(), Failure> {
         if self == Self::Seconds {
             return claim_its_second(b);
         }
-        self.claim_it_is_named(b)?;
+        self.claim_it_is_named(b, named)?;
         let ratio = self.time_over_elapsed(b.clock())?;
         let holds = (0.95..=1.05).contains(&ratio);
         b.claim(
@@ -170,10 +188,9 @@ impl Source {
 
     /// Claims that it is the clock of the row's name: its readings lie between two of that clock. Nearly
     /// all, since the clock may be set meanwhile. A coarse clock is behind the fine one.
-    fn claim_it_is_named(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn claim_it_is_named(self, b: &mut Bencher, named: Named) -> Result<(), Failure> {
         const READINGS: u64 = 100;
-        let named = b.case().find("source").and_then(clock_named);
-        let (Some(named), Self::Clock(_)) = (named, self) else {
+        let (Kind::Clock(named), Self::Clock(_)) = (named.kind(), self) else {
             return Ok(());
         };
         let failed = |cause| Failure::of("reading the clock", cause);
@@ -299,16 +316,10 @@ mod tests {
 
     #[test]
     fn every_name_is_a_clock_of_its_own() {
-        let sources: Vec<Source> = NAMES
-            .iter()
-            .map(|name| {
-                Source::of(&Case::new([("source", *name)])).expect("a listed name is known")
-            })
-            .collect();
+        let sources = Named::ALL.map(Named::source);
         for (index, source) in sources.iter().enumerate() {
             assert!(!sources[..index].contains(source), "{source:?} twice");
         }
-        assert!(Source::of(&Case::new([("source", "sundial")])).is_err());
     }
 
     #[test]

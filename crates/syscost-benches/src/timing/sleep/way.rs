@@ -14,6 +14,16 @@ use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall6;
 
 /// What ends the sleep.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Via {
+    ClockNanosleep,
+    Timerfd,
+    Select,
+    Poll,
+    Epoll,
+}
+
+/// It, with the descriptor that it takes.
 pub(super) enum Way {
     Nanosleep,
     Timerfd(OwnedFd),
@@ -23,19 +33,17 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) fn open(case: &Case) -> Result<Self, Failure> {
-        let name = case.get("via");
-        let failed = |cause: Errno| Failure::of(name, cause);
+    pub(super) fn open(via: Via) -> Result<Self, Failure> {
+        let failed = |cause: Errno| Failure::of(via.name(), cause);
         let monotonic = TimerfdClockId::Monotonic;
-        Ok(match name {
-            "timerfd" => {
+        Ok(match via {
+            Via::ClockNanosleep => Self::Nanosleep,
+            Via::Timerfd => {
                 Self::Timerfd(timerfd_create(monotonic, TimerfdFlags::CLOEXEC).map_err(failed)?)
             }
-            "select" => Self::Select,
-            "poll" => Self::Poll,
-            "epoll" => Self::Epoll(epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?),
-            "clock_nanosleep" => Self::Nanosleep,
-            _ => return Err(case.unknown("via")),
+            Via::Select => Self::Select,
+            Via::Poll => Self::Poll,
+            Via::Epoll => Self::Epoll(epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?),
         })
     }
 
@@ -128,14 +136,14 @@ mod tests {
             tv_sec: 0,
             tv_nsec: 2_000_000,
         };
-        for name in ["clock_nanosleep", "timerfd", "select", "poll", "epoll"] {
-            let mut way = Way::open(&Case::new([("via", name)])).unwrap();
+        for via in Via::ALL {
+            let mut way = Way::open(via).unwrap();
             let start = Instant::now();
             match way.sleep(&length) {
-                Err(Errno::NOSYS) => println!("skipped: this kernel has no {name}"),
+                Err(Errno::NOSYS) => println!("skipped: this kernel has no {via:?}"),
                 result => {
                     result.unwrap();
-                    assert!(start.elapsed() >= Duration::from_millis(2), "{name}");
+                    assert!(start.elapsed() >= Duration::from_millis(2), "{via:?}");
                 }
             }
         }
