@@ -1,97 +1,149 @@
 //! How far two figures are from each other, in words.
 
 use super::figure::JudgedFigure;
-use super::printed::{Scale, number};
+use super::printed::{Scale, least_digit};
 use super::view::View;
 use crate::Unit;
 
-/// Figures agree whose ratio is this near to one, whichever of their likely values are taken.
-const AGREE: f64 = 0.10;
+/// Figures less than this apart do not differ, whatever their intervals; and only figures whose
+/// ratio is known to this agree.
+const NEAR: f64 = 0.05;
 
-/// Below this share of the other figure, one that may be zero or less is as good as nothing.
-const TINY: f64 = 0.1;
+/// What binary fractions leave of a decimal one.
+const ROUNDING: f64 = 1e-9;
+
+/// How many times a figure is another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Times {
+    value: f64,
+    /// The least and the most that it may be.
+    low: f64,
+    high: f64,
+}
+
+impl Times {
+    /// How far it is from one, as a share.
+    fn apart(self) -> f64 {
+        self.value.max(1.0 / self.value) - 1.0
+    }
+
+    /// How far the ends are from it, as a share.
+    fn known(self) -> f64 {
+        (self.high / self.value).max(self.value / self.low) - 1.0
+    }
+
+    /// How far the ends are from it.
+    pub(super) fn off(self) -> f64 {
+        (self.high - self.value).max(self.value - self.low)
+    }
+
+    fn is_not_one(self) -> bool {
+        self.low > 1.0 + ROUNDING || self.high < 1.0 - ROUNDING
+    }
+
+    fn inverse(self) -> Self {
+        Times {
+            value: 1.0 / self.value,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+        }
+    }
+
+    /// Without its unit: `1.8`.
+    fn number(self) -> String {
+        let (factor, symbol) = (1.0, "");
+        Scale { factor, symbol }.show_to(self.value, least_digit(self.off()))
+    }
+
+    /// `2 % apart, known to ±8 %`.
+    fn nearness(self) -> String {
+        let known = match self.known() {
+            // Both are bounds, so rounded up.
+            share if share < 1.0 => format!("±{:.0} %", (100.0 * share - 1e-6).ceil()),
+            share => format!("a factor of {:.0}", (1.0 + share - 1e-6).ceil()),
+        };
+        format!("{:.0} % apart, known to {known}", 100.0 * self.apart())
+    }
+}
 
 /// How a figure relates to another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Relation {
-    /// Their ratio is within this of one.
-    Agrees(f64),
-    /// The ratio may be one, and may be something else.
-    CannotTell,
-    /// This many times the other one.
-    Differs(f64),
+    /// They are near each other, and that is known.
+    Agrees(Times),
+    /// They may be the same, and may not.
+    CannotTell(Times),
+    /// They are not the same.
+    Differs(Times),
     /// One of them may be nothing, or is no cost.
     NoRatio,
-}
-
-/// The range that contains most of a figure.
-fn middle(view: &View) -> (f64, f64) {
-    view.middle.unwrap_or((view.value, view.value))
-}
-
-/// Whether a figure cannot be told apart from zero, so that no ratio to it is meaningful: most of it
-/// lies on both sides of zero.
-pub(super) fn may_be_nothing(view: &View) -> bool {
-    let (low, high) = middle(view);
-    view.value <= 0.0 || low <= 0.0 && high >= 0.0
-}
-
-/// Whether that is so, or a figure is tiny compared with another one and some of it is zero or less.
-fn is_near_zero(view: &View, other: &View) -> bool {
-    let is_tiny = view.value.abs() < TINY * other.value.abs();
-    may_be_nothing(view) || is_tiny && view.low.is_some_and(|low| low <= 0.0)
+    /// One of them is a single result, or of too few processes for an interval.
+    TooFew,
 }
 
 pub(super) fn relation(one: &View, other: &View) -> Relation {
-    if may_be_nothing(one) || may_be_nothing(other) {
+    if one.may_be_nothing() || other.may_be_nothing() {
         return Relation::NoRatio;
     }
-    let ((low, high), (other_low, other_high)) = (middle(one), middle(other));
-    let (low, high) = (low / other_high, high / other_low);
-    match (low - 1.0).abs().max((high - 1.0).abs()) {
-        apart if apart <= AGREE => Relation::Agrees(apart),
-        _ if low <= 1.0 && high >= 1.0 => Relation::CannotTell,
-        _ => Relation::Differs(one.value / other.value),
+    let (Some((low, high)), Some((other_low, other_high))) = (one.interval(), other.interval())
+    else {
+        return Relation::TooFew;
+    };
+    let times = Times {
+        value: one.value / other.value,
+        low: low / other_high,
+        high: high / other_low,
+    };
+    let is_near = times.apart() < NEAR;
+    if times.is_not_one() && !is_near {
+        Relation::Differs(times)
+    } else if is_near && times.known() <= NEAR {
+        Relation::Agrees(times)
+    } else {
+        Relation::CannotTell(times)
     }
 }
 
 /// That a figure may be nothing.
 fn near_zero(view: &View, scale: Scale) -> String {
-    let ends = view.low.zip(view.high).filter(|(low, high)| low < high);
-    let ends = ends.map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {})", scale.show(low), scale.show(high))
-    });
-    let what = match view.value < 0.0 && view.high.is_some_and(|high| high < 0.0) {
-        true => "less than nothing, which no cost is",
-        false => "not to be told apart from zero",
+    let what = match view.interval() {
+        Some((_, high)) if high < 0.0 => "less than nothing, which no cost is",
+        Some(_) | None => "not to be told apart from zero",
     };
-    format!(
-        "{}{ends}, {what}, so there is no ratio",
-        scale.show(view.value)
-    )
+    format!("{}, {what}, so there is no ratio", view.shown(scale))
+}
+
+/// What is more and what is less of something in this unit.
+fn directions(unit: Unit) -> (&'static str, &'static str) {
+    match unit {
+        Unit::Nanoseconds => ("longer than", "shorter than"),
+        Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => {
+            ("faster than", "slower than")
+        }
+        Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => {
+            ("larger than", "smaller than")
+        }
+    }
 }
 
 /// How the figure here relates to the published ones, machine by machine; `None` if none of these
-/// is a number. `whose` begins the sentence.
+/// is a number. `whose` begins the sentence; figures are of this unit and shown at this scale, or in
+/// cycles at the other if nothing else is published.
 pub(super) fn with_published(
     whose: &str,
     here: &View,
     published: &[JudgedFigure],
-    (unit, scale): (Unit, Scale),
+    (unit, scale, cycles): (Unit, Scale, Scale),
 ) -> Option<String> {
     let is_in_cycles = published.iter().all(|figure| figure.value.is_none());
     let (here, scale) = match is_in_cycles {
-        true => (here.in_cycles()?, Scale::CYCLES),
+        true => (here.in_cycles()?, cycles),
         false => (here.clone(), scale),
     };
-    let (more, less) = match unit {
-        Unit::Nanoseconds => ("slow", "fast"),
-        Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => ("fast", "slow"),
-        Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => {
-            ("large", "small")
-        }
-    };
-    let mut phrases = Vec::new();
+    let (more, less) = directions(unit);
+    // What is said of several machines is said once.
+    let mut all: [(&str, Vec<String>); 4] =
+        [more, less, "close to", "not to be told apart from"].map(|words| (words, Vec::new()));
     for figure in published {
         let (value, printed) = match is_in_cycles {
             true => (figure.cycles, &figure.cycles_printed),
@@ -103,67 +155,57 @@ pub(super) fn with_published(
             (Some(_), Some(printed)) => format!("{}'s {printed}", figure.machine),
             (_, _) => figure.machine.clone(),
         };
-        phrases.push(
-            match relation(&here, &View::printed(value, figure.last_digit)) {
-                Relation::Agrees(apart) => format!("within {:.0} % of {which}", percent(apart)),
-                Relation::CannotTell => format!("not to be told apart from {which}"),
-                Relation::Differs(ratio) if ratio > 1.0 => {
-                    format!("{} times as {more} as {which}", number(ratio))
-                }
-                Relation::Differs(ratio) => {
-                    format!("{} times as {less} as {which}", number(1.0 / ratio))
-                }
-                Relation::NoRatio => {
-                    return Some(format!("{whose} {} here.", near_zero(&here, scale)));
-                }
-            },
-        );
+        let (kind, how) = match relation(&here, &View::printed(value, figure.last_digit)) {
+            Relation::Differs(times) if times.value > 1.0 => (0, times.number() + " times"),
+            Relation::Differs(times) => (1, times.inverse().number() + " times"),
+            Relation::Agrees(times) => (2, times.nearness()),
+            Relation::CannotTell(times) => (3, times.nearness()),
+            Relation::NoRatio => return Some(format!("{whose} {}.", near_zero(&here, scale))),
+            Relation::TooFew => {
+                let shown = here.shown(scale);
+                return Some(format!("{whose} {shown}, one result, too few to compare."));
+            }
+        };
+        all[kind].1.push(format!("{which} ({how})"));
     }
-    let shown = scale.show(here.value);
-    (!phrases.is_empty()).then(|| format!("{whose} {shown} here: {}.", phrases.join(", ")))
-}
-
-/// A share in percent, rounded up: it is a bound.
-fn percent(share: f64) -> f64 {
-    (100.0 * share - 1e-6).ceil().max(1.0)
+    let phrases = all.iter().filter(|(_, machines)| !machines.is_empty());
+    let phrases = phrases.map(|(words, machines)| format!("{words} {}", machines.join(", ")));
+    let phrases: Vec<String> = phrases.collect();
+    let shown = here.shown(scale);
+    (!phrases.is_empty()).then(|| format!("{whose} {shown}: {}.", phrases.join("; ")))
 }
 
 /// syscost's figure.
 pub(super) fn given(ours: &View, scale: Scale) -> String {
-    format!("syscost's method gives {}", scale.show(ours.value))
+    format!("syscost's row gives {}", ours.shown(scale))
 }
 
 /// How syscost's figure relates to the published procedure's, without its full stop.
 pub(super) fn with_method(published: &View, ours: &View, scale: Scale) -> (Relation, String) {
-    let is_near_zero = is_near_zero(published, ours) || is_near_zero(ours, published);
-    let relation = match ours.middle {
-        Some(_) if !is_near_zero => relation(published, ours),
-        // Of too few processes for an interval.
-        Some(_) | None => Relation::NoRatio,
-    };
+    let relation = relation(published, ours);
     let given = given(ours, scale);
     let text = match relation {
-        _ if ours.middle.is_none() => format!("{given}, of too few processes to compare"),
-        Relation::Agrees(apart) => {
-            format!("{given}, which agrees within {:.0} %", percent(apart))
+        Relation::Agrees(times) | Relation::CannotTell(times) => {
+            format!("{given}, {}", times.nearness())
         }
-        Relation::CannotTell => format!("{given}, which cannot be told apart from it"),
-        Relation::Differs(ratio) if ratio >= 2.0 => {
-            format!(
-                "{given}; the published way gives {} times as much",
-                number(ratio)
-            )
+        Relation::Differs(times) if times.value >= 2.0 => {
+            let times = times.number();
+            format!("{given}; the published way gives {times} times as much")
         }
-        Relation::Differs(ratio) if ratio <= 0.5 => {
-            format!("{given}, {} times as much", number(1.0 / ratio))
+        Relation::Differs(times) if times.value <= 0.5 => {
+            format!("{given}, {} times as much", times.inverse().number())
         }
-        Relation::Differs(ratio) => {
-            let more = 1.0 / ratio - 1.0;
+        Relation::Differs(times) => {
+            let more = 1.0 / times.value - 1.0;
             let word = if more > 0.0 { "more" } else { "less" };
             format!("{given}, {:.0} % {word}", 100.0 * more.abs())
         }
-        Relation::NoRatio if may_be_nothing(ours) => {
-            format!("syscost's method gives {}", near_zero(ours, scale))
+        Relation::TooFew if ours.interval().is_none() => {
+            format!("{given}, of too few processes to compare")
+        }
+        Relation::TooFew => format!("{given}; one result is too few to compare"),
+        Relation::NoRatio if ours.may_be_nothing() => {
+            format!("syscost's row gives {}", near_zero(ours, scale))
         }
         Relation::NoRatio => format!(
             "the published way gives {}; {given}",
@@ -187,22 +229,53 @@ mod tests {
         with_method(&published, &ours, NS).1
     }
 
+    /// Results that were rounded to tenths and are all the same.
+    fn tenths(value: f64) -> View {
+        let step = 0.1;
+        View { step, ..view(value, 0.0) }
+    }
+
+    fn kind(published: View, ours: View) -> &'static str {
+        match relation(&published, &ours) {
+            Relation::Agrees(_) => "agree",
+            Relation::CannotTell(_) => "cannot be told apart",
+            Relation::Differs(_) => "differ",
+            Relation::NoRatio => "no ratio",
+            Relation::TooFew => "too few",
+        }
+    }
+
     #[test]
-    fn agreeing_and_not_to_be_told_apart_are_different() {
+    fn figures_agree_only_if_they_are_near_and_known_to_be() {
         let ours = || view(10.0, 0.1);
+        assert_eq!(kind(view(10.2, 0.1), ours()), "agree");
         assert_eq!(
-            relation(&view(10.4, 0.1), &ours()),
-            Relation::Agrees(10.5 / 9.9 - 1.0)
+            method(view(10.2, 0.1), ours()),
+            "syscost's row gives 10.0 ns, 2 % apart, known to ±3 %"
         );
-        assert_eq!(relation(&view(20.0, 15.0), &ours()), Relation::CannotTell);
-        assert_eq!(relation(&view(12.0, 0.1), &ours()), Relation::Differs(1.2));
-        // Equal by chance: most of the results are elsewhere.
-        assert_eq!(relation(&view(10.0, 6.0), &ours()), Relation::CannotTell);
-        assert_eq!(
-            method(view(10.4, 0.1), ours()),
-            "syscost's method gives 10.0 ns, which agrees within 7 %"
-        );
-        assert!(method(view(20.0, 15.0), ours()).ends_with("cannot be told apart from it"));
+        // Equal, but by chance.
+        assert_eq!(kind(view(10.0, 0.8), ours()), "cannot be told apart");
+        let apart = "syscost's row gives 10.0 ns, 0 % apart, known to ±10 %";
+        assert_eq!(method(view(10.0, 0.8), ours()), apart);
+        assert_eq!(kind(view(20.0, 15.0), ours()), "cannot be told apart");
+    }
+
+    #[test]
+    fn figures_differ_only_if_they_are_apart_and_their_intervals_as_well() {
+        let ours = || view(10.0, 0.1);
+        // 4 % apart, and nothing between them.
+        assert_eq!(kind(view(10.4, 0.1), ours()), "agree");
+        assert_eq!(kind(view(10.6, 0.1), ours()), "differ");
+        assert_eq!(kind(view(10.6, 0.6), ours()), "cannot be told apart");
+    }
+
+    #[test]
+    fn what_was_rounded_is_known_to_half_a_digit() {
+        for published in [0.6, 0.7, 0.8] {
+            let published = View::printed(published, 0.1);
+            assert_eq!(kind(tenths(0.7), published), "cannot be told apart");
+        }
+        assert_eq!(kind(tenths(0.7), View::printed(0.9, 0.1)), "differ");
     }
 
     #[test]
@@ -210,11 +283,11 @@ mod tests {
         for (published, expected) in [
             (
                 31.0,
-                "syscost's method gives 10.0 ns; the published way gives 3.10 times as much",
+                "syscost's row gives 10.0 ns; the published way gives 3.10 times as much",
             ),
-            (8.0, "syscost's method gives 10.0 ns, 25 % more"),
-            (12.5, "syscost's method gives 10.0 ns, 20 % less"),
-            (0.02, "syscost's method gives 10.0 ns, 500 times as much"),
+            (8.0, "syscost's row gives 10.0 ns, 25 % more"),
+            (12.5, "syscost's row gives 10.0 ns, 20 % less"),
+            (0.02, "syscost's row gives 10.0 ns, 500 times as much"),
         ] {
             assert_eq!(
                 method(view(published, 0.01 * published), view(10.0, 0.1)),
@@ -222,28 +295,34 @@ mod tests {
             );
         }
         let mut alone = view(10.0, 0.1);
-        alone.middle = None;
-        assert!(method(view(31.0, 0.1), alone).ends_with("of too few processes to compare"));
+        alone.low = None;
+        let few = method(view(31.0, 0.1), alone.clone());
+        assert!(few.ends_with("of too few processes to compare"));
+        let one = method(alone, view(31.0, 0.1));
+        assert!(one.ends_with("one result is too few to compare"));
+    }
+
+    #[test]
+    fn a_ratio_has_no_more_digits_than_its_figures_support() {
+        let times = method(view(31.0, 9.0), view(10.0, 0.1));
+        assert!(times.ends_with("3.1 times as much"), "{times}");
     }
 
     #[test]
     fn no_ratio_is_given_to_what_may_be_nothing() {
         let ours = || view(10.0, 0.1);
         let around = method(view(0.002, 0.1), ours());
-        let said = "the published way gives 0.00200 ns (-0.0980 ns to 0.102 ns), not to be told apart from zero, so there is no ratio; syscost's method gives 10.0 ns";
+        let said = "the published way gives 0.00 ns, not to be told apart from zero, so there is no ratio; syscost's row gives 10.0 ns";
         assert_eq!(around, said);
-        // Its middle half is above zero, but it is tiny, and some results were negative.
-        let mut tiny = view(0.0024, 0.001);
-        tiny.low = Some(-3.0);
-        assert!(method(tiny, ours()).contains("not to be told apart from zero"));
         assert!(method(view(-3.5, 0.1), ours()).contains("less than nothing"));
+        // The same rule for each of the two: what lies above zero has a ratio, however small it is.
+        assert_eq!(kind(view(0.0024, 0.001), ours()), "differ");
         let may_be_nothing = method(view(50.0, 1.0), view(1.0, 2.0));
-        assert!(may_be_nothing.starts_with("syscost's method gives 1.00 ns (-1.00 ns to 3.00 ns)"));
+        assert!(may_be_nothing.starts_with("syscost's row gives 1.0 ns, not to be told apart"));
     }
 
-    #[test]
-    fn each_published_machine_is_compared_in_its_direction() {
-        let figure = |machine: &str, value: Option<f64>, cycles: Option<f64>| JudgedFigure {
+    fn figure(machine: &str, value: Option<f64>, cycles: Option<f64>) -> JudgedFigure {
+        JudgedFigure {
             machine: machine.to_owned(),
             value,
             value_printed: value.map(|value| format!("{value} ns")),
@@ -255,24 +334,30 @@ mod tests {
             place: String::new(),
             doubts: Vec::new(),
             last_digit: 0.0,
-        };
+        }
+    }
+
+    #[test]
+    fn each_published_machine_is_compared_in_its_direction() {
         let said = |here: View, published: &[JudgedFigure], unit| {
-            with_published("It gives", &here, published, (unit, NS))
+            let ticks = Scale::cycles(crate::study::Cycles::Tsc);
+            with_published("It gives", &here, published, (unit, NS, ticks))
         };
-        let three = [
+        let four = [
             figure("old", Some(80.0), None),
             figure("new", Some(4.0), None),
+            figure("newer", Some(2.0), None),
             figure("same", Some(10.2), None),
         ];
-        let nanoseconds = said(view(10.0, 0.1), &three, Unit::Nanoseconds);
+        let nanoseconds = said(view(10.0, 0.1), &four, Unit::Nanoseconds);
         assert_eq!(
             nanoseconds.as_deref(),
             Some(
-                "It gives 10.0 ns here: 8 times as fast as old, 2.50 times as slow as new, within 3 % of same."
+                "It gives 10.0 ns: longer than new (2.50 times), newer (5.00 times); shorter than old (8.00 times); close to same (2 % apart, known to ±2 %)."
             )
         );
-        let rate = said(view(10.0, 0.1), &three[..1], Unit::BytesPerSecond);
-        assert!(rate.is_some_and(|rate| rate.contains("8 times as slow as old")));
+        let rate = said(view(10.0, 0.1), &four[..1], Unit::BytesPerSecond);
+        assert!(rate.is_some_and(|rate| rate.contains("slower than old (8.00 times)")));
         // Two figures of one machine are told apart.
         let twice = [
             figure("old", Some(5.0), None),
@@ -280,15 +365,15 @@ mod tests {
         ];
         let twice = said(view(10.0, 0.1), &twice, Unit::Nanoseconds).expect("a sentence");
         assert!(
-            twice.contains("slow as old's 5 ns, 2 times as fast as old's 20 ns"),
+            twice.contains("than old's 5 ns (2.00 times); shorter than old's 20 ns"),
             "{twice}"
         );
         let mut here = view(10.0, 0.1);
         here.cycles = Some(30.0);
-        let in_cycles = said(here, &[figure("pc", None, Some(15.0))], Unit::Nanoseconds);
+        let in_ticks = said(here, &[figure("pc", None, Some(15.0))], Unit::Nanoseconds);
         assert_eq!(
-            in_cycles.as_deref(),
-            Some("It gives 30.0 cycles here: 2 times as slow as pc.")
+            in_ticks.as_deref(),
+            Some("It gives 30.0 ticks: longer than pc (2.00 times).")
         );
         let words = said(
             view(10.0, 0.1),
