@@ -232,7 +232,10 @@ mod tests {
     /// Results that were rounded to tenths and are all the same.
     fn tenths(value: f64) -> View {
         let step = 0.1;
-        View { step, ..view(value, 0.0) }
+        View {
+            step,
+            ..view(value, 0.0)
+        }
     }
 
     fn kind(published: View, ours: View) -> &'static str {

@@ -156,8 +156,15 @@ fn between(
         let title = &quantity.title;
         return missing(format!("{title} cannot be told apart from zero"));
     }
-    match above.1.zip(below.1).map(|(one, other)| (relation(one, other), one.value / other.value)) {
-        Some((Relation::Agrees(times) | Relation::CannotTell(times) | Relation::Differs(times), ratio)) => {
+    match above
+        .1
+        .zip(below.1)
+        .map(|(one, other)| (relation(one, other), one.value / other.value))
+    {
+        Some((
+            Relation::Agrees(times) | Relation::CannotTell(times) | Relation::Differs(times),
+            ratio,
+        )) => {
             let least = least_digit(times.off());
             Between::Ratio { ratio, least }
         }

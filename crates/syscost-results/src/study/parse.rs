@@ -203,15 +203,11 @@ fn wrong_with_quantity(
 }
 
 /// Why this is none of a quantity's reasons, and the field to point at.
-fn wrong_with_reason(
-    reason: &Reason,
-    all: &[Reason],
-) -> Option<(&'static str, &'static str)> {
+fn wrong_with_reason(reason: &Reason, all: &[Reason]) -> Option<(&'static str, &'static str)> {
     let is_bounded = |one: &Reason| one.at_least.is_some() || one.at_most.is_some();
     let is_amount = |one: &Reason| !is_bounded(one) && one.says.is_none();
-    let is_opposite = |one: &&Reason| {
-        is_amount(one) && one.counted == reason.counted && one.acts != reason.acts
-    };
+    let is_opposite =
+        |one: &&Reason| is_amount(one) && one.counted == reason.counted && one.acts != reason.acts;
     match &reason.says {
         Some(_) if is_bounded(reason) => Some(("says", "it is given instead of bounds")),
         Some(_) => None,

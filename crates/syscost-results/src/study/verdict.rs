@@ -176,7 +176,9 @@ fn of_claims<'q>(
     let judged: Vec<(Claimed, &Claim)> = judged.collect();
     let first = |wanted| {
         let mut judged = judged.iter();
-        judged.find(|(held, _)| *held == wanted).map(|(_, claim)| *claim)
+        judged
+            .find(|(held, _)| *held == wanted)
+            .map(|(_, claim)| *claim)
     };
     if let Some(claim) = first(Claimed::Broken) {
         let is_more_than_all = count_of(row, &claim.counted).is_some_and(|count| count > ALL);
@@ -225,9 +227,7 @@ impl Reason {
         let is_amount = self.at_least.is_none() && self.at_most.is_none();
         match (is_amount, self.up_to) {
             (true, _) => explains(amount, difference),
-            (false, true) => {
-                is_within(count, self.at_least, self.at_most) && amount >= difference
-            }
+            (false, true) => is_within(count, self.at_least, self.at_most) && amount >= difference,
             (false, false) => is_within(count, self.at_least, self.at_most),
         }
     }
@@ -250,7 +250,9 @@ fn tail(row: &Measurement, here: f64, more: f64) -> Option<String> {
 /// The first reason that explains it: one of the study, or one that the row's own facts tell.
 fn why(reasons: &[Reason], row: Option<&Measurement>, here: f64, more: f64) -> Option<String> {
     let row = row?;
-    let shown = reasons.iter().find(|reason| reason.is_shown(row, here, more));
+    let shown = reasons
+        .iter()
+        .find(|reason| reason.is_shown(row, here, more));
     let shown = shown.map(|reason| filled(&reason.text, &reason.counted, row));
     shown.or_else(|| tail(row, here, more))
 }
@@ -298,9 +300,7 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
                     given(ours, facts.scale) + named
                 }
                 // The sentence before has said that there is no ratio.
-                Relation::NoRatio if is_beside && here.may_be_nothing() => {
-                    given(ours, facts.scale)
-                }
+                Relation::NoRatio if is_beside && here.may_be_nothing() => given(ours, facts.scale),
                 Relation::Differs(_) => {
                     let more = here.value - ours.value;
                     let reasons = quantity.reasons.iter();

@@ -68,6 +68,11 @@ impl View {
         Some((self.low? - half, self.high? + half))
     }
 
+    /// Whether its interval is the middle half of the results, which are many, and not their range.
+    pub fn is_middle_half(&self) -> bool {
+        self.from >= ENOUGH
+    }
+
     /// Whether it is no cost, or cannot be told apart from none.
     pub fn may_be_nothing(&self) -> bool {
         self.value <= 0.0 || self.interval().is_some_and(|(low, _)| low <= 0.0)
@@ -84,9 +89,9 @@ impl View {
     }
 
     fn least_digit(&self) -> f64 {
-        let off = self.interval().map_or(0.0, |(low, high)| {
-            (high - self.value).max(self.value - low)
-        });
+        let off = self
+            .interval()
+            .map_or(0.0, |(low, high)| (high - self.value).max(self.value - low));
         least_digit(off).max(self.step)
     }
 }

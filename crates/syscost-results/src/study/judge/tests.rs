@@ -105,7 +105,10 @@ fn a_ratio_that_is_missing_says_why() {
     let both = |of: &str, to: &str| {
         let text = STUDY.replace("ours = \"switch.pipe\"", of);
         let text = text.replace("ours = \"syscall.null\"", to);
-        let rows = vec![row("syscall.null", vec![vec![100.0; 2]; 6]), published_row()];
+        let rows = vec![
+            row("syscall.null", vec![vec![100.0; 2]; 6]),
+            published_row(),
+        ];
         let study = Study::parse(&text).expect("it is right");
         let judged = judge(&study, &run("r", rows)).judged_ratios.remove(0);
         let reason = |ratio: Between| match ratio {
@@ -139,7 +142,11 @@ fn without_an_undisturbed_result_all_are_compared() {
     let judged = &judge(&study(), &run("r", vec![disturbed, method])).judged[0];
     assert_eq!(judged.verdict.kind, Kind::CannotTell);
     let said = "but neighbours disturbed every result.";
-    assert!(judged.verdict.text.ends_with(said), "{}", judged.verdict.text);
+    assert!(
+        judged.verdict.text.ends_with(said),
+        "{}",
+        judged.verdict.text
+    );
     assert_eq!(judged.compared().expect("all of them").from, 20);
 }
 

@@ -202,7 +202,10 @@ fn a_neighbours_doing_is_not_blamed_on_the_method() {
         alone.text,
         "syscost's row gives 1000 ns; the published way gives 3.00 times as much: the loop takes 1.50 µs."
     );
-    let all = Disturbed::Most { disturbed: 5, of: 5 };
+    let all = Disturbed::Most {
+        disturbed: 5,
+        of: 5,
+    };
     let disturbed = judged(&quantity, 3000.0, 1000.0, Some(all));
     assert_eq!(
         (disturbed.kind, disturbed.text.as_str()),
@@ -212,7 +215,10 @@ fn a_neighbours_doing_is_not_blamed_on_the_method() {
              neighbours disturbed every result."
         )
     );
-    let most = Disturbed::Most { disturbed: 18, of: 25 };
+    let most = Disturbed::Most {
+        disturbed: 18,
+        of: 25,
+    };
     let most = judged(&quantity, 30.0, 40.0, Some(most)).text;
     assert!(
         most.ends_with("33 % more; why is not known, and neighbours disturbed 18 of 25 results."),
@@ -247,14 +253,21 @@ fn what_a_broken_claim_has_said_is_not_said_again() {
     };
     let quantity = quantity(vec![claim(1.0)], vec![again]);
     let text = judged(&quantity, 4.0, 40.0, None).text;
-    assert!(text.ends_with("gives 40.0 ns, 10.0 times as much."), "{text}");
+    assert!(
+        text.ends_with("gives 40.0 ns, 10.0 times as much."),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_verdict_is_three_short_sentences_at_most() {
     let loops = Reason {
         at_most: Some(0.5),
-        ..reason("rare", Acts::More, "the loop takes {loop_ns} ns, and is timed as well")
+        ..reason(
+            "rare",
+            Acts::More,
+            "the loop takes {loop_ns} ns, and is timed as well",
+        )
     };
     let mut quantity = quantity(vec![claim(0.0)], vec![loops]);
     quantity.title = "A long title".repeat(9);
@@ -277,7 +290,10 @@ fn a_verdict_is_three_short_sentences_at_most() {
         as_published: Some(Ok(&row)),
         ours: None,
         compared: Some(&here),
-        disturbed: Some(Disturbed::Most { disturbed: 18, of: 25 }),
+        disturbed: Some(Disturbed::Most {
+            disturbed: 18,
+            of: 25,
+        }),
         seen: Some(&seen),
         published: &published,
         scale: NS,
