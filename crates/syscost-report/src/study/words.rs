@@ -55,9 +55,9 @@ pub(crate) fn counter(ghz: f64) -> String {
     )
 }
 
-/// What the figures with this name are, for a reader who sees them for the first time.
-pub(crate) const CORE_OURS: &str = "core ours: results during which nothing else used the CPU's core, neither a task of this \
-     system nor another virtual machine; if there are ten or more of them they are compared, otherwise all results are";
+/// What the figures and the share with this name are, for a reader who sees them for the first time.
+pub(crate) const CORE_OURS: &str = "core ours: nothing else used the CPU's core, neither a task of this system nor another virtual \
+     machine; ten or more such results are compared alone, fewer together with all others";
 
 /// A doubt and the quantities whose rows show it.
 pub(crate) fn doubt(doubt: &Doubt) -> String {

@@ -2,12 +2,11 @@
 
 use serde::Serialize;
 
-use super::comparison::{Relation, relation};
 use super::figure::{JudgedFigure, figures, published_ratios};
-use super::printed::{Scale, least_digit};
+use super::printed::Scale;
 use super::verdict::{Disturbed, Facts, Sentence, verdict};
 use super::view::{self, ENOUGH, Seen, View};
-use super::{Cycles, Quantity, Ratio, Study};
+use super::{Cycles, Quantity, Ratio, Study, comparison};
 use crate::{Evidence, Flag, Measurement, Run};
 
 /// Prefix of the detail with the standard deviation of a procedure's trials; the unit follows.
@@ -135,41 +134,29 @@ fn between(
     row: fn(&Quantity) -> Option<&String>,
 ) -> Between {
     let of = |id: &str| {
-        let quantity = study.quantity(id)?;
-        let judged = judged.iter().find(|one| one.id == id)?;
-        Some((quantity, figure(judged), row(quantity)))
-    };
-    let missing = |reason: String| Between::Missing { reason };
-    // Both are quantities of the study, which parsing has ensured.
-    let (Some(above), Some(below)) = (of(&ratio.of), of(&ratio.to)) else {
-        return missing("not part of the study".to_owned());
-    };
-    let two = [above, below];
-    if let Some((quantity, ..)) = two.iter().find(|(_, view, _)| view.is_none()) {
-        return missing(format!("no figure of {}", quantity.title));
-    }
-    if above.2 == below.2 {
-        return missing("both are the same row".to_owned());
-    }
-    let nothing = |view: Option<&View>| view.is_some_and(View::may_be_nothing);
-    if let Some((quantity, ..)) = two.iter().find(|(_, view, _)| nothing(*view)) {
+        let quantity = study.quantity(id).ok_or("not part of the study")?;
+        let view = judged.iter().find(|one| one.id == id).and_then(figure);
         let title = &quantity.title;
-        return missing(format!("{title} cannot be told apart from zero"));
-    }
-    match above
-        .1
-        .zip(below.1)
-        .map(|(one, other)| (relation(one, other), one.value / other.value))
-    {
-        Some((
-            Relation::Agrees(times) | Relation::CannotTell(times) | Relation::Differs(times),
-            ratio,
-        )) => {
-            let least = least_digit(times.off());
+        match view {
+            None => Err(format!("no figure of {title}")),
+            Some(view) if view.is_less_than_nothing() => {
+                Err(format!("{title} is less than nothing"))
+            }
+            Some(view) if view.may_be_nothing() => {
+                Err(format!("{title} cannot be told apart from zero"))
+            }
+            Some(view) => Ok((view, row(quantity))),
+        }
+    };
+    match (of(&ratio.of), of(&ratio.to)) {
+        (Err(reason), _) | (_, Err(reason)) => Between::Missing { reason },
+        (Ok((_, one)), Ok((_, other))) if one == other => Between::Missing {
+            reason: "both are the same row".to_owned(),
+        },
+        (Ok((one, _)), Ok((other, _))) => {
+            let (ratio, least) = comparison::ratio(one, other);
             Between::Ratio { ratio, least }
         }
-        Some((Relation::NoRatio | Relation::TooFew, ratio)) => Between::Ratio { ratio, least: 0.0 },
-        None => missing("no figures".to_owned()),
     }
 }
 

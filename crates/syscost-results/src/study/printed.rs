@@ -97,6 +97,14 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
+/// A share in percent: no count supports more than two digits of it.
+pub(super) fn share(percent: f64) -> String {
+    match percent == percent.trunc() {
+        true => format!("{percent:.0}"),
+        false => digits(percent, 10f64.powf(percent.abs().log10().floor() - 1.0)),
+    }
+}
+
 /// A number with three significant digits, none worth less than this.
 fn digits(value: f64, least: f64) -> String {
     let magnitude = value.abs();
@@ -113,9 +121,15 @@ fn digits(value: f64, least: f64) -> String {
         false => third,
     };
     let one = 10f64.powi(last);
-    match last > 0 {
+    let shown = match last > 0 {
         true => format!("{:.0}", (value / one).round() * one),
         false => format!("{value:.*}", last.unsigned_abs() as usize),
+    };
+    // What rounds to zero has no sign.
+    let is_zero = !shown.contains(|digit: char| ('1'..='9').contains(&digit));
+    match is_zero {
+        true => shown.trim_start_matches('-').to_owned(),
+        false => shown,
     }
 }
 
@@ -293,6 +307,8 @@ mod tests {
         let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
         assert_eq!(shown, ["0", "2.71", "27.1", "271", "2710", "0.00271"]);
         assert_eq!(number(10_000.0), "10000");
+        let shares = [48.73, 5.714, 0.0873, 100.0, 0.0].map(share);
+        assert_eq!(shares, ["49", "5.7", "0.087", "100", "0"]);
         let scale = Scale::reached(Unit::Nanoseconds, 119_691.0);
         assert_eq!(
             (scale.show(119_691.0), scale.show(-5.0)),
@@ -311,5 +327,6 @@ mod tests {
         // ±12 leaves tens and units, ±35 tens alone.
         assert_eq!([12.0, 35.0, 0.0].map(least_digit), [1.0, 10.0, 0.0]);
         assert_eq!(ns.show_to(-0.0254, least_digit(0.1)), "-0.03 ns");
+        assert_eq!(ns.show_to(-0.0254, 0.1), "0.0 ns");
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::comparison::{Relation, given, with_method, with_published};
 use super::figure::JudgedFigure;
-use super::printed::{Scale, number};
+use super::printed::{Scale, number, share as percent};
 use super::view::{Seen, View};
 use super::{Acts, Claim, Quantity, Reason};
 use crate::{Fact, Measurement, Unit};
@@ -138,7 +138,7 @@ fn filled(sentence: &str, name: &str, row: &Measurement) -> String {
             // What is more than all is no part of it.
             Some(Fact::Number(share)) if name.ends_with(SHARE) => match share > ALL {
                 true => format!("more than {ALL}"),
-                false => number(share),
+                false => percent(share),
             },
             Some(Fact::Number(few)) if few != 0.0 && few.abs() < FEW => "almost no".to_owned(),
             Some(Fact::Number(count)) => number(count),

@@ -73,6 +73,11 @@ impl View {
         self.from >= ENOUGH
     }
 
+    /// Whether it is surely below zero, which no cost is.
+    pub(super) fn is_less_than_nothing(&self) -> bool {
+        self.interval().is_some_and(|(_, high)| high < 0.0)
+    }
+
     /// Whether it is no cost, or cannot be told apart from none.
     pub fn may_be_nothing(&self) -> bool {
         self.value <= 0.0 || self.interval().is_some_and(|(low, _)| low <= 0.0)
