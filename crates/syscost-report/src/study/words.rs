@@ -50,9 +50,7 @@ pub(crate) fn machine(machine: &StudyMachine) -> String {
 
 /// What a cycle means here, for a study that uses the time-stamp counter.
 pub(crate) fn counter(ghz: f64) -> String {
-    format!(
-        "ticks: of the time-stamp counter, {ghz:.3} GHz here; the published cycles are such ticks as well"
-    )
+    format!("here, cycles are ticks of the time-stamp counter, {ghz:.3} GHz, and called so")
 }
 
 /// What the figures and the share with this name are, for a reader who sees them for the first time.
@@ -210,16 +208,10 @@ pub(crate) fn here_lines(judged: &JudgedQuantity) -> Vec<String> {
 
 /// The verdict on one of several machines, in a few words.
 pub(crate) fn short(judged: &JudgedQuantity) -> String {
-    let both = judged.compared().zip(judged.by_method());
     let words = judged.verdict.kind.words();
-    match (judged.verdict.kind, both) {
-        (Kind::Differs | Kind::NotWhatItSays, Some((here, ours)))
-            if !here.may_be_nothing() && !ours.may_be_nothing() =>
-        {
-            format!(
-                "{words}, {} times syscost's",
-                ratio(here.value / ours.value)
-            )
+    match (judged.verdict.kind, judged.by_ours()) {
+        (Kind::Differs | Kind::NotWhatItSays, Some(times)) => {
+            format!("{words}, {} times syscost's", between(&times))
         }
         (Kind::NotCompared, _) => {
             let seen = [&judged.as_published, &judged.ours].into_iter().flatten();

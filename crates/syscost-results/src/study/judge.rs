@@ -275,6 +275,14 @@ impl JudgedQuantity {
         undisturbed.is_some_and(|view| view.from >= ENOUGH)
     }
 
+    /// How many times the compared figure is syscost's; `None` if either is missing or may be nothing.
+    pub fn by_ours(&self) -> Option<Between> {
+        let (here, ours) = self.compared().zip(self.by_method())?;
+        let (ratio, least) = comparison::ratio(here, ours);
+        let is_any = here.may_be_nothing() || ours.may_be_nothing();
+        (!is_any).then_some(Between::Ratio { ratio, least })
+    }
+
     /// syscost's figure.
     pub fn by_method(&self) -> Option<&View> {
         self.ours.as_ref()?.figure()
