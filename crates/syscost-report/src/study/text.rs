@@ -240,7 +240,7 @@ fn of(
         Kind::CannotTell | Kind::NotCompared => anstyle::Style::new(),
     };
     let text = format!("{}: {}", judged.verdict.kind.words(), judged.verdict.text);
-    page.paragraph(4, style, &text);
+    page.paragraph(4, style, &text.replace(" %", &crate::wrap::together(" %")));
     if options.verbose {
         let all = [
             ("as published", &judged.evidence),
