@@ -257,7 +257,7 @@ mod tests {
             "<th scope=\"col\">old</th>",
             "<th scope=\"col\">alpha</th>",
             "<th scope=\"col\">beta</th>",
-            "<td data-head=\"beta\"><span class=\"figure\">1.50 ns</span>",
+            "<td data-head=\"beta\"><span class=\"figure\">1.6 ns</span>",
             "the verdicts in full",
             "logarithmic axis",
         ] {

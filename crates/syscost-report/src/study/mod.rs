@@ -20,8 +20,8 @@ pub(crate) use charts::{Drawn, Picture, pictures};
 pub(crate) use lab_report::{facts, title};
 pub(crate) use repeated::{QuantityBy, ratio_rows};
 pub(crate) use words::{
-    ViewOf, counter, cycles, doubt, here_lines, machine, not_here, note, notes, published_lines,
-    ratios, short, value, views,
+    CORE_OURS, ViewOf, counter, cycles, cycles_here, doubt, here_lines, machine, not_here, note,
+    notes, published_lines, ratios, row, short, value, views,
 };
 
 pub use csv::csv;
