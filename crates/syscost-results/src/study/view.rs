@@ -51,6 +51,11 @@ impl View {
         }
     }
 
+    /// Whether it cannot be told apart from zero.
+    pub fn may_be_nothing(&self) -> bool {
+        super::comparison::may_be_nothing(self)
+    }
+
     /// The figure in cycles, if they are known.
     pub fn in_cycles(&self) -> Option<Self> {
         Some(self.times(self.cycles.filter(|_| self.value != 0.0)? / self.value))
