@@ -87,7 +87,12 @@ impl Frame<'_> {
     pub(super) fn canvas(&self, height: f64) -> (canvas::Canvas, f64) {
         // The source is set in smaller type than the names.
         let max_chars = 1.2 * (self.width() - 40.0) / canvas::width_of("x");
-        let source = wrapped(&self.labels.source, max_chars as usize);
+        let source: Vec<String> = self
+            .labels
+            .source
+            .split('\n')
+            .flat_map(|line| wrapped(line, max_chars as usize))
+            .collect();
         let (top, bottom) = match self.theme.is_file() {
             false => (4.0, 4.0),
             true => (46.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
@@ -153,7 +158,10 @@ impl Frame<'_> {
             .map(|(y, _)| ((left, *y), (right, *y)))
             .collect();
         canvas.lines(&lines, "grid");
-        self.axis_title(canvas, &caption::axis_name(caption::axis_title(self.unit), scale));
+        self.axis_title(
+            canvas,
+            &caption::axis_name(caption::axis_title(self.unit), scale),
+        );
         for (y, label) in ticks {
             canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
         }

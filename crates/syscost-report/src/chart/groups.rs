@@ -55,7 +55,12 @@ pub(crate) fn draw(
     let scale = Scale::fit(values, Begin::Zero, (left, right));
     frame.horizontal_axis(&mut canvas, &scale, (left, right), (top, top + height));
     let below = ((left + right) / 2.0, top + height + 34.0);
-    canvas.text(below, "tick", Anchor::Middle, &axis_name(&texts.axis, &scale));
+    canvas.text(
+        below,
+        "tick",
+        Anchor::Middle,
+        &axis_name(&texts.axis, &scale),
+    );
     let mut y = top;
     for (heading, bars) in groups {
         y += HEADING;

@@ -26,7 +26,10 @@ pub(super) fn draw(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     let columns = columns(&shown, &scale);
     let highest = columns.iter().copied().max().unwrap_or(1).max(1) as f64;
     let height = |count: u64| (count as f64 / highest * (HEIGHT - 6.0)).max(1.0);
-    canvas.path(&path(&columns, (left, right), top + HEIGHT, height), "bar s0");
+    canvas.path(
+        &path(&columns, (left, right), top + HEIGHT, height),
+        "bar s0",
+    );
     if let Some(note) = note {
         canvas.text((right, top + 10.0), "tick", Anchor::End, &note);
     }
@@ -60,7 +63,10 @@ pub(super) fn all(bins: &[(f64, u64)], frame: &Frame<'_>) -> Markup {
     }
     frame.horizontal_axis(&mut canvas, &scale, (left, right), (top, bottom));
     let height = |count: u64| bottom - up.place(count as f64);
-    canvas.path(&path(&columns, (left, right - 14.0), bottom, height), "bar s0");
+    canvas.path(
+        &path(&columns, (left, right - 14.0), bottom, height),
+        "bar s0",
+    );
     let across = axis_name(axis_title(frame.unit), &scale);
     let below = ((left + right) / 2.0, bottom + 34.0);
     canvas.text(below, "tick", Anchor::Middle, &across);
@@ -122,7 +128,10 @@ mod tests {
         let bins = [(1e3, 98_000), (10e3, 18), (244e3, 1)];
         let labels = Labels::default();
         let svg = histogram_of_all(&bins, Unit::Nanoseconds, &labels, Theme::Page).into_string();
-        assert!(svg.contains("time per operation, logarithmic axis"), "{svg}");
+        assert!(
+            svg.contains("time per operation, logarithmic axis"),
+            "{svg}"
+        );
         assert!(svg.contains("how many, logarithmic axis"), "{svg}");
         let path = svg.split("class=\"bar").next().expect("bars");
         let path = path.rsplit("d=\"").next().expect("a path");
@@ -131,7 +140,10 @@ mod tests {
             height.split('h').next().expect("its height").parse::<f64>()
         });
         let heights: Vec<f64> = heights.map(|height| height.expect("a number")).collect();
-        assert!(heights.len() == 3 && heights.iter().all(|height| *height > 5.0), "{heights:?}");
+        assert!(
+            heights.len() == 3 && heights.iter().all(|height| *height > 5.0),
+            "{heights:?}"
+        );
         let few = [(1.0, 3), (2.0, 4)];
         let svg = histogram_of_all(&few, Unit::Nanoseconds, &labels, Theme::Page).into_string();
         assert!(!svg.contains("logarithmic"), "{svg}");

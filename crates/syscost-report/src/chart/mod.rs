@@ -137,7 +137,8 @@ pub struct Labels {
     pub title: String,
     /// What it shows, in a sentence, for screen readers.
     pub description: String,
-    /// Machine, date and program, shown below a chart that is a file.
+    /// Machine, date and program, shown below a chart that is a file; a line before it may say what
+    /// the marks mean.
     pub source: String,
 }
 

@@ -170,7 +170,9 @@ fn table(repeated: &Repeated, runs: &[&Run], quantities: &[QuantityBy<'_>]) -> M
     };
     let headings = ["quantity"].into_iter().chain(machines.iter().copied());
     let headings = headings.chain(here.iter().copied()).map(str::to_owned);
-    let measured = quantities.iter().filter(|one| study::without(one).is_none());
+    let measured = quantities
+        .iter()
+        .filter(|one| study::without(one).is_none());
     let measured: Vec<&QuantityBy<'_>> = measured.collect();
     if measured.is_empty() {
         return html! {};
@@ -306,7 +308,11 @@ fn ratios(repeated: &Repeated) -> Markup {
         }
     };
     let headings = ["ratio", "by the figures of", "in words"];
-    boxed(("study", "Ratios"), headings.into_iter().map(str::to_owned), &lines)
+    boxed(
+        ("study", "Ratios"),
+        headings.into_iter().map(str::to_owned),
+        &lines,
+    )
 }
 
 /// A chart with its title, and a note on what it cannot show.
@@ -369,7 +375,11 @@ mod tests {
             "old: An old machine, 2 GHz",
             "time by the stated clock",
             "none: not part of this run",
-            "ticks of the time-stamp counter",
+            "ticks of a time-stamp counter",
+            "8.05 ticks",
+            "<a href=\"#study-hand-made-getpid\">getpid()</a>",
+            "<span class=\"tag bad\">not what it says</span>",
+            "<code>study.hand_made.getpid</code>",
             "(see: getpid)",
             "runs 39, 40, 44",
             "✓ 1 of 1 claims",

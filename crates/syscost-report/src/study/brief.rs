@@ -63,7 +63,11 @@ pub(crate) fn without(one: &QuantityBy<'_>) -> Option<String> {
     }
     let seen = [&first.as_published, &first.ours].into_iter().flatten();
     let reason = seen.filter_map(Seen::reason).next();
-    Some(reason.unwrap_or("neither published nor repeated").to_owned())
+    Some(
+        reason
+            .unwrap_or("neither published nor repeated")
+            .to_owned(),
+    )
 }
 
 /// The procedure's figure that is compared, or syscost's where the procedure is not repeated.
@@ -88,7 +92,11 @@ fn brief<'s>(one: &QuantityBy<'s>) -> Brief<'s> {
 /// The only one, or the least and the largest of several.
 fn ends<T: Clone>(mut all: Vec<(f64, T)>) -> Vec<T> {
     all.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let mut ends: Vec<T> = all.first().map(|(_, text)| text.clone()).into_iter().collect();
+    let mut ends: Vec<T> = all
+        .first()
+        .map(|(_, text)| text.clone())
+        .into_iter()
+        .collect();
     if let [first, .., last] = &all[..]
         && first.0 < last.0
     {
@@ -154,7 +162,10 @@ pub(crate) struct Alike<'s> {
 }
 
 /// The verdicts of a run, by its place, each said once.
-pub(crate) fn alike<'s>(quantities: &[QuantityBy<'s>], run: usize) -> Vec<Alike<'s>> {
+pub(crate) fn alike<'q, 's: 'q>(
+    quantities: impl Iterator<Item = &'q QuantityBy<'s>>,
+    run: usize,
+) -> Vec<Alike<'s>> {
     let mut all: Vec<Alike<'_>> = Vec::new();
     for one in quantities {
         let (_, judged) = one.by[run];
@@ -199,7 +210,10 @@ mod tests {
         let mut study = hand_made();
         let mut remote = study.quantities[0].clone();
         remote.published.clear();
-        for (id, row) in [("near", "net.x{path=remote}"), ("far", "net.y{path=remote}")] {
+        for (id, row) in [
+            ("near", "net.x{path=remote}"),
+            ("far", "net.y{path=remote}"),
+        ] {
             remote.id = id.to_owned();
             remote.title = id.to_owned();
             remote.as_published = None;
@@ -213,7 +227,10 @@ mod tests {
         let [(reason, titles)] = &missing[..] else {
             panic!("one reason: {missing:?}");
         };
-        assert!(reason.contains("--peer") && titles[..] == ["near", "far"], "{missing:?}");
+        assert!(
+            reason.contains("--peer") && titles[..] == ["near", "far"],
+            "{missing:?}"
+        );
     }
 
     #[test]
@@ -222,7 +239,11 @@ mod tests {
         let (lines, _) = briefs(&repeated.quantities());
         let texts = lines.iter().map(|line| {
             let here = &line.by[0];
-            (line.published.as_str(), here.figure.as_str(), here.ratio.as_str())
+            (
+                line.published.as_str(),
+                here.figure.as_str(),
+                here.ratio.as_str(),
+            )
         });
         let texts: Vec<_> = texts.collect();
         assert_eq!(texts[0].0, "25.00 ns");
@@ -245,12 +266,19 @@ mod tests {
         }
         let mut repeated = Repeated::new(&study, &[&run()]);
         let judged = &mut repeated.by[0].1.judged;
-        for (one, text) in judged.iter_mut().zip(["It is 2 ns less.", "It is 3.5 µs less.", "More."]) {
+        for (one, text) in
+            judged
+                .iter_mut()
+                .zip(["It is 2 ns less.", "It is 3.5 µs less.", "More."])
+        {
             one.verdict.text = text.to_owned();
         }
         let quantities = repeated.quantities();
-        let all = alike(&quantities, 0);
+        let all = alike(quantities.iter(), 0);
         assert_eq!(all.len(), 2);
-        assert_eq!((&all[0].same[..], &all[0].likewise[..]), (&["getpid()"][..], &["second"][..]));
+        assert_eq!(
+            (&all[0].same[..], &all[0].likewise[..]),
+            (&["getpid()"][..], &["second"][..])
+        );
     }
 }

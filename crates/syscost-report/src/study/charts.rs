@@ -146,11 +146,18 @@ fn is_empty(drawn: &Drawn<'_>) -> bool {
 fn names(repeated: &Repeated) -> Vec<String> {
     let here: Vec<&str> = match repeated.only() {
         Some(_) => vec![HERE, METHOD],
-        None => repeated.by.iter().map(|(label, _)| label.as_str()).collect(),
+        None => repeated
+            .by
+            .iter()
+            .map(|(label, _)| label.as_str())
+            .collect(),
     };
     let machines = repeated.study.machines.iter();
     let machines = machines.map(|machine| machine.id.as_str());
-    here.into_iter().chain(machines).map(str::to_owned).collect()
+    here.into_iter()
+        .chain(machines)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What a figure's interval is.
@@ -335,7 +342,8 @@ fn curve(quantities: &[QuantityBy<'_>]) -> Option<(Chart, Option<String>)> {
     }
     lines.retain(|line| line.points.len() > 1);
     for line in &mut lines {
-        line.points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        line.points
+            .sort_by(|(one, _), (other, _)| one.total_cmp(other));
     }
     let chart = Chart::Curve {
         parameter: parameter.to_owned(),

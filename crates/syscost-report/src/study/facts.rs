@@ -57,12 +57,16 @@ fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
 
 fn processor(run: &Run) -> String {
     let machine = &run.machine;
-    let cpus: Vec<String> = run.config.cpus.iter().map(u32::to_string).collect();
+    let mut cpus = run.config.cpus.clone();
+    cpus.sort_unstable();
+    let cpus: Vec<String> = cpus.iter().map(|cpu| format!("CPU {cpu}")).collect();
     joined([
         Some(machine.cpu_model.clone()),
         machine.cpu_signature.clone(),
         Some(sentence::count(machine.cpus_online as usize, "CPU")),
-        machine.cores.map(|cores| sentence::count(cores as usize, "core")),
+        machine
+            .cores
+            .map(|cores| sentence::count(cores as usize, "core")),
         (!cpus.is_empty()).then(|| format!("measured on {}", cpus.join(" and "))),
     ])
 }
@@ -93,7 +97,10 @@ fn caches(run: &Run) -> String {
         let all: Vec<String> = caches.iter().map(one).collect();
         format!("L{} {}", caches[0].level, all.join(", "))
     };
-    let levels = run.machine.caches.chunk_by(|one, other| one.level == other.level);
+    let levels = run
+        .machine
+        .caches
+        .chunk_by(|one, other| one.level == other.level);
     let levels: Vec<String> = levels.map(of_level).collect();
     levels.join("; ")
 }
@@ -172,7 +179,10 @@ fn programs(studies: &[Repeated], run: &Run) -> String {
 fn made(row: &Measurement) -> Option<&str> {
     let by = ["program compiled by", "program"];
     let mut evidence = row.evidence.iter();
-    match &evidence.find(|one| by.contains(&one.claim.as_str()))?.observed {
+    match &evidence
+        .find(|one| by.contains(&one.claim.as_str()))?
+        .observed
+    {
         Some(Fact::Text(text)) => Some(text),
         Some(Fact::Number(_)) | None => None,
     }
@@ -213,7 +223,7 @@ fn method_row<'r>(one: &QuantityBy<'_>, run: &'r Run) -> Option<&'r Measurement>
 
 /// The row of syscost's method: its factor, name, and flags.
 pub(crate) struct Method<'r> {
-    /// `1/2 of `; empty if the row's figure is taken as it is.
+    /// `half of `; empty if the row's figure is taken as it is.
     pub(crate) factor: String,
     pub(crate) name: &'r str,
     pub(crate) flags: Vec<&'static str>,
@@ -221,10 +231,14 @@ pub(crate) struct Method<'r> {
 
 pub(crate) fn method<'r>(one: &QuantityBy<'_>, run: &'r Run) -> Option<Method<'r>> {
     let row = method_row(one, run)?;
-    let factor = one.quantity.ours_scale.filter(|factor| *factor != 1.0);
+    let factor = match one.quantity.ours_scale {
+        None | Some(1.0) => String::new(),
+        Some(0.5) => "half of ".to_owned(),
+        Some(factor) => format!("{factor} times "),
+    };
     let flags = row.flags.iter().map(|flag| sentence::flag(*flag).0);
     Some(Method {
-        factor: factor.map_or_else(String::new, |factor| format!("{factor} of ")),
+        factor,
         name: &row.name,
         flags: flags.collect(),
     })

@@ -35,7 +35,9 @@ pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
     let figure = pictures.map(|(index, picture)| {
         let labels = Labels {
             title: picture.title.clone(),
-            source: format!("{} {source}", picture.below()).trim_start().to_owned(),
+            source: format!("{}\n{source}", picture.below())
+                .trim_start()
+                .to_owned(),
             ..Labels::default()
         };
         let svg = picture.svg(&labels, Theme::Light);

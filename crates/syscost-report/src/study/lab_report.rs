@@ -2,14 +2,14 @@
 //! conclusion.
 
 use syscost_results::Run;
-use syscost_results::study::{JudgedQuantity, View};
+use syscost_results::study::{JudgedQuantity, Kind, View};
 
 use super::brief::{Brief, Here, alike, briefs, without};
 use super::facts::{cycle, cycles_here, facts, flags, method};
 use super::figures::Figure;
 use super::markdown::cell;
 use super::repeated::{QuantityBy, Repeated, labels, ratio_rows};
-use super::{ViewOf, note};
+use crate::sentence::{self, Mark};
 use crate::units;
 
 /// A line to fill in.
@@ -85,13 +85,17 @@ fn summary(studies: &[Repeated], runs: &[&Run]) -> String {
     for (name, meaning) in flags(studies, runs) {
         out += &format!("- flag *{name}*: {meaning}\n");
     }
-    out
+    out + "- *results*: beneath a figure here stand the range of the results and their number, of \
+           all; beneath syscost's its 95 % confidence interval, its row and the row's flags. Verdicts \
+           are told where methods differ or a name is wrong; `syscost study report` tells all.\n"
 }
 
 /// The headings of what runs say in a summary.
 pub(crate) fn headings(runs: &[&Run]) -> Vec<String> {
     match runs {
-        [_] => ["here", "here / published", "verdict"].map(str::to_owned).to_vec(),
+        [_] => ["here", "here / published", "verdict"]
+            .map(str::to_owned)
+            .to_vec(),
         _ => labels(runs),
     }
 }
@@ -106,7 +110,11 @@ fn brief(line: &Brief<'_>) -> String {
         all => all.iter().map(Here::in_short).collect(),
     };
     let cells = [line.title.to_owned(), line.published.clone()];
-    let cells: Vec<String> = cells.into_iter().chain(here).map(|text| cell(&text)).collect();
+    let cells: Vec<String> = cells
+        .into_iter()
+        .chain(here)
+        .map(|text| cell(&text))
+        .collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
@@ -139,12 +147,12 @@ fn of(repeated: &Repeated, runs: &[&Run], figures: &[(String, Figure)]) -> Strin
         out += "\n";
     }
     out += &format!(
-        "\n`syscost study show {0}` prints the text's figures with their places and where it \
-         misleads; `syscost study show {0} --source` prints the programs.\n",
+        "\n`syscost study show {0} --source` prints the programs, and `syscost study show {0}` where \
+         the text prints its figures, where it misleads, and what cannot be repeated here.\n",
         study.id
     );
     let quantities = repeated.quantities();
-    out += &procedures(repeated, &quantities);
+    out += &procedures(&quantities);
     out += "\n### Results\n";
     if let [run] = runs {
         out += &cycles_here(repeated, run).map_or_else(String::new, |text| format!("\n{text}\n"));
@@ -174,7 +182,7 @@ fn of(repeated: &Repeated, runs: &[&Run], figures: &[(String, Figure)]) -> Strin
 }
 
 /// What was measured; a procedure that several quantities share is said once.
-fn procedures(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> String {
+fn procedures(quantities: &[QuantityBy<'_>]) -> String {
     let mut out = "\n### What was measured\n".to_owned();
     let measured = quantities.iter().filter(|one| without(one).is_none());
     let measured: Vec<&QuantityBy<'_>> = measured.collect();
@@ -186,9 +194,6 @@ fn procedures(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> String {
             few => few.iter().map(title).collect(),
         };
         out += &format!("\n- {}: {}", titles.join(" "), chunk[0].quantity.procedure);
-    }
-    for one in &repeated.study.not_here {
-        out += &format!("\n- not repeated here: {}", super::not_here(one));
     }
     out + "\n"
 }
@@ -227,8 +232,8 @@ fn results(repeated: &Repeated, runs: &[&Run], quantities: &[QuantityBy<'_>]) ->
     out + &verdicts(repeated, quantities)
 }
 
-/// What follows from the figures of a table, and what is doubtful about them; what holds of several
-/// quantities is said once.
+/// What follows from the figures of a table, where that is more than the table says; what holds of
+/// several quantities is said once.
 fn verdicts(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> String {
     let mut out = String::new();
     for (run, (label, _)) in repeated.by.iter().enumerate() {
@@ -236,7 +241,8 @@ fn verdicts(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> String {
             1 => String::new(),
             _ => format!(", {label}"),
         };
-        for one in alike(quantities, run) {
+        let told = quantities.iter().filter(|one| is_told(one.by[run].1));
+        for one in alike(told, run) {
             let titles = one.same.join("; ");
             let kind = one.kind.words();
             out += &format!("\n- **{titles}**{whose} ({kind}): {}", one.text);
@@ -246,16 +252,17 @@ fn verdicts(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> String {
             }
         }
     }
-    for one in quantities {
-        let (_, first) = one.by[0];
-        for figure in &first.published {
-            let (title, machine) = (&one.quantity.title, &figure.machine);
-            for doubt in &figure.doubts {
-                out += &format!("\n- doubtful: {title}, {machine}: {doubt}");
-            }
-        }
-    }
     out + "\n"
+}
+
+/// Whether there is more to say of a verdict than its kind: not that methods agree or may agree, nor
+/// that there is no figure.
+fn is_told(judged: &JudgedQuantity) -> bool {
+    match judged.verdict.kind {
+        Kind::Differs | Kind::NotWhatItSays => true,
+        Kind::NotCompared => judged.compared().is_some(),
+        Kind::Agrees | Kind::CannotTell => false,
+    }
 }
 
 /// Whether the text prints a quantity in cycles.
@@ -286,10 +293,30 @@ fn of_procedure(judged: &JudgedQuantity, cycle: Option<&str>) -> String {
     };
     let all = all.and_then(|seen| seen.figure());
     let of = all.filter(|all| all.from != figure.from);
-    let of = of.map_or_else(String::new, |all| format!(" of {}, undisturbed", all.from));
+    let of = of.map_or_else(String::new, |all| format!(" of {}", all.from));
     let value = judged.scale.show(figure.value);
-    let note = note(judged, ViewOf::Undisturbed, figure);
-    format!("{value}{}<br>{note}{of}", in_cycles(figure, cycle))
+    let range = range(judged, figure).map_or_else(String::new, |range| format!("{range}; "));
+    let cycles = in_cycles(figure, cycle);
+    format!("{value}{cycles}<br>{range}{}{of}", figure.from)
+}
+
+/// By its longer side, unless it is wide.
+fn interval(judged: &JudgedQuantity, figure: &View) -> Option<String> {
+    let (low, high) = figure.low.zip(figure.high)?;
+    let half = (high - figure.value).max(figure.value - low) / figure.value;
+    match low > 0.0 && high <= 2.0 * low {
+        true => Some(format!("±{}", sentence::share(100.0 * half))),
+        false => range(judged, figure),
+    }
+}
+
+fn range(judged: &JudgedQuantity, figure: &View) -> Option<String> {
+    let (low, high) = figure
+        .low
+        .zip(figure.high)
+        .filter(|(low, high)| low < high)?;
+    let [low, high] = [low, high].map(|end| judged.scale.show(end));
+    Some(format!("{low} to {high}"))
 }
 
 /// syscost's figure, its row and what is to be known of it.
@@ -300,14 +327,20 @@ fn of_method(one: &QuantityBy<'_>, run: &Run, cycle: Option<&str>) -> String {
         return reason.map_or_else(String::new, |reason| format!("none: {reason}"));
     };
     let value = judged.scale.show(figure.value);
-    let note = note(judged, ViewOf::Ours, figure);
+    let interval = interval(judged, figure).map(|interval| format!("<br>{interval}"));
+    let interval = interval.unwrap_or_default();
+    let mark = match Mark::of(&judged.ours_evidence) {
+        Mark::Confirmed => "",
+        Mark::Unverified => "<br>a claim of it is not confirmed",
+        Mark::Refuted => "<br>a claim of it is refuted",
+    };
     let row = method(one, run).map(|row| {
         let flags = row.flags.iter().map(|flag| format!(" *{flag}*"));
         let flags: String = flags.collect();
         format!("<br>{}`{}`{flags}", row.factor, row.name)
     });
     let row = row.unwrap_or_default();
-    format!("{value}{}<br>{note}{row}", in_cycles(figure, cycle))
+    format!("{value}{}{interval}{mark}{row}", in_cycles(figure, cycle))
 }
 
 fn ratios(repeated: &Repeated) -> String {

@@ -18,8 +18,8 @@ pub(crate) mod tests;
 mod text;
 mod words;
 
-pub(crate) use charts::{Drawn, Picture, pictures};
 pub(crate) use brief::{Brief, briefs, without};
+pub(crate) use charts::{Drawn, Picture, pictures};
 pub(crate) use facts::{cycle, cycles_here, facts, flags, method};
 pub(crate) use lab_report::{CONCLUSION, READING, headings, title};
 pub(crate) use repeated::{QuantityBy, ratio_rows};
