@@ -67,7 +67,7 @@ fn brief(study: &str, line: &Brief<'_>, headings: &[String]) -> Markup {
             @if let [one] = &line.by[..] {
                 td data-head=(headings[0]) { (one.figure) }
                 td data-head=(headings[1]) { (one.ratio) }
-                td { (tag(one.kind)) }
+                td data-head=(headings[2]) { (tag(one.kind)) }
             } @else {
                 @for (one, heading) in line.by.iter().zip(headings) {
                     td data-head=(heading) { (one.figure) @if !one.ratio.is_empty() { ", " (one.ratio) " times published" } " " (tag(one.kind)) }
@@ -95,7 +95,7 @@ fn one(repeated: &Repeated, runs: &[&Run]) -> Markup {
     html! {
         section id={ "study-" (study.id) } aria-labelledby={ "title-study-" (study.id) } {
             h3 id={ "title-study-" (study.id) } { (study.id) ": " (study.title) }
-            p { (study.about) }
+            p { (code(&study.about)) }
             p class="note" { "Source: " (study.source) }
             @if !study.machines.is_empty() {
                 ul class="note" {
@@ -203,8 +203,8 @@ fn line(
     (machines, here): (&[&str], &[&str]),
 ) -> Markup {
     let quantity = one.quantity;
-    let cycle = study::cycle(repeated);
     let (_, first) = one.by[0];
+    let cycle = study::cycle(repeated, first);
     let all = || first.published.iter();
     html! {
         tr {
@@ -278,7 +278,7 @@ fn published(unit: Unit, figure: &JudgedFigure, scale: Scale) -> Markup {
 
 fn cell(
     judged: &JudgedQuantity,
-    (view, cycle): (study::ViewOf, &str),
+    (view, cycle): (study::ViewOf, Option<&str>),
     seen: Option<&Seen>,
 ) -> Markup {
     match seen {
@@ -286,7 +286,7 @@ fn cell(
         Some(Seen::Missing { reason }) => html! { span class="note" { "none: " (reason) } },
         Some(Seen::Figure(figure)) => html! {
             span class="figure" { (judged.scale.show(figure.value)) }
-            @if let Some(cycles) = figure.cycles { br; span class="figure" { (units::cycles(cycles)) " " (cycle) } }
+            @if let Some((cycles, cycle)) = figure.cycles.zip(cycle) { br; span class="figure" { (units::cycles(cycles)) " " (cycle) } }
             br; span class="note" { (study::note(judged, view, figure)) }
         },
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syscost_results::machine::Cache;
 use syscost_results::precision::{self, Precision};
-use syscost_results::study::{Cycles, means};
+use syscost_results::study::{Cycles, JudgedQuantity, means};
 use syscost_results::{Fact, Measurement, Run, Unit};
 
 use super::repeated::{QuantityBy, Repeated, began};
@@ -207,12 +207,15 @@ pub(crate) fn cycles_here(repeated: &Repeated, run: &Run) -> Option<String> {
     }
 }
 
-/// The word for a study's cycles on this machine.
-pub(crate) fn cycle(repeated: &Repeated) -> &'static str {
-    match repeated.study.cycles {
+/// The word for a study's cycles on this machine; `None` where the text prints a quantity in time
+/// alone.
+pub(crate) fn cycle(repeated: &Repeated, judged: &JudgedQuantity) -> Option<&'static str> {
+    let mut published = judged.published.iter();
+    published.find(|figure| figure.cycles_printed.is_some())?;
+    Some(match repeated.study.cycles {
         Cycles::Core => "cycles",
         Cycles::Tsc => "ticks",
-    }
+    })
 }
 
 /// The row of syscost's method in a run.

@@ -220,7 +220,7 @@ fn results(repeated: &Repeated, runs: &[&Run], quantities: &[QuantityBy<'_>]) ->
             .map(|machine| super::published_lines(one, machine).join("<br>"));
         let here: Vec<String> = match (runs, &one.by[..]) {
             ([run], [(_, judged)]) => {
-                let cycle = has_cycles(judged).then(|| cycle(repeated));
+                let cycle = cycle(repeated, judged);
                 vec![of_procedure(judged, cycle), of_method(one, run, cycle)]
             }
             (_, all) => all.iter().map(|(_, judged)| in_short(judged)).collect(),
@@ -263,12 +263,6 @@ fn is_told(judged: &JudgedQuantity) -> bool {
         Kind::NotCompared => judged.compared().is_some(),
         Kind::Agrees | Kind::CannotTell => false,
     }
-}
-
-/// Whether the text prints a quantity in cycles.
-fn has_cycles(judged: &JudgedQuantity) -> bool {
-    let mut published = judged.published.iter();
-    published.any(|figure| figure.cycles_printed.is_some())
 }
 
 /// A figure of one of several machines, and its verdict in a few words.
