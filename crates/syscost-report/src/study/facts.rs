@@ -247,12 +247,14 @@ pub(crate) fn method<'r>(one: &QuantityBy<'_>, run: &'r Run) -> Option<Method<'r
     })
 }
 
-/// The meanings of the flags of syscost's rows in these studies, each once.
+/// The meanings of the flags of syscost's rows in these studies, each once; none if there are several
+/// runs, as a table that has a column for each has no flags.
 pub(crate) fn flags(studies: &[Repeated], runs: &[&Run]) -> Vec<(&'static str, &'static str)> {
+    let [run] = runs else {
+        return Vec::new();
+    };
     let quantities: Vec<QuantityBy<'_>> = studies.iter().flat_map(Repeated::quantities).collect();
-    let rows = runs
-        .iter()
-        .flat_map(|run| quantities.iter().filter_map(|one| method_row(one, run)));
+    let rows = quantities.iter().filter_map(|one| method_row(one, run));
     let mut found: Vec<_> = rows.flat_map(|row| row.flags.iter().copied()).collect();
     found.sort_unstable();
     found.dedup();
@@ -295,7 +297,10 @@ mod tests {
             facts.next().map(|(_, programs)| programs)
         };
         let one = Repeated::new(&hand_made(), &[&run]);
-        assert_eq!(programs(&[one.clone()]).as_deref(), Some("cc 12, -O0"));
+        assert_eq!(
+            programs(std::slice::from_ref(&one)).as_deref(),
+            Some("cc 12, -O0")
+        );
         assert_eq!(programs(&[]), None);
         let mut other = one.clone();
         other.study.id = "other".to_owned();

@@ -85,9 +85,12 @@ fn summary(studies: &[Repeated], runs: &[&Run]) -> String {
     for (name, meaning) in flags(studies, runs) {
         out += &format!("- flag *{name}*: {meaning}\n");
     }
-    out + "- *results*: beneath a figure here stand the range of the results and their number, of \
-           all; beneath syscost's its 95 % confidence interval, its row and the row's flags. Verdicts \
-           are told where methods differ or a name is wrong; `syscost study report` tells all.\n"
+    if runs.len() == 1 {
+        out += "- *results*: beneath a figure here stand the range of the results and their number, of \
+                all; beneath syscost's its 95 % confidence interval, its row and the row's flags\n";
+    }
+    out + "\nVerdicts are told in full where methods differ or a name is wrong; `syscost study report` \
+           tells all.\n"
 }
 
 /// The headings of what runs say in a summary.
