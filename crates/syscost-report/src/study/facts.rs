@@ -263,7 +263,7 @@ pub(crate) fn flags(studies: &[Repeated], runs: &[&Run]) -> Vec<(&'static str, &
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::{Evidence, Verdict};
+    use syscost_results::{Evidence, Flag, Verdict};
 
     use super::*;
     use crate::study::tests::{hand_made, run};
@@ -318,5 +318,25 @@ mod tests {
             [48 << 10, 2 << 20, 300 << 20, 25_325_268_992].map(size),
             ["48 KiB", "2 MiB", "300 MiB", "23.6 GiB"]
         );
+    }
+    #[test]
+    fn the_row_of_syscosts_method_is_named_with_all_of_its_flags() {
+        let mut run = run();
+        let mut study = hand_made();
+        study.quantities[0].ours_scale = Some(0.5);
+        let rows = run.measurements.iter_mut();
+        for row in rows.filter(|row| row.name == "syscall.null{call=getppid}") {
+            row.flags = vec![Flag::NotConverged, Flag::TwoModes];
+        }
+        let repeated = Repeated::new(&study, &[&run]);
+        let one = method(&repeated.quantities()[0], &run).expect("its row");
+        assert_eq!(
+            (one.factor.as_str(), one.name),
+            ("half of ", "syscall.null{call=getppid}")
+        );
+        assert_eq!(one.flags, ["wide", "modes"]);
+        let explained = flags(&[repeated], &[&run]).into_iter();
+        let explained: Vec<&str> = explained.map(|(name, _)| name).collect();
+        assert_eq!(explained, ["wide", "modes"]);
     }
 }
