@@ -326,11 +326,16 @@ fn curve(quantities: &[QuantityBy<'_>]) -> Option<(Chart, Option<String>)> {
                 without.push(format!("{}, {label}", one.quantity.title));
                 continue;
             }
-            let at = match label {
-                METHOD => size_of_method(one, parameter).unwrap_or(*at),
-                _ => *at,
+            let own = match label {
+                METHOD => Some(size_of_method(one, parameter)),
+                _ => None,
             };
-            add(label.to_owned(), at, drawn(view));
+            let (label, at) = match own {
+                None => (label.to_owned(), *at),
+                Some(Some(size)) => (label.to_owned(), size),
+                Some(None) => (format!("{label}, one figure for all"), *at),
+            };
+            add(label, at, drawn(view));
         }
     }
     for (one, at) in at() {

@@ -85,10 +85,6 @@ fn summary(studies: &[Repeated], runs: &[&Run]) -> String {
     for (name, meaning) in flags(studies, runs) {
         out += &format!("- flag *{name}*: {meaning}\n");
     }
-    if runs.len() == 1 {
-        out += "- *results*: beneath a figure here stand the range of the results and their number, of \
-                all; beneath syscost's its 95 % confidence interval, its row and the row's flags\n";
-    }
     out + "\nVerdicts are told in full where methods differ or a name is wrong; `syscost study report` \
            tells all.\n"
 }
@@ -201,12 +197,18 @@ fn procedures(quantities: &[QuantityBy<'_>]) -> String {
     out + "\n"
 }
 
+/// The headings of what one run gives.
+const RESULTS: [&str; 2] = [
+    "here (range; results that count, of all)",
+    "syscost's method (95 % interval; row, flags)",
+];
+
 /// The figures of one of the text's tables, and what follows from them.
 fn results(repeated: &Repeated, runs: &[&Run], quantities: &[QuantityBy<'_>]) -> String {
     let machines = repeated.published_machines(quantities);
     let mut out = format!("\n#### {}\n", quantities[0].quantity.table);
     let here: Vec<String> = match runs {
-        [_] => ["here", "syscost's method"].map(str::to_owned).to_vec(),
+        [_] => RESULTS.map(str::to_owned).to_vec(),
         _ => repeated.by.iter().map(|(label, _)| label.clone()).collect(),
     };
     let headings = machines.iter().map(|one| format!("{one}, published"));

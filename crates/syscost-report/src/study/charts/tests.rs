@@ -99,6 +99,20 @@ fn a_point_of_syscosts_stands_at_the_size_of_its_row_and_once() {
     let quantities = repeated.quantities();
     assert_eq!(size_of_method(&quantities[0], "size"), Some(5_242_880.0));
     assert_eq!(size_of_method(&quantities[0], "order"), None);
+    // A row without such a parameter has the same figure for all.
+    let mut study = study;
+    for quantity in &mut study.quantities {
+        quantity.ours = Some("memory.x".to_owned());
+    }
+    let mut run = run;
+    let last = run.measurements.last_mut().expect("a row");
+    last.name = "memory.x".to_owned();
+    let repeated = Repeated::new(&study, &[&run]);
+    let (chart, _) = curve(&repeated.quantities()).expect("a curve");
+    let Chart::Curve { lines, .. } = chart else {
+        panic!("a curve");
+    };
+    assert_eq!(lines[1].label, "syscost, one figure for all");
 }
 
 #[test]
