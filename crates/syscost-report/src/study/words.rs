@@ -126,6 +126,15 @@ pub(crate) fn cycles_here(judged: &JudgedQuantity, figure: &View) -> String {
     cycles.map_or_else(String::new, |one| one.shown(Scale::cycles(judged.cycles)))
 }
 
+/// The same, where the text prints cycles.
+pub(crate) fn cycles_beside(judged: &JudgedQuantity, figure: &View) -> String {
+    let mut published = judged.published.iter();
+    match published.any(|figure| figure.cycles_printed.is_some()) {
+        true => cycles_here(judged, figure),
+        false => String::new(),
+    }
+}
+
 /// The name of syscost's row and what is to be said about it, if it has a number.
 pub(crate) fn row(judged: &JudgedQuantity) -> Option<String> {
     let flags = judged.ours_flags.iter();
@@ -159,7 +168,7 @@ impl RatioLine<'_> {
 }
 
 /// A ratio, with three digits.
-fn ratio(ratio: f64) -> String {
+pub(super) fn ratio(ratio: f64) -> String {
     NUMBER.show(ratio)
 }
 

@@ -324,7 +324,7 @@ fn a_row_of_another_size_is_named_as_such() {
     ] {
         assert_eq!(
             method(&rows("study.x{size=1M,task=one}", ours)),
-            "syscost's method"
+            "syscost's row"
         );
     }
 }
