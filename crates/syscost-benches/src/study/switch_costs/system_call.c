@@ -44,5 +44,6 @@ int main(int argc, char **argv)
 
     result(with - without, "ns");
     fact("empty_turn", without, "ns");
+    fact("turn_with_call", with, "ns");
     return 0;
 }
