@@ -10,7 +10,7 @@
 //! of any cache that the kernel and the program itself use. Sizes are as exact as the measured
 //! sizes are close to each other: a fifth for first and second caches, a third beyond.
 //! ## Interpretation
-//! `told_bytes` is the size that the system reports. Where both differ by more than half there is a
+//! `told_bytes` is the size that the system reports, `told_times_count` how many times the one found. Where both differ by more than half there is a
 //! `?`: a virtual machine may see the size of a cache that it shares with many others, and behave
 //! as if it had much less. There is a `?`, too, where the system reports nothing, or has only small
 //! pages. `plateau_to_bytes` and `next_plateau_from_bytes` are the sizes between which the step
@@ -64,6 +64,10 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     };
     if let Some(stated) = stated {
         derived.details.insert("told_bytes".to_owned(), stated);
+        let times = stated / end;
+        derived
+            .details
+            .insert("told_times_count".to_owned(), times);
     }
     Ok(derived)
 }
