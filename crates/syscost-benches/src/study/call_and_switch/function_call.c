@@ -10,9 +10,10 @@
 //! it. The time of a single call: the core overlaps it with the loop.
 //! ## Interpretation
 //! Compare with `call.integer`, `call.double`, `call.struct_argument` and `call.struct_return`. Subtracting
-//! the loop removes work that the core did at the same time as the call, so the difference is less than
-//! the call: it may be anything down to zero. `empty_turn_ns` and `turn_with_call_ns` are the medians of what is
-//! subtracted and of what it is subtracted from, `call_adds_ns` is their difference before it is rounded.
+//! the loop removes work that the core did at the same time as the call, so the difference is less than the
+//! call: it may be anything down to zero. `empty_turn_ns` and `turn_with_call_ns` are the medians of what
+//! is subtracted and of what it is subtracted from, `call_adds_ns` is their difference before it is
+//! rounded.
 //! ## Source
 //! The call-and-switch experiment, part 1 (docs/studies/call-and-switch.md).
 #include "runs.h"

@@ -11,8 +11,8 @@
 //! `switches_per_round_trip_count` those are to the other thread that were made in runs that
 //! ended with both on one CPU (`switches_to_partner_per_round_trip_count`); the others are to the idle task.
 //! ## Interpretation
-//! Compare with half of a round trip of `switch.semaphore{between=threads}`: `cpus=free` is placed in the same
-//! way, and half of `cpus=same` is a switch.
+//! Compare with half of a round trip of `switch.semaphore{between=threads}`: `cpus=free` is placed in the
+//! same way, and half of `cpus=same` is a switch.
 //! ## Source
 //! The call-and-switch experiment, part 2 (docs/studies/call-and-switch.md).
 #include "runs.h"
@@ -64,7 +64,8 @@ static double run(double timer)
     return (ns - 2 * timer) / (2 * ROUND_TRIPS);
 }
 
-/* Times that a thread of this program was switched away from: it waited, or the one that it woke took its place. */
+/* Times that a thread of this program was switched away from: it waited, or the one that it woke took its
+ * place. */
 static double switches_made(void)
 {
     struct rusage used;

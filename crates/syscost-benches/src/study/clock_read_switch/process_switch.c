@@ -8,13 +8,13 @@
 //! of 20 000. `hint=none` lets the kernel place the children, as published. `hint=same_cpu` stands for the
 //! published hint to keep them together: it binds both to one CPU, since Linux has no such hint.
 //! ## Does not measure
-//! A switch from one child to the other, unless both share a CPU: left alone, each may have a CPU of its own,
-//! which it leaves to the idle task for each byte. The details tell these apart, of the runs that were the
-//! minimum of a result: `switches_per_byte_count` are all, `switches_to_partner_per_byte_count` those of runs
-//! that ended with both on one CPU. With `hint=same_cpu` all must be of the second kind. What the minimum hides
-//! is `median_run_ns` and `slowest_run_ns`, per byte as well. The children are new, and
-//! the minimum has `page_faults_count` page faults of both; `after_round_trip_ns` is the minimum of as many runs
-//! whose children have made a round trip before, `first_round_trip_adds_ns` the difference.
+//! A switch from one child to the other, unless both share a CPU: left alone, each may have a CPU of its
+//! own, which it leaves to the idle task for each byte. The details tell these apart, of the runs that were
+//! the minimum of a result: `switches_per_byte_count` are all, `switches_to_partner_per_byte_count` those
+//! of runs that ended with both on one CPU. With `hint=same_cpu` all must be of the second kind. What the
+//! minimum hides is `median_run_ns` and `slowest_run_ns`, per byte as well. The children are new, and the
+//! minimum has `page_faults_count` page faults of both; `after_round_trip_ns` is the minimum of as many
+//! runs whose children have made a round trip before, `first_round_trip_adds_ns` the difference.
 //! ## Interpretation
 //! Compare with half of `switch.pipe{between=processes}`: with the hint `cpus=same`, without `cpus=free`.
 //! ## Source

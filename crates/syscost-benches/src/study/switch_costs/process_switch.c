@@ -10,16 +10,16 @@
 //! comes before as published, are not timed.
 //! ## Does not measure
 //! A switch. The CPU time of the parent includes the kernel's part of its own writes, reads and switches,
-//! so that these are subtracted; and it does not include the child's time, so that everything the
-//! child does remains. The details are the two parts of what remains of a round trip: `child_cpu_time_ns`, and
-//! `elapsed_without_cpu_time_ns`, in which neither ran. CPU time is counted in ns by the scheduler: readings in
-//! a row that differ do so by no less than a reading takes (`cpu_clock_pair_least_ns`), while on systems that
-//! count it by the tick it could not be used at all. Of `switches_per_round_trip_count` those are to the other
-//! process that were made in runs that ended with both on one CPU (`switches_to_partner_per_round_trip_count`);
-//! the others are to the idle task.
+//! so that these are subtracted; and it does not include the child's time, so that everything the child
+//! does remains. The details are the two parts of what remains of a round trip: `child_cpu_time_ns`, and
+//! `elapsed_without_cpu_time_ns`, in which neither ran. CPU time is counted in ns by the scheduler:
+//! readings in a row that differ do so by no less than a reading takes (`cpu_clock_pair_least_ns`), while
+//! on systems that count it by the tick it could not be used at all. Of `switches_per_round_trip_count`
+//! those are to the other process that were made in runs that ended with both on one CPU
+//! (`switches_to_partner_per_round_trip_count`); the others are to the idle task.
 //! ## Interpretation
-//! Compare with `switch.pipe{between=processes}`: `cpus=free` is placed in the same way, and half of `cpus=same`
-//! is a switch.
+//! Compare with `switch.pipe{between=processes}`: `cpus=free` is placed in the same way, and half of
+//! `cpus=same` is a switch.
 //! ## Source
 //! The switch-costs experiment, "Cost of process switching" (docs/studies/switch-costs.md).
 #include "loops.h"
@@ -102,8 +102,8 @@ static double round_trips(clockid_t clock, long trips, struct seen *seen, double
     return ns / trips;
 }
 
-/* By how much readings of the CPU-time clock in a row differ at least, in ns: what a reading takes, unless the
- * clock counts by the tick. */
+/* By how much readings of the CPU-time clock in a row differ at least, in ns: what a reading takes, unless
+ * the clock counts by the tick. */
 static double least_pair(void)
 {
     double last = now(CLOCK_PROCESS_CPUTIME_ID), least = 0;

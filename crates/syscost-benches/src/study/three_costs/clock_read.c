@@ -3,8 +3,8 @@
 //!
 //! ## Measures
 //! The difference of two readings with nothing between them, 10 000 times in a loop compiled without
-//! optimisation, as the text's was; the mean, and of three such runs the mean. The reading is a bare `rdtsc` in a function, which
-//! without optimisation is called.
+//! optimisation, as the text's was; the mean, and of three such runs the mean. The reading is a bare
+//! `rdtsc` in a function, which without optimisation is called.
 //! ## Does not measure
 //! The cost of a pair around an operation: the readings are ordered neither with each other nor with what is
 //! between them, so a part of the operation overlaps with the pair, or the pair with the operation. The

@@ -4,17 +4,19 @@
 //! A loop that follows a chain of pointers through `size` bytes, in an order shuffled by the Fisher-Yates
 //! algorithm, between CPUID and RDTSC before and RDTSCP and CPUID after, per access; the mean of 10 such
 //! trials, each of which continues where the one before ended. A trial has 1 000 000 accesses up to 32 KiB,
-//! as published, and 20 000 beyond, unless the study is run with `--thorough`; up to 64 MiB these come after a
-//! round of the chain that is not timed. The program is compiled without optimisation, as the text's was: its counter and the pointer itself are in memory. How long the
-//! elements are is not published: here each takes a line of 64 bytes; nor is whether pages were huge: here
-//! they are those of an ordinary allocation.
+//! as published, and 20 000 beyond, unless the study is run with `--thorough`; up to 64 MiB these come
+//! after a round of the chain that is not timed. The program is compiled without optimisation, as the
+//! text's was: its counter and the pointer itself are in memory. How long the elements are is not
+//! published: here each takes a line of 64 bytes; nor is whether pages were huge: here they are those of an
+//! ordinary allocation.
 //! ## Does not measure
 //! The load alone: the pointer just loaded is stored to the stack and loaded from there before it is
-//! followed. The detail `over_stack_ns` is an access of the shortest trial, `in_register_ns` one of the shortest
-//! where the same chain is followed with the pointer in a register, `spill_percent` their difference in percent
-//! of the first: less than 0 where the way over the stack was the shorter one. Main memory, where a cache holds
-//! all of it: `last_caches_count` is `size` in units of the last cache's, `last_cache_mib_count`. In less than one round
-//! (`rounds_count`) each line is still where shuffling left it, in a cache or not.
+//! followed. The detail `over_stack_ns` is an access of the shortest trial, `in_register_ns` one of the
+//! shortest where the same chain is followed with the pointer in a register, `spill_percent` their
+//! difference in percent of the first: less than 0 where the way over the stack was the shorter one. Main
+//! memory, where a cache holds all of it: `last_caches_count` is `size` in units of the last cache's,
+//! `last_cache_mib_count`. In less than one round (`rounds_count`) each line is still where shuffling left
+//! it, in a cache or not.
 //! ## Interpretation
 //! Compare with `memory.latency` in small pages and random order, whose sizes are a little different.
 //! ## Source

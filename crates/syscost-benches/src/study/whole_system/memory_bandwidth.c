@@ -10,10 +10,10 @@
 //! `cpus=one`: the program is pinned to one CPU, as the text says; `cpus=all`: it is not.
 //! ## Does not measure
 //! What the memory delivers: the loop, not the memory, is the limit where every word costs several
-//! instructions. The detail `stack_percent` is how much less time the same takes with the counter and the sum in
-//! registers, both by the fastest of as many trials (less than 0 if it takes more). `on_one_cpu_percent` shows
-//! how often both threads were on one CPU, where they only take turns; `last_caches_count` is the gigabyte in
-//! units of the last cache's size, `last_cache_mib_count`.
+//! instructions. The detail `stack_percent` is how much less time the same takes with the counter and the
+//! sum in registers, both by the fastest of as many trials (less than 0 if it takes more).
+//! `on_one_cpu_percent` shows how often both threads were on one CPU, where they only take turns;
+//! `last_caches_count` is the gigabyte in units of the last cache's size, `last_cache_mib_count`.
 //! ## Interpretation
 //! Compare with `memory.bandwidth`, whose loops are unrolled and read as much per instruction as
 //! the processor can.

@@ -7,10 +7,11 @@
 //! counter is in memory, and the callee stores its arguments to its frame.
 //! Whether the loop was subtracted is not published: here it is not.
 //! ## Does not measure
-//! The cost of a call in a program that is compiled with optimisation. The detail `with_call_ns` is the time of
-//! a turn, `empty_loop_ns` that of a turn without a call, both from the shortest trials; `loop_percent` is the
-//! second in percent of the first. Without a call a turn may take longer: it waits for its counter in memory,
-//! and a call hides in that. Then what the call adds (`call_adds_ns`) is less than nothing, and no share.
+//! The cost of a call in a program that is compiled with optimisation. The detail `with_call_ns` is the
+//! time of a turn, `empty_loop_ns` that of a turn without a call, both from the shortest trials;
+//! `loop_percent` is the second in percent of the first. Without a call a turn may take longer: it waits
+//! for its counter in memory, and a call hides in that. Then what the call adds (`call_adds_ns`) is less
+//! than nothing, and no share.
 //! ## Interpretation
 //! Compare with `call.integer`. Each argument adds a store, and the seventh one is passed on the stack.
 //! ## Source
