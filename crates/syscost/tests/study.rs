@@ -71,7 +71,7 @@ fn a_study_of_our_own_stands_beside_rows_of_the_catalogue_and_is_printed_again()
     let (program, path) = with_study(MINE);
     let run = ["study", "run", &path, "--profile", "quick"];
     let printed = text(&program.run(&run).stdout);
-    for part in ["250 cycles", "125 ns", "syscost's method, here"] {
+    for part in ["250 cycles", "125 ns", "syscost's row, here"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     let report = ["study", "report", "latest", &path, "--format", "json"];

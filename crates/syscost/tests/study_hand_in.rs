@@ -103,7 +103,9 @@ fn the_ending_of_a_file_is_its_format_and_a_folder_is_a_report_to_hand_in() {
     let lab = program.folder().join("lab");
     let report = fs::read_to_string(lab.join("report.md")).expect("the report");
     for part in [
-        "### Procedure",
+        "## Summary",
+        "### What was measured",
+        "## Conclusion",
         "### Results",
         "### Questions",
         "   Answer:",

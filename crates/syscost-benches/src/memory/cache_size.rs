@@ -10,11 +10,12 @@
 //! of any cache that the kernel and the program itself use. Sizes are as exact as the measured
 //! sizes are close to each other: a fifth for first and second caches, a third beyond.
 //! ## Interpretation
-//! `told_bytes` is the size that the system reports. Where both differ by more than half there is a
-//! `?`: a virtual machine may see the size of a cache that it shares with many others, and behave
-//! as if it had much less. There is a `?`, too, where the system reports nothing, or has only small
-//! pages. `plateau_to_bytes` and `next_plateau_from_bytes` are the sizes between which the step
-//! lies. A level without a number was not found: the curve has no further step.
+//! `told_bytes` is the size that the system reports, `told_times_count` how many times the one
+//! found. Where both differ by more than half there is a `?`: a virtual machine may see the size of
+//! a cache that it shares with many others, and behave as if it had much less. There is a `?`, too,
+//! where the system reports nothing, or has only small pages. `plateau_to_bytes` and
+//! `next_plateau_from_bytes` are the sizes between which the step lies. A level without a number was
+//! not found: the curve has no further step.
 //! ## Source
 //! Isotonic regression: Ayer et al. (Annals of Mathematical Statistics 26, 1955).
 
@@ -63,7 +64,9 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         details: hierarchy::details_of(&plateau, &next, "bytes", 1.0).into(),
     };
     if let Some(stated) = stated {
-        derived.details.insert("told_bytes".to_owned(), stated);
+        let told = [("told_bytes", stated), ("told_times_count", stated / end)];
+        let told = told.map(|(name, value)| (name.to_owned(), value));
+        derived.details.extend(told);
     }
     Ok(derived)
 }

@@ -76,7 +76,7 @@ pub const STUDIES: &[&str] = &[
 mod tests {
     use syscost_harness::{Catalogue, Row};
     use syscost_results::row_name;
-    use syscost_results::study::{Study, means};
+    use syscost_results::study::{Quantity, Study, means};
 
     use super::*;
     use crate::CATALOGUE;
@@ -96,13 +96,15 @@ mod tests {
                     .into_iter()
                     .flatten()
                 {
-                    // There are no rows of a far end where none is given: then only the benchmark must
-                    // exist.
+                    // There are no rows of a far end where none is given, nor of free placement on one
+                    // CPU: then only the benchmark must exist.
                     let id = row_name::id(name);
-                    let is_meant = |row: &&Row| match name.contains("path=remote") {
-                        true => row.benchmark.id == id,
-                        false => means(name, &row.name()),
-                    };
+                    let needs_more = ["path=remote", "cpus=free"];
+                    let is_meant =
+                        |row: &&Row| match needs_more.iter().any(|one| name.contains(one)) {
+                            true => row.benchmark.id == id,
+                            false => means(name, &row.name()),
+                        };
                     let row = rows.iter().find(is_meant);
                     let row = row.unwrap_or_else(|| panic!("{}: no row {name}", quantity.id));
                     assert_eq!(row.benchmark.unit, quantity.unit, "{name}");
@@ -189,12 +191,68 @@ mod tests {
         }
     }
 
+    /// What a quantity's claims and reasons count, and what their texts name.
+    fn counted_by(quantity: &Quantity) -> Vec<&str> {
+        let named = |text| {
+            let behind = str::split(text, '{').skip(1);
+            behind.filter_map(|rest| Some(rest.split_once('}')?.0))
+        };
+        let claims = quantity.claims.iter().flat_map(move |claim| {
+            let texts = claim.holds.iter().chain([&claim.broken]);
+            [claim.counted.as_str()]
+                .into_iter()
+                .chain(texts.flat_map(move |text| named(text)))
+        });
+        let reasons = quantity.reasons.iter().flat_map(move |reason| {
+            let counted = [reason.counted.as_str()];
+            counted.into_iter().chain(named(&reason.text))
+        });
+        claims
+            .chain(reasons)
+            .filter(|name| !name.is_empty())
+            .collect()
+    }
+
+    #[test]
+    fn what_a_verdict_names_is_printed_by_its_program() {
+        let mut checked = 0;
+        for study in studies() {
+            let headers = sources::headers(&study.id);
+            for quantity in &study.quantities {
+                let Some(row) = &quantity.as_published else {
+                    continue;
+                };
+                let id = row_name::id(row);
+                let program = PROCEDURES.iter().find(|one| one.id == id);
+                let program = program.expect("a procedure").source;
+                let mut files: Vec<&str> = vec![program];
+                let included = sources::included(program, &headers);
+                files.extend(included.iter().map(|file| file.text));
+                // Other names are those of system calls, which the audit counts.
+                let facts = counted_by(quantity).into_iter().filter_map(|name| {
+                    let ends = ["_ns", "_percent", "_count"];
+                    ends.iter().find_map(|end| name.strip_suffix(end))
+                });
+                for fact in facts {
+                    let says = format!("fact(\"{fact}\",");
+                    let is_said = files.iter().any(|text| text.contains(&says));
+                    assert!(is_said, "{}: {fact}", quantity.id);
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked > 100, "{checked}");
+    }
+
     #[test]
     fn what_a_verdict_says_is_short_and_one_sentence() {
         for study in studies() {
             for quantity in &study.quantities {
                 let claims = quantity.claims.iter();
-                let claims = claims.flat_map(|one| one.holds.iter().chain([&one.broken]));
+                let claims = claims.flat_map(|one| {
+                    let others = one.holds.iter().chain(&one.more_than_all);
+                    others.chain([&one.broken])
+                });
                 for text in claims {
                     let is_sentence = text.ends_with('.') && !text.contains(". ");
                     assert!(is_sentence && text.len() < 200, "{}: {text}", quantity.id);

@@ -28,7 +28,7 @@ pub(super) fn draw(bars: &[Bar], frame: &Frame<'_>) -> Markup {
         .collect();
     let row = match frame.theme {
         Theme::Page => ROW_BENEATH,
-        Theme::Light | Theme::Dark => ROW,
+        Theme::Wide | Theme::Light | Theme::Dark => ROW,
     };
     let named = Named::new(&labels, &figures, (row, GAP), frame);
     let (plot, height) = (named.plot, named.height);

@@ -4,7 +4,7 @@ use syscost_results::Unit;
 
 use super::canvas::{Anchor, Canvas};
 use super::rows::has_logarithmic_axis;
-use super::{Chart, Frame, Theme, Value};
+use super::{Chart, Frame, Scale, Value};
 
 /// What the marks of a picture mean, and whether its values' axis is logarithmic.
 pub fn caption(chart: &Chart) -> String {
@@ -42,7 +42,7 @@ fn medians<'v>(mut values: impl Iterator<Item = &'v Value>, intervals: &str) -> 
 }
 
 /// What an axis of values in this unit shows.
-pub(super) fn axis_title(unit: Unit) -> &'static str {
+pub(crate) fn axis_title(unit: Unit) -> &'static str {
     match unit {
         Unit::Nanoseconds => "time per operation",
         Unit::Bytes => "size",
@@ -56,10 +56,18 @@ pub(super) fn axis_title(unit: Unit) -> &'static str {
     }
 }
 
+/// What an axis shows, and that it is logarithmic if it is.
+pub(super) fn axis_name(what: &str, axis: &Scale) -> String {
+    match axis.is_logarithmic() {
+        true => format!("{what}, logarithmic axis"),
+        false => what.to_owned(),
+    }
+}
+
 impl Frame<'_> {
     /// Writes what a vertical axis shows above it; in a page the heading above says it.
     pub(super) fn axis_title(&self, canvas: &mut Canvas, title: &str) {
-        if self.theme != Theme::Page {
+        if self.theme.is_file() {
             canvas.text((20.0, 43.0), "tick", Anchor::Start, title);
         }
     }

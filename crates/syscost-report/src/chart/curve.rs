@@ -6,6 +6,7 @@ use super::{
     Begin, Beside, Frame, Line, NAME_LINE, Scale, Theme,
     bars::{ends, formatted},
     canvas::{Anchor, Canvas, width_of},
+    caption::{axis_name, axis_title},
     labels_beneath,
     scale::{even_marks, parameter},
     series, wrapped,
@@ -14,6 +15,8 @@ use super::{
 /// Height of the plot: in a file, and in a page.
 const HEIGHT: f64 = 260.0;
 const HEIGHT_IN_PAGE: f64 = 200.0;
+/// Height of the vertical axis' name in a page; a file has it below the title.
+const TITLE: f64 = 16.0;
 /// Distance from the plot to the lines' names, with room for a sample of the line.
 const BESIDE: f64 = 34.0;
 /// Largest share of the width that the names take; longer ones are wrapped.
@@ -36,7 +39,9 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
     let legend = named
         .map(|((_, y), name)| y + NAME_LINE * name.len() as f64)
         .fold(0.0, f64::max);
-    let (mut canvas, top) = frame.canvas(height + 44.0 + legend);
+    let title = if frame.theme.is_file() { 0.0 } else { TITLE };
+    let (mut canvas, top) = frame.canvas(title + height + 44.0 + legend);
+    let top = top + title;
     let points = || lines.iter().flat_map(|line| &line.points);
     let plot = (top + height, top + 6.0);
     let fitted = beside
@@ -55,6 +60,10 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
         _ => right - 14.0,
     };
     frame.vertical_axis(&mut canvas, &scale, 6, (left, right));
+    if !frame.theme.is_file() {
+        let what = axis_name(axis_title(frame.unit), &scale);
+        canvas.text((frame.margin(), top - 4.0), "tick", Anchor::Start, &what);
+    }
     let across = Scale::fit(points().map(|(x, _)| *x), Begin::Near, (left, right));
 
     let shown: Vec<f64> = points().map(|(x, _)| *x).collect();
@@ -67,7 +76,8 @@ pub(super) fn draw(name: &str, lines: &[Line], beside: &[Beside], frame: &Frame<
     }
     labels_beneath(&mut canvas, &marks, top + height + 18.0);
     let below = ((left + right) / 2.0, top + height + 37.0);
-    canvas.text(below, "tick", Anchor::Middle, name);
+    let what = axis_name(&name.replace('_', " "), &across);
+    canvas.text(below, "tick", Anchor::Middle, &what);
 
     for (index, line) in lines.iter().enumerate() {
         let class = series(index);
@@ -175,7 +185,7 @@ fn places_beneath(names: &[Vec<String>], width: f64) -> Vec<(f64, f64)> {
 fn names(lines: &[Line], frame: &Frame<'_>) -> Vec<Vec<String>> {
     let room = match frame.theme {
         Theme::Page => frame.width() - BESIDE,
-        Theme::Light | Theme::Dark => SHARE * frame.width(),
+        Theme::Wide | Theme::Light | Theme::Dark => SHARE * frame.width(),
     };
     let max_chars = (room / width_of("x")) as usize;
     match lines {

@@ -40,22 +40,23 @@ impl<'a> Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// A length in a page or in a file of its own.
-    fn length(&self, page: f64, file: f64) -> f64 {
+    /// A length in a chart that suits a phone, or in a wide one.
+    fn length(&self, narrow: f64, wide: f64) -> f64 {
         match self.theme {
-            Theme::Page => page,
-            Theme::Light | Theme::Dark => file,
+            Theme::Page => narrow,
+            Theme::Wide | Theme::Light | Theme::Dark => wide,
         }
     }
 
-    /// Width of the chart in its own units. In a page it suits a phone; wider screens show several.
+    /// Width of the chart in its own units. In a page it suits a phone; wider screens show several,
+    /// or a wide one.
     pub(super) fn width(&self) -> f64 {
         self.length(330.0, 760.0)
     }
 
     /// Distance of everything from the left and right edges.
     pub(super) fn margin(&self) -> f64 {
-        self.length(2.0, 20.0)
+        if self.theme.is_file() { 20.0 } else { 2.0 }
     }
 
     /// Maximum room for the names at the chart's left edge.
@@ -86,13 +87,18 @@ impl Frame<'_> {
     pub(super) fn canvas(&self, height: f64) -> (canvas::Canvas, f64) {
         // The source is set in smaller type than the names.
         let max_chars = 1.2 * (self.width() - 40.0) / canvas::width_of("x");
-        let source = wrapped(&self.labels.source, max_chars as usize);
-        let (top, bottom) = match self.theme {
-            Theme::Page => (4.0, 4.0),
-            _ => (46.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
+        let source: Vec<String> = self
+            .labels
+            .source
+            .split('\n')
+            .flat_map(|line| wrapped(line, max_chars as usize))
+            .collect();
+        let (top, bottom) = match self.theme.is_file() {
+            false => (4.0, 4.0),
+            true => (46.0, 30.0 + SOURCE_LINE * (source.len() as f64 - 1.0)),
         };
         let mut canvas = canvas::Canvas::new(self.width(), top + height + bottom);
-        if self.theme != Theme::Page {
+        if self.theme.is_file() {
             let labels = self.labels;
             canvas.text((20.0, 28.0), "title", canvas::Anchor::Start, &labels.title);
             for (index, line) in source.iter().enumerate() {
@@ -152,7 +158,10 @@ impl Frame<'_> {
             .map(|(y, _)| ((left, *y), (right, *y)))
             .collect();
         canvas.lines(&lines, "grid");
-        self.axis_title(canvas, caption::axis_title(self.unit));
+        self.axis_title(
+            canvas,
+            &caption::axis_name(caption::axis_title(self.unit), scale),
+        );
         for (y, label) in ticks {
             canvas.text((left - 8.0, y + 4.0), "tick", canvas::Anchor::End, &label);
         }

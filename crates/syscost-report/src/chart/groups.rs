@@ -4,10 +4,9 @@
 use maud::Markup;
 use syscost_results::Unit;
 
-use crate::units::quantity;
-
 use super::bars::{ends, whisker};
 use super::canvas::{Anchor, width_of};
+use super::caption::axis_name;
 use super::{Bar, Begin, Frame, Labels, Scale, Theme, series};
 
 /// Heights of a heading and of a bar's row, and the distance between groups.
@@ -19,9 +18,21 @@ const BAR: f64 = 11.0;
 /// Distance of the figures from the plot.
 const GAP: f64 = 12.0;
 
-/// Bars in groups with headings; a bar's name decides its colour.
+/// The texts of a chart of groups.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Texts {
+    /// All names that bars have in a set of charts: a name's place decides its colour.
+    pub(crate) names: Vec<String>,
+    /// What the values are.
+    pub(crate) axis: String,
+    /// The figure of each bar, group by group.
+    pub(crate) figures: Vec<String>,
+}
+
+/// Bars in groups with headings.
 pub(crate) fn draw(
     groups: &[(String, Vec<Bar>)],
+    texts: &Texts,
     unit: Unit,
     labels: &Labels,
     theme: Theme,
@@ -32,9 +43,9 @@ pub(crate) fn draw(
         theme,
     };
     let bars = || groups.iter().flat_map(|(_, bars)| bars);
-    // The table above has the intervals.
-    let figure = |bar: &Bar| quantity(frame.unit, bar.value.median);
-    let column = bars().map(|bar| width_of(&figure(bar))).fold(0.0, f64::max) + GAP;
+    let widths = texts.figures.iter().map(|figure| width_of(figure));
+    let column = widths.fold(0.0, f64::max) + GAP;
+    let mut figures = texts.figures.iter();
     let (left, edge) = frame.edges(bars().map(|bar| bar.label.as_str()));
     let right = edge - column;
     let rows = groups.iter().map(|(_, bars)| bars.len()).sum::<usize>() as f64;
@@ -43,25 +54,25 @@ pub(crate) fn draw(
     let values = bars().flat_map(|bar| ends(&bar.value));
     let scale = Scale::fit(values, Begin::Zero, (left, right));
     frame.horizontal_axis(&mut canvas, &scale, (left, right), (top, top + height));
-    if scale.is_logarithmic() {
-        let place = (left, top + height + 32.0);
-        canvas.text(place, "tick", Anchor::Start, "logarithmic axis");
-    }
-    let mut names: Vec<&str> = Vec::new();
+    let below = ((left + right) / 2.0, top + height + 34.0);
+    canvas.text(
+        below,
+        "tick",
+        Anchor::Middle,
+        &axis_name(&texts.axis, &scale),
+    );
     let mut y = top;
     for (heading, bars) in groups {
         y += HEADING;
         canvas.text((frame.margin(), y - 4.0), "value", Anchor::Start, heading);
         for bar in bars {
-            let known = names.iter().position(|name| *name == bar.label);
-            let index = known.unwrap_or_else(|| {
-                names.push(&bar.label);
-                names.len() - 1
-            });
-            let (class, middle) = (series(index), y + ROW / 2.0);
+            let known = texts.names.iter().position(|name| *name == bar.label);
+            let class = series(known.unwrap_or(texts.names.len()));
+            let middle = y + ROW / 2.0;
             let end = (scale.place(bar.value.median), middle);
             canvas.text((left - 10.0, middle + 4.0), "name", Anchor::End, &bar.label);
-            canvas.text((edge, middle + 4.0), "tick", Anchor::End, &figure(bar));
+            let figure = figures.next().map_or("", String::as_str);
+            canvas.text((edge, middle + 4.0), "tick", Anchor::End, figure);
             // On a logarithmic axis a bar's length means nothing.
             if scale.is_logarithmic() {
                 canvas.lines(&[((left, middle), end)], &format!("stem {class}"));
@@ -98,10 +109,20 @@ mod tests {
             ("switch".to_owned(), of(&[("here", 900.0)])),
         ];
         let labels = Labels::default();
-        let svg = draw(&far, Unit::Nanoseconds, &labels, Theme::Page).into_string();
-        assert_eq!(svg.matches("dots s1").count(), 2, "{svg}");
+        let texts = Texts {
+            names: ["here", "old"].map(str::to_owned).to_vec(),
+            axis: "time".to_owned(),
+            figures: ["1.0 ns", "2.00 ns", "900 ns"].map(str::to_owned).to_vec(),
+        };
+        let drawn = |groups: &[(String, Vec<Bar>)]| {
+            draw(groups, &texts, Unit::Nanoseconds, &labels, Theme::Page).into_string()
+        };
+        let svg = drawn(&far);
+        assert_eq!(svg.matches("dots s0").count(), 2, "{svg}");
+        assert_eq!(svg.matches("dots s1").count(), 1, "{svg}");
+        assert!(svg.contains(">1.0 ns<"), "as printed: {svg}");
         assert!(
-            svg.contains("logarithmic axis") && svg.contains(">switch<"),
+            svg.contains("time, logarithmic axis") && svg.contains(">switch<"),
             "{svg}"
         );
         let options = TextOptions {
@@ -114,7 +135,7 @@ mod tests {
             "{text}"
         );
         let near = [("call".to_owned(), of(&[("old", 1.0), ("here", 2.0)]))];
-        let svg = draw(&near, Unit::Nanoseconds, &labels, Theme::Page).into_string();
+        let svg = drawn(&near);
         assert!(
             svg.contains("bar s1") && !svg.contains("logarithmic"),
             "{svg}"

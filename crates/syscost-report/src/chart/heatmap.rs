@@ -175,7 +175,7 @@ fn rows_of(panel: &Panel, rows: usize) -> Vec<usize> {
 fn legend(canvas: &mut Canvas, shades: &Shades, frame: &Frame<'_>, y: f64) {
     let steps: u32 = match frame.theme {
         Theme::Page => 16,
-        Theme::Light | Theme::Dark => 24,
+        Theme::Wide | Theme::Light | Theme::Dark => 24,
     };
     let width = 8.0;
     let left = (frame.width() - width * f64::from(steps)) / 2.0;

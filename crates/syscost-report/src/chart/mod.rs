@@ -31,6 +31,7 @@ use syscost_results::Unit;
 
 use frame::{Frame, NAME_LINE, labels_beneath, places};
 
+pub(crate) use caption::axis_title;
 pub use caption::caption;
 pub use text::{TextOptions, text};
 pub(crate) use text::{groups as text_groups, histogram as text_histogram};
@@ -39,7 +40,7 @@ pub use value::Value;
 
 pub(crate) use bars::formatted;
 pub(crate) use distribution::Round;
-pub(crate) use groups::draw as groups;
+pub(crate) use groups::{Texts as GroupTexts, draw as groups};
 pub(crate) use scale::{Begin, Scale};
 pub(crate) use theme::variables as theme_variables;
 pub(crate) use wrap::wrapped;
@@ -135,7 +136,8 @@ pub struct Labels {
     pub title: String,
     /// What it shows, in a sentence, for screen readers.
     pub description: String,
-    /// Machine, date and program, shown below a chart that is a file.
+    /// Machine, date and program, shown below a chart that is a file; a line before it may say what
+    /// the marks mean.
     pub source: String,
 }
 
@@ -199,6 +201,16 @@ pub(crate) fn rounds(rounds: &[Round], unit: Unit, labels: &Labels) -> Markup {
 /// ascending.
 pub(crate) fn histogram(bins: &[(f64, u64)], unit: Unit, labels: &Labels, theme: Theme) -> Markup {
     histogram::draw(bins, &Frame::new(unit, labels, theme))
+}
+
+/// The same in full, with both axes named.
+pub(crate) fn histogram_of_all(
+    bins: &[(f64, u64)],
+    unit: Unit,
+    labels: &Labels,
+    theme: Theme,
+) -> Markup {
+    histogram::all(bins, &Frame::new(unit, labels, theme))
 }
 
 /// The tail of individually timed operations, as `(upper bound in unit, count)`, ascending: the

@@ -40,7 +40,7 @@ impl<'a> Named<'a> {
         let column = widths.fold(0.0, f64::max) + gap;
         match frame.theme {
             Theme::Page => Self::above(labels, figures, (min_height, column), frame),
-            Theme::Light | Theme::Dark => {
+            Theme::Wide | Theme::Light | Theme::Dark => {
                 Self::beside(labels, figures, (min_height, column), frame)
             }
         }

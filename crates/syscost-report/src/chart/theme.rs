@@ -3,8 +3,10 @@
 /// The look of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
-    /// The colours of the page that contains it.
+    /// The colours of the page that contains it, narrow enough for a phone.
     Page,
+    /// The same colours, as wide as the page is on a screen.
+    Wide,
     /// A file with a light background.
     Light,
     /// A file with a dark background.
@@ -45,11 +47,19 @@ const DARK: Colors = Colors {
 };
 
 impl Theme {
+    /// Whether a chart is a file, with its title and source; in a page these stand around it.
+    pub(super) fn is_file(self) -> bool {
+        match self {
+            Theme::Light | Theme::Dark => true,
+            Theme::Page | Theme::Wide => false,
+        }
+    }
+
     /// The style sheet of a file; `None` in a page. Plain colours, as not every program that reads
     /// SVG knows CSS variables.
     pub(super) fn style(self) -> Option<String> {
         let colors = match self {
-            Theme::Page => return None,
+            Theme::Page | Theme::Wide => return None,
             Theme::Light => &LIGHT,
             Theme::Dark => &DARK,
         };

@@ -1,15 +1,15 @@
 //! Published experiments next to the run: a table for each, and its charts.
 
 use maud::{Markup, html};
-use syscost_results::study::{JudgedFigure, JudgedQuantity, Scale, Seen};
+use syscost_results::study::{JudgedFigure, JudgedQuantity, Kind, Scale, Seen};
 use syscost_results::{Run, Unit};
 
-use crate::chart::{self, Labels, Theme};
-use crate::study::{self, Drawn, Picture, QuantityBy, Repeated};
-use crate::units;
+use super::words::code;
+use crate::chart::{Labels, Theme};
+use crate::study::{self, Brief, Picture, QuantityBy, Repeated};
 
 /// The headings of the figures of this machine; beside them where there is no room for columns.
-const HERE: [&str; 3] = ["as published, here", "undisturbed", "syscost's method"];
+const HERE: [&str; 3] = ["as published, here", "the same, core ours", "syscost's row"];
 
 /// The section of all studies that a run has rows of; empty if there are none.
 pub(super) fn section(studies: &[Repeated], runs: &[&Run]) -> Markup {
@@ -19,37 +19,92 @@ pub(super) fn section(studies: &[Repeated], runs: &[&Run]) -> Markup {
     html! {
         section id="studies" aria-labelledby="title-studies" {
             h2 id="title-studies" { "Studies: published experiments, repeated" }
-            p class="note" {
-                "What was published, machine by machine; what the same procedure prints "
-                @if runs.len() > 1 {
-                    "in each run, on undisturbed samples if there are any. Below each: the procedure, and what follows."
-                } @else {
-                    "on this machine, and on undisturbed samples only; and syscost's method. Below each: the procedure, \
-                     and what follows."
-                }
-            }
-            @for repeated in studies { (one(repeated)) }
+            (summary(studies, runs))
+            (each(studies, runs))
         }
     }
 }
 
-fn one(repeated: &Repeated) -> Markup {
+/// The studies in full.
+pub(super) fn each(studies: &[Repeated], runs: &[&Run]) -> Markup {
+    html! { @for repeated in studies { (one(repeated, runs)) } }
+}
+
+/// A table of all quantities, a line each, which leads to them; and how to read it.
+pub(super) fn summary(studies: &[Repeated], runs: &[&Run]) -> Markup {
+    let headings = study::headings(runs);
+    html! {
+        @for repeated in studies {
+            @let study = &repeated.study;
+            @let (lines, missing) = study::briefs(&repeated.quantities());
+            @let all = ["quantity", "published"].map(str::to_owned).into_iter();
+            @let lines = html! { @for line in &lines { (brief(&study.id, line, &headings)) } };
+            (boxed(("study brief", &study.id), all.chain(headings.iter().cloned()), &lines))
+            @for (reason, titles) in missing {
+                p class="note" { "Neither published nor measured here (" (reason) "): " (titles.join("; ")) "." }
+            }
+        }
+        dl class="reading note" {
+            @for (name, meaning) in study::READING { dt { (name) } dd { (code(meaning)) } }
+            @for (name, meaning) in study::flags(studies, runs) {
+                dt { span class="flag" { (name) } } dd { (meaning) }
+            }
+        }
+    }
+}
+
+/// The place of a quantity in the page.
+fn place(study: &str, quantity: &str) -> String {
+    format!("study-{study}-{quantity}")
+}
+
+fn brief(study: &str, line: &Brief<'_>, headings: &[String]) -> Markup {
+    html! {
+        tr {
+            th scope="row" { a href={ "#" (place(study, line.id)) } { (line.title) } }
+            td data-head="published" { (line.published) }
+            @if let [one] = &line.by[..] {
+                td data-head=(headings[0]) { (one.figure) }
+                td data-head=(headings[1]) { (one.ratio) }
+                td data-head=(headings[2]) { (tag(one.kind)) }
+            } @else {
+                @for (one, heading) in line.by.iter().zip(headings) {
+                    td data-head=(heading) { (one.figure) @if !one.ratio.is_empty() { ", " (one.ratio) " times published" } " " (tag(one.kind)) }
+                }
+            }
+        }
+    }
+}
+
+/// The kind of a verdict, in its colour.
+fn tag(kind: Kind) -> Markup {
+    let class = match kind {
+        Kind::Agrees => "good",
+        Kind::Differs => "care",
+        Kind::NotWhatItSays => "bad",
+        Kind::CannotTell | Kind::NotCompared => "quiet",
+    };
+    html! { span class={ "tag " (class) } { (kind.words()) } }
+}
+
+fn one(repeated: &Repeated, runs: &[&Run]) -> Markup {
     let study = &repeated.study;
-    let counter = repeated.only().and_then(|judged| judged.counter);
     let quantities = repeated.quantities();
     let tables = quantities.chunk_by(|a, b| a.quantity.table == b.quantity.table);
     html! {
         section id={ "study-" (study.id) } aria-labelledby={ "title-study-" (study.id) } {
             h3 id={ "title-study-" (study.id) } { (study.id) ": " (study.title) }
-            p { (study.about) }
+            p { (code(&study.about)) }
             p class="note" { "Source: " (study.source) }
             @if !study.machines.is_empty() {
                 ul class="note" {
                     @for machine in &study.machines { li { (study::machine(machine)) } }
                 }
             }
-            @if let Some(rate) = counter { p class="note" { (study::counter(rate)) } }
-            @for chunk in tables { (table(repeated, chunk)) }
+            p class="note" { "Its programs: " code { "syscost study show " (study.id) " --source" } }
+            @if let [run] = runs
+                && let Some(cycles) = study::what_cycles_are(repeated, run) { p class="note" { (cycles) } }
+            @for chunk in tables { (table(repeated, runs, chunk)) }
             (ratios(repeated))
             @for picture in study::pictures(repeated) { (figure(&picture)) }
             @if !study.doubts.is_empty() {
@@ -84,11 +139,15 @@ pub(super) fn questions(studies: &[Repeated]) -> Markup {
     }
 }
 
-/// A table in a box that it scrolls in if it must.
-fn boxed(caption: &str, headings: impl Iterator<Item = String>, lines: &Markup) -> Markup {
+/// A table of this class with a caption, in a box that it scrolls in if it must.
+fn boxed(
+    (class, caption): (&str, &str),
+    headings: impl Iterator<Item = String>,
+    lines: &Markup,
+) -> Markup {
     html! {
         div class="box" tabindex="0" role="region" aria-label=(caption) {
-            table class="study" {
+            table class=(class) {
                 caption { (caption) }
                 thead { tr { @for heading in headings { th scope="col" { (heading) } } } }
                 tbody { (lines) }
@@ -98,7 +157,7 @@ fn boxed(caption: &str, headings: impl Iterator<Item = String>, lines: &Markup) 
 }
 
 /// The quantities of one of the text's tables, the machines side by side.
-fn table(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> Markup {
+fn table(repeated: &Repeated, runs: &[&Run], quantities: &[QuantityBy<'_>]) -> Markup {
     let machines = repeated.published_machines(quantities);
     let here: Vec<&str> = match repeated.only() {
         Some(_) => HERE.to_vec(),
@@ -110,20 +169,44 @@ fn table(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> Markup {
     };
     let headings = ["quantity"].into_iter().chain(machines.iter().copied());
     let headings = headings.chain(here.iter().copied()).map(str::to_owned);
+    let measured = quantities
+        .iter()
+        .filter(|one| study::without(one).is_none());
+    let measured: Vec<&QuantityBy<'_>> = measured.collect();
+    if measured.is_empty() {
+        return html! {};
+    }
     let lines = html! {
-        @for one in quantities { (line(one, &machines, &here)) }
+        @for one in &measured { (line(repeated, runs, one, (&machines, &here))) }
     };
-    boxed(&quantities[0].quantity.table, headings, &lines)
+    html! {
+        (boxed(("study", &quantities[0].quantity.table), headings, &lines))
+        @if measured.iter().any(|one| !one.quantity.published.is_empty()) {
+            details {
+                summary { "where it is printed" }
+                @for one in measured {
+                    @for figure in &one.by[0].1.published {
+                        p class="note" { (one.quantity.title) ", " (figure.machine) ": " (study::notes(figure)) }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The figures of one quantity, and below them what is to be said of it.
-fn line(one: &QuantityBy<'_>, machines: &[&str], here: &[&str]) -> Markup {
+fn line(
+    repeated: &Repeated,
+    runs: &[&Run],
+    one: &QuantityBy<'_>,
+    (machines, here): (&[&str], &[&str]),
+) -> Markup {
     let quantity = one.quantity;
     let (_, first) = one.by[0];
     let all = || first.published.iter();
     html! {
         tr {
-            th scope="row" { (quantity.title) }
+            th scope="row" id=(place(&repeated.study.id, &quantity.id)) { (quantity.title) }
             @for machine in machines {
                 td data-head=(machine) {
                     @for one in all().filter(|one| one.machine == **machine) {
@@ -131,9 +214,15 @@ fn line(one: &QuantityBy<'_>, machines: &[&str], here: &[&str]) -> Markup {
                     }
                 }
             }
-            @if one.by.len() == 1 {
+            @if let [run] = runs {
                 @for ((view, seen), heading) in study::views(first).into_iter().zip(HERE) {
-                    td data-head=(heading) { (cell(first, view, seen)) }
+                    td data-head=(heading) {
+                        (cell(first, view, seen))
+                        @if view == study::ViewOf::Ours && let Some(row) = study::method(one, run) {
+                            br; span class="note" { (row.factor) code { (row.name) }
+                                @for flag in &row.flags { " " span class="flag" { (flag) } } }
+                        }
+                    }
                 }
             } @else {
                 @for (label, judged) in &one.by { td data-head=(label) { (of_machine(judged)) } }
@@ -152,14 +241,6 @@ fn line(one: &QuantityBy<'_>, machines: &[&str], here: &[&str]) -> Markup {
                         @for (label, judged) in &one.by { (verdict(Some(label), judged)) }
                     }
                 }
-                @if !first.published.is_empty() {
-                    details {
-                        summary { "where it is printed" }
-                        @for one in all() {
-                            p class="note" { (one.machine) ": " (study::notes(one)) }
-                        }
-                    }
-                }
             }
         }
     }
@@ -169,7 +250,7 @@ fn verdict(whose: Option<&str>, judged: &JudgedQuantity) -> Markup {
     html! {
         p {
             @if let Some(label) = whose { (label) ": " }
-            b { (judged.verdict.kind.words()) } ": " (judged.verdict.text)
+            (tag(judged.verdict.kind)) " " (judged.verdict.text)
         }
     }
 }
@@ -198,8 +279,9 @@ fn cell(judged: &JudgedQuantity, view: study::ViewOf, seen: Option<&Seen>) -> Ma
         None => html! {},
         Some(Seen::Missing { reason }) => html! { span class="note" { "none: " (reason) } },
         Some(Seen::Figure(figure)) => html! {
-            span class="figure" { (judged.scale.show(figure.value)) }
-            @if let Some(cycles) = figure.cycles { br; span class="figure" { (units::cycles(cycles)) " cycles" } }
+            span class="figure" { (figure.shown(judged.scale)) }
+            @let cycles = study::cycles_beside(judged, figure);
+            @if !cycles.is_empty() { br; span class="figure" { (cycles) } }
             br; span class="note" { (study::note(judged, view, figure)) }
         },
     }
@@ -221,7 +303,11 @@ fn ratios(repeated: &Repeated) -> Markup {
         }
     };
     let headings = ["ratio", "by the figures of", "in words"];
-    boxed("Ratios", headings.into_iter().map(str::to_owned), &lines)
+    boxed(
+        ("study", "Ratios"),
+        headings.into_iter().map(str::to_owned),
+        &lines,
+    )
 }
 
 /// A chart with its title, and a note on what it cannot show.
@@ -233,12 +319,11 @@ fn figure(picture: &Picture<'_>) -> Markup {
     html! {
         figure {
             figcaption { (picture.title) }
-            (match &picture.drawn {
-                Drawn::Chart(chart) => chart::draw(chart, picture.unit, &labels, Theme::Page),
-                Drawn::Groups(groups) => chart::groups(groups, picture.unit, &labels, Theme::Page),
-                Drawn::Histogram(bins) => chart::histogram(bins, picture.unit, &labels, Theme::Page),
-            })
-            @if let Some(note) = &picture.note { p class="note" { (note) } }
+            // One of the two is shown, as the screen is.
+            div class="for-phones" { (picture.svg(&labels, Theme::Page)) }
+            div class="for-screens" { (picture.svg(&labels, Theme::Wide)) }
+            @let below = picture.below();
+            @if !below.is_empty() { p class="note" { (below) } }
         }
     }
 }
@@ -257,7 +342,7 @@ mod tests {
             "<th scope=\"col\">old</th>",
             "<th scope=\"col\">alpha</th>",
             "<th scope=\"col\">beta</th>",
-            "<td data-head=\"beta\"><span class=\"figure\">1.50 ns</span>",
+            "<td data-head=\"beta\"><span class=\"figure\">1.6 ns</span>",
             "the verdicts in full",
             "logarithmic axis",
         ] {
@@ -285,7 +370,11 @@ mod tests {
             "old: An old machine, 2 GHz",
             "time by the stated clock",
             "none: not part of this run",
-            "ticks of the time-stamp counter",
+            "ticks of a time-stamp counter",
+            "8 ticks",
+            "<a href=\"#study-hand-made-getpid\">getpid()</a>",
+            "<span class=\"tag bad\">not what it says</span>",
+            "<code>study.hand_made.getpid</code>",
             "(see: getpid)",
             "runs 39, 40, 44",
             "✓ 1 of 1 claims",

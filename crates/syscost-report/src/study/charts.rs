@@ -2,19 +2,39 @@
 
 use syscost_results::Unit;
 use syscost_results::row_name::{number, parameters};
-use syscost_results::study::{ChartKind, JudgedFigure, View};
+use syscost_results::study::{ChartKind, Cycles, JudgedFigure, View};
 
 use super::{QuantityBy, Repeated};
-use crate::chart::rows::has_logarithmic_axis;
-use crate::chart::{Bar, Chart, Line, Value};
+use crate::chart::{self, Bar, Chart, GroupTexts, Labels, Line, Theme, Value};
 
 /// One chart of a study.
 pub(crate) struct Picture<'s> {
     pub(crate) title: String,
     pub(crate) unit: Unit,
     pub(crate) drawn: Drawn<'s>,
-    /// What it cannot show, for a note below.
+    /// The texts of groups.
+    pub(super) texts: GroupTexts,
+    /// What its marks mean, for a note below.
+    pub(crate) legend: Option<String>,
+    /// What it cannot show, likewise.
     pub(crate) note: Option<String>,
+}
+
+impl Picture<'_> {
+    pub(crate) fn svg(&self, labels: &Labels, theme: Theme) -> maud::Markup {
+        let unit = self.unit;
+        match &self.drawn {
+            Drawn::Chart(chart) => chart::draw(chart, unit, labels, theme),
+            Drawn::Groups(bars) => chart::groups(bars, &self.texts, unit, labels, theme),
+            Drawn::Histogram(bins) => chart::histogram_of_all(bins, unit, labels, theme),
+        }
+    }
+
+    /// What stands below it.
+    pub(crate) fn below(&self) -> String {
+        let notes = self.legend.iter().chain(&self.note);
+        notes.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// What a chart draws.
@@ -32,13 +52,17 @@ pub(crate) fn pictures(repeated: &Repeated) -> Vec<Picture<'_>> {
     let drawn = charts.flat_map(|chart| {
         let mut all = repeated.quantities();
         all.retain(|one| chart.quantities.contains(&one.quantity.id));
-        of(chart, &all)
+        of(repeated, chart, &all)
     });
     drawn.filter(|picture| !is_empty(&picture.drawn)).collect()
 }
 
 /// A chart; a distribution of several machines is one for each.
-fn of<'s>(chart: &syscost_results::study::Chart, all: &[QuantityBy<'s>]) -> Vec<Picture<'s>> {
+fn of<'s>(
+    repeated: &'s Repeated,
+    chart: &syscost_results::study::Chart,
+    all: &[QuantityBy<'s>],
+) -> Vec<Picture<'s>> {
     let Some(first) = all.first() else {
         return Vec::new();
     };
@@ -46,20 +70,41 @@ fn of<'s>(chart: &syscost_results::study::Chart, all: &[QuantityBy<'s>]) -> Vec<
     match chart.kind {
         ChartKind::Machines => {
             let is_in_cycles = is_in_cycles(all);
-            let (groups, note) = machines(all, is_in_cycles);
+            let Machines {
+                groups,
+                figures,
+                note,
+            } = machines(all, is_in_cycles);
+            let axis = match (is_in_cycles, repeated.study.cycles) {
+                (false, _) => chart::axis_title(unit),
+                (true, Cycles::Core) => "cycles of the core",
+                (true, Cycles::Tsc) => "ticks of the time-stamp counter",
+            };
+            let texts = GroupTexts {
+                names: names(repeated),
+                axis: axis.to_owned(),
+                figures,
+            };
             vec![Picture {
                 title,
                 unit: if is_in_cycles { Unit::Count } else { unit },
                 drawn: Drawn::Groups(groups),
+                texts,
+                legend: Some(format!("Whiskers: {}.", intervals(first))),
                 note,
             }]
         }
         ChartKind::Curve => {
-            let picture = |chart| Picture {
+            let picture = |(chart, note)| Picture {
                 title,
                 unit,
-                note: has_logarithmic_axis(&chart).then(|| "Logarithmic axis.".to_owned()),
                 drawn: Drawn::Chart(chart),
+                texts: GroupTexts::default(),
+                legend: Some(format!(
+                    "Bands: {}. Hollow dots have neither.",
+                    intervals(first)
+                )),
+                note,
             };
             curve(all).map(picture).into_iter().collect()
         }
@@ -75,6 +120,8 @@ fn of<'s>(chart: &syscost_results::study::Chart, all: &[QuantityBy<'s>]) -> Vec<
                     title,
                     unit,
                     drawn: Drawn::Histogram(&judged.histogram),
+                    texts: GroupTexts::default(),
+                    legend: None,
                     note: None,
                 })
             });
@@ -95,12 +142,40 @@ fn is_empty(drawn: &Drawn<'_>) -> bool {
     }
 }
 
-/// A figure with its interval.
-fn value(view: &View) -> Value {
+/// All names in a study's charts, in the order of their colours: this machine has the same in all.
+fn names(repeated: &Repeated) -> Vec<String> {
+    let here: Vec<&str> = match repeated.only() {
+        Some(_) => vec![HERE, METHOD],
+        None => repeated
+            .by
+            .iter()
+            .map(|(label, _)| label.as_str())
+            .collect(),
+    };
+    let machines = repeated.study.machines.iter();
+    let machines = machines.map(|machine| machine.id.as_str());
+    here.into_iter()
+        .chain(machines)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What a figure's interval is.
+fn intervals(one: &QuantityBy<'_>) -> &'static str {
+    match one.by.len() {
+        1 => "the range of the results here, and the 95 % confidence interval of syscost's figure",
+        _ => "the range of the results",
+    }
+}
+
+/// A figure with its interval; one that reaches zero has no place on a logarithmic axis.
+fn drawn(view: &View) -> Value {
+    let ends = view.low.zip(view.high);
+    let ends = ends.filter(|(low, high)| *low > 0.0 && high > low);
     Value {
         median: view.value,
-        low: view.low,
-        high: view.high,
+        low: ends.map(|(low, _)| low),
+        high: ends.map(|(_, high)| high),
     }
 }
 
@@ -112,14 +187,15 @@ fn exactly(median: f64) -> Value {
     }
 }
 
-/// The name of syscost's method in a chart.
+/// The names of the procedure's result and of syscost's method in a chart.
+const HERE: &str = "here";
 const METHOD: &str = "syscost";
 
 /// The results that the verdict compares, with their names in a chart: of one run also by syscost's
 /// method; of several, each machine's.
 fn here<'s>(one: &QuantityBy<'s>) -> Vec<(&'s str, Option<&'s View>)> {
     match one.by[..] {
-        [(_, judged)] => vec![("here", judged.compared()), (METHOD, judged.by_method())],
+        [(_, judged)] => vec![(HERE, judged.compared()), (METHOD, judged.by_method())],
         _ => {
             let by = one.by.iter();
             by.map(|(label, judged)| (*label, judged.compared()))
@@ -134,14 +210,6 @@ fn published<'s>(one: &QuantityBy<'s>) -> &'s [JudgedFigure] {
     &judged.published
 }
 
-/// As a value with its interval; the range that a procedure printed is none.
-fn drawn(label: &str, view: &View) -> Value {
-    match label {
-        METHOD => value(view),
-        _ => exactly(view.value),
-    }
-}
-
 /// Whether these are printed in cycles alone, which nothing converts.
 fn is_in_cycles(quantities: &[QuantityBy<'_>]) -> bool {
     let figures = || quantities.iter().flat_map(published);
@@ -149,46 +217,70 @@ fn is_in_cycles(quantities: &[QuantityBy<'_>]) -> bool {
         && figures().all(|figure| figure.value.is_none())
 }
 
-/// A group of bars for each quantity, a bar for each machine; and which figures have none, since a
-/// bar cannot be negative.
-fn machines(
-    quantities: &[QuantityBy<'_>],
-    is_in_cycles: bool,
-) -> (Vec<(String, Vec<Bar>)>, Option<String>) {
-    let (mut groups, mut without) = (Vec::new(), Vec::new());
+/// Bars of machines.
+struct Machines {
+    /// For each quantity a bar of each machine.
+    groups: Vec<(String, Vec<Bar>)>,
+    /// The bars' figures, as the table shows them.
+    figures: Vec<String>,
+    /// Which figures have no bar.
+    note: Option<String>,
+}
+
+/// A group of bars for each quantity, a bar for each machine whose figure is more than nothing.
+fn machines(quantities: &[QuantityBy<'_>], is_in_cycles: bool) -> Machines {
+    let (mut groups, mut figures, mut without) = (Vec::new(), Vec::new(), Vec::new());
     for one in quantities {
         let title = &one.quantity.title;
+        let (_, first) = one.by[0];
         let published = published(one).iter().filter_map(|figure| {
-            let value = if is_in_cycles {
-                figure.cycles
-            } else {
-                figure.value
+            let (value, text) = match is_in_cycles {
+                true => (figure.cycles, super::cycles(figure)),
+                false => {
+                    let text = super::value(one.quantity.unit, figure, Some(first.scale));
+                    (figure.value, text)
+                }
             };
-            Some((figure.machine.as_str(), exactly(value?)))
+            Some((figure.machine.as_str(), exactly(value?), text, false))
         });
         let here = here(one).into_iter().filter_map(|(label, view)| {
-            let view = match is_in_cycles {
-                true => view?.in_cycles()?,
-                false => view?.clone(),
+            let view = view?;
+            let (shown, text) = match is_in_cycles {
+                true => {
+                    let view = view.in_cycles()?;
+                    let text = crate::units::cycles(view.value);
+                    (view, text)
+                }
+                false => (view.clone(), first.scale.show(view.value)),
             };
-            Some((label, drawn(label, &view)))
+            Some((label, drawn(&shown), text, view.may_be_nothing()))
         });
         let mut bars = Vec::new();
-        for (label, value) in published.chain(here) {
-            match value.median > 0.0 {
-                true => bars.push(Bar {
-                    label: label.to_owned(),
-                    value,
-                }),
-                false => without.push(format!("{title}, {label}")),
+        for (label, value, text, is_nothing) in published.chain(here) {
+            if is_nothing || value.median <= 0.0 {
+                without.push(format!("{title}, {label}"));
+                continue;
             }
+            let label = label.to_owned();
+            bars.push(Bar { label, value });
+            figures.push(text);
         }
         if !bars.is_empty() {
             groups.push((title.clone(), bars));
         }
     }
-    let note = format!("Zero or less, so without a bar: {}.", without.join("; "));
-    (groups, (!without.is_empty()).then_some(note))
+    Machines {
+        groups,
+        figures,
+        note: nothing(&without),
+    }
+}
+
+/// That figures are not drawn, as no cost is zero.
+fn nothing(without: &[String]) -> Option<String> {
+    let all = without.join("; ");
+    (!without.is_empty())
+        .then(|| format!("Not above zero, or not to be told apart from it, so not drawn: {all}."))
 }
 
 /// The parameter that distinguishes the procedures' rows, if its values are numbers.
@@ -208,105 +300,70 @@ fn varying<'q>(quantities: &[QuantityBy<'q>]) -> Option<(&'q str, Vec<f64>)> {
     })
 }
 
-/// Lines over the parameter that distinguishes the quantities' rows: one for each published
-/// machine, one for the same procedure here, one for syscost's method.
-fn curve(quantities: &[QuantityBy<'_>]) -> Option<Chart> {
+/// Lines over the parameter that distinguishes the quantities' rows: of the same procedure here, of
+/// syscost's method, of each published machine; and which figures are not drawn.
+fn curve(quantities: &[QuantityBy<'_>]) -> Option<(Chart, Option<String>)> {
     let (parameter, values) = varying(quantities)?;
     let mut lines: Vec<Line> = Vec::new();
-    let mut add = |label: &str, at: f64, value: Value| {
+    let mut without = Vec::new();
+    let mut add = |label: String, at: f64, value: Value| {
         let point = (at, value);
         match lines.iter_mut().find(|line| line.label == label) {
+            // One figure may stand beside several quantities.
+            Some(line) if line.points.iter().any(|(other, _)| *other == at) => {}
             Some(line) => line.points.push(point),
             None => lines.push(Line {
-                label: label.to_owned(),
+                label,
                 points: vec![point],
             }),
         }
     };
-    for (one, at) in quantities.iter().zip(values) {
+    let at = || quantities.iter().zip(&values);
+    for (one, at) in at() {
+        for (label, view) in here(one) {
+            let Some(view) = view else { continue };
+            if view.may_be_nothing() {
+                without.push(format!("{}, {label}", one.quantity.title));
+                continue;
+            }
+            let own = match label {
+                METHOD => Some(size_of_method(one, parameter)),
+                _ => None,
+            };
+            let (label, at) = match own {
+                None => (label.to_owned(), *at),
+                Some(Some(size)) => (label.to_owned(), size),
+                Some(None) => (format!("{label}, one figure for all"), *at),
+            };
+            add(label, at, drawn(view));
+        }
+    }
+    for (one, at) in at() {
         for figure in published(one) {
             if let Some(value) = figure.value {
-                add(
-                    &format!("published, {}", figure.machine),
-                    at,
-                    exactly(value),
-                );
-            }
-        }
-        for (label, view) in here(one) {
-            if let Some(view) = view {
-                add(label, at, drawn(label, view));
+                add(figure.machine.clone(), *at, exactly(value));
             }
         }
     }
     lines.retain(|line| line.points.len() > 1);
-    Some(Chart::Curve {
+    for line in &mut lines {
+        line.points
+            .sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    }
+    let chart = Chart::Curve {
         parameter: parameter.to_owned(),
         lines,
-    })
+    };
+    Some((chart, nothing(&without)))
+}
+
+/// The value of this parameter at which syscost's row was measured, if it has it: it may be near that
+/// of the procedure only.
+fn size_of_method(one: &QuantityBy<'_>, parameter: &str) -> Option<f64> {
+    let row = one.quantity.ours.as_deref()?;
+    let (_, value) = parameters(row).find(|(key, _)| *key == parameter)?;
+    number(value)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use syscost_results::study::Study;
-
-    const CURVE: &str = r#"
-id = "sizes"
-title = "Sizes"
-source = "A note"
-about = "Two sizes."
-
-[[quantity]]
-id = "small"
-title = "Access, few bytes"
-table = "Memory"
-unit = "ns"
-procedure = "A chain."
-as_published = "study.x{order=random,size=16K}"
-
-[[quantity]]
-id = "large"
-title = "Access, many bytes"
-table = "Memory"
-unit = "ns"
-procedure = "A chain."
-as_published = "study.x{order=random,size=4M}"
-
-[[chart]]
-title = "Access by size"
-kind = "curve"
-quantities = ["small", "large"]
-"#;
-
-    #[test]
-    fn a_curve_is_over_the_parameter_that_differs() {
-        let study = Study::parse(CURVE).expect("it is right");
-        let mut run = crate::fixture::run();
-        for (name, ns) in [
-            ("study.x{order=random,size=16K}", 1.0),
-            ("study.x{order=random,size=4M}", 9.0),
-        ] {
-            let mut row = run.measurements[0].clone();
-            row.name = name.to_owned();
-            row.status = syscost_results::Status::Ok;
-            row.samples = Some(vec![syscost_results::RoundSamples {
-                values: vec![ns; 3],
-                ..Default::default()
-            }]);
-            run.measurements.push(row);
-        }
-        let repeated = Repeated::new(&study, &[&run]);
-        let Some(Chart::Curve { parameter, lines }) = curve(&repeated.quantities()) else {
-            panic!("a curve");
-        };
-        assert_eq!(parameter, "size");
-        let points: Vec<(f64, f64)> = lines[0]
-            .points
-            .iter()
-            .map(|(at, value)| (*at, value.median))
-            .collect();
-        assert_eq!(points, [(16_384.0, 1.0), (4_194_304.0, 9.0)]);
-        assert_eq!(pictures(&repeated)[0].title, "Access by size");
-    }
-}
+mod tests;

@@ -31,8 +31,8 @@ struct Line {
 
 /// A line for each quantity and source (RFC 4180, UTF-8): what was `published` of a machine; what the
 /// same procedure gives in a run, `as published` and `undisturbed`; what syscost's `method` gives. A
-/// missing number is an empty field, and `missing` says why; low and high are the range of a
-/// procedure's results, or the interval of syscost's.
+/// missing number is an empty field, and `missing` says why; low and high are the ends of what
+/// each is compared by: the middle half of many results, the range of few, the interval of syscost's row.
 ///
 /// # Errors
 /// [`ExportError::Writer`] if the writer fails, which is not expected.

@@ -3,8 +3,8 @@
 use syscost_results::Run;
 
 use super::repeated::began;
-use super::{Drawn, Repeated, pictures};
-use crate::chart::{Labels, Theme, draw, groups, histogram};
+use super::{Repeated, pictures};
+use crate::chart::{Labels, Theme};
 
 /// A chart as a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,8 +15,9 @@ pub struct Figure {
     pub name: String,
     /// What it shows.
     pub title: String,
-    /// What it cannot show.
-    pub note: Option<String>,
+    /// What its marks mean, and what it cannot show; empty if there is nothing to say. The picture
+    /// says it, too.
+    pub note: String,
     /// The picture.
     pub svg: String,
 }
@@ -34,20 +35,17 @@ pub fn figures(repeated: &Repeated, runs: &[&Run]) -> Vec<Figure> {
     let figure = pictures.map(|(index, picture)| {
         let labels = Labels {
             title: picture.title.clone(),
-            source: source.clone(),
+            source: format!("{}\n{source}", picture.below())
+                .trim_start()
+                .to_owned(),
             ..Labels::default()
         };
-        let (unit, theme) = (picture.unit, Theme::Light);
-        let svg = match &picture.drawn {
-            Drawn::Chart(chart) => draw(chart, unit, &labels, theme),
-            Drawn::Groups(bars) => groups(bars, unit, &labels, theme),
-            Drawn::Histogram(bins) => histogram(bins, unit, &labels, theme),
-        };
+        let svg = picture.svg(&labels, Theme::Light);
         Figure {
             study: repeated.study.id.clone(),
             name: format!("{}-{}", repeated.study.id, index + 1),
+            note: picture.below(),
             title: picture.title,
-            note: picture.note,
             svg: svg.into_string() + "\n",
         }
     });

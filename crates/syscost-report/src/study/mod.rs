@@ -4,8 +4,10 @@
 //! - [`text()`]: four views of each quantity and what follows from them. [`list()`]: all studies.
 //! - [`page`], [`index`]: the published side alone, for docs/studies/.
 
+mod brief;
 mod charts;
 mod csv;
+mod facts;
 mod figures;
 mod lab_report;
 mod markdown;
@@ -16,12 +18,14 @@ pub(crate) mod tests;
 mod text;
 mod words;
 
+pub(crate) use brief::{Brief, briefs, without};
 pub(crate) use charts::{Drawn, Picture, pictures};
-pub(crate) use lab_report::{facts, title};
+pub(crate) use facts::{facts, flags, method, what_cycles_are};
+pub(crate) use lab_report::{CONCLUSION, READING, headings, title};
 pub(crate) use repeated::{QuantityBy, ratio_rows};
 pub(crate) use words::{
-    ViewOf, counter, cycles, doubt, here_lines, machine, not_here, note, notes, published_lines,
-    ratios, short, value, views,
+    CORE_OURS, ViewOf, counter, cycles, cycles_beside, cycles_here, doubt, here_lines, machine,
+    not_here, note, notes, published_lines, ratios, row, short, value, views,
 };
 
 pub use csv::csv;

@@ -3,7 +3,7 @@
 use syscost_results::Run;
 use syscost_results::study::{JudgedQuantity, JudgedStudy, Quantity, Study, judge};
 
-use super::words::ratio;
+use super::words::between;
 
 /// A study, judged by each of one or several runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,11 +86,10 @@ pub(crate) fn ratio_rows(repeated: &Repeated) -> Vec<RatioRow<'_>> {
                 true => "as published, here",
                 false => label,
             };
-            let by_method = judged.by_method.filter(|_| is_alone);
-            let here = judged.as_published.map(|one| (label, one));
-            let by_method = by_method.map(|one| ("syscost's method", one));
-            let both = here.into_iter().chain(by_method);
-            cells.extend(both.map(|(whose, one)| (whose.to_owned(), ratio(one))));
+            let by_method = Some(&judged.by_method).filter(|one| is_alone && one.ratio().is_some());
+            let by_method = by_method.map(|one| ("syscost's rows", one));
+            let both = std::iter::once((label, &judged.as_published)).chain(by_method);
+            cells.extend(both.map(|(whose, one)| (whose.to_owned(), between(one))));
         }
         RatioRow {
             title: &line.ratio.title,

@@ -10,7 +10,6 @@ use crate::TableOptions;
 use crate::chart::{self, Labels, TextOptions};
 use crate::page::Page;
 use crate::paint::{self, width};
-use crate::units;
 
 /// Width of a view's name, in columns.
 const LABEL: usize = 28;
@@ -140,6 +139,9 @@ fn render(study: &Study, run: Option<(&Repeated, &JudgedStudy)>, options: &Table
     if let Some(rate) = judged.and_then(|judged| judged.counter) {
         page.paragraph(2, paint::DIM, &super::counter(rate));
     }
+    if judged.is_some() {
+        page.paragraph(2, paint::DIM, super::CORE_OURS);
+    }
     let mut table = "";
     for (index, quantity) in study.quantities.iter().enumerate() {
         if quantity.table != table {
@@ -219,17 +221,17 @@ fn of(
                 last_reason = reason;
             }
             Some(Seen::Figure(figure)) => {
-                let cycles = figure.cycles.map_or_else(String::new, |cycles| {
-                    format!("{} cycles", units::cycles(cycles))
-                });
                 page.figure(
                     label,
-                    &judged.scale.show(figure.value),
-                    &cycles,
+                    &figure.shown(judged.scale),
+                    &super::cycles_here(judged, figure),
                     &super::note(judged, view, figure),
                 );
             }
         }
+    }
+    if let Some(row) = super::row(judged) {
+        page.paragraph(BENEATH, paint::DIM, &row);
     }
     let style = match judged.verdict.kind {
         Kind::NotWhatItSays => paint::BAD,
@@ -238,11 +240,11 @@ fn of(
         Kind::CannotTell | Kind::NotCompared => anstyle::Style::new(),
     };
     let text = format!("{}: {}", judged.verdict.kind.words(), judged.verdict.text);
-    page.paragraph(4, style, &text);
+    page.paragraph(4, style, &text.replace(" %", &crate::wrap::together(" %")));
     if options.verbose {
         let all = [
             ("as published", &judged.evidence),
-            ("syscost's method", &judged.ours_evidence),
+            ("syscost's row", &judged.ours_evidence),
         ];
         for (whose, evidence) in all {
             for one in evidence {
@@ -274,7 +276,7 @@ fn ratios(page: &mut Page, study: &Study, judged: Option<&JudgedStudy>) {
                 .map(|ratio| format!("as published, here {ratio}")),
             line.by_method
                 .as_ref()
-                .map(|ratio| format!("syscost's method {ratio}")),
+                .map(|ratio| format!("syscost's rows {ratio}")),
             line.ratio.words.as_ref().map(|_| line.words()),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();

@@ -1,8 +1,8 @@
 //! Texts about a study's figures, shared by the terminal and the page.
 
 use syscost_results::study::{
-    Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, Kind, NotHere, Ratio, Scale, Seen,
-    Study, StudyMachine, View, published_ratios,
+    Between, Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, Kind, NotHere, Ratio,
+    Scale, Seen, Study, StudyMachine, View, published_ratios,
 };
 use syscost_results::{Evidence, Unit, Verdict};
 
@@ -22,8 +22,8 @@ impl ViewOf {
     pub(crate) fn label(self) -> &'static str {
         match self {
             ViewOf::AsPublished => "as published, here",
-            ViewOf::Undisturbed => "the same, undisturbed",
-            ViewOf::Ours => "syscost's method, here",
+            ViewOf::Undisturbed => "the same, core ours",
+            ViewOf::Ours => "syscost's row, here",
         }
     }
 }
@@ -50,8 +50,12 @@ pub(crate) fn machine(machine: &StudyMachine) -> String {
 
 /// What a cycle means here, for a study that uses the time-stamp counter.
 pub(crate) fn counter(ghz: f64) -> String {
-    format!("cycles here: ticks of the time-stamp counter, {ghz:.3} GHz")
+    format!("here, cycles are ticks of the time-stamp counter, {ghz:.3} GHz, and called so")
 }
+
+/// What the figures and the share with this name are, for a reader who sees them for the first time.
+pub(crate) const CORE_OURS: &str = "core ours: nothing else used the CPU's core, neither a task of this system nor another virtual \
+     machine; ten or more such results are compared alone, fewer together with all others";
 
 /// A doubt and the quantities whose rows show it.
 pub(crate) fn doubt(doubt: &Doubt) -> String {
@@ -115,12 +119,39 @@ pub(crate) fn notes(figure: &JudgedFigure) -> String {
     notes.join("; ")
 }
 
+/// A figure of this machine in cycles, or in the ticks that its study takes for cycles; empty if
+/// unknown.
+pub(crate) fn cycles_here(judged: &JudgedQuantity, figure: &View) -> String {
+    let cycles = figure.in_cycles();
+    cycles.map_or_else(String::new, |one| one.shown(Scale::cycles(judged.cycles)))
+}
+
+/// The same, where the text prints cycles.
+pub(crate) fn cycles_beside(judged: &JudgedQuantity, figure: &View) -> String {
+    let mut published = judged.published.iter();
+    match published.any(|figure| figure.cycles_printed.is_some()) {
+        true => cycles_here(judged, figure),
+        false => String::new(),
+    }
+}
+
+/// The name of syscost's row and what is to be said about it, if it has a number.
+pub(crate) fn row(judged: &JudgedQuantity) -> Option<String> {
+    let flags = judged.ours_flags.iter();
+    let flags: Vec<&str> = flags.map(|flag| crate::sentence::short(*flag)).collect();
+    let name = judged.ours_row.as_ref()?;
+    Some(match flags[..] {
+        [] => name.clone(),
+        _ => format!("{name}: {}", flags.join(", ")),
+    })
+}
+
 /// A ratio that a text draws.
 pub(crate) struct RatioLine<'s> {
     pub(crate) ratio: &'s Ratio,
     /// By the text's own figures, machine by machine.
     pub(crate) published: Vec<(String, String)>,
-    /// By the same procedures here.
+    /// By the same procedures here, or why there is none.
     pub(crate) here: Option<String>,
     /// By syscost's method.
     pub(crate) by_method: Option<String>,
@@ -137,9 +168,22 @@ impl RatioLine<'_> {
 }
 
 /// A ratio, with three digits.
-pub(crate) fn ratio(ratio: f64) -> String {
-    let (factor, symbol) = (1.0, "");
-    Scale { factor, symbol }.show(ratio)
+pub(super) fn ratio(ratio: f64) -> String {
+    NUMBER.show(ratio)
+}
+
+/// Of what has no unit.
+const NUMBER: Scale = Scale {
+    factor: 1.0,
+    symbol: "",
+};
+
+/// A ratio of two figures here, or why there is none.
+pub(crate) fn between(between: &Between) -> String {
+    match between {
+        Between::Ratio { ratio, least } => NUMBER.show_to(*ratio, *least),
+        Between::Missing { reason } => format!("none: {reason}"),
+    }
 }
 
 /// A machine's published figures of a quantity: each in its unit and in cycles, a line each.
@@ -166,24 +210,17 @@ pub(crate) fn here_lines(judged: &JudgedQuantity) -> Vec<String> {
     let Some(figure) = figure else {
         return vec!["-".to_owned()];
     };
-    let cycles = figure.cycles.iter();
-    let cycles = cycles.map(|cycles| format!("{} cycles", units::cycles(*cycles)));
-    let value = judged.scale.show(figure.value);
-    std::iter::once(value).chain(cycles).chain(whose).collect()
+    let lines = [figure.shown(judged.scale), cycles_here(judged, figure)];
+    let lines = lines.into_iter().chain(whose);
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 /// The verdict on one of several machines, in a few words.
 pub(crate) fn short(judged: &JudgedQuantity) -> String {
-    let both = judged.compared().zip(judged.by_method());
     let words = judged.verdict.kind.words();
-    match (judged.verdict.kind, both) {
-        (Kind::Differs | Kind::NotWhatItSays, Some((here, ours)))
-            if here.value > 0.0 && ours.value > 0.0 =>
-        {
-            format!(
-                "{words}, {} times syscost's",
-                ratio(here.value / ours.value)
-            )
+    match (judged.verdict.kind, judged.by_ours()) {
+        (Kind::Differs | Kind::NotWhatItSays, Some(times)) => {
+            format!("{words}, {} times syscost's", between(&times))
         }
         (Kind::NotCompared, _) => {
             let seen = [&judged.as_published, &judged.ours].into_iter().flatten();
@@ -207,8 +244,10 @@ pub(crate) fn ratios<'s>(study: &'s Study, judged: Option<&JudgedStudy>) -> Vec<
             published: published
                 .map(|(machine, one)| (machine, shown(one)))
                 .collect(),
-            here: judged.and_then(|judged| judged.as_published).map(shown),
-            by_method: judged.and_then(|judged| judged.by_method).map(shown),
+            here: judged.map(|judged| between(&judged.as_published)),
+            by_method: judged
+                .filter(|judged| judged.by_method.ratio().is_some())
+                .map(|judged| between(&judged.by_method)),
         }
     };
     study.ratios.iter().enumerate().map(line).collect()
@@ -227,7 +266,10 @@ pub(crate) fn note(judged: &JudgedQuantity, view: ViewOf, figure: &View) -> Stri
             });
             spread(scale, figure) + &deviation
         }
-        ViewOf::Undisturbed => spread(scale, figure),
+        ViewOf::Undisturbed => match judged.compares_undisturbed() {
+            true => spread(scale, figure),
+            false => spread(scale, figure) + ": too few to compare",
+        },
         ViewOf::Ours => {
             let evidence = confirmed(&judged.ours_evidence);
             format!("{}, {evidence}", interval(scale, figure))
@@ -248,16 +290,23 @@ fn confirmed(evidence: &[Evidence]) -> String {
     )
 }
 
-/// The range of what the procedure printed.
+/// What the procedure printed: the middle half of many results, the range of few, in which steps.
 fn spread(scale: Scale, view: &View) -> String {
-    match (view.low, view.high) {
-        (Some(low), Some(high)) if view.from > 1 => format!(
-            "{} to {}, {} results",
-            scale.show(low),
-            scale.show(high),
-            view.from
-        ),
-        _ => "one result".to_owned(),
+    let (Some(low), Some(high)) = (view.low, view.high) else {
+        return "one result".to_owned();
+    };
+    let ends = [low, high].map(|end| view.end(end, scale));
+    let ends = match ends[0] == ends[1] {
+        true => ends[0].clone(),
+        false => ends.join(" to "),
+    };
+    let steps = match view.step > 0.0 {
+        true => format!(", in steps of {}", scale.show_to(view.step, view.step)),
+        false => String::new(),
+    };
+    match view.is_middle_half() {
+        true => format!("half of {} results {ends}{steps}", view.from),
+        false => format!("{} results, {ends}{steps}", view.from),
     }
 }
 
@@ -273,7 +322,8 @@ fn interval(scale: Scale, view: &View) -> String {
             format!("±{:.1} %, {processes}", 100.0 * half / view.value)
         }
         (Some(low), Some(high)) => {
-            format!("{} to {}, {processes}", scale.show(low), scale.show(high))
+            let ends = [low, high].map(|end| view.end(end, scale));
+            format!("{}, {processes}", ends.join(" to "))
         }
         _ => format!("{processes}: too few for an interval"),
     }

@@ -1,97 +1,158 @@
 //! How far two figures are from each other, in words.
 
 use super::figure::JudgedFigure;
-use super::printed::{Scale, number};
+use super::printed::{Scale, least_digit};
 use super::view::View;
 use crate::Unit;
 
-/// Figures agree whose ratio is this near to one, whichever of their likely values are taken.
-const AGREE: f64 = 0.10;
+/// Figures less than this apart do not differ, whatever their intervals; and only figures whose
+/// ratio is known to this agree.
+const NEAR: f64 = 0.05;
 
-/// Below this share of the other figure, one that may be zero or less is as good as nothing.
-const TINY: f64 = 0.1;
+/// What binary fractions leave of a decimal one.
+const ROUNDING: f64 = 1e-9;
+
+/// How many times a figure is another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Times {
+    value: f64,
+    /// The least and the most that it may be.
+    low: f64,
+    high: f64,
+}
+
+impl Times {
+    /// How far it is from one, as a share.
+    fn apart(self) -> f64 {
+        self.value.max(1.0 / self.value) - 1.0
+    }
+
+    /// How far the ends are from it, as a share.
+    fn known(self) -> f64 {
+        (self.high / self.value).max(self.value / self.low) - 1.0
+    }
+
+    fn least_digit(self) -> f64 {
+        least_digit((self.high - self.value).max(self.value - self.low))
+    }
+
+    fn is_not_one(self) -> bool {
+        self.low > 1.0 + ROUNDING || self.high < 1.0 - ROUNDING
+    }
+
+    fn inverse(self) -> Self {
+        Times {
+            value: 1.0 / self.value,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+        }
+    }
+
+    /// Without its unit: `1.8`.
+    fn number(self) -> String {
+        let (factor, symbol) = (1.0, "");
+        Scale { factor, symbol }.show_to(self.value, self.least_digit())
+    }
+
+    /// `2 % apart, known to ±8 %`.
+    fn nearness(self) -> String {
+        let known = match self.known() {
+            // Both are bounds, so rounded up.
+            share if share < 1.0 => format!("±{:.0} %", (100.0 * share - 1e-6).ceil()),
+            share => format!("a factor of {:.0}", (1.0 + share - 1e-6).ceil()),
+        };
+        format!("{:.0} % apart, known to {known}", 100.0 * self.apart())
+    }
+}
 
 /// How a figure relates to another one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Relation {
-    /// Their ratio is within this of one.
-    Agrees(f64),
-    /// The ratio may be one, and may be something else.
-    CannotTell,
-    /// This many times the other one.
-    Differs(f64),
+    /// They are near each other, and that is known.
+    Agrees(Times),
+    /// They may be the same, and may not.
+    CannotTell(Times),
+    /// They are not the same.
+    Differs(Times),
     /// One of them may be nothing, or is no cost.
     NoRatio,
+    /// One of them is a single result, or of too few processes for an interval.
+    TooFew,
 }
 
-/// The range that contains most of a figure.
-fn middle(view: &View) -> (f64, f64) {
-    view.middle.unwrap_or((view.value, view.value))
+/// How many times a figure is another one; `None` if either has no interval.
+fn times(one: &View, other: &View) -> Option<Times> {
+    let ((low, high), (other_low, other_high)) = (one.interval()?, other.interval()?);
+    Some(Times {
+        value: one.value / other.value,
+        low: low / other_high,
+        high: high / other_low,
+    })
 }
 
-/// Whether a figure cannot be told apart from zero, so that no ratio to it is meaningful: most of it
-/// lies on both sides of zero.
-pub(super) fn may_be_nothing(view: &View) -> bool {
-    let (low, high) = middle(view);
-    view.value <= 0.0 || low <= 0.0 && high >= 0.0
-}
-
-/// Whether that is so, or a figure is tiny compared with another one and some of it is zero or less.
-fn is_near_zero(view: &View, other: &View) -> bool {
-    let is_tiny = view.value.abs() < TINY * other.value.abs();
-    may_be_nothing(view) || is_tiny && view.low.is_some_and(|low| low <= 0.0)
+/// A figure divided by another one, both above zero, and the least digit that they support.
+pub(super) fn ratio(one: &View, other: &View) -> (f64, f64) {
+    let least = times(one, other).map_or(0.0, Times::least_digit);
+    (one.value / other.value, least)
 }
 
 pub(super) fn relation(one: &View, other: &View) -> Relation {
-    if may_be_nothing(one) || may_be_nothing(other) {
+    if one.may_be_nothing() || other.may_be_nothing() {
         return Relation::NoRatio;
     }
-    let ((low, high), (other_low, other_high)) = (middle(one), middle(other));
-    let (low, high) = (low / other_high, high / other_low);
-    match (low - 1.0).abs().max((high - 1.0).abs()) {
-        apart if apart <= AGREE => Relation::Agrees(apart),
-        _ if low <= 1.0 && high >= 1.0 => Relation::CannotTell,
-        _ => Relation::Differs(one.value / other.value),
+    let Some(times) = times(one, other) else {
+        return Relation::TooFew;
+    };
+    let is_near = times.apart() < NEAR;
+    if times.is_not_one() && !is_near {
+        Relation::Differs(times)
+    } else if is_near && times.known() <= NEAR {
+        Relation::Agrees(times)
+    } else {
+        Relation::CannotTell(times)
     }
 }
 
 /// That a figure may be nothing.
 fn near_zero(view: &View, scale: Scale) -> String {
-    let ends = view.low.zip(view.high).filter(|(low, high)| low < high);
-    let ends = ends.map_or_else(String::new, |(low, high)| {
-        format!(" ({} to {})", scale.show(low), scale.show(high))
-    });
-    let what = match view.value < 0.0 && view.high.is_some_and(|high| high < 0.0) {
+    let what = match view.is_less_than_nothing() {
         true => "less than nothing, which no cost is",
         false => "not to be told apart from zero",
     };
-    format!(
-        "{}{ends}, {what}, so there is no ratio",
-        scale.show(view.value)
-    )
+    format!("{}, {what}, so there is no ratio", view.shown(scale))
+}
+
+/// What is more and what is less of something in this unit.
+fn directions(unit: Unit) -> (&'static str, &'static str) {
+    match unit {
+        Unit::Nanoseconds => ("longer than", "shorter than"),
+        Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => {
+            ("faster than", "slower than")
+        }
+        Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => {
+            ("larger than", "smaller than")
+        }
+    }
 }
 
 /// How the figure here relates to the published ones, machine by machine; `None` if none of these
-/// is a number. `whose` begins the sentence.
+/// is a number. `whose` begins the sentence; figures are of this unit and shown at this scale, or in
+/// cycles at the other if nothing else is published.
 pub(super) fn with_published(
     whose: &str,
     here: &View,
     published: &[JudgedFigure],
-    (unit, scale): (Unit, Scale),
+    (unit, scale, cycles): (Unit, Scale, Scale),
 ) -> Option<String> {
     let is_in_cycles = published.iter().all(|figure| figure.value.is_none());
     let (here, scale) = match is_in_cycles {
-        true => (here.in_cycles()?, Scale::CYCLES),
+        true => (here.in_cycles()?, cycles),
         false => (here.clone(), scale),
     };
-    let (more, less) = match unit {
-        Unit::Nanoseconds => ("slow", "fast"),
-        Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::FlopsPerSecond => ("fast", "slow"),
-        Unit::Bytes | Unit::Gigahertz | Unit::Percent | Unit::Count | Unit::Ratio => {
-            ("large", "small")
-        }
-    };
-    let mut phrases = Vec::new();
+    let (more, less) = directions(unit);
+    // What is said of several machines is said once.
+    let mut all: [(&str, Vec<String>); 4] =
+        [more, less, "close to", "not to be told apart from"].map(|words| (words, Vec::new()));
     for figure in published {
         let (value, printed) = match is_in_cycles {
             true => (figure.cycles, &figure.cycles_printed),
@@ -103,72 +164,61 @@ pub(super) fn with_published(
             (Some(_), Some(printed)) => format!("{}'s {printed}", figure.machine),
             (_, _) => figure.machine.clone(),
         };
-        phrases.push(
-            match relation(&here, &View::printed(value, figure.last_digit)) {
-                Relation::Agrees(apart) => format!("within {:.0} % of {which}", percent(apart)),
-                Relation::CannotTell => format!("not to be told apart from {which}"),
-                Relation::Differs(ratio) if ratio > 1.0 => {
-                    format!("{} times as {more} as {which}", number(ratio))
-                }
-                Relation::Differs(ratio) => {
-                    format!("{} times as {less} as {which}", number(1.0 / ratio))
-                }
-                Relation::NoRatio => {
-                    return Some(format!("{whose} {} here.", near_zero(&here, scale)));
-                }
-            },
-        );
+        let (kind, how) = match relation(&here, &View::printed(value, figure.last_digit)) {
+            Relation::Differs(times) if times.value > 1.0 => (0, times.number() + " times"),
+            Relation::Differs(times) => (1, times.inverse().number() + " times"),
+            Relation::Agrees(times) => (2, times.nearness()),
+            Relation::CannotTell(times) => (3, times.nearness()),
+            Relation::NoRatio => return Some(format!("{whose} {}.", near_zero(&here, scale))),
+            Relation::TooFew => {
+                let shown = here.shown(scale);
+                return Some(format!("{whose} {shown}, one result, too few to compare."));
+            }
+        };
+        all[kind].1.push(format!("{which} ({how})"));
     }
-    let shown = scale.show(here.value);
-    (!phrases.is_empty()).then(|| format!("{whose} {shown} here: {}.", phrases.join(", ")))
+    let phrases = all.iter().filter(|(_, machines)| !machines.is_empty());
+    let phrases = phrases.map(|(words, machines)| format!("{words} {}", machines.join(", ")));
+    let phrases: Vec<String> = phrases.collect();
+    let shown = here.shown(scale);
+    (!phrases.is_empty()).then(|| format!("{whose} {shown}: {}.", phrases.join("; ")))
 }
 
-/// A share in percent, rounded up: it is a bound.
-fn percent(share: f64) -> f64 {
-    (100.0 * share - 1e-6).ceil().max(1.0)
+/// syscost's figure; `row` begins the sentence.
+pub(super) fn given(row: &str, ours: &View, scale: Scale) -> String {
+    format!("{row} gives {}", ours.shown(scale))
 }
 
-/// syscost's figure; `method` begins the sentence.
-pub(super) fn given(method: &str, ours: &View, scale: Scale) -> String {
-    format!("{method} gives {}", scale.show(ours.value))
-}
-
-/// How syscost's figure relates to the published procedure's, without its full stop; `method` is what
-/// gives it.
+/// How syscost's figure relates to the published procedure's, without its full stop; `row` is what gives it.
 pub(super) fn with_method(
     published: &View,
-    (method, ours): (&str, &View),
+    (row, ours): (&str, &View),
     scale: Scale,
 ) -> (Relation, String) {
-    let is_near_zero = is_near_zero(published, ours) || is_near_zero(ours, published);
-    let relation = match ours.middle {
-        Some(_) if !is_near_zero => relation(published, ours),
-        // Of too few processes for an interval.
-        Some(_) | None => Relation::NoRatio,
-    };
-    let given = given(method, ours, scale);
+    let relation = relation(published, ours);
+    let given = given(row, ours, scale);
     let text = match relation {
-        _ if ours.middle.is_none() => format!("{given}, of too few processes to compare"),
-        Relation::Agrees(apart) => {
-            format!("{given}, which agrees within {:.0} %", percent(apart))
+        Relation::Agrees(times) | Relation::CannotTell(times) => {
+            format!("{given}, {}", times.nearness())
         }
-        Relation::CannotTell => format!("{given}, which cannot be told apart from it"),
-        Relation::Differs(ratio) if ratio >= 2.0 => {
-            format!(
-                "{given}; the published way gives {} times as much",
-                number(ratio)
-            )
+        Relation::Differs(times) if times.value >= 2.0 => {
+            let times = times.number();
+            format!("{given}; the published way gives {times} times as much")
         }
-        Relation::Differs(ratio) if ratio <= 0.5 => {
-            format!("{given}, {} times as much", number(1.0 / ratio))
+        Relation::Differs(times) if times.value <= 0.5 => {
+            format!("{given}, {} times as much", times.inverse().number())
         }
-        Relation::Differs(ratio) => {
-            let more = 1.0 / ratio - 1.0;
+        Relation::Differs(times) => {
+            let more = 1.0 / times.value - 1.0;
             let word = if more > 0.0 { "more" } else { "less" };
             format!("{given}, {:.0} % {word}", 100.0 * more.abs())
         }
-        Relation::NoRatio if may_be_nothing(ours) => {
-            format!("{method} gives {}", near_zero(ours, scale))
+        Relation::TooFew if ours.interval().is_none() => {
+            format!("{given}, of too few processes to compare")
+        }
+        Relation::TooFew => format!("{given}; one result is too few to compare"),
+        Relation::NoRatio if ours.may_be_nothing() => {
+            format!("{row} gives {}", near_zero(ours, scale))
         }
         Relation::NoRatio => format!(
             "the published way gives {}; {given}",
@@ -179,127 +229,4 @@ pub(super) fn with_method(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::view::tests::view;
-    use super::*;
-
-    const NS: Scale = Scale {
-        factor: 1.0,
-        symbol: "ns",
-    };
-
-    fn method(published: View, ours: View) -> String {
-        with_method(&published, ("syscost's method", &ours), NS).1
-    }
-
-    #[test]
-    fn agreeing_and_not_to_be_told_apart_are_different() {
-        let ours = || view(10.0, 0.1);
-        assert_eq!(
-            relation(&view(10.4, 0.1), &ours()),
-            Relation::Agrees(10.5 / 9.9 - 1.0)
-        );
-        assert_eq!(relation(&view(20.0, 15.0), &ours()), Relation::CannotTell);
-        assert_eq!(relation(&view(12.0, 0.1), &ours()), Relation::Differs(1.2));
-        // Equal by chance: most of the results are elsewhere.
-        assert_eq!(relation(&view(10.0, 6.0), &ours()), Relation::CannotTell);
-        assert_eq!(
-            method(view(10.4, 0.1), ours()),
-            "syscost's method gives 10.0 ns, which agrees within 7 %"
-        );
-        assert!(method(view(20.0, 15.0), ours()).ends_with("cannot be told apart from it"));
-    }
-
-    #[test]
-    fn syscosts_method_is_more_or_less_than_the_published_way() {
-        for (published, expected) in [
-            (
-                31.0,
-                "syscost's method gives 10.0 ns; the published way gives 3.10 times as much",
-            ),
-            (8.0, "syscost's method gives 10.0 ns, 25 % more"),
-            (12.5, "syscost's method gives 10.0 ns, 20 % less"),
-            (0.02, "syscost's method gives 10.0 ns, 500 times as much"),
-        ] {
-            assert_eq!(
-                method(view(published, 0.01 * published), view(10.0, 0.1)),
-                expected
-            );
-        }
-        let mut alone = view(10.0, 0.1);
-        alone.middle = None;
-        assert!(method(view(31.0, 0.1), alone).ends_with("of too few processes to compare"));
-    }
-
-    #[test]
-    fn no_ratio_is_given_to_what_may_be_nothing() {
-        let ours = || view(10.0, 0.1);
-        let around = method(view(0.002, 0.1), ours());
-        let said = "the published way gives 0.00200 ns (-0.0980 ns to 0.102 ns), not to be told apart from zero, so there is no ratio; syscost's method gives 10.0 ns";
-        assert_eq!(around, said);
-        // Its middle half is above zero, but it is tiny, and some results were negative.
-        let mut tiny = view(0.0024, 0.001);
-        tiny.low = Some(-3.0);
-        assert!(method(tiny, ours()).contains("not to be told apart from zero"));
-        assert!(method(view(-3.5, 0.1), ours()).contains("less than nothing"));
-        let may_be_nothing = method(view(50.0, 1.0), view(1.0, 2.0));
-        assert!(may_be_nothing.starts_with("syscost's method gives 1.00 ns (-1.00 ns to 3.00 ns)"));
-    }
-
-    #[test]
-    fn each_published_machine_is_compared_in_its_direction() {
-        let figure = |machine: &str, value: Option<f64>, cycles: Option<f64>| JudgedFigure {
-            machine: machine.to_owned(),
-            value,
-            value_printed: value.map(|value| format!("{value} ns")),
-            cycles,
-            cycles_printed: None,
-            converted: None,
-            words: None,
-            runs: Vec::new(),
-            place: String::new(),
-            doubts: Vec::new(),
-            last_digit: 0.0,
-        };
-        let said = |here: View, published: &[JudgedFigure], unit| {
-            with_published("It gives", &here, published, (unit, NS))
-        };
-        let three = [
-            figure("old", Some(80.0), None),
-            figure("new", Some(4.0), None),
-            figure("same", Some(10.2), None),
-        ];
-        let nanoseconds = said(view(10.0, 0.1), &three, Unit::Nanoseconds);
-        assert_eq!(
-            nanoseconds.as_deref(),
-            Some(
-                "It gives 10.0 ns here: 8 times as fast as old, 2.50 times as slow as new, within 3 % of same."
-            )
-        );
-        let rate = said(view(10.0, 0.1), &three[..1], Unit::BytesPerSecond);
-        assert!(rate.is_some_and(|rate| rate.contains("8 times as slow as old")));
-        // Two figures of one machine are told apart.
-        let twice = [
-            figure("old", Some(5.0), None),
-            figure("old", Some(20.0), None),
-        ];
-        let twice = said(view(10.0, 0.1), &twice, Unit::Nanoseconds).expect("a sentence");
-        assert!(
-            twice.contains("slow as old's 5 ns, 2 times as fast as old's 20 ns"),
-            "{twice}"
-        );
-        let mut here = view(10.0, 0.1);
-        here.cycles = Some(30.0);
-        let in_cycles = said(here, &[figure("pc", None, Some(15.0))], Unit::Nanoseconds);
-        assert_eq!(
-            in_cycles.as_deref(),
-            Some("It gives 30.0 cycles here: 2 times as slow as pc.")
-        );
-        let words = said(
-            view(10.0, 0.1),
-            &[figure("pc", None, None)],
-            Unit::Nanoseconds,
-        );
-        assert_eq!(words, None);
-    }
-}
+mod tests;

@@ -5,12 +5,9 @@ use serde::Serialize;
 use super::figure::{JudgedFigure, figures, published_ratios};
 use super::printed::Scale;
 use super::verdict::{Disturbed, Facts, Sentence, verdict};
-use super::view::{self, Seen, View};
-use super::{Cycles, Quantity, Ratio, Study};
-use crate::{Evidence, Measurement, Run};
-
-/// Fewer undisturbed results have no middle half: that of all results is added to their range.
-const FEW: u64 = 4;
+use super::view::{self, ENOUGH, Seen, View};
+use super::{Cycles, Quantity, Ratio, Study, comparison};
+use crate::{Evidence, Flag, Measurement, Run};
 
 /// Prefix of the detail with the standard deviation of a procedure's trials; the unit follows.
 const TRIALS_STDDEV: &str = "trials_stddev_";
@@ -44,6 +41,10 @@ pub struct JudgedQuantity {
     pub undisturbed: Option<Seen>,
     /// syscost's method.
     pub ours: Option<Seen>,
+    /// The name of syscost's row; null if it is not part of the run or has no number.
+    pub ours_row: Option<String>,
+    /// That row's flags.
+    pub ours_flags: Vec<Flag>,
     /// What was counted for the published procedure.
     pub evidence: Vec<Evidence>,
     /// What was counted for syscost's method.
@@ -56,6 +57,9 @@ pub struct JudgedQuantity {
     /// The scale at which all its figures are shown: that of the text, if there is one.
     #[serde(skip)]
     pub scale: Scale,
+    /// What its figures' cycles are.
+    #[serde(skip)]
+    pub cycles: Cycles,
     /// The verdict.
     pub verdict: Sentence,
 }
@@ -68,11 +72,29 @@ pub struct JudgedRatio {
     pub ratio: Ratio,
     /// Of the published figures: machine and ratio.
     pub published: Vec<(String, f64)>,
-    /// Of the published procedures here, by the figures that are compared; null if either is
-    /// missing or not above zero.
-    pub as_published: Option<f64>,
-    /// By syscost's method; null likewise.
-    pub by_method: Option<f64>,
+    /// Of the published procedures here, by the figures that are compared, or why there is none.
+    pub as_published: Between,
+    /// By syscost's method, likewise.
+    pub by_method: Between,
+}
+
+/// A ratio of two figures of this machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Between {
+    /// There is one.
+    Ratio {
+        /// The ratio.
+        ratio: f64,
+        /// The least digit of it that the figures support.
+        #[serde(skip)]
+        least: f64,
+    },
+    /// There is none.
+    Missing {
+        /// Why, for people.
+        reason: String,
+    },
 }
 
 /// Compares a run with a study.
@@ -81,20 +103,15 @@ pub fn judge(study: &Study, run: &Run) -> JudgedStudy {
     let judged: Vec<JudgedQuantity> = quantities
         .map(|quantity| of(study, quantity, run))
         .collect();
-    let ratios = study.ratios.iter().map(|ratio| {
-        let by = |seen: fn(&JudgedQuantity) -> Option<&View>| {
-            let figure = |id: &str| {
-                let view = seen(judged.iter().find(|one| one.id == id)?)?;
-                (view.value > 0.0).then_some(view.value)
-            };
-            Some(figure(&ratio.of)? / figure(&ratio.to)?)
-        };
-        JudgedRatio {
-            ratio: ratio.clone(),
-            published: published_ratios(study, ratio),
-            as_published: by(JudgedQuantity::compared),
-            by_method: by(JudgedQuantity::by_method),
-        }
+    let ratios = study.ratios.iter().map(|ratio| JudgedRatio {
+        ratio: ratio.clone(),
+        published: published_ratios(study, ratio),
+        as_published: between(study, &judged, ratio, JudgedQuantity::compared, |one| {
+            one.as_published.as_ref()
+        }),
+        by_method: between(study, &judged, ratio, JudgedQuantity::by_method, |one| {
+            one.ours.as_ref()
+        }),
     });
     JudgedStudy {
         study: study.clone(),
@@ -105,6 +122,51 @@ pub fn judge(study: &Study, run: &Run) -> JudgedStudy {
         },
         judged_ratios: ratios.collect(),
         judged,
+    }
+}
+
+/// The ratio of two quantities by these figures of theirs, which are of these rows.
+fn between(
+    study: &Study,
+    judged: &[JudgedQuantity],
+    ratio: &Ratio,
+    figure: fn(&JudgedQuantity) -> Option<&View>,
+    row: fn(&Quantity) -> Option<&String>,
+) -> Between {
+    let of = |id: &str| {
+        let quantity = study.quantity(id).ok_or("not part of the study")?;
+        let view = judged.iter().find(|one| one.id == id).and_then(figure);
+        let title = &quantity.title;
+        match view {
+            None => Err(format!("no figure of {title}")),
+            Some(view) if view.is_less_than_nothing() => {
+                Err(format!("{title} is less than nothing"))
+            }
+            Some(view) if view.may_be_nothing() => {
+                Err(format!("{title} cannot be told apart from zero"))
+            }
+            Some(view) => Ok((view, row(quantity))),
+        }
+    };
+    match (of(&ratio.of), of(&ratio.to)) {
+        (Err(reason), _) | (_, Err(reason)) => Between::Missing { reason },
+        (Ok((_, one)), Ok((_, other))) if one == other => Between::Missing {
+            reason: "both are the same row".to_owned(),
+        },
+        (Ok((one, _)), Ok((other, _))) => {
+            let (ratio, least) = comparison::ratio(one, other);
+            Between::Ratio { ratio, least }
+        }
+    }
+}
+
+impl Between {
+    /// The ratio, if there is one.
+    pub fn ratio(&self) -> Option<f64> {
+        match self {
+            Between::Ratio { ratio, .. } => Some(*ratio),
+            Between::Missing { .. } => None,
+        }
     }
 }
 
@@ -126,17 +188,10 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
         })
     };
     let as_published = seen(&repeated, view::as_published);
-    let mut undisturbed = seen(&repeated, view::undisturbed).filter(|_| {
+    let undisturbed = seen(&repeated, view::undisturbed).filter(|_| {
         // The line above says why there is no figure at all.
         as_published.as_ref().and_then(Seen::figure).is_some()
     });
-    if let (Some(Seen::Figure(few)), Some(Seen::Figure(all))) = (&mut undisturbed, &as_published)
-        && few.from < FEW
-    {
-        let (low, high) = all.middle.unwrap_or((all.value, all.value));
-        let ends = (few.low.unwrap_or(low), few.high.unwrap_or(high));
-        few.middle = Some((low.min(ends.0), high.max(ends.1)));
-    }
     let scale = quantity.ours_scale.unwrap_or(1.0);
     let ours = seen(&measured, view::estimate).map(|seen| seen.times(scale));
     let row = Facts::found(&repeated);
@@ -153,18 +208,13 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
     };
     let facts = Facts {
         compared,
-        disturbed: match undisturbed.as_ref().and_then(Seen::figure) {
-            Some(_) => None,
-            None => Some(match row.and_then(|row| row.estimate.undisturbed_percent) {
-                Some(_) => Disturbed::All,
-                None => Disturbed::Unknown,
-            }),
-        },
+        disturbed: disturbed(row, undisturbed.as_ref(), as_published.as_ref()),
         as_published: repeated,
         ours: measured,
         seen: ours.as_ref(),
         published: &published,
         scale,
+        cycles: Scale::cycles(study.cycles),
     };
     let verdict = verdict(quantity, &facts);
     JudgedQuantity {
@@ -174,7 +224,10 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
         as_published,
         undisturbed,
         ours,
+        ours_row: method.map(|row| row.name.clone()),
+        ours_flags: method.map_or_else(Vec::new, |row| row.flags.clone()),
         scale,
+        cycles: study.cycles,
         evidence: evidence(row),
         ours_evidence: evidence(method),
         trials_stddev: row.and_then(|row| {
@@ -187,17 +240,47 @@ fn of(study: &Study, quantity: &Quantity, run: &Run) -> JudgedQuantity {
 }
 
 /// Noise must not look like a fault of the method: undisturbed results are compared, if there are
-/// any.
+/// enough of them.
 fn compared<'s>(undisturbed: Option<&'s Seen>, all: Option<&'s Seen>) -> Option<&'s View> {
     let figure = |seen: Option<&'s Seen>| seen.and_then(Seen::figure);
-    figure(undisturbed).or_else(|| figure(all))
+    let enough = figure(undisturbed).filter(|view| view.from >= ENOUGH);
+    enough.or_else(|| figure(all))
+}
+
+/// Why the compared results are not those that are undisturbed.
+fn disturbed(
+    row: Option<&Measurement>,
+    undisturbed: Option<&Seen>,
+    all: Option<&Seen>,
+) -> Option<Disturbed> {
+    let count = |seen: Option<&Seen>| seen.and_then(Seen::figure).map_or(0, |view| view.from);
+    let (undisturbed, of) = (count(undisturbed), count(all));
+    if row.is_some_and(|row| row.estimate.undisturbed_percent.is_none()) {
+        return Some(Disturbed::Unknown);
+    }
+    let disturbed = of.saturating_sub(undisturbed);
+    (undisturbed < ENOUGH && disturbed > 0).then_some(Disturbed::Most { disturbed, of })
 }
 
 impl JudgedQuantity {
     /// The figure of the published procedure that is compared with all others: of undisturbed
-    /// results, if there are any.
+    /// results if there are enough, else of all.
     pub fn compared(&self) -> Option<&View> {
         compared(self.undisturbed.as_ref(), self.as_published.as_ref())
+    }
+
+    /// Whether the compared results are the undisturbed ones.
+    pub fn compares_undisturbed(&self) -> bool {
+        let undisturbed = self.undisturbed.as_ref().and_then(Seen::figure);
+        undisturbed.is_some_and(|view| view.from >= ENOUGH)
+    }
+
+    /// How many times the compared figure is syscost's; `None` if either is missing or may be nothing.
+    pub fn by_ours(&self) -> Option<Between> {
+        let (here, ours) = self.compared().zip(self.by_method())?;
+        let (ratio, least) = comparison::ratio(here, ours);
+        let is_any = here.may_be_nothing() || ours.may_be_nothing();
+        (!is_any).then_some(Between::Ratio { ratio, least })
     }
 
     /// syscost's figure.

@@ -24,7 +24,7 @@ use crate::Unit;
 use crate::row_name::parameters;
 
 pub use figure::{Converted, JudgedFigure, figures, published_ratios};
-pub use judge::{JudgedQuantity, JudgedRatio, JudgedStudy, judge};
+pub use judge::{Between, JudgedQuantity, JudgedRatio, JudgedStudy, judge};
 pub use parse::StudyError;
 pub use places::{CountLine, Lines, QuantityLines};
 pub use printed::{Printed, Scale};
@@ -135,6 +135,10 @@ pub struct Quantity {
     /// The factor for that row's figure if it is of something else: 0.5 for a round trip that is
     /// two switches.
     pub ours_scale: Option<f64>,
+    /// Whether that row measures what the quantity's name says, where the published procedure does
+    /// not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ours_is_named: bool,
     /// What was published.
     #[serde(default)]
     pub published: Vec<Figure>,
@@ -151,13 +155,21 @@ pub struct Quantity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
-    /// A claim of the row's evidence or one of its details. One in ns without bounds is the amount
-    /// by which the reason acts, and explains a difference of up to twice as much.
+    /// A claim of the row's evidence or one of its details. One in ns or, as a share of the figure, in
+    /// percent is the amount by which the reason acts if it has no bounds; it explains differences of
+    /// half to twice as much.
     pub counted: String,
+    /// Words that what was observed contains, e.g. a compiler's flag: instead of bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
     /// The least count that shows it.
     pub at_least: Option<f64>,
     /// The largest count that shows it.
     pub at_most: Option<f64>,
+    /// Whether the count is also the most, as an amount, by which the reason acts: a larger difference
+    /// is not explained.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub up_to: bool,
     /// In which direction it acts: only differences in that direction are explained.
     pub acts: Acts,
     /// The reason, following a colon; `{}` is the count, `{name}` another one of the row's.
@@ -227,6 +239,9 @@ pub struct Claim {
     pub holds: Option<String>,
     /// What to say if it does not.
     pub broken: String,
+    /// What to say instead if a share that was counted is more than 100 %, and so no part of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more_than_all: Option<String>,
 }
 
 /// Where the published text misleads.

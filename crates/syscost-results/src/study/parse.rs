@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use toml::Spanned;
 
 use super::places::{Fields, Lines, Places, QuantityPlaces, field, field_or_part, lines};
-use super::{Figure, Quantity, Study};
+use super::{Figure, Quantity, Reason, Study};
 use crate::Unit;
 
 /// Why a text is not a study. Its text follows the file's name.
@@ -192,20 +192,40 @@ fn wrong_with_quantity(
         let bounds = (one.at_least, one.at_most);
         ("claim", &one.counted, bounds, place)
     });
-    let reasons = quantity.reasons.iter().zip(&place.reasons);
-    let reasons = reasons.map(|(one, place)| {
-        let bounds = (one.at_least, one.at_most);
-        ("reason", &one.counted, bounds, place)
+    let claims = claims.filter_map(|(part, counted, (min, max), place)| {
+        let (name, problem) = wrong_with_bounds(min, max)?;
+        Some((part, counted, name, problem, place))
     });
-    claims
-        .chain(reasons)
-        .find_map(|(part, counted, (min, max), place)| {
-            let is_amount =
-                part == "reason" && counted.ends_with("_ns") && (min, max) == (None, None);
-            let (name, problem) = wrong_with_bounds(min, max).filter(|_| !is_amount)?;
-            let problem = format!("field `{part}`, of `{counted}`: {problem}");
-            Some((field_or_part(place, name), problem))
-        })
+    let reasons = quantity.reasons.iter().zip(&place.reasons);
+    let reasons = reasons.filter_map(|(one, place)| {
+        let (name, problem) = wrong_with_reason(one, &quantity.reasons)?;
+        Some(("reason", &one.counted, name, problem, place))
+    });
+    let (part, counted, name, problem, place) = claims.chain(reasons).next()?;
+    let problem = format!("field `{part}`, of `{counted}`: {problem}");
+    Some((field_or_part(place, name), problem))
+}
+
+/// Why this is none of a quantity's reasons, and the field to point at.
+fn wrong_with_reason(reason: &Reason, all: &[Reason]) -> Option<(&'static str, &'static str)> {
+    let is_bounded = |one: &Reason| one.at_least.is_some() || one.at_most.is_some();
+    let is_amount = |one: &Reason| !is_bounded(one) && one.says.is_none();
+    let is_opposite =
+        |one: &&Reason| is_amount(one) && one.counted == reason.counted && one.acts != reason.acts;
+    match &reason.says {
+        Some(_) if is_bounded(reason) => Some(("says", "it is given instead of bounds")),
+        Some(_) => None,
+        None if is_amount(reason) && all.iter().any(|one| is_opposite(&one)) => Some((
+            "acts",
+            "the same amount cannot make the figure both larger and smaller",
+        )),
+        None if is_amount(reason)
+            && (reason.counted.ends_with("_ns") || reason.counted.ends_with("_percent")) =>
+        {
+            None
+        }
+        None => wrong_with_bounds(reason.at_least, reason.at_most),
+    }
 }
 
 /// What is wrong with how it is repeated.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::Cycles;
 use crate::Unit;
 
 /// Suffixes of printed numbers, the unit of a quantity that they are a multiple of, and how many.
@@ -38,11 +39,15 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// Of figures in cycles.
-    pub const CYCLES: Scale = Scale {
-        factor: 1.0,
-        symbol: "cycles",
-    };
+    /// Of figures of this machine in cycles, which are called by what they are.
+    pub fn cycles(cycles: Cycles) -> Self {
+        let symbol = match cycles {
+            Cycles::Core => "cycles",
+            Cycles::Tsc => "ticks",
+        };
+        let factor = 1.0;
+        Scale { factor, symbol }
+    }
 
     /// The unit itself.
     pub(super) fn of(unit: Unit) -> Self {
@@ -61,30 +66,70 @@ impl Scale {
         )
     }
 
-    /// A value with its unit, to three digits or to the point.
+    /// A value with its unit, to three digits.
     pub fn show(self, value: f64) -> String {
-        let text = format!("{} {}", digits(value / self.factor), self.symbol);
+        self.show_to(value, 0.0)
+    }
+
+    /// A value with its unit, to three digits, but to none that is worth less than `least`, which is
+    /// in the value's unit.
+    pub fn show_to(self, value: f64, least: f64) -> String {
+        let digits = digits(value / self.factor, least / self.factor);
+        let text = format!("{digits} {}", self.symbol);
         text.trim_end().to_owned()
     }
 }
 
-/// A number with three significant digits, or with all digits before the point; whole numbers
-/// alone.
-pub(super) fn number(value: f64) -> String {
-    match value == value.trunc() {
-        true => format!("{value:.0}"),
-        false => digits(value),
+/// The least digit worth showing of a figure that may be off by this: one of that size, and one more
+/// where the first is 1 or 2.
+pub(super) fn least_digit(off: f64) -> f64 {
+    match off > 0.0 {
+        true => 10f64.powf((off / 3.0).log10().floor()),
+        false => 0.0,
     }
 }
 
-fn digits(value: f64) -> String {
-    match value.abs() {
-        0.0 => "0".to_owned(),
-        1e15.. => format!("{value:.2e}"),
-        magnitude => {
-            let decimals = 2 - (magnitude.max(1e-9).log10().floor() as i32).min(2);
-            format!("{value:.*}", decimals as usize)
-        }
+/// A number with three significant digits; whole numbers with all of theirs.
+pub(super) fn number(value: f64) -> String {
+    match value == value.trunc() {
+        true => format!("{value:.0}"),
+        false => digits(value, 0.0),
+    }
+}
+
+/// A share in percent: no count supports more than two digits of it.
+pub(super) fn share(percent: f64) -> String {
+    match percent == percent.trunc() {
+        true => format!("{percent:.0}"),
+        false => digits(percent, 10f64.powf(percent.abs().log10().floor() - 1.0)),
+    }
+}
+
+/// A number with three significant digits, none worth less than this.
+fn digits(value: f64, least: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
+    if magnitude >= 1e15 {
+        return format!("{value:.2e}");
+    }
+    let third = magnitude.max(1e-9).log10().floor() as i32 - 2;
+    // A step of 0.1 is slightly less than that in binary.
+    let last = match least > 0.0 {
+        true => third.max((least.log10() + 1e-9).floor() as i32),
+        false => third,
+    };
+    let one = 10f64.powi(last);
+    let shown = match last > 0 {
+        true => format!("{:.0}", (value / one).round() * one),
+        false => format!("{value:.*}", last.unsigned_abs() as usize),
+    };
+    // What rounds to zero has no sign.
+    let is_zero = !shown.contains(|digit: char| ('1'..='9').contains(&digit));
+    match is_zero {
+        true => shown.trim_start_matches('-').to_owned(),
+        false => shown,
     }
 }
 
@@ -162,7 +207,7 @@ impl Printed {
                 format!(
                     "{} = {} {own}",
                     self.text,
-                    digits(self.number / self.divisor)
+                    digits(self.number / self.divisor, 0.0)
                 )
             }
             Some((_, unit, _)) if unit != Unit::Count => self.text.clone(),
@@ -260,11 +305,28 @@ mod tests {
     #[test]
     fn numbers_have_three_digits() {
         let shown = [0.0, 2.71428, 27.1428, 271.428, 2714.28, 0.00271].map(number);
-        assert_eq!(shown, ["0", "2.71", "27.1", "271", "2714", "0.00271"]);
+        assert_eq!(shown, ["0", "2.71", "27.1", "271", "2710", "0.00271"]);
+        assert_eq!(number(10_000.0), "10000");
+        let shares = [48.73, 5.714, 0.0873, 100.0, 0.0].map(share);
+        assert_eq!(shares, ["49", "5.7", "0.087", "100", "0"]);
         let scale = Scale::reached(Unit::Nanoseconds, 119_691.0);
         assert_eq!(
             (scale.show(119_691.0), scale.show(-5.0)),
             ("120 µs".into(), "-0.00500 µs".into())
         );
+    }
+
+    #[test]
+    fn no_digit_is_finer_than_what_a_figure_may_be_off_by() {
+        let ns = Scale::of(Unit::Nanoseconds);
+        assert_eq!(ns.show_to(0.7, 0.1), "0.7 ns");
+        assert_eq!(ns.show_to(110.0, 10.0), "110 ns");
+        assert_eq!(ns.show_to(27_509.0, 0.0), "27500 ns");
+        let micro = Scale::reached(Unit::Nanoseconds, 4750.0);
+        assert_eq!(micro.show_to(4750.0, 100.0), "4.8 µs");
+        // ±12 leaves tens and units, ±35 tens alone.
+        assert_eq!([12.0, 35.0, 0.0].map(least_digit), [1.0, 10.0, 0.0]);
+        assert_eq!(ns.show_to(-0.0254, least_digit(0.1)), "-0.03 ns");
+        assert_eq!(ns.show_to(-0.0254, 0.1), "0.0 ns");
     }
 }

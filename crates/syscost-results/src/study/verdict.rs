@@ -1,10 +1,10 @@
-//! The verdict on one quantity: at most four sentences, made from what was counted.
+//! The verdict on one quantity: at most three sentences, made from what was counted.
 
 use serde::Serialize;
 
-use super::comparison::{Relation, given, may_be_nothing, with_method, with_published};
+use super::comparison::{Relation, given, with_method, with_published};
 use super::figure::JudgedFigure;
-use super::printed::{Scale, number};
+use super::printed::{Scale, number, share as percent};
 use super::view::{Seen, View};
 use super::{Acts, Claim, Quantity, Reason};
 use crate::row_name::{parameters, size};
@@ -44,8 +44,8 @@ impl Kind {
 pub struct Sentence {
     /// The kind of the verdict.
     pub kind: Kind,
-    /// Whole sentences: whether neighbours had a part in it, what was measured, how that relates to
-    /// the published figures, and to syscost's method, and why.
+    /// At most three sentences: what was measured, how that relates to the published figures, and to
+    /// syscost's row, and why.
     pub text: String,
 }
 
@@ -55,23 +55,24 @@ pub(super) struct Facts<'r> {
     pub(super) as_published: Option<Result<&'r Measurement, String>>,
     /// The row of syscost's method.
     pub(super) ours: Option<Result<&'r Measurement, String>>,
-    /// The published procedure's figure that is compared: of undisturbed results, if there are any.
+    /// The published procedure's figure that is compared: of undisturbed results, if there are enough.
     pub(super) compared: Option<&'r View>,
-    /// Why there are no undisturbed results; `None` if there are.
+    /// Why it is not; `None` if it is.
     pub(super) disturbed: Option<Disturbed>,
     /// syscost's figure, or why there is none.
     pub(super) seen: Option<&'r Seen>,
     /// What was published.
     pub(super) published: &'r [JudgedFigure],
-    /// The scale of the quantity's figures.
+    /// The scale of the quantity's figures, and of those in cycles.
     pub(super) scale: Scale,
+    pub(super) cycles: Scale,
 }
 
-/// Why no result is known to be undisturbed.
+/// Why the results that are compared are not undisturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Disturbed {
-    /// Neighbours had a part in each.
-    All,
+    /// Neighbours had a part in this many of the results.
+    Most { disturbed: u64, of: u64 },
     /// Where it ran, or what it measures, leaves that open.
     Unknown,
 }
@@ -109,6 +110,12 @@ fn count_of(row: &Measurement, name: &str) -> Option<f64> {
 /// Below this a count is as good as none.
 const FEW: f64 = 0.01;
 
+/// The end of the name of a share.
+const SHARE: &str = "_percent";
+
+/// All of something, in percent.
+const ALL: f64 = 100.0;
+
 /// A sentence with `{}` replaced by the count of this name, and `{other}` by another one; a time
 /// followed by its unit gets one that suits it.
 fn filled(sentence: &str, name: &str, row: &Measurement) -> String {
@@ -129,9 +136,12 @@ fn filled(sentence: &str, name: &str, row: &Measurement) -> String {
                 rest = &rest[IN_NS.len()..];
                 Scale::reached(Unit::Nanoseconds, ns).show(ns)
             }
-            Some(Fact::Number(few)) if few != 0.0 && few.abs() < FEW => {
-                format!("less than {FEW}")
-            }
+            // What is more than all is no part of it.
+            Some(Fact::Number(share)) if name.ends_with(SHARE) => match share > ALL {
+                true => format!("more than {ALL}"),
+                false => percent(share),
+            },
+            Some(Fact::Number(few)) if few != 0.0 && few.abs() < FEW => "almost no".to_owned(),
             Some(Fact::Number(count)) => number(count),
         };
     }
@@ -150,9 +160,12 @@ enum Claimed {
     NotCounted,
 }
 
-/// What was really measured: of the first claim that is broken, else of the first that was not
-/// counted, else of the first.
-fn of_claims(claims: &[Claim], row: &Measurement) -> (Claimed, Option<String>) {
+/// What was really measured: of the first claim that is broken, which is told as well, else of the
+/// first that was not counted, else of the first.
+fn of_claims<'q>(
+    claims: &'q [Claim],
+    row: &Measurement,
+) -> (Claimed, Option<&'q Claim>, Option<String>) {
     let judged = claims.iter().map(|claim| {
         let held = match count_of(row, &claim.counted) {
             None => Claimed::NotCounted,
@@ -162,41 +175,91 @@ fn of_claims(claims: &[Claim], row: &Measurement) -> (Claimed, Option<String>) {
         (held, claim)
     });
     let judged: Vec<(Claimed, &Claim)> = judged.collect();
-    for wanted in [Claimed::Broken, Claimed::NotCounted] {
-        if let Some((_, claim)) = judged.iter().find(|(held, _)| *held == wanted) {
-            let text = match wanted {
-                Claimed::Broken => filled(&claim.broken, &claim.counted, row),
-                _ => format!("Not counted here: {}.", claim.counted),
-            };
-            return (wanted, Some(text));
-        }
+    let first = |wanted| {
+        let mut judged = judged.iter();
+        judged
+            .find(|(held, _)| *held == wanted)
+            .map(|(_, claim)| *claim)
+    };
+    if let Some(claim) = first(Claimed::Broken) {
+        let is_more_than_all = count_of(row, &claim.counted).is_some_and(|count| count > ALL);
+        let text = claim.more_than_all.as_ref().filter(|_| is_more_than_all);
+        let text = filled(text.unwrap_or(&claim.broken), &claim.counted, row);
+        return (Claimed::Broken, Some(claim), Some(text));
+    }
+    if let Some(claim) = first(Claimed::NotCounted) {
+        let text = format!("Not counted here: {}.", claim.counted);
+        return (Claimed::NotCounted, None, Some(text));
     }
     let holds = claims
         .iter()
         .find_map(|claim| Some(filled(claim.holds.as_ref()?, &claim.counted, row)));
-    (Claimed::Holds, holds)
+    (Claimed::Holds, None, holds)
 }
 
-/// The reasons' first whose count shows it, for a procedure that gives this much more than syscost's
-/// method.
-fn why(reasons: &[Reason], row: Option<&Measurement>, more: f64) -> Option<String> {
+/// Whether a reason that acts by this much explains a difference: it is at least half of it, and at
+/// most twice as much.
+fn explains(amount: f64, difference: f64) -> bool {
+    (difference / 2.0..=2.0 * difference).contains(&amount)
+}
+
+impl Reason {
+    /// Whether it explains why the published procedure gives this, and that much more than syscost's
+    /// method.
+    fn is_shown(&self, row: &Measurement, here: f64, more: f64) -> bool {
+        let acts = if more > 0.0 { Acts::More } else { Acts::Less };
+        let difference = more.abs();
+        if self.acts != acts {
+            return false;
+        }
+        if let Some(words) = &self.says {
+            return match counted(row, &self.counted) {
+                Some(Fact::Text(text)) => text.contains(words.as_str()),
+                Some(Fact::Number(_)) | None => false,
+            };
+        }
+        let Some(count) = count_of(row, &self.counted) else {
+            return false;
+        };
+        let amount = match self.counted.ends_with(SHARE) {
+            true => count / ALL * here,
+            false => count,
+        };
+        let is_amount = self.at_least.is_none() && self.at_most.is_none();
+        match (is_amount, self.up_to) {
+            (true, _) => explains(amount, difference),
+            (false, true) => is_within(count, self.at_least, self.at_most) && amount >= difference,
+            (false, false) => is_within(count, self.at_least, self.at_most),
+        }
+    }
+}
+
+/// The detail with what nine of ten single operations took at most.
+const NINE_OF_TEN: &str = "single_p90_ns";
+
+/// That a few long operations make a mean what it is, if they do: it is above what nine of ten took,
+/// by enough to explain the difference.
+fn tail(row: &Measurement, here: f64, more: f64) -> Option<String> {
+    let most = count_of(row, NINE_OF_TEN)?;
+    let is_tail = more > 0.0 && explains(here - most, more);
+    is_tail.then(|| {
+        let most = Scale::reached(Unit::Nanoseconds, most).show(most);
+        format!("nine of ten took at most {most}, so the mean is that of a few long ones")
+    })
+}
+
+/// The first reason that explains it: one of the study, or one that the row's own facts tell.
+fn why(reasons: &[Reason], row: Option<&Measurement>, here: f64, more: f64) -> Option<String> {
     let row = row?;
-    let acts = if more > 0.0 { Acts::More } else { Acts::Less };
-    let shown = |reason: &&Reason| {
-        let is_amount = reason.at_least.is_none() && reason.at_most.is_none();
-        let count = count_of(row, &reason.counted);
-        reason.acts == acts
-            && count.is_some_and(|count| match is_amount {
-                true => count >= more.abs() / 2.0,
-                false => is_within(count, reason.at_least, reason.at_most),
-            })
-    };
-    let reason = reasons.iter().find(shown)?;
-    Some(filled(&reason.text, &reason.counted, row))
+    let shown = reasons
+        .iter()
+        .find(|reason| reason.is_shown(row, here, more));
+    let shown = shown.map(|reason| filled(&reason.text, &reason.counted, row));
+    shown.or_else(|| tail(row, here, more))
 }
 
-/// Syscost's method, with the amounts in which its row differs from that of the published procedure: the
-/// nearest size that it has, for example.
+/// Syscost's row, with the amounts in which it differs from that of the published procedure: the nearest size
+/// that there is, for example.
 fn method(quantity: &Quantity) -> String {
     let rows = quantity.ours.as_ref().zip(quantity.as_published.as_ref());
     let unlike: Vec<String> = rows.map_or_else(Vec::new, |(ours, published)| {
@@ -210,8 +273,8 @@ fn method(quantity: &Quantity) -> String {
             .collect()
     });
     match &unlike[..] {
-        [] => "syscost's method".to_owned(),
-        unlike => format!("syscost's method, {},", unlike.join(", ")),
+        [] => "syscost's row".to_owned(),
+        unlike => format!("syscost's row {}", unlike.join(", ")),
     }
 }
 
@@ -221,31 +284,19 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
     let method = method(quantity);
     let ours = facts.seen.and_then(Seen::figure);
     let mut sentences: Vec<String> = Vec::new();
-    sentences.extend(match (facts.compared, facts.disturbed) {
-        (Some(_), Some(Disturbed::All)) => {
-            Some("A neighbour disturbed every result, so a difference may be its doing.".to_owned())
-        }
-        (Some(_), Some(Disturbed::Unknown)) => {
-            Some("Whether neighbours disturbed it is not known.".to_owned())
-        }
-        (Some(_), None) | (None, _) => None,
-    });
-    let (claimed, measured) = match row {
+    let (claimed, broken, measured) = match row {
         Some(row) => of_claims(&quantity.claims, row),
-        None => (Claimed::Holds, None),
+        None => (Claimed::Holds, None, None),
     };
     sentences.extend(measured);
+    let of = (quantity.unit, facts.scale, facts.cycles);
     let beside = match (facts.compared, &facts.as_published, ours) {
-        (Some(here), ..) => {
-            let of = (quantity.unit, facts.scale);
-            with_published("The same procedure gives", here, facts.published, of)
-        }
+        (Some(here), ..) => with_published("The same procedure gives", here, facts.published, of),
         (None, Some(Err(reason)), _) => {
             Some(format!("No figure of the published procedure: {reason}."))
         }
         (None, None, Some(ours)) => {
-            let of = (quantity.unit, facts.scale);
-            with_published("syscost's method gives", ours, facts.published, of)
+            with_published("syscost's row gives", ours, facts.published, of)
         }
         (None, _, _) => None,
     };
@@ -255,40 +306,58 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
     match (facts.compared, facts.seen) {
         (Some(here), Some(Seen::Figure(ours))) => {
             let (relation, text) = with_method(here, (&method, ours), facts.scale);
-            let more = here.value - ours.value;
-            let reason = match facts.disturbed {
-                Some(Disturbed::All) => None,
-                Some(Disturbed::Unknown) | None => why(&quantity.reasons, row, more),
+            let named = match quantity.ours_is_named {
+                true => " for what the name says",
+                false => "",
             };
             kind = match relation {
                 Relation::Agrees(_) => Kind::Agrees,
-                Relation::CannotTell => Kind::CannotTell,
+                Relation::CannotTell(_) => Kind::CannotTell,
                 Relation::Differs(_) => Kind::Differs,
-                Relation::NoRatio => Kind::NotCompared,
+                Relation::NoRatio | Relation::TooFew => Kind::NotCompared,
             };
-            let text = match (relation, reason, facts.disturbed) {
+            let text = match relation {
                 // Figures of two different things agree only by chance.
-                (Relation::Agrees(_) | Relation::CannotTell, ..) if claimed == Claimed::Broken => {
-                    format!(
-                        "{} for what the name says",
-                        given(&method, ours, facts.scale)
-                    )
+                Relation::Agrees(_) | Relation::CannotTell(_) if broken.is_some() => {
+                    given(&method, ours, facts.scale) + named
                 }
                 // The sentence before has said that there is no ratio.
-                (Relation::NoRatio, ..) if is_beside && may_be_nothing(here) => {
+                Relation::NoRatio if is_beside && here.may_be_nothing() => {
                     given(&method, ours, facts.scale)
                 }
-                (Relation::Differs(_), Some(reason), _) => {
-                    format!("{text}: {}", reason.trim_end_matches('.'))
+                Relation::Differs(_) => {
+                    let more = here.value - ours.value;
+                    let reasons = quantity.reasons.iter();
+                    // A broken claim has said what it is instead.
+                    let is_new = |reason: &&Reason| {
+                        broken.is_none_or(|claim| claim.counted != reason.counted)
+                    };
+                    let reasons: Vec<Reason> = reasons.filter(is_new).cloned().collect();
+                    let reason = why(&reasons, row, here.value, more);
+                    match (reason, facts.disturbed) {
+                        (_, Some(Disturbed::Most { disturbed, of })) if disturbed == of => {
+                            kind = Kind::CannotTell;
+                            format!("{text}, but neighbours disturbed every result")
+                        }
+                        (Some(reason), _) => format!("{text}: {}", reason.trim_end_matches('.')),
+                        (None, _) if broken.is_some() => text,
+                        (None, Some(Disturbed::Most { disturbed, of })) => format!(
+                            "{text}; why is not known, and neighbours disturbed {disturbed} of {of} results"
+                        ),
+                        (None, Some(Disturbed::Unknown) | None) => {
+                            format!("{text}; why is not known")
+                        }
+                    }
                 }
-                (Relation::Differs(_), None, Some(Disturbed::All)) => text,
-                (Relation::Differs(_), None, _) => format!("{text}; why is not known"),
-                (Relation::Agrees(_) | Relation::CannotTell | Relation::NoRatio, ..) => text,
+                Relation::Agrees(_)
+                | Relation::CannotTell(_)
+                | Relation::NoRatio
+                | Relation::TooFew => text,
             };
             sentences.push(begun(&text));
         }
         (_, Some(Seen::Missing { reason })) => {
-            sentences.push(format!("No figure of syscost's method: {reason}."));
+            sentences.push(format!("No figure of syscost's row: {reason}."));
         }
         (Some(_), None) => {}
         (None, _) if facts.published.is_empty() && facts.as_published.is_none() => {

@@ -2,26 +2,31 @@
 
 use serde::Serialize;
 
+use super::printed::{Scale, least_digit};
 use super::{Cycles, means};
 use crate::stats::order::{median, quantile};
 use crate::{Measurement, RoundSamples, Run, Status, Unit};
+
+/// From so many results on there is a middle half of them; and that is wider than the 95 % confidence
+/// interval of their median, which few results leave to their range.
+pub(super) const ENOUGH: u64 = 10;
 
 /// A figure of this machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
     /// The figure, in the quantity's unit.
     pub value: f64,
-    /// Lower end: of the 95 % confidence interval, or the smallest value that the published
-    /// procedure printed.
+    /// Lower end of what it is compared by: of the 95 % confidence interval, or of the results that
+    /// the published procedure printed: of their middle half or, if they are few, of all. Null for a
+    /// single one.
     pub low: Option<f64>,
     /// Upper end, likewise.
     pub high: Option<f64>,
-    /// The figure in the study's cycles; null if it is not a time, or the frequency is not known.
+    /// The steps in which results differ, if they are all multiples of such a one; otherwise zero.
+    pub step: f64,
+    /// The figure in the study's cycles; null if it is not a time of one core, or the frequency is not
+    /// known.
     pub cycles: Option<f64>,
-    /// The range that contains most of it, by which figures are compared: the middle half of the
-    /// results, or the interval.
-    #[serde(skip)]
-    pub(super) middle: Option<(f64, f64)>,
     /// The number of the procedure's results, or of fresh processes.
     pub from: u64,
 }
@@ -31,10 +36,10 @@ impl View {
     pub(super) fn printed(value: f64, last_digit: f64) -> Self {
         View {
             value,
-            low: None,
-            high: None,
+            low: Some(value),
+            high: Some(value),
+            step: last_digit,
             cycles: None,
-            middle: Some((value - last_digit / 2.0, value + last_digit / 2.0)),
             from: 1,
         }
     }
@@ -45,7 +50,7 @@ impl View {
             value: factor * self.value,
             low: self.low.map(|low| factor * low),
             high: self.high.map(|high| factor * high),
-            middle: self.middle.map(|(low, high)| (factor * low, factor * high)),
+            step: factor * self.step,
             cycles: self.cycles.map(|cycles| factor * cycles),
             from: self.from,
         }
@@ -54,6 +59,45 @@ impl View {
     /// The figure in cycles, if they are known.
     pub fn in_cycles(&self) -> Option<Self> {
         Some(self.times(self.cycles.filter(|_| self.value != 0.0)? / self.value))
+    }
+
+    /// The range by which it is compared: from `low` to `high`, each of which was rounded to a step;
+    /// `None` for a single result.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let half = self.step / 2.0;
+        Some((self.low? - half, self.high? + half))
+    }
+
+    /// Whether its interval is the middle half of the results, which are many, and not their range.
+    pub fn is_middle_half(&self) -> bool {
+        self.from >= ENOUGH
+    }
+
+    /// Whether it is surely below zero, which no cost is.
+    pub(super) fn is_less_than_nothing(&self) -> bool {
+        self.interval().is_some_and(|(_, high)| high < 0.0)
+    }
+
+    /// Whether it is no cost, or cannot be told apart from none.
+    pub fn may_be_nothing(&self) -> bool {
+        self.value <= 0.0 || self.interval().is_some_and(|(low, _)| low <= 0.0)
+    }
+
+    /// The figure with its unit, to the digits that its interval and its steps support.
+    pub fn shown(&self, scale: Scale) -> String {
+        scale.show_to(self.value, self.least_digit())
+    }
+
+    /// An end of its interval, likewise.
+    pub fn end(&self, end: f64, scale: Scale) -> String {
+        scale.show_to(end, self.least_digit())
+    }
+
+    fn least_digit(&self) -> f64 {
+        let off = self
+            .interval()
+            .map_or(0.0, |(low, high)| (high - self.value).max(self.value - low));
+        least_digit(off).max(self.step)
     }
 }
 
@@ -134,7 +178,7 @@ pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measur
 }
 
 /// What the published procedure printed, on a shared core or not: the median of all its results,
-/// and their range.
+/// and the middle half of them.
 pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     let rounds = row.samples.iter().flatten();
     let all = rounds.flat_map(|round| printed(round).iter().copied());
@@ -173,17 +217,46 @@ pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen 
         .unwrap_or_else(|| missing("a neighbour disturbed every result"))
 }
 
-/// The median of results, and their range; `None` if there are none.
+/// The median of results, and their range or its middle half; `None` if there are none.
 fn results(run: &Run, row: &Measurement, cycles: Cycles, all: Vec<f64>) -> Option<Seen> {
     let value = median(&all)?;
+    let from = all.len() as u64;
+    let (low, high) = match from {
+        1 => (None, None),
+        2..ENOUGH => (quantile(&all, 0.0), quantile(&all, 1.0)),
+        _ => (quantile(&all, 0.25), quantile(&all, 0.75)),
+    };
     Some(Seen::Figure(View {
         value,
-        low: all.iter().copied().reduce(f64::min),
-        high: all.iter().copied().reduce(f64::max),
-        middle: quantile(&all, 0.25).zip(quantile(&all, 0.75)),
+        low,
+        high,
+        step: step(&all),
         cycles: cycles_of(run, row, value, cycles),
-        from: all.len() as u64,
+        from,
     }))
+}
+
+/// The largest step that all values are multiples of; zero if they have none that matters.
+fn step(values: &[f64]) -> f64 {
+    /// Smaller ones, as a share of the largest value, change no figure.
+    const MATTERS: f64 = 1e-3;
+    /// What is left of a multiple by rounding.
+    const NOTHING: f64 = 1e-7;
+    let magnitudes = || values.iter().map(|value| value.abs());
+    let largest = magnitudes().fold(0.0, f64::max);
+    // Euclid's algorithm.
+    let step = magnitudes().fold(0.0, |mut step: f64, mut value| {
+        while value > NOTHING * largest {
+            (step, value) = (value, (step - value * (step / value).round()).abs());
+        }
+        step
+    });
+    // Equal values have no steps.
+    let is_one = magnitudes().all(|value| value == largest);
+    match step >= MATTERS * largest && !is_one {
+        true => step,
+        false => 0.0,
+    }
 }
 
 /// syscost's own figure.
@@ -195,7 +268,7 @@ pub(super) fn estimate(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
         value,
         low: row.estimate.ci95_low,
         high: row.estimate.ci95_high,
-        middle: row.estimate.ci95_low.zip(row.estimate.ci95_high),
+        step: 0.0,
         cycles: cycles_of(run, row, value, cycles),
         from: u64::from(row.estimate.rounds),
     })
@@ -206,6 +279,7 @@ fn cycles_of(run: &Run, row: &Measurement, value: f64, cycles: Cycles) -> Option
         return None;
     }
     match cycles {
+        Cycles::Core if !is_of_one_core(row) => None,
         // The row's own median is from undisturbed samples; its other values are from the same
         // frequency.
         Cycles::Core => {
@@ -215,6 +289,17 @@ fn cycles_of(run: &Run, row: &Measurement, value: f64, cycles: Cycles) -> Option
         }
         Cycles::Tsc => (run.clock.source == "tsc").then_some(value * run.clock.ghz),
     }
+}
+
+/// Prefix of the details with the share of the results in which two tasks had one CPU.
+const ON_ONE_CPU: [&str; 2] = ["on_one_cpu_percent", "placed_on_one_cpu_percent"];
+
+/// Whether a row's time passed on one core. That of a task on another CPU, or of the wait for one,
+/// is none in which a core counts its cycles.
+fn is_of_one_core(row: &Measurement) -> bool {
+    let shares = ON_ONE_CPU.iter().filter_map(|name| row.details.get(*name));
+    let is_apart = shares.into_iter().any(|percent| *percent < 100.0);
+    row.estimate.undisturbed_percent.is_some() && !is_apart
 }
 
 /// The frequency of the core around a row's rounds, in GHz: their median.
@@ -228,17 +313,62 @@ fn usual_ghz(row: &Measurement) -> Option<f64> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::View;
+    use super::*;
+    use crate::fixture::{row, run};
 
-    /// A figure, with its ends and its middle half at this distance on either side.
+    /// A figure, with an interval of this much on either side.
     pub(in super::super) fn view(value: f64, half: f64) -> View {
         View {
             value,
             low: Some(value - half),
             high: Some(value + half),
-            middle: Some((value - half, value + half)),
+            step: 0.0,
             cycles: None,
-            from: 1,
+            from: 12,
         }
+    }
+
+    fn of(values: &[f64]) -> View {
+        let row = row("study.x", vec![values.to_vec()]);
+        let seen = as_published(&run("r", Vec::new()), &row, Cycles::Core);
+        seen.figure().expect("results").clone()
+    }
+
+    #[test]
+    fn many_results_are_compared_by_their_middle_half_and_few_by_their_range() {
+        let few = of(&[5.01, 5.13, 5.29, 9.03]);
+        assert_eq!((few.low, few.high), (Some(5.01), Some(9.03)));
+        let mut many = vec![5.01, 5.13, 5.29];
+        many.extend([5.2; 16]);
+        many.push(99.07);
+        let many = of(&many);
+        assert_eq!((many.low, many.high), (Some(5.2), Some(5.2)));
+        assert_eq!(of(&[5.0]).interval(), None);
+    }
+
+    #[test]
+    fn results_in_steps_are_known_to_half_a_step_and_shown_in_steps() {
+        let tenths = of(&[0.6, 0.7, 0.7, 1.1]);
+        assert!((tenths.step - 0.1).abs() < 1e-9, "{tenths:?}");
+        let ns = Scale::of(Unit::Nanoseconds);
+        assert_eq!(tenths.shown(ns), "0.7 ns");
+        let (low, high) = tenths.interval().expect("four of them");
+        assert!((low - 0.55).abs() < 1e-9 && (high - 1.15).abs() < 1e-9);
+        assert_eq!(of(&[100.0, 110.0, 110.0]).step, 10.0);
+        for none in [&[5.013, 5.134, 5.297][..], &[110.0, 110.0], &[0.0, 0.0]] {
+            assert_eq!(of(none).step, 0.0, "{none:?}");
+        }
+    }
+
+    #[test]
+    fn what_two_cores_take_is_not_in_cycles_of_one() {
+        let mut row = row("study.x", vec![vec![5.0; 3]]);
+        row.estimate.undisturbed_percent = Some(50.0);
+        assert!(is_of_one_core(&row));
+        row.details.insert("on_one_cpu_percent".to_owned(), 0.0);
+        assert!(!is_of_one_core(&row));
+        row.details.clear();
+        row.estimate.undisturbed_percent = None;
+        assert!(!is_of_one_core(&row), "nobody knows where it ran");
     }
 }

@@ -56,7 +56,7 @@ pub enum StudyCommand {
         format: Format,
     },
     /// Repeat studies on this machine, and judge them
-    Run(StudyRunArguments),
+    Run(Box<StudyRunArguments>),
     /// Print the studies of kept runs again; those of several machines side by side
     #[command(override_usage = "syscost study report [OPTIONS] [STUDY|RUN]...")]
     Report(StudyReportArguments),

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: StudyArguments) -> Result<u8> {
             Some(name) => show_source(&study, &name),
             None => show(&study, format),
         },
-        StudyCommand::Run(arguments) => repeat(arguments),
+        StudyCommand::Run(arguments) => repeat(*arguments),
         StudyCommand::Report(arguments) => hand_in::report(&arguments),
     }
 }

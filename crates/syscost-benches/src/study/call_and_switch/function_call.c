@@ -10,8 +10,10 @@
 //! it. The time of a single call: the core overlaps it with the loop.
 //! ## Interpretation
 //! Compare with `call.integer`, `call.double`, `call.struct_argument` and `call.struct_return`. Subtracting
-//! the loop removes work that the core did at the same time as the call, so the difference is less than
-//! the call: it may be anything down to zero.
+//! the loop removes work that the core did at the same time as the call, so the difference is less than the
+//! call: it may be anything down to zero. `empty_turn_ns` and `turn_with_call_ns` are the medians of what
+//! is subtracted and of what it is subtracted from, `call_adds_ns` is their difference before it is
+//! rounded.
 //! ## Source
 //! The call-and-switch experiment, part 1 (docs/studies/call-and-switch.md).
 #include "runs.h"
@@ -55,7 +57,7 @@ static struct record record = {{1, 1, 1, 1, 1, 1, 1, 1}};
 int main(int argc, char **argv)
 {
     const char *signature = argc > 1 ? argv[1] : "none";
-    double results[RUNS], timer, base, with = 0;
+    double results[RUNS], bases[RUNS], withs[RUNS], timer, base, with = 0;
     int run;
 
     timer = timer_ns(); /* which sorts, and the C library asks for the memory's size */
@@ -79,10 +81,14 @@ int main(int argc, char **argv)
         else
             unsupported("none, int, int_int, double, int_x8, struct or returns_struct");
         results[run] = (with - base - 2 * timer) / TURNS;
+        bases[run] = base / TURNS;
+        withs[run] = with / TURNS;
     }
     end();
 
     result(rounded(median(results, RUNS)), "ns");
-    fact("empty_turn", base / TURNS, "ns");
+    fact("empty_turn", median(bases, RUNS), "ns");
+    fact("turn_with_call", median(withs, RUNS), "ns");
+    fact("call_adds", median(withs, RUNS) - median(bases, RUNS), "ns");
     return 0;
 }

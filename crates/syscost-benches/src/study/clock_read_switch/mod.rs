@@ -102,7 +102,27 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
     use syscost_results::study::{Printed, Study};
+
+    use super::*;
+    use crate::testing::found_of;
+
+    #[test]
+    fn switches_are_to_the_partner_where_it_shares_the_cpu() {
+        let found = found_of(&Case::default(), Pass::Timed, &[], |b| {
+            // The bencher of tests allows one CPU.
+            let program = program("clock_read_switch/process_switch", 40).unpinned();
+            let program = program.argument(20).argument(2).argument("same_cpu");
+            program.measure(b)
+        });
+        let Some(found) = found else { return };
+        let of = |name: &str| found.details[name];
+        let to_partner = of("switches_to_partner_per_byte_count");
+        assert_eq!(to_partner, of("switches_per_byte_count"));
+        assert!(to_partner >= 0.9, "{to_partner}");
+        assert!(of("median_run_ns") <= of("slowest_run_ns"));
+    }
 
     #[test]
     fn every_published_figure_is_carried() {

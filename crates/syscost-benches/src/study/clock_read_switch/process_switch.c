@@ -8,18 +8,23 @@
 //! of 20 000. `hint=none` lets the kernel place the children, as published. `hint=same_cpu` stands for the
 //! published hint to keep them together: it binds both to one CPU, since Linux has no such hint.
 //! ## Does not measure
-//! A switch, unless both share a CPU: left alone, each may have a CPU that waits idle for it. The details
-//! show it: `placed_on_one_cpu_percent` of all runs ended with both on one CPU,
-//! `placed_best_on_one_cpu_percent` of those that were the minimum of a result. With
-//! `hint=same_cpu` both must have been on one, and a child must have left it for each byte.
+//! A switch from one child to the other, unless both share a CPU: left alone, each may have a CPU of its
+//! own, which it leaves to the idle task for each byte. The details tell these apart, of the runs that were
+//! the minimum of a result: `switches_per_byte_count` are all, `switches_to_partner_per_byte_count` those
+//! of runs that ended with both on one CPU. With `hint=same_cpu` all must be of the second kind. What the
+//! minimum hides is `median_run_ns` and `slowest_run_ns`, per byte as well. The children are new, and the
+//! minimum has `page_faults_count` page faults of both; `after_round_trip_ns` is the minimum of as many
+//! runs whose children have made a round trip before, `first_round_trip_adds_ns` the difference.
 //! ## Interpretation
-//! Compare with half of `switch.pipe{between=processes,cpus=same}`.
+//! Compare with half of `switch.pipe{between=processes}`: with the hint `cpus=same`, without `cpus=free`.
 //! ## Source
 //! The clock-read-switch experiment, part 3 (docs/studies/clock-read-switch.md).
 #include "readings.h"
 #include "../bytes.h"
 
 #include <sys/wait.h>
+
+#define MOST_RUNS 100
 
 /* What a child reports. */
 struct report {
@@ -30,9 +35,19 @@ struct report {
 
 static int pipes[2][2]; /* to the first child, to the second */
 
+/* A child's part in a round trip: the first one writes, then reads, the second one the other way round. */
+static void round_trip(int number)
+{
+    if (number == 0)
+        give(pipes[1][1]);
+    take(pipes[number][0]);
+    if (number == 1)
+        give(pipes[0][1]);
+}
+
 /* A child: the first writes and takes the time, the second answers. The first waits until the other is
  * there. */
-static void child(int number, int round_trips, int where)
+static void child(int number, int is_warm, int round_trips, int where)
 {
     struct report report = {0};
     struct rusage before, after;
@@ -41,15 +56,12 @@ static void child(int number, int round_trips, int where)
         take(pipes[0][0]);
     else
         give(pipes[0][1]);
+    if (is_warm)
+        round_trip(number);
     getrusage(RUSAGE_SELF, &before);
     report.took_us = -now_us();
-    for (; report.received < round_trips; report.received++) {
-        if (number == 0)
-            give(pipes[1][1]);
-        take(pipes[number][0]);
-        if (number == 1)
-            give(pipes[0][1]);
-    }
+    for (; report.received < round_trips; report.received++)
+        round_trip(number);
     report.took_us += now_us();
     getrusage(RUSAGE_SELF, &after);
     report.switches = after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw;
@@ -58,8 +70,8 @@ static void child(int number, int round_trips, int where)
     _exit(write(where, &report, sizeof report) != sizeof report);
 }
 
-/* One run: two new children; their reports. */
-static void run(int round_trips, struct report reports[2])
+/* One run: two new children, which make a round trip before if `is_warm`; their reports. */
+static void run(int is_warm, int round_trips, struct report reports[2])
 {
     int said[2][2], status, i;
     pid_t pids[2];
@@ -70,7 +82,7 @@ static void run(int round_trips, struct report reports[2])
     for (i = 1; i >= 0; i--) {
         pids[i] = fork();
         if (pids[i] == 0)
-            child(i, round_trips, said[i][1]);
+            child(i, is_warm, round_trips, said[i][1]);
         if (pids[i] < 0)
             failed("fork");
     }
@@ -83,46 +95,66 @@ static void run(int round_trips, struct report reports[2])
     }
 }
 
+static int by_time(const void *a, const void *b)
+{
+    int64_t one = ((const struct report *)a)->took_us, other = ((const struct report *)b)->took_us;
+    return (one > other) - (one < other);
+}
+
+/* The switches of a run, of both children. */
+static long switches_of(const struct report reports[2]) { return reports[0].switches + reports[1].switches; }
+
+/* Those from one child to the other: while both have a CPU of their own there are none. */
+static long switches_to_partner(const struct report reports[2])
+{
+    return reports[0].cpu == reports[1].cpu ? switches_of(reports) : 0;
+}
+
 int main(int argc, char **argv)
 {
     int bytes = argc > 1 ? atoi(argv[1]) : 200;
     int runs = argc > 2 ? atoi(argv[2]) : 10;
     int is_bound = argc > 3 && !strcmp(argv[3], "same_cpu");
-    struct report two[2];
-    double least = 0, most = 0, received = 0, switches = 0, faults = 0;
-    int together = 0, best_together = 0, i;
+    static struct report all[MOST_RUNS][2];
+    struct report *least = all[0];
+    long received = 0, to_partner = 0, faults;
+    int together = 0, i;
 
+    if (runs < 1 || runs > MOST_RUNS)
+        unsupported("1 to 100 runs");
     begin();
-    for (i = 0; i < runs; i++) {
-        int on_one;
-        run(bytes / 2, two);
-        on_one = two[0].cpu == two[1].cpu;
-        together += on_one;
-        received += two[0].received + two[1].received;
-        switches += two[0].switches + two[1].switches;
-        faults += two[0].faults + two[1].faults;
-        if (two[0].took_us > most)
-            most = two[0].took_us;
-        if (i == 0 || two[0].took_us < least) {
-            least = two[0].took_us;
-            best_together = on_one;
-        }
-    }
+    for (i = 0; i < runs; i++)
+        run(0, bytes / 2, all[i]);
     end();
 
-    result(least / bytes, "us");
+    for (i = 0; i < runs; i++) {
+        together += all[i][0].cpu == all[i][1].cpu;
+        received += all[i][0].received + all[i][1].received;
+        to_partner += switches_to_partner(all[i]);
+    }
+    qsort(all, runs, sizeof *all, by_time);
+    faults = least[0].faults + least[1].faults;
+    result((double)least->took_us / bytes, "us");
     claim("bytes received per byte sent", 1, received / ((double)runs * bytes));
     if (is_bound) {
         claim("runs that ended with both on one CPU, in percent", 100, 100.0 * together / runs);
-        claim("runs with a switch for each byte", 1, switches >= 0.9 * runs * bytes);
+        claim("a switch from one child to the other for each byte", 1, to_partner >= 0.9 * runs * bytes);
     }
     fact("placed_on_one_cpu", 100.0 * together / runs, "%");
-    fact("placed_best_on_one_cpu", 100.0 * best_together, "%");
-    fact("switches_per_byte", switches / ((double)runs * bytes), "count");
-    fact("page_faults_per_run", faults / runs, "count");
-    if (least > 0) {
-        fact("clock_step", 100.0 / least, "%");
-        fact("repetitions_vary", 100 * (most - least) / least, "%");
+    fact("switches_per_byte", (double)switches_of(least) / bytes, "count");
+    fact("switches_to_partner_per_byte", (double)switches_to_partner(least) / bytes, "count");
+    fact("page_faults", faults, "count");
+    fact("median_run", (all[(runs - 1) / 2]->took_us + all[runs / 2]->took_us) / (2.0 * bytes), "us");
+    fact("slowest_run", (double)all[runs - 1]->took_us / bytes, "us");
+    if (least->took_us > 0)
+        fact("clock_step", 100.0 / least->took_us, "%");
+    if (is_bound) {
+        double took = least->took_us;
+        for (i = 0; i < runs; i++)
+            run(1, bytes / 2, all[i]);
+        qsort(all, runs, sizeof *all, by_time);
+        fact("after_round_trip", (double)least->took_us / bytes, "us");
+        fact("first_round_trip_adds", (took - least->took_us) / bytes, "us");
     }
     return 0;
 }

@@ -10,11 +10,16 @@
 //! comes before as published, are not timed.
 //! ## Does not measure
 //! A switch. The CPU time of the parent includes the kernel's part of its own writes, reads and switches,
-//! so that these are subtracted; and it does not include the child's time, so that everything the
-//! child does remains. The details show how much of the difference that is. CPU time is counted in ns by the scheduler (`cpu_clock_smallest_step_ns`);
-//! on systems that count it by the tick it could not be used at all.
+//! so that these are subtracted; and it does not include the child's time, so that everything the child
+//! does remains. The details are the two parts of what remains of a round trip: `child_cpu_time_ns`, and
+//! `elapsed_without_cpu_time_ns`, in which neither ran. CPU time is counted in ns by the scheduler:
+//! readings in a row that differ do so by no less than a reading takes (`cpu_clock_pair_least_ns`), while
+//! on systems that count it by the tick it could not be used at all. Of `switches_per_round_trip_count`
+//! those are to the other process that were made in runs that ended with both on one CPU
+//! (`switches_to_partner_per_round_trip_count`); the others are to the idle task.
 //! ## Interpretation
-//! Compare with half of `switch.pipe{between=processes,cpus=same}`.
+//! Compare with `switch.pipe{between=processes}`: `cpus=free` is placed in the same way, and half of
+//! `cpus=same` is a switch.
 //! ## Source
 //! The switch-costs experiment, "Cost of process switching" (docs/studies/switch-costs.md).
 #include "loops.h"
@@ -24,7 +29,7 @@
 
 /* What was seen of both processes between the first round trip and the last. */
 struct seen {
-    double cpu_time, switches;
+    double cpu_time, switches, to_partner;
     long answers;
     int cpu;
 };
@@ -55,7 +60,7 @@ static double round_trips(clockid_t clock, long trips, struct seen *seen, double
     clockid_t other = clock == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
     double ns, other_ns, own_switches;
     struct seen child;
-    int report[2], status;
+    int report[2], status, on_one;
     long i;
     pid_t pid;
 
@@ -89,13 +94,17 @@ static double round_trips(clockid_t clock, long trips, struct seen *seen, double
     seen[1].cpu_time += child.cpu_time;
     seen[1].switches += child.switches;
     seen[1].answers += child.answers;
-    seen[1].cpu += child.cpu == sched_getcpu();
+    on_one = child.cpu == sched_getcpu();
+    seen[0].to_partner += on_one ? own_switches : 0;
+    seen[1].to_partner += on_one ? child.switches : 0;
+    seen[1].cpu += on_one;
     *elapsed += clock == CLOCK_MONOTONIC ? ns : other_ns;
     return ns / trips;
 }
 
-/* The smallest step that the CPU-time clock makes between readings, in ns. */
-static double smallest_step(void)
+/* By how much readings of the CPU-time clock in a row differ at least, in ns: what a reading takes, unless
+ * the clock counts by the tick. */
+static double least_pair(void)
 {
     double last = now(CLOCK_PROCESS_CPUTIME_ID), least = 0;
     int i;
@@ -113,7 +122,7 @@ int main(int argc, char **argv)
     const char *clock = argc > 1 ? argv[1] : "difference";
     long trips = argc > 2 ? atol(argv[2]) : 2000;
     struct seen seen[2] = {0}; /* of the parent, of its children */
-    double elapsed = 0, ns, all, step;
+    double elapsed = 0, ns, all, pair;
     int runs = 1;
 
     begin();
@@ -133,12 +142,13 @@ int main(int argc, char **argv)
     claim("answers per round trip", 1, seen[1].answers / all);
     fact("placed_on_one_cpu", 100.0 * seen[1].cpu / runs, "%");
     fact("switches_per_round_trip", (seen[0].switches + seen[1].switches) / all, "count");
+    fact("switches_to_partner_per_round_trip", (seen[0].to_partner + seen[1].to_partner) / all, "count");
     fact("parent_cpu_time", seen[0].cpu_time / all, "ns");
     fact("child_cpu_time", seen[1].cpu_time / all, "ns");
     fact("child_part_of_difference", 100 * seen[1].cpu_time / (elapsed - seen[0].cpu_time), "%");
     fact("elapsed_without_cpu_time", (elapsed - seen[0].cpu_time - seen[1].cpu_time) / all, "ns");
-    step = smallest_step();
-    if (step > 0)
-        fact("cpu_clock_smallest_step", step, "ns");
+    pair = least_pair();
+    if (pair > 0)
+        fact("cpu_clock_pair_least", pair, "ns");
     return 0;
 }

@@ -51,7 +51,10 @@ static int by_size(const void *a, const void *b)
 }
 
 /* The pair of this rank, in tenths, of sorted ones. */
-MAYBE_UNUSED static int64_t tenth(const int64_t *sorted, int times, int rank) { return sorted[(times - 1) * rank / 10]; }
+MAYBE_UNUSED static int64_t tenth(const int64_t *sorted, int times, int rank)
+{
+    return sorted[(times - 1) * rank / 10];
+}
 
 /* Says what the mean of the last run hides. */
 MAYBE_UNUSED static void say_spread(int times, double overhead)
@@ -67,10 +70,35 @@ MAYBE_UNUSED static void say_spread(int times, double overhead)
     fact("zero_or_less", 100.0 * no_longer / times, "%");
 }
 
+/* The greatest common divisor, where neither is negative. */
+static int64_t common_divisor(int64_t one, int64_t other)
+{
+    while (other != 0) {
+        int64_t rest = one % other;
+        one = other;
+        other = rest;
+    }
+    return one;
+}
+
+/* Says in what steps pairs differ, by the shortest nine tenths: only these do. After say_spread. */
+MAYBE_UNUSED static void say_steps(void)
+{
+    int64_t step = 0;
+    int i;
+    qsort(empty, ITERATIONS, sizeof *empty, by_size);
+    for (i = 0; i < ITERATIONS * 9 / 10; i++) {
+        step = common_divisor(step, empty[i] - empty[0]);
+        step = common_divisor(step, elapsed[i] - elapsed[0]);
+    }
+    fact("pair_step", step, "ticks");
+    fact("pair_step_in_ticks", step, "count");
+}
+
 /* Says by how much typical pairs around an operation are longer than empty ones. After say_spread. */
 MAYBE_UNUSED static void say_difference(void)
 {
-    qsort(empty, ITERATIONS, sizeof *empty, by_size);
+    say_steps();
     fact("typical_pair_less_empty", tenth(elapsed, ITERATIONS, 5) - tenth(empty, ITERATIONS, 5), "ticks");
     fact("empty_pair_p90_less_p10", tenth(empty, ITERATIONS, 9) - tenth(empty, ITERATIONS, 1), "ticks");
 }

@@ -8,7 +8,8 @@
 //! with five.
 //! ## Does not measure
 //! A call: it takes a few cycles, and the core overlaps them with the pair of readings, which itself
-//! varies by more (`empty_pair_p90_less_p10_ns`). The remainder may be anything, zero or less included
+//! varies by more (`empty_pair_p90_less_p10_ns`), in steps of several ticks (`pair_step_in_ticks_count`). The
+//! remainder may be anything, zero or less included
 //! (`zero_or_less_percent` of single calls).
 //! ## Interpretation
 //! Compare with `call.integer`, which times many calls together. The detail `typical_pair_less_empty_ns` is

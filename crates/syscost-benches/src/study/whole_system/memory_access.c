@@ -4,16 +4,19 @@
 //! A loop that follows a chain of pointers through `size` bytes, in an order shuffled by the Fisher-Yates
 //! algorithm, between CPUID and RDTSC before and RDTSCP and CPUID after, per access; the mean of 10 such
 //! trials, each of which continues where the one before ended. A trial has 1 000 000 accesses up to 32 KiB,
-//! as published, and 20 000 beyond, unless the study is run with `--thorough`; up to 64 MiB these come after a
-//! round of the chain that is not timed. The program is compiled without optimisation, as the text's was: its counter and the pointer itself are in memory. How long the
-//! elements are is not published: here each takes a line of 64 bytes; nor is whether pages were huge: here
-//! they are those of an ordinary allocation.
+//! as published, and 20 000 beyond, unless the study is run with `--thorough`; up to 64 MiB these come
+//! after a round of the chain that is not timed. The program is compiled without optimisation, as the
+//! text's was: its counter and the pointer itself are in memory. How long the elements are is not
+//! published: here each takes a line of 64 bytes; nor is whether pages were huge: here they are those of an
+//! ordinary allocation.
 //! ## Does not measure
 //! The load alone: the pointer just loaded is stored to the stack and loaded from there before it is
-//! followed. The detail `in_register_ns` is the same chain followed with the pointer in a register,
-//! `spill_percent` the share of the difference, both from the shortest trials. Main memory, where a
-//! cache holds all of it: `last_caches_count` is `size` in units of the last cache's. In less than one round
-//! (`rounds_count`) each line is still where shuffling left it, in a cache or not.
+//! followed. The detail `over_stack_ns` is an access of the shortest trial, `in_register_ns` one of the
+//! shortest where the same chain is followed with the pointer in a register, `spill_percent` their
+//! difference in percent of the first: less than 0 where the way over the stack was the shorter one. Main
+//! memory, where a cache holds all of it: `last_caches_count` is `size` in units of the last cache's,
+//! `last_cache_mib_count`. In less than one round (`rounds_count`) each line is still where shuffling left
+//! it, in a cache or not.
 //! ## Interpretation
 //! Compare with `memory.latency` in small pages and random order, whose sizes are a little different.
 //! ## Source
@@ -74,7 +77,7 @@ int main(int argc, char **argv)
     size_t bytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 1 << 14, lines = bytes / LINE;
     struct line *place = shuffled(lines);
     register struct line *kept;
-    double in_memory, in_register, ahead = 0;
+    double over_stack, in_register, ahead = 0;
 
     /* Ten million accesses reach all lines again and again, but a few of them only what the shuffling has
      * just left in a cache. */
@@ -86,15 +89,15 @@ int main(int argc, char **argv)
     end();
 
     say_mean(TRIALS, "ticks");
-    in_memory = shortest();
+    over_stack = shortest();
     kept = place; /* on from there: what was just passed may be in a cache */
     TEN_TRIALS_OF(accesses, kept = kept->next);
     in_register = shortest();
+    fact("over_stack", over_stack, "ticks");
     fact("in_register", in_register, "ticks");
-    fact("spill", 100 * fmax(0, in_memory - in_register) / in_memory, "%");
+    fact("spill", 100 * (over_stack - in_register) / over_stack, "%");
     fact("rounds", (ahead + (double)TRIALS * accesses) / lines, "count");
-    if (last_cache() > 0)
-        fact("last_caches", bytes / last_cache(), "count");
+    say_last_caches(bytes);
     if (lines <= 1 << 16)
         claim("lines of one round of the chain", lines, lines_of_a_round(kept, lines + 1));
     return 0;

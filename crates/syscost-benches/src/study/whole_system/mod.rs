@@ -214,7 +214,8 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
             .map(case)
             .into()
     }),
-    setup: Setup::Expensive { seconds: 0.5 },
+    // Of filling, and of the same in registers.
+    setup: Setup::Expensive { seconds: 0.7 },
     // The end of each thread.
     expect: &[exactly(Counter::Syscall(Sysno::EXIT), 2.0)],
     run: |b| {

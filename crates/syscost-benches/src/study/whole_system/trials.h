@@ -90,3 +90,12 @@ MAYBE_UNUSED static double last_cache(void)
     return 0;
 #endif
 }
+
+/* Says how large the last cache is, and how many of it these bytes are. */
+MAYBE_UNUSED static void say_last_caches(double bytes)
+{
+    if (last_cache() > 0) {
+        fact("last_caches", bytes / last_cache(), "count");
+        fact("last_cache_mib", last_cache() / (1 << 20), "count");
+    }
+}

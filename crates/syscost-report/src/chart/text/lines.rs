@@ -5,6 +5,7 @@ use syscost_results::Unit;
 
 use super::braille::{Cell, Field};
 use super::{TextOptions, ascending};
+use crate::chart::caption::axis_name;
 use crate::chart::scale::{even_marks, every, parameter};
 use crate::chart::{Begin, Distribution, Line, Scale, Value, bars::ends};
 use crate::paint::{self, Paint};
@@ -59,7 +60,13 @@ pub(super) fn curve(name: &str, lines: &[Line], unit: Unit, options: TextOptions
         .into_iter()
         .map(|value| (across.share(value), parameter(name, value)))
         .collect();
-    field(&courses, (&up, unit), marks, name, options)
+    let what = name.replace('_', " ");
+    let name = match (across.is_logarithmic(), up.is_logarithmic()) {
+        (true, true) => format!("{what}; both axes logarithmic"),
+        (false, true) => format!("{what}; vertical axis logarithmic"),
+        (true | false, false) => axis_name(&what, &across),
+    };
+    field(&courses, (&up, unit), marks, &name, options)
 }
 
 /// Empirical cumulative distributions: the share of the samples that are at most a value.

@@ -79,7 +79,7 @@ fn lines_are_distinguishable_without_colours() {
         lines: lines.collect(),
     };
     let text = drawn(&chart, 100);
-    let (field, legend) = text.split_once("size\n").expect("the axis' name");
+    let (field, legend) = text.split_once("size;").expect("the axis' name");
     let mark = |line: &str| line.split('━').nth(1).map(str::to_owned);
     let marks: Vec<String> = legend.lines().filter_map(mark).collect();
     let mut different = marks.clone();

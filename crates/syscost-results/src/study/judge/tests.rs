@@ -51,8 +51,9 @@ fn study() -> Study {
     Study::parse(STUDY).expect("it is right")
 }
 
+/// Results of which every other one was disturbed.
 fn published_row() -> crate::Measurement {
-    let mut row = row("study.mine.getpid", vec![vec![12.0, 30.0]; 6]);
+    let mut row = row("study.mine.getpid", vec![vec![12.0, 30.01]; 10]);
     for round in row.samples.iter_mut().flatten() {
         let cause = Cause::SharedCore;
         round.disturbed = vec![Disturbance { sample: 1, cause }];
@@ -71,34 +72,82 @@ fn four_views_and_a_verdict() {
     let judged = &judge(&study(), &run("r", rows)).judged[0];
     let all = judged.as_published.as_ref().and_then(Seen::figure);
     let all = all.expect("it was run");
-    let ends = (all.value, all.low, all.high);
-    assert_eq!(ends, (21.0, Some(12.0), Some(30.0)));
-    assert_eq!(all.cycles, Some(21.0 * 2.5), "ticks of the counter");
+    assert_eq!((all.low, all.high), (Some(12.0), Some(30.01)));
+    assert_eq!(all.cycles, Some(all.value * 2.5), "ticks of the counter");
     assert_eq!(judged.compared().expect("undisturbed").value, 12.0);
+    assert_eq!(judged.ours_row.as_deref(), Some("syscall.null"));
     assert_eq!(judged.verdict.kind, Kind::Differs);
     assert_eq!(
         judged.verdict.text,
-        "Not counted here: getpid system calls per operation. The same procedure gives 12.0 ns \
-         here: 7.50 times as fast as old. syscost's method gives 100 ns, 8.33 times as much; \
-         why is not known."
+        "Not counted here: getpid system calls per operation. The same procedure gives 12.0 ns: \
+         shorter than old (7.50 times). syscost's row gives 100 ns, 8.33 times as much; why is \
+         not known."
     );
 }
 
 #[test]
-fn without_an_undisturbed_result_the_verdict_says_so_first() {
+fn a_few_undisturbed_results_decide_nothing() {
+    let mut few = published_row();
+    few.samples = few.samples.map(|rounds| rounds[..9].to_vec());
+    let judged = &judge(&study(), &run("r", vec![few.clone()])).judged[0];
+    let undisturbed = judged.undisturbed.as_ref().and_then(Seen::figure);
+    assert_eq!(undisturbed.expect("they are shown").from, 9);
+    assert!(!judged.compares_undisturbed());
+    assert_eq!(judged.compared().expect("all of them").from, 18);
+    few.samples = published_row().samples;
+    let judged = &judge(&study(), &run("r", vec![few])).judged[0];
+    assert!(judged.compares_undisturbed());
+    assert_eq!(judged.compared().expect("undisturbed").from, 10);
+}
+
+#[test]
+fn a_ratio_that_is_missing_says_why() {
+    let both = |of: &str, to: &str| {
+        let text = STUDY.replace("ours = \"switch.pipe\"", of);
+        let text = text.replace("ours = \"syscall.null\"", to);
+        let rows = vec![
+            row("syscall.null", vec![vec![100.0; 2]; 6]),
+            published_row(),
+        ];
+        let study = Study::parse(&text).expect("it is right");
+        let judged = judge(&study, &run("r", rows)).judged_ratios.remove(0);
+        let reason = |ratio: Between| match ratio {
+            Between::Missing { reason } => reason,
+            Between::Ratio { ratio, .. } => ratio.to_string(),
+        };
+        (reason(judged.as_published), reason(judged.by_method))
+    };
+    let one = "ours = \"syscall.null\"";
+    let (published, method) = both(one, one);
+    assert_eq!(published, "no figure of Switch");
+    assert_eq!(method, "both are the same row");
+    let mut nothing = row("study.mine.getpid", vec![vec![-1.0, 2.0]; 10]);
+    nothing.estimate.undisturbed_percent = None;
+    let text = STUDY.replace("ours = \"switch.pipe\"", "as_published = \"syscall.null\"");
+    let rows = vec![row("syscall.null", vec![vec![100.0; 2]; 6]), nothing];
+    let study = Study::parse(&text).expect("it is right");
+    let judged = judge(&study, &run("r", rows)).judged_ratios.remove(0);
+    let reason = "getpid() cannot be told apart from zero".to_owned();
+    assert_eq!(judged.as_published, Between::Missing { reason });
+}
+
+#[test]
+fn without_an_undisturbed_result_all_are_compared() {
     let mut disturbed = published_row();
     for round in disturbed.samples.iter_mut().flatten() {
         let cause = Cause::SharedCore;
         round.disturbed.push(Disturbance { sample: 0, cause });
     }
-    let judged = &judge(&study(), &run("r", vec![disturbed])).judged[0];
+    let method = row("syscall.null", vec![vec![100.0; 2]; 6]);
+    let judged = &judge(&study(), &run("r", vec![disturbed, method])).judged[0];
+    assert_eq!(judged.verdict.kind, Kind::CannotTell);
+    let said = "but neighbours disturbed every result.";
     assert!(
-        judged
-            .verdict
-            .text
-            .starts_with("A neighbour disturbed every result")
+        judged.verdict.text.ends_with(said),
+        "{}",
+        judged.verdict.text
     );
-    assert_eq!(judged.compared().expect("all of them").value, 21.0);
+    assert_eq!(judged.compared().expect("all of them").from, 20);
 }
 
 #[test]
@@ -111,12 +160,13 @@ fn what_is_not_repeated_is_still_compared_with_the_text_and_makes_ratios() {
     let judged = judge(&study(), &run("r", rows));
     assert_eq!(
         judged.judged[1].verdict.text,
-        "syscost's method gives 3.60 µs here: 2 times as slow as old. The published procedure \
-         is not repeated here."
+        "syscost's row gives 3.60 µs: longer than old (2.00 times). The published procedure is not \
+         repeated here."
     );
     let ratio = &judged.judged_ratios[0];
     assert_eq!(ratio.published, [("old".to_owned(), 20.0)]);
-    assert_eq!((ratio.as_published, ratio.by_method), (None, Some(40.0)));
+    let ratios = (ratio.as_published.ratio(), ratio.by_method.ratio());
+    assert_eq!(ratios, (None, Some(40.0)));
 }
 
 #[test]
@@ -134,7 +184,7 @@ fn a_broken_claim_comes_first() {
     let verdict = &judged.judged[0].verdict;
     assert_eq!(verdict.kind, Kind::NotWhatItSays);
     assert!(verdict.text.starts_with("No system call happened."));
-    let missing = "No figure of syscost's method: not part of this run.";
+    let missing = "No figure of syscost's row: not part of this run.";
     assert!(verdict.text.ends_with(missing), "{}", verdict.text);
 }
 

@@ -176,3 +176,21 @@ fn a_claim_that_cannot_fail_or_always_does_is_refused() {
         assert!(parsed(bounds).is_ok(), "{bounds}");
     }
 }
+
+#[test]
+fn a_reason_has_one_direction_and_one_condition() {
+    let reason = |more: &str| {
+        let begin = "\n[[quantity.reason]]\ncounted = \"spread_ns\"\ntext = \"\"\n";
+        format!("{begin}{more}\n")
+    };
+    let less = reason("acts = \"less\"");
+    assert!(Study::parse(&format!("{GOOD}{less}")).is_ok());
+    let both = error(&format!("{GOOD}{less}{}", reason("acts = \"more\"")));
+    assert!(both.contains("both larger and smaller"), "{both}");
+    // Conditions are no amounts: each may have an effect of its own.
+    let bounded = |acts: &str| reason(&format!("acts = \"{acts}\"\nat_most = 90.0"));
+    let both = format!("{GOOD}{}{}", bounded("less"), bounded("more"));
+    assert!(Study::parse(&both).is_ok());
+    let twice = error(&format!("{GOOD}{}says = \"-O0\"\n", bounded("less")));
+    assert!(twice.contains("instead of bounds"), "{twice}");
+}

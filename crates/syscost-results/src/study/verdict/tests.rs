@@ -30,14 +30,17 @@ fn claim(at_least: f64) -> Claim {
         at_most: None,
         holds: Some("It enters the kernel.".into()),
         broken: "No system call happened: {} of {tries} entered the kernel.".into(),
+        more_than_all: None,
     }
 }
 
 fn reason(counted: &str, acts: Acts, text: &str) -> Reason {
     Reason {
         counted: counted.into(),
+        says: None,
         at_least: None,
         at_most: None,
+        up_to: false,
         acts,
         text: text.into(),
     }
@@ -45,24 +48,49 @@ fn reason(counted: &str, acts: Acts, text: &str) -> Reason {
 
 #[test]
 fn a_claim_is_judged_by_what_was_counted() {
+    let judged = |least: f64, row: &Measurement| {
+        let claims = [claim(least)];
+        let (claimed, broken, said) = of_claims(&claims, row);
+        (claimed, broken.is_some(), said)
+    };
     let broken = "No system call happened: 0 of 10000 entered the kernel.".to_owned();
-    assert_eq!(
-        of_claims(&[claim(1.0)], &row()),
-        (Claimed::Broken, Some(broken))
-    );
+    assert_eq!(judged(1.0, &row()), (Claimed::Broken, true, Some(broken)));
     let held = Some("It enters the kernel.".to_owned());
-    assert_eq!(of_claims(&[claim(0.0)], &row()), (Claimed::Holds, held));
+    assert_eq!(judged(0.0, &row()), (Claimed::Holds, false, held));
     let mut uncounted = row();
     uncounted.evidence.clear();
-    let (claimed, said) = of_claims(&[claim(1.0)], &uncounted);
+    let (claimed, _, said) = judged(1.0, &uncounted);
     assert_eq!(claimed, Claimed::NotCounted);
     assert!(said.is_some_and(|said| said.starts_with("Not counted here")));
 }
 
 #[test]
 fn counts_are_shown_with_a_unit_that_suits_them() {
-    let said = filled("{loop_ns} ns, {rare} times, {other}", "", &row());
-    assert_eq!(said, "1.50 µs, less than 0.01 times, (not counted)");
+    let said = filled("{loop_ns} ns, {rare} switches, {other}", "", &row());
+    assert_eq!(said, "1.50 µs, almost no switches, (not counted)");
+}
+
+#[test]
+fn a_share_of_more_than_all_is_no_part() {
+    let mut row = row();
+    row.details.insert("loop_percent".into(), 158.0);
+    let mut claims = [Claim {
+        counted: "loop_percent".into(),
+        at_least: None,
+        at_most: Some(10.0),
+        holds: None,
+        broken: "The loop is {} % of it.".into(),
+        more_than_all: None,
+    }];
+    let said = |claims: &[Claim], row: &Measurement| of_claims(claims, row).2;
+    let more = said(&claims, &row);
+    assert_eq!(more.as_deref(), Some("The loop is more than 100 % of it."));
+    claims[0].more_than_all = Some("The loop alone takes longer.".into());
+    let instead = said(&claims, &row);
+    assert_eq!(instead.as_deref(), Some("The loop alone takes longer."));
+    row.details.insert("loop_percent".into(), 82.0);
+    let part = said(&claims, &row);
+    assert_eq!(part.as_deref(), Some("The loop is 82 % of it."));
 }
 
 #[test]
@@ -75,10 +103,58 @@ fn a_reason_is_given_only_where_its_count_shows_it_and_only_in_its_direction() {
         reason("loop_ns", Acts::More, "the loop takes {} ns"),
     ];
     let row = row();
-    let why = |more| why(&reasons, Some(&row), more);
+    let why = |more| why(&reasons, Some(&row), 8000.0, more);
     assert_eq!(why(-70.0).as_deref(), Some("no kernel"));
     assert_eq!(why(2000.0).as_deref(), Some("the loop takes 1.50 µs"));
     assert_eq!(why(4000.0), None, "the loop is less than half of it");
+    assert_eq!(why(230.0), None, "the loop is far more than that");
+}
+
+#[test]
+fn a_reason_that_acts_by_at_most_so_much_explains_no_more() {
+    let mut row = row();
+    row.details.insert("clock_step_percent".into(), 9.0);
+    let step = [Reason {
+        at_least: Some(5.0),
+        up_to: true,
+        ..reason("clock_step_percent", Acts::Less, "a step of the clock")
+    }];
+    let why = |more| why(&step, Some(&row), 100.0, more);
+    assert!(why(-8.0).is_some());
+    assert_eq!(why(-20.0), None);
+}
+
+#[test]
+fn what_a_compiler_was_told_is_a_reason() {
+    let mut row = row();
+    row.evidence.push(Evidence {
+        claim: "program compiled by".into(),
+        expected: Fact::Text("any".into()),
+        observed: Some(Fact::Text("cc 12, -O0 -static".into())),
+        source: "build".into(),
+        verdict: Verdict::Confirmed,
+        reason: None,
+    });
+    let compiled = |flag: &str| Reason {
+        says: Some(flag.into()),
+        ..reason("program compiled by", Acts::More, "not optimised")
+    };
+    let why = |flag| why(&[compiled(flag)], Some(&row), 3.0, 2.0);
+    assert_eq!(why("-O0").as_deref(), Some("not optimised"));
+    assert_eq!(why("-O3"), None);
+}
+
+#[test]
+fn a_mean_far_above_what_nine_of_ten_took_is_that_of_a_few() {
+    let mut row = row();
+    row.details.insert("single_p90_ns".into(), 422.0);
+    let why = |here, ours: f64| why(&[], Some(&row), here, here - ours);
+    assert_eq!(
+        why(486.0, 367.0).as_deref(),
+        Some("nine of ten took at most 422 ns, so the mean is that of a few long ones")
+    );
+    assert_eq!(why(425.0, 367.0), None, "3 ns of 58 are not the reason");
+    assert_eq!(why(486.0, 600.0), None, "it makes no figure smaller");
 }
 
 fn quantity(claims: Vec<Claim>, reasons: Vec<Reason>) -> Quantity {
@@ -94,6 +170,7 @@ fn quantity(claims: Vec<Claim>, reasons: Vec<Reason>) -> Quantity {
         as_published: None,
         ours: None,
         ours_scale: None,
+        ours_is_named: false,
         published: Vec::new(),
         claims,
         reasons,
@@ -111,6 +188,7 @@ fn judged(quantity: &Quantity, here: f64, ours: f64, disturbed: Option<Disturbed
         seen: Some(&seen),
         published: &[],
         scale: NS,
+        cycles: Scale::cycles(crate::study::Cycles::Core),
     };
     verdict(quantity, &facts)
 }
@@ -119,19 +197,34 @@ fn judged(quantity: &Quantity, here: f64, ours: f64, disturbed: Option<Disturbed
 fn a_neighbours_doing_is_not_blamed_on_the_method() {
     let loops = reason("loop_ns", Acts::More, "the loop takes {} ns");
     let quantity = quantity(Vec::new(), vec![loops]);
-    let alone = judged(&quantity, 80.0, 40.0, None);
+    let alone = judged(&quantity, 3000.0, 1000.0, None);
     assert_eq!(
         alone.text,
-        "syscost's method gives 40.0 ns; the published way gives 2 times as much: the loop takes 1.50 µs."
+        "syscost's row gives 1000 ns; the published way gives 3.00 times as much: the loop takes 1.50 µs."
     );
-    let disturbed = judged(&quantity, 80.0, 40.0, Some(Disturbed::All));
+    let all = Disturbed::Most {
+        disturbed: 5,
+        of: 5,
+    };
+    let disturbed = judged(&quantity, 3000.0, 1000.0, Some(all));
     assert_eq!(
-        disturbed.text,
-        "A neighbour disturbed every result, so a difference may be its doing. syscost's method \
-         gives 40.0 ns; the published way gives 2 times as much."
+        (disturbed.kind, disturbed.text.as_str()),
+        (
+            Kind::CannotTell,
+            "syscost's row gives 1000 ns; the published way gives 3.00 times as much, but \
+             neighbours disturbed every result."
+        )
+    );
+    let most = Disturbed::Most {
+        disturbed: 18,
+        of: 25,
+    };
+    let most = judged(&quantity, 30.0, 40.0, Some(most)).text;
+    assert!(
+        most.ends_with("33 % more; why is not known, and neighbours disturbed 18 of 25 results."),
+        "{most}"
     );
     let unpinned = judged(&quantity, 30.0, 40.0, Some(Disturbed::Unknown)).text;
-    assert!(unpinned.starts_with("Whether neighbours"), "{unpinned}");
     assert!(
         unpinned.ends_with("33 % more; why is not known."),
         "{unpinned}"
@@ -140,15 +233,76 @@ fn a_neighbours_doing_is_not_blamed_on_the_method() {
 
 #[test]
 fn what_is_something_else_agrees_with_nothing() {
-    let broken = judged(&quantity(vec![claim(1.0)], Vec::new()), 40.2, 40.0, None);
+    let mut quantity = quantity(vec![claim(1.0)], Vec::new());
+    let broken = judged(&quantity, 40.2, 40.0, None);
     assert_eq!(broken.kind, Kind::NotWhatItSays);
+    // That syscost's row is what the name says is not to be assumed.
+    assert!(broken.text.ends_with("syscost's row gives 40.0 ns."));
+    quantity.ours_is_named = true;
+    let named = judged(&quantity, 40.2, 40.0, None).text;
+    assert!(named.ends_with("gives 40.0 ns for what the name says."));
+    quantity.claims.clear();
+    assert_eq!(judged(&quantity, 40.2, 40.0, None).kind, Kind::Agrees);
+}
+
+#[test]
+fn what_a_broken_claim_has_said_is_not_said_again() {
+    let again = Reason {
+        at_most: Some(0.5),
+        ..reason("getpid system calls per operation", Acts::Less, "no kernel")
+    };
+    let quantity = quantity(vec![claim(1.0)], vec![again]);
+    let text = judged(&quantity, 4.0, 40.0, None).text;
     assert!(
-        broken
-            .text
-            .ends_with("syscost's method gives 40.0 ns for what the name says.")
+        text.ends_with("gives 40.0 ns, 10.0 times as much."),
+        "{text}"
     );
-    let agrees = judged(&quantity(Vec::new(), Vec::new()), 40.2, 40.0, None);
-    assert_eq!(agrees.kind, Kind::Agrees);
+}
+
+#[test]
+fn a_verdict_is_three_short_sentences_at_most() {
+    let loops = Reason {
+        at_most: Some(0.5),
+        ..reason(
+            "rare",
+            Acts::More,
+            "the loop takes {loop_ns} ns, and is timed as well",
+        )
+    };
+    let mut quantity = quantity(vec![claim(0.0)], vec![loops]);
+    quantity.title = "A long title".repeat(9);
+    let published = ["old", "new", "newer", "same"].map(|machine| JudgedFigure {
+        machine: machine.to_owned(),
+        value: Some(if machine == "same" { 3010.0 } else { 40.0 }),
+        value_printed: None,
+        cycles: None,
+        cycles_printed: None,
+        converted: None,
+        words: None,
+        runs: Vec::new(),
+        place: String::new(),
+        doubts: Vec::new(),
+        last_digit: 0.0,
+    });
+    let (here, seen) = (view(3000.0, 0.1), Seen::Figure(view(1000.0, 0.1)));
+    let row = row();
+    let facts = Facts {
+        as_published: Some(Ok(&row)),
+        ours: None,
+        compared: Some(&here),
+        disturbed: Some(Disturbed::Most {
+            disturbed: 18,
+            of: 25,
+        }),
+        seen: Some(&seen),
+        published: &published,
+        scale: NS,
+        cycles: Scale::cycles(crate::study::Cycles::Core),
+    };
+    let text = verdict(&quantity, &facts).text;
+    assert_eq!(text.matches(". ").count() + 1, 3, "{text}");
+    let words = text.split_whitespace().count();
+    assert!(words <= 60, "{words}: {text}");
 }
 
 #[test]
@@ -161,7 +315,7 @@ fn a_row_of_another_size_is_named_as_such() {
     let unlike = rows("study.x{size=1M}", "memory.latency{pages=4K,size=1056K}");
     assert_eq!(
         judged(&unlike, 40.2, 40.0, None).text,
-        "syscost's method, with size=1056K instead of 1M, gives 40.0 ns, which agrees within 2 %."
+        "syscost's row with size=1056K instead of 1M gives 40.0 ns, 1 % apart, known to ±1 %."
     );
     for ours in [
         "memory.latency{size=1024K}",
@@ -170,7 +324,7 @@ fn a_row_of_another_size_is_named_as_such() {
     ] {
         assert_eq!(
             method(&rows("study.x{size=1M,task=one}", ours)),
-            "syscost's method"
+            "syscost's row"
         );
     }
 }

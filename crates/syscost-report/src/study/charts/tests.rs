@@ -1,0 +1,141 @@
+//! What the charts of a study draw.
+
+use super::*;
+use syscost_results::study::Study;
+
+const CURVE: &str = r#"
+id = "sizes"
+title = "Sizes"
+source = "A note"
+about = "Two sizes."
+
+[[quantity]]
+id = "small"
+title = "Access, few bytes"
+table = "Memory"
+unit = "ns"
+procedure = "A chain."
+as_published = "study.x{order=random,size=16K}"
+
+[[quantity]]
+id = "large"
+title = "Access, many bytes"
+table = "Memory"
+unit = "ns"
+procedure = "A chain."
+as_published = "study.x{order=random,size=4M}"
+
+[[chart]]
+title = "Access by size"
+kind = "curve"
+quantities = ["small", "large"]
+"#;
+
+#[test]
+fn a_curve_is_over_the_parameter_that_differs() {
+    let study = Study::parse(CURVE).expect("it is right");
+    let mut run = crate::fixture::run();
+    for (name, ns) in [
+        ("study.x{order=random,size=16K}", 1.0),
+        ("study.x{order=random,size=4M}", 9.0),
+    ] {
+        let mut row = run.measurements[0].clone();
+        row.name = name.to_owned();
+        row.status = syscost_results::Status::Ok;
+        row.samples = Some(vec![syscost_results::RoundSamples {
+            values: vec![ns; 3],
+            ..Default::default()
+        }]);
+        run.measurements.push(row);
+    }
+    let repeated = Repeated::new(&study, &[&run]);
+    let Some((Chart::Curve { parameter, lines }, None)) = curve(&repeated.quantities()) else {
+        panic!("a curve");
+    };
+    assert_eq!(parameter, "size");
+    let points: Vec<(f64, f64)> = lines[0]
+        .points
+        .iter()
+        .map(|(at, value)| (*at, value.median))
+        .collect();
+    assert_eq!(points, [(16_384.0, 1.0), (4_194_304.0, 9.0)]);
+    assert_eq!(pictures(&repeated)[0].title, "Access by size");
+}
+
+/// A run with rows of these names and results.
+fn run_of(rows: &[(&str, &[f64])]) -> syscost_results::Run {
+    let mut run = crate::fixture::run();
+    for (name, results) in rows {
+        let mut row = run.measurements[0].clone();
+        row.name = (*name).to_owned();
+        row.status = syscost_results::Status::Ok;
+        row.estimate.median = Some(results[0]);
+        row.samples = Some(vec![syscost_results::RoundSamples {
+            values: results.to_vec(),
+            ..Default::default()
+        }]);
+        run.measurements.push(row);
+    }
+    run
+}
+
+#[test]
+fn a_point_of_syscosts_stands_at_the_size_of_its_row_and_once() {
+    let ours = "ours = \"memory.x{size=5M}\"\n";
+    let study = CURVE.replace("procedure = ", &format!("{ours}procedure = "));
+    let study = Study::parse(&study).expect("it is right");
+    let run = run_of(&[
+        ("study.x{order=random,size=16K}", &[1.0, 1.0, 1.0]),
+        ("study.x{order=random,size=4M}", &[9.0, 9.0, 9.0]),
+        ("memory.x{size=5M}", &[8.0]),
+    ]);
+    let repeated = Repeated::new(&study, &[&run]);
+    let Some((Chart::Curve { lines, .. }, None)) = curve(&repeated.quantities()) else {
+        panic!("a curve");
+    };
+    // One point is no line.
+    let labels: Vec<&str> = lines.iter().map(|line| line.label.as_str()).collect();
+    assert_eq!(labels, [HERE]);
+    let quantities = repeated.quantities();
+    assert_eq!(size_of_method(&quantities[0], "size"), Some(5_242_880.0));
+    assert_eq!(size_of_method(&quantities[0], "order"), None);
+    // A row without such a parameter has the same figure for all.
+    let mut study = study;
+    for quantity in &mut study.quantities {
+        quantity.ours = Some("memory.x".to_owned());
+    }
+    let mut run = run;
+    let last = run.measurements.last_mut().expect("a row");
+    last.name = "memory.x".to_owned();
+    let repeated = Repeated::new(&study, &[&run]);
+    let (chart, _) = curve(&repeated.quantities()).expect("a curve");
+    let Chart::Curve { lines, .. } = chart else {
+        panic!("a curve");
+    };
+    assert_eq!(lines[1].label, "syscost, one figure for all");
+}
+
+#[test]
+fn what_cannot_be_told_apart_from_zero_is_named_and_not_drawn() {
+    let study = CURVE.replace("\"curve\"", "\"machines\"");
+    let study = Study::parse(&study).expect("it is right");
+    let run = run_of(&[
+        ("study.x{order=random,size=16K}", &[-1.0, 0.5, 1.0]),
+        ("study.x{order=random,size=4M}", &[8.0, 9.0, 11.0]),
+    ]);
+    let repeated = Repeated::new(&study, &[&run]);
+    let picture = pictures(&repeated).remove(0);
+    let Drawn::Groups(groups) = &picture.drawn else {
+        panic!("groups");
+    };
+    let titles: Vec<&str> = groups.iter().map(|(title, _)| title.as_str()).collect();
+    assert_eq!(titles, ["Access, many bytes"]);
+    let (_, bars) = &groups[0];
+    assert_eq!(bars[0].value.low.zip(bars[0].value.high), Some((8.0, 11.0)));
+    assert_eq!(picture.texts.names, [HERE, METHOD]);
+    let below = picture.below();
+    assert!(
+        below.starts_with("Whiskers: the range") && below.contains("Access, few bytes, here"),
+        "{below}"
+    );
+}
