@@ -13,7 +13,7 @@
 //! The call-and-switch experiment's f(double).
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, call};
+use syscost_sys::kernel::{Call, Kernel, call};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.double",
@@ -29,15 +29,6 @@ enum Arguments {
     One,
     #[value("8")]
     Eight,
-}
-
-impl Arguments {
-    const fn call(self) -> Call {
-        match self {
-            Arguments::One => Call::Double,
-            Arguments::Eight => Call::EightDoubles,
-        }
-    }
 }
 
 #[derive(Params)]
@@ -60,10 +51,17 @@ impl Measured for Row {
     }
 
     fn support(&self) -> Result<(), Unsupported> {
-        call(self.arguments.call()).map(drop)
+        kernel(self.arguments).map(drop)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&call(self.arguments.call())?)
+        b.kernel(&kernel(self.arguments)?)
     }
+}
+
+fn kernel(arguments: Arguments) -> Result<Kernel, Unsupported> {
+    call(match arguments {
+        Arguments::One => Call::Double,
+        Arguments::Eight => Call::EightDoubles,
+    })
 }

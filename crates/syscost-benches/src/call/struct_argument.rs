@@ -48,20 +48,17 @@ impl Measured for Row {
     }
 
     fn support(&self) -> Result<(), Unsupported> {
-        self.kernel().map(drop)
+        kernel(self.size).map(drop)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let kernel = self.kernel()?;
-        b.kernel(&kernel)
+        b.kernel(&kernel(self.size)?)
     }
 }
 
-impl Row {
-    fn kernel(&self) -> Result<Kernel, Unsupported> {
-        call(match self.size {
-            Size::Small => Call::StructArgument16,
-            Size::Large => Call::StructArgument64,
-        })
-    }
+fn kernel(size: Size) -> Result<Kernel, Unsupported> {
+    call(match size {
+        Size::Small => Call::StructArgument16,
+        Size::Large => Call::StructArgument64,
+    })
 }

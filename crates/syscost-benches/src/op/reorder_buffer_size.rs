@@ -53,12 +53,11 @@ const MIN_SHARE: f64 = 0.5;
 const ASIDE: usize = 2;
 
 fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let point = |source: &Source<'_>| {
-        let row = source.case.row::<Row>();
-        let row = row.map_err(|wrong| Failure::Broken(wrong.to_string()))?;
-        Ok((row.instructions as f64, source.median))
-    };
-    let mut points: Vec<(f64, f64)> = sources.iter().map(point).collect::<Result<_, Failure>>()?;
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    for source in sources {
+        let Row { instructions } = source.case.row()?;
+        points.push((instructions as f64, source.median));
+    }
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let step = Step::of(&points).ok_or_else(|| {
         Failure::Unsupported("too few rows, or none higher than the first".to_owned())

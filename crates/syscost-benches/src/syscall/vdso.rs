@@ -69,50 +69,44 @@ impl Measured for Row {
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         match (self.call, self.via) {
-            (Call::ClockGettime, Via::Vdso) => clock_by_vdso(b),
-            (Call::ClockGettime, Via::Syscall) => clock_by_syscall(b),
-            (Call::Getcpu, Via::Vdso) => cpu_by_vdso(b),
-            (Call::Getcpu, Via::Syscall) => cpu_by_syscall(b),
+            (Call::ClockGettime, Via::Vdso) => {
+                let mut before = clock_gettime(ClockId::Monotonic);
+                b.try_iter(|| {
+                    let now = clock_gettime(ClockId::Monotonic);
+                    let forward = (now.tv_sec, now.tv_nsec) >= (before.tv_sec, before.tv_nsec);
+                    before = now;
+                    must(forward)
+                })
+            }
+            (Call::ClockGettime, Via::Syscall) => {
+                let mut now = MaybeUninit::<libc::timespec>::uninit();
+                let place = now.as_mut_ptr().expose_provenance();
+                b.try_iter(|| {
+                    // SAFETY: the kernel writes a time to `now`, which has room for it.
+                    checked(unsafe {
+                        syscall2(Sysno::CLOCK_GETTIME, libc::CLOCK_MONOTONIC as usize, place)
+                    })
+                })
+            }
+            (Call::Getcpu, Via::Vdso) => {
+                let own = b.cpu() as usize;
+                // So short that a branch per call would matter: wrong results are only added up.
+                let mut strays: u64 = 0;
+                b.iter(|| strays += u64::from(rustix::thread::sched_getcpu() != own))?;
+                b.claim_equal("answers naming another CPU", 0, strays, "benchmark");
+                Ok(())
+            }
+            (Call::Getcpu, Via::Syscall) => {
+                let own = b.cpu() as usize;
+                let mut cpu: u32 = 0;
+                let place = (&raw mut cpu).expose_provenance();
+                b.try_iter(|| {
+                    // SAFETY: the kernel writes one number to `cpu`, which outlives the call; the others may be null.
+                    checked(unsafe { syscall3(Sysno::GETCPU, place, 0, 0) })?;
+                    // SAFETY: `place` is the address of `cpu`.
+                    must(unsafe { (place as *const u32).read_volatile() } as usize == own)
+                })
+            }
         }
     }
-}
-
-fn clock_by_vdso(b: &mut Bencher) -> Result<(), Failure> {
-    let mut before = clock_gettime(ClockId::Monotonic);
-    b.try_iter(|| {
-        let now = clock_gettime(ClockId::Monotonic);
-        let forward = (now.tv_sec, now.tv_nsec) >= (before.tv_sec, before.tv_nsec);
-        before = now;
-        must(forward)
-    })
-}
-
-fn clock_by_syscall(b: &mut Bencher) -> Result<(), Failure> {
-    let mut now = MaybeUninit::<libc::timespec>::uninit();
-    let place = now.as_mut_ptr().expose_provenance();
-    b.try_iter(|| {
-        // SAFETY: the kernel writes a time to `now`, which has room for it.
-        checked(unsafe { syscall2(Sysno::CLOCK_GETTIME, libc::CLOCK_MONOTONIC as usize, place) })
-    })
-}
-
-fn cpu_by_vdso(b: &mut Bencher) -> Result<(), Failure> {
-    let own = b.cpu() as usize;
-    // So short that a branch per call would matter: wrong results are only added up.
-    let mut strays: u64 = 0;
-    b.iter(|| strays += u64::from(rustix::thread::sched_getcpu() != own))?;
-    b.claim_equal("answers naming another CPU", 0, strays, "benchmark");
-    Ok(())
-}
-
-fn cpu_by_syscall(b: &mut Bencher) -> Result<(), Failure> {
-    let own = b.cpu() as usize;
-    let mut cpu: u32 = 0;
-    let place = (&raw mut cpu).expose_provenance();
-    b.try_iter(|| {
-        // SAFETY: the kernel writes one number to `cpu`, which outlives the call; the others may be null.
-        checked(unsafe { syscall3(Sysno::GETCPU, place, 0, 0) })?;
-        // SAFETY: `place` is the address of `cpu`.
-        must(unsafe { (place as *const u32).read_volatile() } as usize == own)
-    })
 }
