@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use syscost_net::{ClientError, ServiceError};
+use syscost_params::WrongValue;
 use syscost_results::compare::CORE_SHARED;
 use syscost_sys::partner::PartnerError;
 use syscost_sys::{SystemError, Unsupported};
@@ -35,6 +36,12 @@ impl Failure {
     /// The last error of the C library, with what was tried.
     pub fn last_os_error(tried: &str) -> Self {
         Self::of(tried, std::io::Error::last_os_error())
+    }
+}
+
+impl From<WrongValue> for Failure {
+    fn from(wrong: WrongValue) -> Self {
+        Failure::Broken(wrong.to_string())
     }
 }
 

@@ -83,11 +83,7 @@ impl Benchmark {
             careful: |case| listed::<R>(case).tier() == Tier::Careful,
             support: |case| listed::<R>(case).support(),
             disregards_neighbours: |case| listed::<R>(case).disregards_neighbours(),
-            run: |b| {
-                let row = b.case().row::<R>();
-                row.map_err(|wrong| Failure::Broken(wrong.to_string()))?
-                    .run(b)
-            },
+            run: |b| b.case().row::<R>()?.run(b),
             ..Benchmark::DEFAULT
         }
     }
