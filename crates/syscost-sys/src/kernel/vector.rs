@@ -1,10 +1,12 @@
 //! Vector operations on 64-bit floating-point numbers.
 
+use syscost_params::Value;
+
 use super::{Checksum, Kernel, Shape, machine};
 use crate::Unsupported;
 
 /// A set of vector instructions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Simd {
     /// x86-64, 128 bits; the fused operation is of FMA3.
     Sse2,
@@ -26,19 +28,6 @@ pub enum VectorOperation {
 }
 
 impl Simd {
-    /// All sets.
-    pub const ALL: [Self; 4] = [Self::Sse2, Self::Avx2, Self::Avx512, Self::Neon];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sse2 => "sse2",
-            Self::Avx2 => "avx2",
-            Self::Avx512 => "avx512",
-            Self::Neon => "neon",
-        }
-    }
-
     /// The name of its registers in the text of a kernel's instructions.
     const fn register(self) -> &'static str {
         match self {
