@@ -87,6 +87,17 @@ macro_rules! counts {
 
 counts!(u32 u64 usize);
 
+/// Whether something is so, written `yes` or `no`.
+impl Value for bool {
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(if *self { "yes" } else { "no" })
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [true, false].into_iter().find(|value| value.text() == text)
+    }
+}
+
 macro_rules! of_cpus {
     ($($value:ident)*) => {$(
         impl Value for $value {

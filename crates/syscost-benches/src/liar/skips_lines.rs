@@ -29,6 +29,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let half = Route::dense(BYTES / 2, Order::Random(b.random().u64(..)));
     let chase = Chase::new(Memory::fill(BYTES, Pages::Small)?, half, 1)?;
-    chases::claim(b, &chase, BYTES / LINE, LINE)?;
+    b.claim_resident(chase.memory())?;
+    chases::claim_lines(b, &chase, BYTES / LINE, LINE);
     b.kernel(&chase)
 }

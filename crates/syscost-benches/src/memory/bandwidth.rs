@@ -34,12 +34,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use syscost_harness::prelude::*;
 use syscost_sys::counters::TaskId;
-use syscost_sys::kernel::{Course, Simd, Streaming, supports};
+use syscost_sys::kernel::{Course, Streaming, supports};
 use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
 
-use cases::NO_SIMD;
-pub(super) use cases::{LEVELS, Level, Setting, widest};
+use cases::Vectors;
+pub(super) use cases::{Level, Row, most_threads, widest};
 pub(super) use pool::{Lent, enough_for_all};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -66,40 +66,52 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases::cases),
     stays: true,
-    quick: cases::quick,
-    full: cases::full,
     revision: 2,
-    support: |case| {
-        let Setting { stream, simd, .. } = Setting::of(case)?;
-        supports(stream, simd)
-    },
-    run,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting::of(b.case())?;
-    let course = setting.course();
-    b.rate(course.bytes());
-    match setting.threads {
-        1 => alone(b, &setting, course)?,
-        _ => together(b, &setting, course)?,
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        cases::rows()
     }
-    if setting.is_in_memory() && setting.stream.allocates() {
-        let arrays = setting.stream.arrays() as f64;
-        b.detail_times("with_write_allocate_bytes_per_s", (arrays + 1.0) / arrays);
+
+    fn tier(&self) -> Tier {
+        cases::tier(self)
     }
-    Ok(())
+
+    fn setup(&self) -> Option<Setup> {
+        let seconds = cases::LARGE_SECONDS;
+        self.is_in_memory().then_some(Setup::Expensive { seconds })
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        supports(self.op, self.simd())
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let course = self.course();
+        b.rate(course.bytes());
+        match self.threads.0 {
+            1 => alone(b, &self, course)?,
+            _ => together(b, &self, course)?,
+        }
+        if self.is_in_memory() && self.op.allocates() {
+            let arrays = self.op.arrays() as f64;
+            b.detail_times("with_write_allocate_bytes_per_s", (arrays + 1.0) / arrays);
+        }
+        Ok(())
+    }
 }
 
 /// Measures one thread: the measuring one.
-fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
-    let lent = Lent::new(setting.simd, course)?;
+fn alone(b: &mut Bencher, row: &Row, course: Course) -> Result<(), Failure> {
+    let lent = Lent::new(row.simd(), course)?;
     let streaming: &Streaming = &lent;
-    claim_stream(b, setting.threads, streaming);
+    claim_stream(b, row, streaming);
     b.kernel(streaming)?;
     for memory in streaming.arrays().used_by(streaming.course()) {
         b.claim_resident(memory)?;
@@ -112,22 +124,25 @@ fn alone(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failu
     Ok(())
 }
 
-/// Claims that the streams of this many threads go through the memory that the case names, with its
+/// Claims that the streams of all threads go through the memory that the row names, with its
 /// instructions.
-fn claim_stream(b: &mut Bencher, threads: usize, streaming: &Streaming) {
-    let named = b.case().number("size") as f64;
-    let bytes = (threads * streaming.course().footprint()) as f64;
+fn claim_stream(b: &mut Bencher, row: &Row, streaming: &Streaming) {
+    let bytes = row.threads.0 as usize * streaming.course().footprint();
     // Rounding to whole kilobytes and parts leaves a remainder.
     let share = Bound::Within(0.9, 1.0);
     b.claim_within(
         "bytes of all arrays, of those that the case tells",
         share,
-        bytes / named,
+        bytes as f64 / row.size.0 as f64,
         "kernel",
     );
-    let named = b.case().get("simd").to_owned();
-    let used = streaming.simd().map_or(NO_SIMD, Simd::name);
-    b.claim_equal("simd of the machine code", named.as_str(), used, "kernel");
+    let used = Vectors::name(streaming.simd());
+    b.claim_equal(
+        "simd of the machine code",
+        &*row.simd.text(),
+        used,
+        "kernel",
+    );
 }
 
 /// Claims that every word that was written has its expected value.
@@ -168,14 +183,14 @@ fn prove_loads(b: &mut Bencher, streaming: &Streaming) -> Result<(), Failure> {
 }
 
 /// Measures several threads, each with its own arrays, which verify every operation themselves.
-fn together(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Failure> {
-    let simd = setting.simd;
+fn together(b: &mut Bencher, row: &Row, course: Course) -> Result<(), Failure> {
+    let (simd, threads) = (row.simd(), row.threads.0 as usize);
     let mut cpus = spread_from(b.cpu(), b.allowed());
-    cpus.truncate(setting.threads);
+    cpus.truncate(threads);
     enough_for_all(course, &cpus)?;
     // An audited child then finds its memory filled: it has less time than filling may take.
     let lent = Lent::new(simd, course)?;
-    claim_stream(b, setting.threads, &lent);
+    claim_stream(b, row, &lent);
     if !b.is_timed() {
         prove_loads(b, &lent)?;
     }
@@ -183,7 +198,7 @@ fn together(b: &mut Bencher, setting: &Setting, course: Course) -> Result<(), Fa
     b.expect(at_least(Counter::CoreCycles, course.floor_cycles(simd)));
     let done = Arc::new(AtomicU64::new(0));
     let all = Arc::clone(&done);
-    b.copies(Between::Threads, setting.threads, 1, move |_| {
+    b.copies(Between::Threads, threads, 1, move |_| {
         let lent = Lent::new(simd, course)?.looking_at_one();
         let counted = Counted::new(lent, Arc::clone(&all));
         Ok(move || counted.proved())

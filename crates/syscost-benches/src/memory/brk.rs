@@ -18,51 +18,62 @@ use syscost_sys::memory::enough_for;
 use syscost_sys::raw::syscall1;
 
 use super::space::no_huge::NoHugePages;
-use super::space::{ADDRESS, SIZE, size};
+use super::space::{ADDRESS, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.brk",
     title: "brk: grow, touch, shrink",
     tags: &["heap", "sbrk", "page fault", "heap growth"],
     revision: 2,
-    cases: Cases::Grid(&[(SIZE, &["4K", "1M"])]),
     expect: &[exactly(Counter::Syscall(Sysno::BRK), 2.0)],
-    run,
     source: include_str!("brk.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (bytes, page) = (size(b.case())?, page_size());
-    enough_for(bytes)?;
-    let pages = (bytes / page) as f64;
-    b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
-    // Up by this size, plus what is missing to a whole page; then down again.
-    b.expect_argument(Sysno::BRK, ADDRESS, Given::Apart(bytes as u64));
-    let _small = NoHugePages::in_this_process();
-    b.batches(1, |turns| {
-        // Read again for each batch, since the allocator may move the end between them. The C
-        // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
-        let end = unsafe { libc::sbrk(0) };
-        let first = end.addr().next_multiple_of(page);
-        for _ in 0..turns {
-            // SAFETY: nothing allocates before the end is back where it was, so nothing uses the
-            // pages above it.
-            let up = unsafe { syscall1(Sysno::BRK, first + bytes) };
-            if up != (first + bytes) as isize {
-                return Err(Failure::Failed(format!("brk up by {bytes} gave {up:#x}")));
+#[derive(Params)]
+struct Row {
+    size: Bytes,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            size: [Bytes::kib(4), Bytes::mib(1)]
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (bytes, page) = (whole_pages(self.size)?, page_size());
+        enough_for(bytes)?;
+        let pages = (bytes / page) as f64;
+        b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
+        // Up by this size, plus what is missing to a whole page; then down again.
+        b.expect_argument(Sysno::BRK, ADDRESS, Given::Apart(bytes as u64));
+        let _small = NoHugePages::in_this_process();
+        b.batches(1, |turns| {
+            // Read again for each batch, since the allocator may move the end between them. The C
+            // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
+            let end = unsafe { libc::sbrk(0) };
+            let first = end.addr().next_multiple_of(page);
+            for _ in 0..turns {
+                // SAFETY: nothing allocates before the end is back where it was, so nothing uses the
+                // pages above it.
+                let up = unsafe { syscall1(Sysno::BRK, first + bytes) };
+                if up != (first + bytes) as isize {
+                    return Err(Failure::Failed(format!("brk up by {bytes} gave {up:#x}")));
+                }
+                for offset in (0..bytes).step_by(page) {
+                    let place = end.with_addr(first + offset).cast::<u8>();
+                    // SAFETY: below the new end.
+                    unsafe { place.write_volatile(1) };
+                }
+                // SAFETY: nothing refers to the memory that is released.
+                let down = unsafe { syscall1(Sysno::BRK, end.addr()) };
+                if down != end.addr() as isize {
+                    return Err(Failure::Failed(format!("brk down gave {down:#x}")));
+                }
             }
-            for offset in (0..bytes).step_by(page) {
-                let place = end.with_addr(first + offset).cast::<u8>();
-                // SAFETY: below the new end.
-                unsafe { place.write_volatile(1) };
-            }
-            // SAFETY: nothing refers to the memory that is released.
-            let down = unsafe { syscall1(Sysno::BRK, end.addr()) };
-            if down != end.addr() as isize {
-                return Err(Failure::Failed(format!("brk down gave {down:#x}")));
-            }
-        }
-        Ok(())
-    })
+            Ok(())
+        })
+    }
 }

@@ -21,8 +21,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 
-use super::chases::SIZE;
-use super::hierarchy::{self, LEVEL, reported};
+use super::hierarchy::{self, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_latency",
@@ -38,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "llc",
         "cache",
     ],
-    cases: Cases::Grid(&[(LEVEL, &["1", "2", "3", "4", "memory"])]),
+    cases: Cases::Rows(|_| rows!(Row { level: Level::ALL })),
     derive: Some(Derive {
         from: &["memory.latency"],
         takes: |_, row| hierarchy::is_of_caches(row),
@@ -48,25 +47,43 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    #[value("1")]
+    First,
+    #[value("2")]
+    Second,
+    #[value("3")]
+    Third,
+    #[value("4")]
+    Fourth,
+    Memory,
+}
+
+#[derive(Params)]
+struct Row {
+    level: Level,
+}
+
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
     let mut evidence = vec![hierarchy::rises(&curve)];
-    let plateau = match case.get(LEVEL) {
-        "memory" => {
-            let points = hierarchy::points(sources, SIZE, "memory.latency");
-            let (plateau, claim) = hierarchy::memory(&points, &curve)?;
+    let Row { level } = case.row()?;
+    let plateau = match level {
+        Level::Memory => {
+            let (plateau, claim) = hierarchy::memory(&hierarchy::dense(sources)?, &curve)?;
             evidence.push(claim);
             evidence.push(reported::is_beyond(reported::last_bytes(), plateau.to));
             plateau
         }
-        _ => {
-            let level = case.number(LEVEL) as u32;
+        Level::First | Level::Second | Level::Third | Level::Fourth => {
+            let level = 1 + level as u32;
             let (plateau, end, _) = hierarchy::step(&curve, level as usize)?;
             evidence.push(reported::is_level(reported::cache_bytes(level), end));
             plateau
         }
     };
-    evidence.extend(hierarchy::without_translation(sources));
+    evidence.extend(hierarchy::without_translation(sources)?);
     Ok(Derived {
         value: plateau.cost,
         evidence,

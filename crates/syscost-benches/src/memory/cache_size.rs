@@ -21,8 +21,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::chases::SIZE;
-use super::hierarchy::{self, LEVEL, reported};
+use super::hierarchy::{self, reported};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.cache_size",
@@ -38,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    cases: Cases::Grid(&[(LEVEL, &["1", "2", "3", "4"])]),
+    cases: Cases::Rows(|_| rows!(Row { level: 1..=4 })),
     derive: Some(Derive {
         from: &["memory.latency"],
         takes: |_, row| hierarchy::is_of_caches(row),
@@ -48,18 +47,23 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+#[derive(Params)]
+struct Row {
+    level: u32,
+}
+
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
-    let level = case.number(LEVEL);
+    let Row { level } = case.row()?;
     let (plateau, end, next) = hierarchy::step(&curve, level as usize)?;
-    let stated = reported::cache_bytes(level as u32);
+    let stated = reported::cache_bytes(level);
     let mut derived = Derived {
         misfit: None,
         value: end,
-        limits: hierarchy::around(&hierarchy::points(sources, SIZE, "memory.latency"), end),
+        limits: hierarchy::around(&hierarchy::dense(sources)?, end),
         evidence: [hierarchy::rises(&curve), reported::is_level(stated, end)]
             .into_iter()
-            .chain(hierarchy::without_translation(sources))
+            .chain(hierarchy::without_translation(sources)?)
             .collect(),
         details: hierarchy::details_of(&plateau, &next, "bytes", 1.0).into(),
     };

@@ -1,14 +1,10 @@
 //! Shared: the claims of pointer chases, and the pages of their memory.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Chase, LINE, Route, Work, max_share_alike};
-use syscost_sys::memory::{Memory, Pages};
+use syscost_sys::kernel::{Chase, LINE, Work, max_share_alike};
+use syscost_sys::memory::Pages;
 
 use super::hierarchy::reported;
-use super::tlb::COUNT;
-
-/// The key of the parameter with the size of the memory, in bytes.
-pub(super) const SIZE: &str = "size";
 
 /// A cycle of up to this many lines is walked once before anything is timed. The measurement
 /// walks only a part of a longer one, of which caches hold no larger share than of the rest.
@@ -31,20 +27,6 @@ pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     }
 }
 
-/// Lays a chase along this route, of dense lines in random order, into its own memory, and claims
-/// that the memory is resident.
-pub(super) fn chase(
-    b: &mut Bencher,
-    pages: Pages,
-    route: Route,
-    chains: usize,
-) -> Result<Chase, Failure> {
-    let chase = Chase::new(Memory::fill(route.bytes, pages)?, route, chains)?;
-    claim(b, &chase, route.bytes / LINE, LINE)?;
-    claim_random(b, &chase);
-    Ok(chase)
-}
-
 /// Claims the number of chains: a step that overlaps with those of other chains does not take its latency.
 pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
     let claim = "chains whose places the checksum adds up";
@@ -56,29 +38,24 @@ pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
     }
 }
 
-/// Claims that the chase's memory is resident in the pages that the case names, and that its cycle
-/// has this many lines, each in a different piece of this many bytes. The walk around it also warms the
-/// caches; if it is not walked, each page is touched, so that the chase does not use page tables that
-/// were never used before.
-pub(crate) fn claim(
-    b: &mut Bencher,
-    chase: &Chase,
-    lines: usize,
-    apart: usize,
-) -> Result<(), Failure> {
+/// Claims that the chase's memory is resident in pages of this kind, of those that the row names.
+pub(super) fn claim_pages(b: &mut Bencher, chase: &Chase, named: Pages) -> Result<(), Failure> {
     b.claim_resident(chase.memory())?;
-    if let Some(named) = b.case().find(Pages::KEY).map(str::to_owned) {
-        let used = chase.memory().pages().name();
-        b.claim_equal("pages of the memory", named.as_str(), used, "benchmark");
-    }
-    for (parameter, what, used) in [
-        (SIZE, "bytes of the chase's memory", chase.route().bytes),
-        (COUNT, "pages with a line of the chase", chase.lines()),
-    ] {
-        if let Some(named) = b.case().find_number(parameter) {
-            b.claim_equal(what, named, used as u64, "the row's name");
-        }
-    }
+    let used = chase.memory().pages().name();
+    b.claim_equal("pages of the memory", named.name(), used, "benchmark");
+    Ok(())
+}
+
+/// Claims that the chase's memory is of the size that the row names.
+pub(super) fn claim_size(b: &mut Bencher, chase: &Chase, named: Bytes) {
+    let (what, used) = ("bytes of the chase's memory", chase.route().bytes as u64);
+    b.claim_equal(what, named.0, used, "the row's name");
+}
+
+/// Claims that its cycle has this many lines, each in a different piece of this many bytes. The walk
+/// around it also warms the caches; if it is not walked, each page is touched, so that the chase does not
+/// use page tables that were never used before.
+pub(crate) fn claim_lines(b: &mut Bencher, chase: &Chase, lines: usize, apart: usize) {
     if b.is_timed() && chase.lines() > WALKED {
         chase.touch_pages();
     } else {
@@ -89,7 +66,6 @@ pub(crate) fn claim(
         let claim = format!("lines visited in one round of the chase, {apart} bytes apart");
         b.claim_equal(&claim, lines, visited, "walk");
     }
-    Ok(())
 }
 
 /// Claims the share of steps that leads this many bytes upwards, which distinguishes one order from another.
@@ -142,18 +118,6 @@ fn random(lines: usize) -> Bound {
 
 /// Minimum share of steps to the next line in ascending order: all but the last.
 pub(super) const UPWARDS: Bound = Bound::AtLeast(0.9);
-
-/// The kind of pages of this case.
-pub(super) fn pages(case: &Case) -> Result<Pages, Unsupported> {
-    let name = case.get(Pages::KEY);
-    Pages::from_name(name)
-        .ok_or_else(|| Unsupported::new(format!("there are no pages of {name} here")))
-}
-
-/// Whether the machine has the pages of this case.
-pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
-    pages(case)?.bytes().map(drop)
-}
 
 /// The largest pages that the kernel gives without setting them aside.
 pub(super) fn largest() -> Pages {

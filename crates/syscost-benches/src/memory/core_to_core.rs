@@ -47,17 +47,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "c2c",
         "multichase",
     ],
-    cases: Cases::Here(cases),
     expect: &[at_least(Counter::CoreCycles, ROUND_TRIP)],
-    quick: is_first,
-    full: |case| case.get("via") != "exchange",
-    support: |case| match case.get("from") == case.get("to") {
-        true => Err(Unsupported::new("this process may use one CPU only")),
-        false => Ok(()),
-    },
-    run,
     source: include_str!("core_to_core.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Minimum core cycles of a round trip: two threads of one core need a store and a load each.
@@ -66,49 +58,71 @@ const ROUND_TRIP: f64 = 10.0;
 /// Maximum number of CPUs that send messages, so as not to measure each pair twice.
 const MAX_MESSENGERS: usize = 8;
 
-/// Whether people look at it first.
-fn is_first(case: &Case) -> bool {
-    let is = |key, cpu: u32| case.number(key) == u64::from(cpu);
-    let of_pair = |(from, to)| is("from", from) && is("to", to);
-    cpus::first_pair().is_some_and(of_pair) && case.get("via") == Method::Exchange.name()
+#[derive(Params)]
+struct Row {
+    via: Method,
+    from: Cpu,
+    to: Cpu,
 }
 
-fn cases(_: &Here) -> Vec<Case> {
-    let cpus = cpus::measured();
-    let of = |method: Method, cpus: &[u32]| -> Vec<Case> {
-        let pairs = cpus
-            .iter()
-            .flat_map(|from| cpus.iter().map(move |to| (from, to)));
-        // With one CPU a placeholder case shows why there are no pairs.
-        pairs
-            .filter(|(from, to)| from != to || cpus.len() == 1)
-            .map(|(from, to)| {
-                Case::new([
-                    ("via", method.name().to_owned()),
-                    ("from", from.to_string()),
-                    ("to", to.to_string()),
-                ])
+impl Row {
+    /// Whether people look at it first.
+    fn is_first(&self) -> bool {
+        self.via == Method::Exchange && cpus::first_pair() == Some((self.from.0, self.to.0))
+    }
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let cpus = cpus::measured();
+        let of = |methods: &[Method], cpus: &[u32]| {
+            rows!(Row {
+                via: methods.iter().copied(),
+                from: cpus.iter().copied().map(Cpu),
+                // With one CPU a placeholder row shows why there are no pairs.
+                to: cpus
+                    .iter()
+                    .copied()
+                    .map(Cpu)
+                    .filter(|to| *to != from || cpus.len() == 1)
             })
-            .collect()
-    };
-    let mut cases = of(Method::Exchange, cpus);
-    let messengers = crate::timing::spread(cpus, MAX_MESSENGERS);
-    cases.extend(of(Method::Message, &messengers));
-    cases.extend(of(Method::MessageOneLine, &messengers));
-    // The summary shows the first row that exists.
-    cases.sort_by_key(|case| !is_first(case));
-    cases
-}
+        };
+        let messengers = crate::timing::spread(cpus, MAX_MESSENGERS);
+        let mut rows = [
+            of(&[Method::Exchange], cpus),
+            of(&[Method::Message, Method::MessageOneLine], &messengers),
+        ]
+        .concat();
+        // The summary shows the first row that exists.
+        rows.sort_by_key(|case| !case.row::<Row>().is_ok_and(|row| row.is_first()));
+        rows
+    }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let number = |key| b.case().number(key) as u32;
-    let method = Method::of(b.case())?;
-    let placement = Placement::Pair(number("from"), number("to"));
-    b.operations_per_turn(pair::PER_TURN);
-    let watches = !b.is_timed();
-    let make = |cpus: &[u32]| pair::team(method, cpus, watches);
-    let (asking, replying) = b.together(placement, make)?;
-    asking.judge(b, &replying);
-    b.detail_times("one_way_ns", 0.5);
-    Ok(())
+    fn tier(&self) -> Tier {
+        match self.via {
+            Method::Exchange if self.is_first() => Tier::Quick,
+            Method::Exchange => Tier::Standard,
+            Method::Message | Method::MessageOneLine => Tier::Full,
+        }
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        match self.from == self.to {
+            true => Err(Unsupported::new("this process may use one CPU only")),
+            false => Ok(()),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.operations_per_turn(pair::PER_TURN);
+        let watches = !b.is_timed();
+        let placement = Placement::Pair(self.from.0, self.to.0);
+        let make = |cpus: &[u32]| pair::team(self.via, cpus, watches);
+        let (asking, replying) = b.together(placement, make)?;
+        asking.judge(b, &replying, [self.from, self.to]);
+        b.detail_times("one_way_ns", 0.5);
+        Ok(())
+    }
 }

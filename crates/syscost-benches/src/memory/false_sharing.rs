@@ -32,7 +32,6 @@ use syscost_harness::prelude::*;
 use syscost_sys::counters::{TaskId, Usage};
 use syscost_sys::partner::Between;
 use syscost_sys::perf::{Uses, Watch};
-use syscost_sys::topology::Relation;
 
 use super::page::Page;
 use tally::{Neighbour, Tally};
@@ -47,27 +46,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "destructive interference",
         "perf c2c",
     ],
-    cases: Cases::Here(cases),
     // The tick and other tasks of the machine preempt now and then.
     expect: &[at_most(Counter::Switches, 0.01)],
-    quick: |case| case.get("op") == "fetch_add" && case.number("distance") <= 64,
-    full: |case| case.number("distance") > 64,
-    support: |case| match case.get(Placement::KEY) == NOWHERE.name() {
-        true => Err(Unsupported::new(
-            "this process may use no second CPU, or the system does not say where it is",
-        )),
-        false => Ok(()),
-    },
-    run,
     source: include_str!("false_sharing.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// A placement that stands for the lack of another CPU.
-const NOWHERE: Placement = Placement::At(Relation::SameCpu);
+const NOWHERE: Placement = Placement::SAME;
 
 /// Bytes between the words.
-const DISTANCES: [usize; 4] = [8, 64, 128, 256];
+const DISTANCES: [Bytes; 4] = [Bytes(8), Bytes(64), Bytes(128), Bytes(256)];
 
 /// Offset of the measuring thread's word on the page: the beginning of a pair of lines.
 const OWN: usize = 1024;
@@ -86,47 +75,77 @@ const ADDED_BETWEEN: [u64; 2] = [64, 4096];
 /// Additions in a long batch.
 const LONG: u64 = 16 * BETWEEN_LOOKS;
 
-fn cases(_: &Here) -> Vec<Case> {
-    cases_at(Placement::here())
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    FetchAdd,
+    Plain,
 }
 
-fn cases_at(mut placements: Vec<Placement>) -> Vec<Case> {
-    placements.retain(|placement| matches!(placement, Placement::At(_)) && *placement != NOWHERE);
-    let case = |op: &str, placement: Placement, distance: usize| {
-        Case::new([
-            ("op", op.to_owned()),
-            (Placement::KEY, placement.name().to_owned()),
-            ("distance", distance.to_string()),
-        ])
-    };
-    let mut cases = Vec::new();
-    for placement in placements {
-        for op in ["fetch_add", "plain"] {
-            cases.extend(DISTANCES.map(|distance| case(op, placement, distance)));
+#[derive(Params)]
+struct Row {
+    op: Op,
+    cpus: Placement,
+    distance: Bytes,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows_at(Placement::here())
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.op, self.distance) {
+            (_, Bytes(65..)) => Tier::Full,
+            (Op::FetchAdd, _) => Tier::Quick,
+            (Op::Plain, _) => Tier::Standard,
         }
     }
-    if cases.is_empty() {
-        // A placeholder case shows why there are none.
-        cases.push(case("fetch_add", NOWHERE, DISTANCES[0]));
+
+    fn support(&self) -> Result<(), Unsupported> {
+        match self.cpus == NOWHERE {
+            true => Err(Unsupported::new(
+                "this process may use no second CPU, or the system does not say where it is",
+            )),
+            false => Ok(()),
+        }
     }
-    cases
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let is_atomic = self.op == Op::FetchAdd;
+        if is_atomic {
+            b.expect(at_least(Counter::CoreCycles, ATOMIC));
+        }
+        let (distance, looks) = (self.distance.get(), !b.is_timed());
+        let make = |cpus: &[u32]| team(is_atomic, distance, cpus, looks);
+        let (adding, neighbour) = b.together(self.cpus, make)?;
+        adding.tally.judge(b, &neighbour, is_atomic, self.distance);
+        if !b.is_timed() {
+            claim_single(b, is_atomic, distance)?;
+        }
+        Ok(())
+    }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let is_atomic = b.case().is("op", "fetch_add", "plain")?;
-    let distance = b.case().number("distance") as usize;
-    if is_atomic {
-        b.expect(at_least(Counter::CoreCycles, ATOMIC));
+fn rows_at(mut placements: Vec<Placement>) -> Vec<Case> {
+    placements.retain(|placement| matches!(placement, Placement::At(_)) && *placement != NOWHERE);
+    if placements.is_empty() {
+        // A placeholder row shows why there are none.
+        return rows!(Row {
+            op: [Op::FetchAdd],
+            cpus: [NOWHERE],
+            distance: [DISTANCES[0]]
+        });
     }
-    let looks = !b.is_timed();
-    let make = |cpus: &[u32]| team(is_atomic, distance, cpus, looks);
-    let (adding, neighbour) = b.together(Placement::of(b.case())?, make)?;
-    let named = b.case().number("distance") as usize;
-    adding.tally.judge(b, &neighbour, is_atomic, named);
-    if !b.is_timed() {
-        claim_single(b, is_atomic, distance)?;
-    }
-    Ok(())
+    let at = |placement: Placement| {
+        rows!(Row {
+            op: Op::ALL,
+            cpus: [placement],
+            distance: DISTANCES
+        })
+    };
+    placements.into_iter().flat_map(at).collect()
 }
 
 /// How long the neighbour's additions are counted.
@@ -303,6 +322,8 @@ fn add_and_look(place: &Place, turns: u64, tally: &mut Tally) {
 
 #[cfg(test)]
 mod tests {
+    use syscost_sys::topology::Relation;
+
     use super::*;
 
     #[test]
@@ -312,9 +333,9 @@ mod tests {
             let support = BENCHMARK.support;
             cases.iter().map(|case| support(case).is_err()).collect()
         };
-        assert_eq!(reasons(cases_at(vec![NOWHERE])), [true]);
+        assert_eq!(reasons(rows_at(vec![NOWHERE])), [true]);
         let placements = vec![NOWHERE, distant, Placement::Free];
-        assert_eq!(reasons(cases_at(placements)), [false; 2 * DISTANCES.len()]);
+        assert_eq!(reasons(rows_at(placements)), [false; 2 * DISTANCES.len()]);
     }
 
     #[test]

@@ -4,35 +4,44 @@ pub(super) mod reported;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
+use syscost_params::WrongValue;
 use syscost_results::stats::order::median;
 use syscost_results::stats::staircase::{MIN_POINTS, Plateau, Staircase, staircase};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::memory::Pages;
 
-use super::chases::{self, SIZE};
-use super::latency::ACCESS;
-use super::tlb::COUNT;
-
-/// The key of the parameter that counts levels, beginning at the core.
-pub(super) const LEVEL: &str = "level";
+use super::{latency, tlb};
 
 /// Maximum typical distance of points from a rising curve, relative to it.
 const MAX_ERROR: f64 = 0.1;
 
-/// The points of one benchmark's rows by this parameter, from small to large.
-pub(super) fn points(sources: &[Source<'_>], key: &str, id: &str) -> Vec<(f64, f64)> {
+/// The points of one benchmark's rows by their size, from small to large.
+pub(super) fn points<R: Params>(
+    sources: &[Source<'_>],
+    id: &str,
+    size: impl Fn(&R) -> u64,
+) -> Result<Vec<(f64, f64)>, WrongValue> {
     let of_it = sources.iter().filter(|source| source.id == id);
-    let mut points: Vec<(f64, f64)> = of_it
-        .map(|source| (source.case.number(key) as f64, source.median))
-        .collect();
+    let point = |source: &Source<'_>| Ok((size(&source.case.row()?) as f64, source.median));
+    let mut points = of_it.map(point).collect::<Result<Vec<_>, _>>()?;
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    points
+    Ok(points)
 }
 
-/// Whether caches are derived from this row: random order, in the largest pages, where translation
-/// disturbs least.
+/// The latency of dense lines, by the bytes of their memory.
+pub(super) fn dense(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, WrongValue> {
+    points(sources, "memory.latency", |row: &latency::Row| row.size.0)
+}
+
+/// The latency of one line per page, by the number of pages.
+pub(super) fn of_pages(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, WrongValue> {
+    points(sources, "memory.tlb", |row: &tlb::Row| row.count)
+}
+
+/// Whether caches are derived from this row.
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    row.case.get(ACCESS) == "random" && row.case.get(Pages::KEY) == chases::largest().name()
+    let row = row.case.row::<latency::Row>();
+    row.is_ok_and(|row| row.is_of_caches())
 }
 
 /// Whether the cost of translation is derived from this row: lines on separate pages, and dense
@@ -43,20 +52,20 @@ pub(super) fn is_of_translation(row: &Row) -> bool {
 
 /// The plateaus of memory's latency.
 pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    found(&points(sources, SIZE, "memory.latency"))
+    found(&dense(sources)?)
 }
 
 /// The plateaus of the latency of one line on each of this many pages, minus the extra cost of as many dense
 /// lines over that of the fewest.
 pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    let dense = points(sources, SIZE, "memory.latency");
+    let dense = dense(sources)?;
     let Some((_, nearest)) = dense.first().copied() else {
         return Err(Failure::Unsupported(
             "no dense lines were measured".to_owned(),
         ));
     };
     let lines = |count: f64| at(&dense, syscost_sys::kernel::LINE as f64 * count);
-    let curve: Vec<(f64, f64)> = points(sources, COUNT, "memory.tlb")
+    let curve: Vec<(f64, f64)> = of_pages(sources)?
         .into_iter()
         .map(|(count, cost)| (count, nearest + cost - lines(count)))
         .collect();
@@ -217,19 +226,20 @@ pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Fa
 
 /// The claim, unverified for a curve in small pages, that translation has no part in it. `None` for
 /// larger pages.
-pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
-    let small = Pages::Small.name();
-    let mut pages = sources.iter().map(|source| source.case.get(Pages::KEY));
-    pages.any(|pages| pages == small).then(|| Evidence {
+pub(super) fn without_translation(sources: &[Source<'_>]) -> Result<Option<Evidence>, WrongValue> {
+    let rows = sources.iter().map(|source| source.case.row());
+    let rows: Vec<latency::Row> = rows.collect::<Result<_, _>>()?;
+    let is_small = rows.iter().any(|row| row.pages == Pages::Small);
+    Ok(is_small.then(|| Evidence {
         claim: "pages in which translation takes no part".to_owned(),
         expected: Pages::Huge.name().into(),
-        observed: Some(small.into()),
+        observed: Some(Pages::Small.name().into()),
         source: "this run".to_owned(),
         verdict: Verdict::Unverified,
         reason: Some(
             "there are no larger pages here; in small ones a step may be a TLB's".to_owned(),
         ),
-    })
+    }))
 }
 
 /// The plateau's sizes, as details.

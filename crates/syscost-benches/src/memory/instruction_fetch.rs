@@ -39,89 +39,73 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases),
-    full: |case| case.get("op") != "nop" || case.get("size") == "16M",
-    support: |_| Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop),
-    run,
     source: include_str!("instruction_fetch.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// The key of the parameter with the code's size.
-const SIZE: &str = "size";
-
-/// The sizes in bytes, by name.
-const SIZES: [(&str, usize); 3] = [("16K", 16 << 10), ("512K", 512 << 10), ("16M", 16 << 20)];
+const SIZES: [Bytes; 3] = [Bytes::kib(16), Bytes::kib(512), FAR];
+const FAR: Bytes = Bytes::mib(16);
 
 /// Number of passes beforehand: a cache that receives what another one evicts has the code only then.
 const LAPS: u64 = 3;
 
-fn cases(_: &Here) -> Vec<Case> {
-    let case = |filler: Filler, bytes| Case::new([("op", filler.name()), (SIZE, bytes)]);
-    Filler::ALL
-        .into_iter()
-        .flat_map(|filler| SIZES.map(|(bytes, _)| case(filler, bytes)))
-        .collect()
+#[derive(Params)]
+struct Row {
+    op: Filler,
+    size: Bytes,
 }
 
-/// The code of a case: its kind of instructions, and its size in bytes.
-fn code(case: &Case) -> Result<(Filler, usize), Unsupported> {
-    let filler = Filler::ALL
-        .into_iter()
-        .find(|filler| filler.name() == case.get("op"));
-    let size = SIZES.into_iter().find(|(name, _)| *name == case.get(SIZE));
-    filler
-        .zip(size.map(|(_, bytes)| bytes))
-        .ok_or_else(|| Unsupported::new(format!("there is no code of {}", case.suffix())))
-}
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (filler, bytes) = code(b.case())?;
-    let fetch = Fetch::write(filler, bytes)?;
-    let page = Pages::Small.bytes()?;
-    b.claim_resident(fetch.memory())?;
-    b.detail("page_bytes", page as f64);
-    // The loop takes less than a page in addition to the blocks.
-    let expected = (bytes + 1).next_multiple_of(page);
-    let used = fetch.memory().bytes();
-    b.claim_equal("bytes of the code's pages", expected, used, "benchmark");
-    let expected = LAPS * Fetch::sum(filler, (bytes / Fetch::BLOCK) as u64);
-    let what = format!("numbers and additions of all blocks, added up in {LAPS} turns");
-    b.claim_equal(&what, expected, fetch.run(LAPS), "kernel");
-    let turn = fetch.turn()?;
-    let (what, of_it, others) = match filler {
-        Filler::Nop => ("instructions that do nothing", turn.nops, turn.additions),
-        Filler::Add => ("additions of one", turn.additions, turn.nops),
-    };
-    let heads = bytes / Fetch::BLOCK;
-    let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();
-    let source = "the code's bytes";
-    let claim = "bytes of the instructions of a turn";
-    b.claim_equal(claim, bytes, turn.bytes, source);
-    b.claim_equal(&format!("of them {what}"), fillers, of_it, source);
-    b.claim_equal("additions of a block's number", heads, turn.numbers, source);
-    let others = others + turn.jumps + turn.loads;
-    b.claim_equal("others among them", 0, others, source);
-    let claim = "others beside them";
-    b.claim_equal(claim, Turn::COUNTING, turn.others, source);
-    b.rate(Fetch::BLOCK as u64);
-    b.kernel(&fetch)
-}
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            op: Filler::ALL,
+            size: SIZES
+        })
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_case_is_the_code_it_names() {
-        let cases = cases(&Here::now());
-        assert_eq!(cases.len(), Filler::ALL.len() * SIZES.len());
-        for case in &cases {
-            let (filler, bytes) = code(case).unwrap();
-            assert_eq!(filler.name(), case.get("op"));
-            assert!(bytes.is_multiple_of(Fetch::BLOCK) && bytes <= Fetch::MAX_BYTES);
+    fn tier(&self) -> Tier {
+        match self.op {
+            Filler::Nop if self.size != FAR => Tier::Standard,
+            Filler::Nop | Filler::Add => Tier::Full,
         }
-        assert_eq!(code(&cases[1]), Ok((Filler::Nop, 512 << 10)));
-        assert!(code(&Case::new([("op", "nop"), (SIZE, "17K")])).is_err());
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        Fetch::write(Filler::Nop, Fetch::BLOCK).map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (filler, bytes) = (self.op, self.size.get());
+        let fetch = Fetch::write(filler, bytes)?;
+        let page = Pages::Small.bytes()?;
+        b.claim_resident(fetch.memory())?;
+        b.detail("page_bytes", page as f64);
+        // The loop takes less than a page in addition to the blocks.
+        let expected = (bytes + 1).next_multiple_of(page);
+        let used = fetch.memory().bytes();
+        b.claim_equal("bytes of the code's pages", expected, used, "benchmark");
+        let expected = LAPS * Fetch::sum(filler, (bytes / Fetch::BLOCK) as u64);
+        let what = format!("numbers and additions of all blocks, added up in {LAPS} turns");
+        b.claim_equal(&what, expected, fetch.run(LAPS), "kernel");
+        let turn = fetch.turn()?;
+        let (what, of_it, others) = match filler {
+            Filler::Nop => ("instructions that do nothing", turn.nops, turn.additions),
+            Filler::Add => ("additions of one", turn.additions, turn.nops),
+        };
+        let heads = bytes / Fetch::BLOCK;
+        let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();
+        let source = "the code's bytes";
+        let claim = "bytes of the instructions of a turn";
+        b.claim_equal(claim, bytes, turn.bytes, source);
+        b.claim_equal(&format!("of them {what}"), fillers, of_it, source);
+        b.claim_equal("additions of a block's number", heads, turn.numbers, source);
+        let others = others + turn.jumps + turn.loads;
+        b.claim_equal("others among them", 0, others, source);
+        let claim = "others beside them";
+        b.claim_equal(claim, Turn::COUNTING, turn.others, source);
+        b.rate(Fetch::BLOCK as u64);
+        b.kernel(&fetch)
     }
 }

@@ -31,32 +31,29 @@ use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route};
 use syscost_sys::memory::{Memory, Pages};
 
-use super::chases::{self, SIZE};
-
-const KIB: usize = 1 << 10;
-const MIB: usize = 1 << 20;
-
-/// The key of the parameter with the order of visits.
-pub(super) const ACCESS: &str = "access";
+use super::chases;
 
 /// Bytes from one line to the next with `access=stride`.
 const STRIDE: usize = 256;
 
 /// Sizes at which orders other than the random one are measured.
-const FEW: [usize; 4] = [16 * KIB, 960 * KIB, 24 * MIB, 128 * MIB];
+const FEW: [Bytes; 4] = [Bytes::kib(16), Bytes::kib(960), Bytes::mib(24), FAR];
+
+/// Beyond most caches.
+const FAR: Bytes = Bytes::mib(128);
 
 /// Sizes that the quick profile uses: filling most of a last-level cache takes a tenth of a second
 /// in each round.
-const QUICK: [(usize, Pages); 4] = [
-    (16 * KIB, Pages::Small),
-    (240 * KIB, Pages::Small),
+const QUICK: [(Bytes, Pages); 4] = [
+    (Bytes::kib(16), Pages::Small),
+    (Bytes::kib(240), Pages::Small),
     // Beyond the second cache and within the last of most processors.
-    (6 * MIB, Pages::Huge),
-    (128 * MIB, Pages::Huge),
+    (Bytes::mib(6), Pages::Huge),
+    (FAR, Pages::Huge),
 ];
 
-/// From this size on, in bytes, the set-up takes longer than the measurement.
-const EXPENSIVE: usize = 64 * MIB;
+/// From this size on the set-up takes longer than the measurement.
+const EXPENSIVE: Bytes = Bytes::mib(64);
 
 /// Rate at which long cycles are laid, into memory that is already allocated: a worker fills it for
 /// its longest case.
@@ -64,8 +61,8 @@ const BYTES_PER_SECOND: f64 = (2 << 30) as f64;
 
 /// The largest size of standard runs, and those that full runs have beyond it in the largest pages:
 /// some last caches hold more.
-const LARGEST: usize = 256 * MIB;
-const BEYOND: [usize; 2] = [512 * MIB, 1024 * MIB];
+const LARGEST: Bytes = Bytes::mib(256);
+const BEYOND: [Bytes; 2] = [Bytes::mib(512), Bytes::mib(1024)];
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.latency",
@@ -82,123 +79,156 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_mem_rd",
         "multichase",
     ],
-    cases: Cases::Here(cases),
-    quick: |case| {
-        let is_one = |(bytes, pages): &(usize, Pages)| {
-            case.number(SIZE) as usize == *bytes && case.get(Pages::KEY) == pages.name()
-        };
-        case.get(ACCESS) == "random" && QUICK.iter().any(is_one)
-    },
-    full: |case| !is_read_first(case),
-    careful: |case| !is_common(case),
-    support: chases::support,
-    run,
     source: include_str!("latency.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// Whether runs that are not careful include this case. The largest ones take long to fill.
-fn is_common(case: &Case) -> bool {
-    let size = case.number(SIZE) as usize;
-    let is_filled_fast = size <= LARGEST || case.get(Pages::KEY) == chases::largest().name();
-    sizes().contains(&size) && is_filled_fast
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Random,
+    Sequential,
+    Stride,
 }
 
-/// Whether a default run includes this case: of the pages from which caches are derived, two sizes in
-/// each doubling while going through them is short, then one; of the others and of other orders a
-/// few.
-fn is_read_first(case: &Case) -> bool {
-    let size = case.number(SIZE) as usize;
-    match (case.get(ACCESS), case.get(Pages::KEY)) {
-        ("random", pages) if pages == chases::largest().name() && size <= LARGEST => {
-            match size >> size.trailing_zeros() {
-                1 | 3 => true,
-                9 => size < 6 * MIB,
-                _ => false,
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) pages: Pages,
+    pub(super) access: Access,
+    pub(super) size: Bytes,
+}
+
+impl Row {
+    /// Whether runs that are not careful include it. The largest ones take long to fill.
+    fn is_common(&self) -> bool {
+        let is_filled_fast = self.size <= LARGEST || self.pages == chases::largest();
+        sizes().contains(&self.size) && is_filled_fast
+    }
+
+    /// Whether a quick run includes it.
+    fn is_quick(&self) -> bool {
+        self.access == Access::Random && QUICK.contains(&(self.size, self.pages))
+    }
+
+    /// Whether a default run includes it: of the pages from which caches are derived, two sizes in
+    /// each doubling while going through them is short, then one; of the others and of other orders
+    /// a few.
+    fn is_read_first(&self) -> bool {
+        let Bytes(bytes) = self.size;
+        match self.access {
+            Access::Random if self.is_of_caches() && self.size <= LARGEST => {
+                match bytes >> bytes.trailing_zeros() {
+                    1 | 3 => true,
+                    9 => self.size < Bytes::mib(6),
+                    _ => false,
+                }
             }
+            Access::Random => QUICK.iter().any(|(quick, _)| *quick == self.size),
+            Access::Sequential => self.size == FAR,
+            Access::Stride => false,
         }
-        ("random", _) => QUICK.iter().any(|(quick, _)| *quick == size),
-        ("sequential", _) => size == 128 * MIB,
-        _ => false,
+    }
+
+    /// Whether caches are derived from it: random order, in the largest pages, where translation
+    /// disturbs least.
+    pub(super) fn is_of_caches(&self) -> bool {
+        self.access == Access::Random && self.pages == chases::largest()
     }
 }
 
-fn cases(_: &Here) -> Vec<Case> {
-    // Pages of 1 GiB only where some are set aside.
-    let gigantic = Pages::here()
-        .into_iter()
-        .filter(|pages| *pages == Pages::Gigantic);
-    let pages = [Pages::Small, Pages::Huge].into_iter().chain(gigantic);
-    let random = pages.flat_map(|pages| {
-        let sizes: BTreeSet<usize> = sizes().into_iter().chain(between()).collect();
-        sizes.into_iter().map(move |bytes| (pages, "random", bytes))
-    });
-    let others = ["sequential", "stride"]
-        .into_iter()
-        .flat_map(|order| FEW.map(|bytes| (Pages::Small, order, bytes)));
-    random
-        .chain(others)
-        .map(|(pages, order, bytes)| {
-            let case = Case::new([
-                (Pages::KEY, pages.name().to_owned()),
-                (ACCESS, order.to_owned()),
-                (SIZE, size_name(bytes)),
-            ]);
-            match bytes < EXPENSIVE {
-                true => case,
-                false => case.expensive(bytes as f64 / BYTES_PER_SECOND),
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        // Pages of 1 GiB only where some are set aside.
+        let here = Pages::here();
+        let gigantic = here.into_iter().filter(|pages| *pages == Pages::Gigantic);
+        let pages = [Pages::Small, Pages::Huge].into_iter().chain(gigantic);
+        let all: BTreeSet<Bytes> = sizes().into_iter().chain(between()).collect();
+        let others = [Access::Sequential, Access::Stride];
+        [
+            rows!(Row {
+                pages,
+                access: [Access::Random],
+                size: all.iter().copied()
+            }),
+            rows!(Row {
+                pages: [Pages::Small],
+                access: others,
+                size: FEW
+            }),
+        ]
+        .concat()
+    }
+
+    fn tier(&self) -> Tier {
+        match () {
+            () if !self.is_common() => Tier::Careful,
+            () if !self.is_read_first() => Tier::Full,
+            () if self.is_quick() => Tier::Quick,
+            () => Tier::Standard,
+        }
+    }
+
+    fn setup(&self) -> Option<Setup> {
+        let seconds = self.size.0 as f64 / BYTES_PER_SECOND;
+        (self.size >= EXPENSIVE).then_some(Setup::Expensive { seconds })
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.pages.bytes().map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let bytes = self.size.get();
+        let (spacing, order) = match self.access {
+            Access::Random => (LINE, Order::Random(b.random().u64(..))),
+            Access::Sequential => (LINE, Order::Ascending),
+            Access::Stride => (STRIDE, Order::Ascending),
+        };
+        let route = Route {
+            bytes,
+            spacing,
+            order,
+        };
+        let chase = Chase::new(filled(self.size, self.pages)?, route, 1)?;
+        chases::claim_pages(b, &chase, self.pages)?;
+        chases::claim_size(b, &chase, self.size);
+        chases::claim_lines(b, &chase, bytes / spacing, spacing);
+        chases::claim_chains(b, &chase, 1);
+        match self.access {
+            Access::Random => chases::claim_random(b, &chase),
+            Access::Sequential | Access::Stride => {
+                chases::claim_steps(b, &chase, spacing, chases::UPWARDS);
             }
-        })
-        .collect()
+        }
+        chases::go_round(b, &chase);
+        b.kernel(&chase)?;
+        put_back(chase.into_memory());
+        Ok(())
+    }
 }
 
 /// Additional sizes of careful runs: eight sizes in each doubling from 24 KiB to 48 MiB.
-fn between() -> impl Iterator<Item = usize> {
-    (0..11).flat_map(|doubling| (8..16).map(move |part| ((3 * KIB) << doubling) * part))
+fn between() -> impl Iterator<Item = Bytes> {
+    (0..11).flat_map(|doubling| (8..16).map(move |part| Bytes::kib((3 << doubling) * part)))
 }
 
 /// Four sizes in each doubling where first and second caches end, two where third ones may, fewer
 /// elsewhere. They do not depend on the sizes that the machine reports, which may be arbitrary in a
 /// virtual one.
-fn sizes() -> Vec<usize> {
+fn sizes() -> Vec<Bytes> {
     let quarters =
-        (0..8).flat_map(|doubling| (4..8).map(move |part| ((6 * KIB) << doubling) * part));
-    let halves = (0..3).flat_map(|doubling| (2..4).map(move |part| ((3 * MIB) << doubling) * part));
+        (0..8).flat_map(|doubling| (4..8).map(move |part| Bytes::kib((6 << doubling) * part)));
+    let halves =
+        (0..3).flat_map(|doubling| (2..4).map(move |part| Bytes::mib((3 << doubling) * part)));
     [1, 4, 16]
-        .map(|kib| kib * KIB)
+        .map(Bytes::kib)
         .into_iter()
         .chain(quarters)
         .chain(halves)
-        .chain([EXPENSIVE, 2 * EXPENSIVE, LARGEST])
+        .chain([EXPENSIVE, FAR, LARGEST])
         .chain(BEYOND)
         .collect()
-}
-
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = b.case().number(SIZE) as usize;
-    let (spacing, order) = match b.case().get(ACCESS) {
-        "random" => (LINE, Order::Random(b.random().u64(..))),
-        "sequential" => (LINE, Order::Ascending),
-        "stride" => (STRIDE, Order::Ascending),
-        _ => return Err(b.case().unknown(ACCESS)),
-    };
-    let memory = filled(bytes, chases::pages(b.case())?)?;
-    let route = Route {
-        bytes,
-        spacing,
-        order,
-    };
-    let chase = Chase::new(memory, route, 1)?;
-    chases::claim(b, &chase, bytes / spacing, spacing)?;
-    chases::claim_chains(b, &chase, 1);
-    match order {
-        Order::Random(_) => chases::claim_random(b, &chase),
-        _ => chases::claim_steps(b, &chase, spacing, chases::UPWARDS),
-    }
-    chases::go_round(b, &chase);
-    b.kernel(&chase)?;
-    put_back(chase.into_memory());
-    Ok(())
 }
 
 thread_local! {
@@ -207,9 +237,10 @@ thread_local! {
     static POOL: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Memory of at least this many bytes.
-fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
-    if bytes < EXPENSIVE {
+/// Memory of at least this size.
+fn filled(size: Bytes, pages: Pages) -> Result<Memory, Unsupported> {
+    let bytes = size.get();
+    if size < EXPENSIVE {
         return Memory::fill(bytes, pages);
     }
     let known = POOL.with_borrow_mut(|pool| {
@@ -231,7 +262,7 @@ fn filled(bytes: usize, pages: Pages) -> Result<Memory, Unsupported> {
 }
 
 fn put_back(memory: Memory) {
-    if memory.bytes() >= EXPENSIVE && memory.copy_to_children(false).is_ok() {
+    if memory.bytes() >= EXPENSIVE.get() && memory.copy_to_children(false).is_ok() {
         POOL.with_borrow_mut(|pool| pool.push(memory));
     }
 }
@@ -244,15 +275,13 @@ mod tests {
     fn sizes_rise_and_are_whole_lines() {
         let sizes = sizes();
         assert!(sizes.is_sorted_by(|a, b| a < b), "{sizes:?}");
-        assert!(sizes.iter().all(|bytes| bytes % 64 == 0));
-        assert!(
-            FEW.iter()
-                .chain(QUICK.iter().map(|(bytes, _)| bytes))
-                .all(|few| sizes.contains(few))
-        );
-        for (from, to) in [(24 * KIB, 6 * MIB), (6 * MIB, 64 * MIB)] {
-            let within = sizes.iter().filter(|bytes| (from..to).contains(*bytes));
-            let steps = if from < MIB { 4.0 } else { 1.9 };
+        assert!(sizes.iter().all(|size| size.get().is_multiple_of(LINE)));
+        let quick = QUICK.iter().map(|(size, _)| size);
+        assert!(FEW.iter().chain(quick).all(|few| sizes.contains(few)));
+        for (from, to, steps) in [(24, 6 << 10, 4.0), (6 << 10, 64 << 10, 1.9)] {
+            let within = sizes
+                .iter()
+                .filter(|size| (Bytes::kib(from)..Bytes::kib(to)).contains(*size));
             let doublings = (to as f64 / from as f64).log2();
             assert!(within.count() as f64 >= steps * doublings - 1.0);
         }
@@ -260,21 +289,10 @@ mod tests {
 
     #[test]
     fn a_careful_run_has_eight_sizes_in_each_doubling() {
-        let all: BTreeSet<usize> = between().chain(sizes()).collect();
+        let all: BTreeSet<Bytes> = between().chain(sizes()).collect();
         for doubling in 0..11 {
-            let from = (24 * KIB) << doubling;
-            assert_eq!(all.range(from..2 * from).count(), 8, "from {from}");
+            let [from, to] = [24, 48].map(|kib| Bytes::kib(kib << doubling));
+            assert_eq!(all.range(from..to).count(), 8, "from {from:?}");
         }
-        let common = cases(&Here::now()).into_iter().filter(is_common).count();
-        let few = FEW.len() * 2;
-        // For pages of 1 GiB, if they are set aside, there are as many sizes as for others.
-        let pages = if Pages::here().contains(&Pages::Gigantic) {
-            3
-        } else {
-            2
-        };
-        let careful = (pages - 1) * BEYOND.len();
-        assert_eq!(common, pages * sizes().len() + few - careful);
-        assert!(cases(&Here::now()).len() > common + 80);
     }
 }

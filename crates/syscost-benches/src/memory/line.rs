@@ -22,14 +22,12 @@ use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 
-/// The key of the parameter with the distance between the two loads, in bytes.
-pub(super) const DISTANCE: &str = "distance";
-
 const BYTES: usize = 128 << 20;
 const BLOCK: usize = 1024;
 
-/// The smallest distance, in bytes.
-const CLOSEST: usize = 16;
+/// The distances in bytes, from the smallest.
+const DISTANCES: [u64; 7] = [CLOSEST, 32, 48, 64, 128, 256, 512];
+const CLOSEST: u64 = 16;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.line",
@@ -41,10 +39,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "hardware prefetcher",
         "line",
     ],
-    cases: Cases::Grid(&[(DISTANCE, &["16", "32", "48", "64", "128", "256", "512"])]),
-    run,
     source: include_str!("line.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 thread_local! {
@@ -52,28 +48,42 @@ thread_local! {
     static MEMORY: RefCell<Option<Memory>> = const { RefCell::new(None) };
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let memory = match MEMORY.take() {
-        Some(memory) => memory,
-        None => Memory::fill(BYTES, Pages::Small)?,
-    };
-    let route = Route {
-        bytes: BYTES,
-        spacing: BLOCK,
-        order: Order::Pairs {
-            distance: b.case().number(DISTANCE) as usize,
-            seed: b.random().u64(..),
-        },
-    };
-    let chase = Chase::new(memory, route, 1)?;
-    chases::claim(b, &chase, 2 * BYTES / BLOCK, CLOSEST)?;
-    chases::claim_chains(b, &chase, 1);
-    let distance = b.case().number(DISTANCE) as usize;
-    chases::claim_steps(b, &chase, distance, Bound::Within(0.2, 0.3));
-    let claim = format!("share of steps by {distance} bytes, up or down");
-    let share = chase.share_of_steps_apart(distance);
-    b.claim_within(&claim, Bound::Within(0.49, 0.51), share, "walk");
-    b.kernel(&chase)?;
-    MEMORY.set(Some(chase.into_memory()));
-    Ok(())
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) distance: Bytes,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            distance: DISTANCES.map(Bytes)
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let distance = self.distance.get();
+        let memory = match MEMORY.take() {
+            Some(memory) => memory,
+            None => Memory::fill(BYTES, Pages::Small)?,
+        };
+        let route = Route {
+            bytes: BYTES,
+            spacing: BLOCK,
+            order: Order::Pairs {
+                distance,
+                seed: b.random().u64(..),
+            },
+        };
+        let chase = Chase::new(memory, route, 1)?;
+        b.claim_resident(chase.memory())?;
+        chases::claim_lines(b, &chase, 2 * BYTES / BLOCK, CLOSEST as usize);
+        chases::claim_chains(b, &chase, 1);
+        chases::claim_steps(b, &chase, distance, Bound::Within(0.2, 0.3));
+        let claim = format!("share of steps by {distance} bytes, up or down");
+        let share = chase.share_of_steps_apart(distance);
+        b.claim_within(&claim, Bound::Within(0.49, 0.51), share, "walk");
+        b.kernel(&chase)?;
+        MEMORY.set(Some(chase.into_memory()));
+        Ok(())
+    }
 }

@@ -18,7 +18,7 @@ use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
 use super::hierarchy::{self, reported};
-use super::line::DISTANCE;
+use super::line;
 
 /// Minimum ratio of the highest to the lowest cost; below it, nothing can be derived.
 const MIN_RATIO: f64 = 1.4;
@@ -39,7 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let points = hierarchy::points(sources, DISTANCE, "memory.line");
+    let points = hierarchy::points(sources, "memory.line", |row: &line::Row| row.distance.0)?;
     let costs = || points.iter().map(|(_, cost)| *cost);
     let Some((hit, miss)) = costs().reduce(f64::min).zip(costs().reduce(f64::max)) else {
         return Err(Failure::Unsupported("nothing was measured".to_owned()));
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn size(costs: &[f64]) -> Result<f64, Failure> {
-        let cases: Vec<Case> = BENCHMARK_OF_PAIRS.cases.list(&syscost_harness::Here::now());
+        let cases: Vec<Case> = line::Row::rows(&Here::now());
         let sources: Vec<Source<'_>> = cases
             .iter()
             .zip(costs)
@@ -103,8 +103,6 @@ mod tests {
             .collect();
         compute(&sources).map(|derived| derived.value)
     }
-
-    use super::super::line::BENCHMARK as BENCHMARK_OF_PAIRS;
 
     #[test]
     fn the_line_ends_where_the_second_load_misses() {

@@ -17,6 +17,7 @@
 
 mod load;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -40,29 +41,41 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "intel memory latency checker",
         "mlc",
     ],
-    cases: Cases::Here(|_| {
-        let case = |delay: &&'static str| Case::new([(DELAY, *delay)]).expensive(SECONDS);
-        DELAYS.iter().map(case).collect()
-    }),
-    full: |case| !["idle", "0"].contains(&case.get("delay")),
-    support: |_| enough(Topology::here().cpus.len()),
     stays: true,
-    run,
     source: include_str!("loaded_latency.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// The key of the parameter with the length of the other CPUs' pauses.
-const DELAY: &str = "delay";
+/// How long the other CPUs pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Delay {
+    /// They only pause.
+    Idle,
+    /// So long after every stretch.
+    Of(Nanoseconds),
+}
 
-/// The value that means that they only pause.
-const IDLE: &str = "idle";
+impl Value for Delay {
+    fn text(&self) -> Cow<'static, str> {
+        match self {
+            Delay::Idle => Cow::Borrowed("idle"),
+            Delay::Of(time) => time.text(),
+        }
+    }
 
-/// From no load to the maximum. Pauses are shorter than a batch, so that something is read during each.
-const DELAYS: [&str; 7] = [IDLE, "10us", "3us", "1us", "300ns", "100ns", "0"];
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "idle" => Some(Delay::Idle),
+            time => Value::parse(time).map(Delay::Of),
+        }
+    }
+}
+
+/// The pauses, from the longest to none. They are shorter than a batch, so that something is read during each.
+const PAUSES_NS: [u64; 6] = [10_000, 3_000, 1_000, 300, 100, 0];
 
 /// Seconds that a row takes to get its memory: half a second per round, shared by all rows.
-const SECONDS: f64 = 0.5 / DELAYS.len() as f64;
+const SECONDS: f64 = 0.5 / (1 + PAUSES_NS.len()) as f64;
 
 /// Bytes of the chase's memory. A measurement walks a small part of it, which filling the memory of
 /// the load has evicted from any cache.
@@ -87,48 +100,76 @@ fn enough(cpus: usize) -> Result<(), Unsupported> {
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    enough(b.allowed().len())?;
-    let kept = CHASE.take();
-    let chase = match kept {
-        Some(chase) => chase,
-        None => {
-            let route = Route {
-                bytes: BYTES,
-                spacing: LINE,
-                order: Order::Random(b.random().u64(..)),
-            };
-            let memory = Memory::fill(BYTES, chases::largest())?;
-            let chase = Chase::new(memory, route, 1)?;
-            chases::claim(b, &chase, BYTES / LINE, LINE)?;
-            Rc::new(chase)
+#[derive(Params)]
+struct Row {
+    delay: Delay,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let pauses = PAUSES_NS.map(|ns| Delay::Of(Nanoseconds(ns)));
+        rows!(Row {
+            delay: [Delay::Idle].into_iter().chain(pauses)
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.delay {
+            Delay::Idle | Delay::Of(Nanoseconds(0)) => Tier::Standard,
+            Delay::Of(_) => Tier::Full,
         }
-    };
-    CHASE.set(Some(Rc::clone(&chase)));
-    b.claim_resident(chase.memory())?;
-    chases::claim_chains(b, &chase, 1);
-    chases::claim_beyond_caches(b, BYTES);
-    chases::claim_random(b, &chase);
-    // `None` for those that only wait.
-    let delay_ns = match b.case().get(DELAY) {
-        IDLE => None,
-        _ => Some(
-            b.case()
-                .nanoseconds(DELAY)
-                .ok_or_else(|| b.case().unknown(DELAY))?,
-        ),
-    };
-    let (clock, random) = (*b.clock(), b.random().u64(..));
-    b.operations_per_turn(chase.operations_per_turn());
-    b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
-    fill(b)?;
-    let (steps, _) = b.together(Placement::Distinct, |cpus| {
-        let (crew, load) = Load::start(cpus, delay_ns, clock, random)?;
-        let chase = Rc::clone(&chase);
-        Ok(crew.led_by(Steps { chase, load }))
-    })?;
-    claim(b, &steps.load, delay_ns);
-    Ok(())
+    }
+
+    fn setup(&self) -> Option<Setup> {
+        Some(Setup::Expensive { seconds: SECONDS })
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        enough(Topology::here().cpus.len())
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        enough(b.allowed().len())?;
+        let kept = CHASE.take();
+        let chase = match kept {
+            Some(chase) => chase,
+            None => {
+                let route = Route {
+                    bytes: BYTES,
+                    spacing: LINE,
+                    order: Order::Random(b.random().u64(..)),
+                };
+                let memory = Memory::fill(BYTES, chases::largest())?;
+                let chase = Chase::new(memory, route, 1)?;
+                b.claim_resident(chase.memory())?;
+                chases::claim_lines(b, &chase, BYTES / LINE, LINE);
+                Rc::new(chase)
+            }
+        };
+        CHASE.set(Some(Rc::clone(&chase)));
+        b.claim_resident(chase.memory())?;
+        chases::claim_chains(b, &chase, 1);
+        chases::claim_beyond_caches(b, BYTES);
+        chases::claim_random(b, &chase);
+        // `None` for those that only wait.
+        let delay_ns = match self.delay {
+            Delay::Idle => None,
+            Delay::Of(Nanoseconds(ns)) => Some(ns),
+        };
+        let (clock, random) = (*b.clock(), b.random().u64(..));
+        b.operations_per_turn(chase.operations_per_turn());
+        b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
+        fill(b)?;
+        let (steps, _) = b.together(Placement::Distinct, |cpus| {
+            let (crew, load) = Load::start(cpus, delay_ns, clock, random)?;
+            let chase = Rc::clone(&chase);
+            Ok(crew.led_by(Steps { chase, load }))
+        })?;
+        claim(b, &steps.load, delay_ns);
+        Ok(())
+    }
 }
 
 /// Fills each partner's memory on its CPU, so that no audited child has to wait for it.

@@ -15,36 +15,23 @@
 
 use std::cell::Cell;
 
-use rustix::mm::Advice;
+use rustix::mm;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
-use super::space::{
-    self, ADDRESS, GIVING_BACK, LENGTH, RESIDENT, SIZE, TOUCHED, gives_back, is_touched, maps, size,
-};
+use super::space::{self, ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, maps, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.madvise",
     title: "madvise",
     tags: &["madv_dontneed", "madv_free", "release memory"],
     revision: 2,
-    cases: Cases::List(&[
-        spec(&[(ADVICE, "dontneed"), (SIZE, "4K"), (TOUCHED, "no")]),
-        spec(&[(ADVICE, "dontneed"), (SIZE, "4K"), (TOUCHED, "yes")]),
-        spec(&[(ADVICE, "dontneed"), (SIZE, "64K"), (TOUCHED, "yes")]),
-        spec(&[(ADVICE, "dontneed"), (SIZE, "1M"), (TOUCHED, "yes")]),
-        spec(&[(ADVICE, "free"), (SIZE, "1M"), (TOUCHED, "yes")]),
-    ]),
     expect: &[calls(Sysno::MADVISE)],
-    full: |case| case.get("touched") == "no" || case.get("size") == "64K",
-    run,
     source: include_str!("madvise.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const ADVICE: &str = "advice";
 
 /// Pages that are resident afterwards, which the benchmark counts itself.
 const LEFT: &str = "pages that are resident after it";
@@ -53,87 +40,124 @@ const LEFT: &str = "pages that are resident after it";
 /// each batch.
 const TAKEABLE: &str = "bytes more that may be taken after it";
 
-const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
-    CaseSpec {
-        params,
-        expect: &[],
-    }
-}
-
 /// Maximum bytes and calls per batch.
 const MAX_BYTES: usize = 32 << 20;
 const MAX_CALLS: usize = 1024;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case())?);
-    let advice = match b.case().get(ADVICE) {
-        "free" => Advice::LinuxFree,
-        "dontneed" => Advice::LinuxDontNeed,
-        _ => return Err(b.case().unknown(ADVICE)),
-    };
-    let most = (MAX_BYTES / bytes).min(MAX_CALLS);
-    let area = Area::reserve(most * bytes, Pages::Small)?;
-    let pages = bytes / page_size();
-    let expected = if is_touched { pages } else { 0 } as f64;
-    b.expect(exactly(Counter::Reported(RESIDENT), expected));
-    if is_touched {
-        b.expect(GIVING_BACK);
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Advice {
+    Dontneed,
+    Free,
+}
+
+#[derive(Params)]
+struct Row {
+    advice: Advice,
+    size: Bytes,
+    touched: bool,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        let [page, some, many] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
+        [
+            rows!(Row {
+                advice: [Advice::Dontneed],
+                size: [page],
+                touched: [false]
+            }),
+            rows!(Row {
+                advice: [Advice::Dontneed],
+                size: [page, some, many],
+                touched: [true]
+            }),
+            rows!(Row {
+                advice: [Advice::Free],
+                size: [many],
+                touched: [true]
+            }),
+        ]
+        .concat()
     }
-    for (argument, given) in [
-        (LENGTH, Given::Always(bytes as u64)),
-        (space::ADVICE, Given::Always(advice as u64)),
-        (ADDRESS, Given::Different),
-    ] {
-        b.expect_argument(Sysno::MADVISE, argument, given);
+
+    fn tier(&self) -> Tier {
+        match self.touched && self.size != Bytes::kib(64) {
+            true => Tier::Standard,
+            false => Tier::Full,
+        }
     }
-    // The advice in the row's name, which the pages must show, not the one derived from it.
-    let gone = b.case().is(ADVICE, "dontneed", "free")?;
-    if gone && is_touched {
-        b.expect(gives_back(pages));
-    }
-    // What may be taken stays as long as memory is not short.
-    b.expect(match gone {
-        true => exactly(Counter::Reported(LEFT), 0.0),
-        false => at_most(Counter::Reported(LEFT), expected),
-    });
-    if !gone {
-        b.expect(exactly(Counter::Reported(TAKEABLE), bytes as f64));
-    }
-    let clean = || match gone {
-        true => Ok(0),
-        false => maps::clean_bytes(area.memory().start().addr()),
-    };
-    let (clean_before, takeable) = (Cell::new(0), Cell::new(0));
-    let (resident, left, batch) = (Cell::new(0), Cell::new(0), Cell::new(0));
-    let look_after = || -> Result<(), Failure> {
-        left.set(left.get() + area.look(0..batch.get())?.present);
-        if batch.get() > 0 {
-            takeable.set(takeable.get() + clean()?.saturating_sub(clean_before.get()));
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (bytes, is_touched) = (whole_pages(self.size)?, self.touched);
+        let advice = match self.advice {
+            Advice::Free => mm::Advice::LinuxFree,
+            Advice::Dontneed => mm::Advice::LinuxDontNeed,
+        };
+        let most = (MAX_BYTES / bytes).min(MAX_CALLS);
+        let area = Area::reserve(most * bytes, Pages::Small)?;
+        let pages = bytes / page_size();
+        let expected = if is_touched { pages } else { 0 } as f64;
+        b.expect(exactly(Counter::Reported(RESIDENT), expected));
+        if is_touched {
+            b.expect(GIVING_BACK);
+        }
+        for (argument, given) in [
+            (LENGTH, Given::Always(bytes as u64)),
+            (space::ADVICE, Given::Always(advice as u64)),
+            (ADDRESS, Given::Different),
+        ] {
+            b.expect_argument(Sysno::MADVISE, argument, given);
+        }
+        // The advice in the row's name, which the pages must show, not the one derived from it.
+        let gone = self.advice == Advice::Dontneed;
+        if gone && is_touched {
+            b.expect(gives_back(pages));
+        }
+        // What may be taken stays as long as memory is not short.
+        b.expect(match gone {
+            true => exactly(Counter::Reported(LEFT), 0.0),
+            false => at_most(Counter::Reported(LEFT), expected),
+        });
+        if !gone {
+            b.expect(exactly(Counter::Reported(TAKEABLE), bytes as f64));
+        }
+        let clean = || match gone {
+            true => Ok(0),
+            false => maps::clean_bytes(area.memory().start().addr()),
+        };
+        let (clean_before, takeable) = (Cell::new(0), Cell::new(0));
+        let (resident, left, batch) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        let look_after = || -> Result<(), Failure> {
+            left.set(left.get() + area.look(0..batch.get())?.present);
+            if batch.get() > 0 {
+                takeable.set(takeable.get() + clean()?.saturating_sub(clean_before.get()));
+            }
+            Ok(())
+        };
+        b.prepared_batches(
+            1,
+            most as u64,
+            |turns| {
+                look_after()?;
+                batch.set(turns as usize * pages);
+                if is_touched {
+                    area.write(0..batch.get());
+                }
+                resident.set(resident.get() + area.look(0..batch.get())?.present);
+                clean_before.set(clean()?);
+                Ok(())
+            },
+            |turns| {
+                (0..turns as usize)
+                    .try_for_each(|number| area.advise(number * pages, bytes, advice))
+            },
+        )?;
+        look_after()?;
+        b.report(RESIDENT, resident.get() as f64);
+        b.report(LEFT, left.get() as f64);
+        if !gone {
+            b.report(TAKEABLE, takeable.get() as f64);
         }
         Ok(())
-    };
-    b.prepared_batches(
-        1,
-        most as u64,
-        |turns| {
-            look_after()?;
-            batch.set(turns as usize * pages);
-            if is_touched {
-                area.write(0..batch.get());
-            }
-            resident.set(resident.get() + area.look(0..batch.get())?.present);
-            clean_before.set(clean()?);
-            Ok(())
-        },
-        |turns| {
-            (0..turns as usize).try_for_each(|number| area.advise(number * pages, bytes, advice))
-        },
-    )?;
-    look_after()?;
-    b.report(RESIDENT, resident.get() as f64);
-    b.report(LEFT, left.get() as f64);
-    if !gone {
-        b.report(TAKEABLE, takeable.get() as f64);
     }
-    Ok(())
 }

@@ -31,37 +31,14 @@ use syscost_sys::perf::{Uses, Watch};
 use blocks::{Kept, Left};
 
 use super::space::no_huge::NoHugePages;
-use super::space::{SIZE, TOUCHED, is_touched};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.malloc",
     title: "malloc and free",
     tags: &["heap", "allocator", "memory allocation", "dynamic memory"],
-    cases: Cases::List(&[
-        spec(&[(SIZE, "16"), (FROM, "heap"), (TOUCHED, "no")]),
-        spec(&[(SIZE, "64"), (FROM, "heap"), (TOUCHED, "no")]),
-        spec(&[(SIZE, "1K"), (FROM, "heap"), (TOUCHED, "no")]),
-        spec(&[(SIZE, "256K"), (FROM, "heap"), (TOUCHED, "no")]),
-        spec(&[(SIZE, "1M"), (FROM, "heap"), (TOUCHED, "yes")]),
-        mapped(&[(SIZE, "256K"), (FROM, "mmap"), (TOUCHED, "no")]),
-        mapped(&[(SIZE, "1M"), (FROM, "mmap"), (TOUCHED, "no")]),
-        mapped(&[(SIZE, "1M"), (FROM, "mmap"), (TOUCHED, "yes")]),
-    ]),
-    quick: |case| case.get(SIZE) == "64",
-    full: |case| case.get("from") == "heap" && !["64", "1K"].contains(&case.get(SIZE)),
-    run,
     source: include_str!("malloc.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const FROM: &str = "from";
-
-const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
-    CaseSpec {
-        params,
-        expect: &[],
-    }
-}
 
 /// Free blocks of the heap, occupied so that malloc has to map: what an earlier case freed would
 /// otherwise serve this one.
@@ -99,15 +76,6 @@ impl Drop for Holes {
     }
 }
 
-const TWO_CALLS: [Expect; 2] = [calls(Sysno::MMAP), calls(Sysno::MUNMAP)];
-
-const fn mapped(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
-    CaseSpec {
-        params,
-        expect: &TWO_CALLS,
-    }
-}
-
 /// Blocks smaller than this come from the heap with any setting.
 const SMALL: usize = 64 << 10;
 
@@ -115,102 +83,161 @@ const SMALL: usize = 64 << 10;
 const LOW: usize = 128 << 10;
 const HIGH: usize = 32 << 20;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = b.case().number(SIZE) as usize;
-    let (is_mapped, is_touched) = (b.case().is(FROM, "mmap", "heap")?, is_touched(b.case())?);
-    enough_for(bytes)?;
-    match is_mapped {
-        // A C library without the setting has a low threshold by default; the calls are counted.
-        true => map_blocks_from(LOW).unwrap_or(()),
-        false if bytes >= SMALL => map_blocks_from(HIGH)?,
-        false => {}
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Heap,
+    Mmap,
+}
+
+#[derive(Params)]
+struct Row {
+    size: Bytes,
+    from: Origin,
+    touched: bool,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        use Origin::{Heap, Mmap};
+        let [some, many] = [Bytes::kib(256), Bytes::mib(1)];
+        let small = [Bytes(16), Bytes(64), Bytes::kib(1), some];
+        [
+            rows!(Row {
+                size: small,
+                from: [Heap],
+                touched: [false]
+            }),
+            rows!(Row {
+                size: [many],
+                from: [Heap],
+                touched: [true]
+            }),
+            rows!(Row {
+                size: [some, many],
+                from: [Mmap],
+                touched: [false]
+            }),
+            rows!(Row {
+                size: [many],
+                from: [Mmap],
+                touched: [true]
+            }),
+        ]
+        .concat()
     }
-    let _taken = is_mapped.then(|| Holes::take(bytes));
-    // The allocator's header of a mapped block is in its first page.
-    let pages = match (is_mapped, is_touched) {
-        (true, true) => bytes / page_size(),
-        (true, false) => 1,
-        (false, _) => 0,
-    } as f64;
-    if is_mapped {
-        b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
-    }
-    let _small = NoHugePages::in_this_process();
-    let step = page_size();
-    let take = || {
-        // SAFETY: malloc takes any number.
-        let block = black_box(unsafe { libc::malloc(bytes) }).cast::<u8>();
-        if block.is_null() {
-            return Err("malloc gave nothing");
+
+    fn tier(&self) -> Tier {
+        match (self.from, self.size) {
+            (_, Bytes(64)) => Tier::Quick,
+            (Origin::Mmap, _) | (Origin::Heap, Bytes(1024)) => Tier::Standard,
+            (Origin::Heap, _) => Tier::Full,
         }
-        if is_touched {
-            for offset in (0..bytes).step_by(step) {
-                // SAFETY: within the block.
-                unsafe { block.add(offset).write_volatile(1) };
-            }
-        }
-        Ok(block)
-    };
-    // SAFETY: `take` returned the block, and nothing uses it any more.
-    let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
-    let once = || take().map(give);
-    // Two calls and their look-ups; no core stores to more than four pages per cycle.
-    let stores = if is_touched { bytes / step } else { 0 };
-    b.expect(at_least(Counter::CoreCycles, 6.0 + stores as f64 / 4.0));
-    let failed = |cause: &str| Failure::Failed(cause.into());
-    once().map_err(failed)?;
-    let before = Usage::thread();
-    b.try_iter(once)?;
-    if let (true, Ok(before), Ok(after)) = (b.is_timed(), before, Usage::thread()) {
-        // Where blocks come from depends on what this process did before, so the timed calls are
-        // checked as well.
-        let each = (after - before).minor_faults as f64 / b.operations() as f64;
-        let (least, most) = (0.9 * pages, 1.2 * pages + 0.1);
-        let expected = format!("{least} to {most}");
-        let holds = (least..=most).contains(&each);
-        b.claim(
-            "minor page faults per timed operation",
-            expected,
-            each,
-            "getrusage",
-            holds,
-        );
     }
-    if !b.is_timed() {
-        // The next block is where the last one was.
-        let last = match (is_mapped, is_touched) {
-            (false, true) => {
-                let block = take().map_err(failed)?;
-                give(block);
-                Some(block.wrapping_add((bytes - 1) / step * step))
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.from {
+            Origin::Heap => vec![],
+            Origin::Mmap => vec![calls(Sysno::MMAP), calls(Sysno::MUNMAP)],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let bytes = self.size.get();
+        let (is_mapped, is_touched) = (self.from == Origin::Mmap, self.touched);
+        enough_for(bytes)?;
+        match is_mapped {
+            // A C library without the setting has a low threshold by default; the calls are counted.
+            true => map_blocks_from(LOW).unwrap_or(()),
+            false if bytes >= SMALL => map_blocks_from(HIGH)?,
+            false => {}
+        }
+        let _taken = is_mapped.then(|| Holes::take(bytes));
+        // The allocator's header of a mapped block is in its first page.
+        let pages = match (is_mapped, is_touched) {
+            (true, true) => bytes / page_size(),
+            (true, false) => 1,
+            (false, _) => 0,
+        } as f64;
+        if is_mapped {
+            b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
+        }
+        let _small = NoHugePages::in_this_process();
+        let step = page_size();
+        let take = || {
+            // SAFETY: malloc takes any number.
+            let block = black_box(unsafe { libc::malloc(bytes) }).cast::<u8>();
+            if block.is_null() {
+                return Err("malloc gave nothing");
             }
-            _ => None,
+            if is_touched {
+                for offset in (0..bytes).step_by(step) {
+                    // SAFETY: within the block.
+                    unsafe { block.add(offset).write_volatile(1) };
+                }
+            }
+            Ok(block)
         };
-        claim_watched(b, last, || once().map_err(failed))?;
+        // SAFETY: `take` returned the block, and nothing uses it any more.
+        let give = |block: *mut u8| unsafe { libc::free(block.cast()) };
+        let once = || take().map(give);
+        // Two calls and their look-ups; no core stores to more than four pages per cycle.
+        let stores = if is_touched { bytes / step } else { 0 };
+        b.expect(at_least(Counter::CoreCycles, 6.0 + stores as f64 / 4.0));
+        let failed = |cause: &str| Failure::Failed(cause.into());
+        once().map_err(failed)?;
+        let before = Usage::thread();
+        b.try_iter(once)?;
+        if let (true, Ok(before), Ok(after)) = (b.is_timed(), before, Usage::thread()) {
+            // Where blocks come from depends on what this process did before, so the timed calls are
+            // checked as well.
+            let each = (after - before).minor_faults as f64 / b.operations() as f64;
+            let (least, most) = (0.9 * pages, 1.2 * pages + 0.1);
+            let expected = format!("{least} to {most}");
+            let holds = (least..=most).contains(&each);
+            b.claim(
+                "minor page faults per timed operation",
+                expected,
+                each,
+                "getrusage",
+                holds,
+            );
+        }
+        if !b.is_timed() {
+            // The next block is where the last one was.
+            let last = match (is_mapped, is_touched) {
+                (false, true) => {
+                    let block = take().map_err(failed)?;
+                    give(block);
+                    Some(block.wrapping_add((bytes - 1) / step * step))
+                }
+                _ => None,
+            };
+            claim_watched(b, last, || once().map_err(failed))?;
+        }
+        if b.is_timed() {
+            // Keeping blocks would change what the allocator returns next.
+            return Ok(());
+        }
+        if !is_mapped {
+            let left = Left::of(bytes, is_touched, take, give).map_err(failed)?;
+            left.claim(b);
+        }
+        claim_usable(b, self.size, take().map_err(failed)?, give);
+        let first = Kept::of(bytes, take, give).map_err(failed)?;
+        // What the first ones left written is gone, so a second time shows who writes.
+        let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
+        kept.touched = kept.touched.min(first.touched);
+        kept.claim(b, bytes, is_touched);
+        Ok(())
     }
-    if b.is_timed() {
-        // Keeping blocks would change what the allocator returns next.
-        return Ok(());
-    }
-    if !is_mapped {
-        let left = Left::of(bytes, is_touched, take, give).map_err(failed)?;
-        left.claim(b);
-    }
-    claim_usable(b, take().map_err(failed)?, give);
-    let first = Kept::of(bytes, take, give).map_err(failed)?;
-    // What the first ones left written is gone, so a second time shows who writes.
-    let mut kept = Kept::of(bytes, take, give).map_err(failed)?;
-    kept.touched = kept.touched.min(first.touched);
-    kept.claim(b, bytes, is_touched);
-    Ok(())
 }
 
 /// Claims that a block has the size in the row's name: the allocator rounds up, never down.
-fn claim_usable(b: &mut Bencher, block: *mut u8, give: impl Fn(*mut u8)) {
+fn claim_usable(b: &mut Bencher, named: Bytes, block: *mut u8, give: impl Fn(*mut u8)) {
     // SAFETY: the block came from malloc, and has not been freed yet.
     let usable = unsafe { libc::malloc_usable_size(block.cast()) };
     give(block);
-    let named = b.case().number(SIZE) as f64;
+    let named = named.0 as f64;
     let bound = Bound::Within(named, 1.25 * named + 2.0 * page_size() as f64);
     let claim = "bytes of a block that may be used";
     b.claim_within(claim, bound, usable as f64, "malloc_usable_size");

@@ -20,7 +20,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use syscost_harness::prelude::*;
 
 use super::space::maps::{mapped_bytes, mappings};
-use super::space::{LENGTH, PROTECTION, SIZE, not_mapped, size};
+use super::space::{LENGTH, PROTECTION, not_mapped, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mmap",
@@ -33,11 +33,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_mmap",
     ],
     revision: 2,
-    cases: Cases::Grid(&[(SIZE, &["4K", "16M"])]),
     expect: &[calls(Sysno::MMAP)],
-    run,
     source: include_str!("mmap.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Maximum bytes and mappings per batch. Machines with strict overcommit reserve
@@ -51,40 +49,53 @@ const IN_TURN: [ProtFlags; 2] = [ProtFlags::READ.union(ProtFlags::WRITE), ProtFl
 /// Maximum number of mappings that are counted.
 const COUNTED: usize = 50;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = size(b.case())?;
-    let most = (MAX_BYTES / bytes).min(MAX_MAPPINGS);
-    b.expect_argument(Sysno::MMAP, LENGTH, Given::Always(bytes as u64));
-    let [one, other] = IN_TURN.map(|access| access.bits().into());
-    b.expect_argument(Sysno::MMAP, PROTECTION, Given::InTurn(one, other));
-    let made = RefCell::new(Made {
-        starts: Vec::with_capacity(most),
-        bytes,
-    });
-    b.prepared_batches(
-        1,
-        most as u64,
-        |_| made.borrow_mut().unmap(),
-        |turns| made.borrow_mut().map(turns as usize),
-    )?;
-    let mut made = made.into_inner();
-    made.unmap()?;
-    let counted = most.min(COUNTED);
-    let before = (mappings()?, mapped_bytes()?);
-    made.map(counted)?;
-    let grown = mapped_bytes()?.saturating_sub(before.1);
-    let more = mappings()?.saturating_sub(before.0);
-    // The first may be merged with an existing mapping.
-    let least = counted - 1;
-    let (claim, expected) = (
-        format!("mappings more after {counted} calls"),
-        format!("{least} or {counted}"),
-    );
-    let holds = (least..=counted).contains(&more);
-    b.claim(&claim, expected, more, "/proc/self/maps", holds);
-    let claim = format!("bytes mapped by {counted} calls");
-    b.claim_equal(&claim, counted * bytes, grown, "/proc/self/statm");
-    Ok(())
+#[derive(Params)]
+struct Row {
+    size: Bytes,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            size: [Bytes::kib(4), Bytes::mib(16)]
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let bytes = whole_pages(self.size)?;
+        let most = (MAX_BYTES / bytes).min(MAX_MAPPINGS);
+        b.expect_argument(Sysno::MMAP, LENGTH, Given::Always(bytes as u64));
+        let [one, other] = IN_TURN.map(|access| access.bits().into());
+        b.expect_argument(Sysno::MMAP, PROTECTION, Given::InTurn(one, other));
+        let made = RefCell::new(Made {
+            starts: Vec::with_capacity(most),
+            bytes,
+        });
+        b.prepared_batches(
+            1,
+            most as u64,
+            |_| made.borrow_mut().unmap(),
+            |turns| made.borrow_mut().map(turns as usize),
+        )?;
+        let mut made = made.into_inner();
+        made.unmap()?;
+        let counted = most.min(COUNTED);
+        let before = (mappings()?, mapped_bytes()?);
+        made.map(counted)?;
+        let grown = mapped_bytes()?.saturating_sub(before.1);
+        let more = mappings()?.saturating_sub(before.0);
+        // The first may be merged with an existing mapping.
+        let least = counted - 1;
+        let (claim, expected) = (
+            format!("mappings more after {counted} calls"),
+            format!("{least} or {counted}"),
+        );
+        let holds = (least..=counted).contains(&more);
+        b.claim(&claim, expected, more, "/proc/self/maps", holds);
+        let claim = format!("bytes mapped by {counted} calls");
+        b.claim_equal(&claim, counted * bytes, grown, "/proc/self/statm");
+        Ok(())
+    }
 }
 
 /// The mappings made.

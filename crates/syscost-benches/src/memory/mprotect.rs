@@ -18,73 +18,85 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
 use super::space::area::Area;
-use super::space::{ADDRESS, LENGTH, PROTECTION, SIZE, TOUCHED, is_touched, maps, size};
+use super::space::{ADDRESS, LENGTH, PROTECTION, maps, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mprotect",
     title: "mprotect",
     tags: &["memory protection", "page protection", "page permissions"],
     revision: 2,
-    cases: Cases::List(&[
-        spec(&[(SIZE, "4K"), (TOUCHED, "no")]),
-        spec(&[(SIZE, "4K"), (TOUCHED, "yes")]),
-        spec(&[(SIZE, "64K"), (TOUCHED, "yes")]),
-        spec(&[(SIZE, "1M"), (TOUCHED, "yes")]),
-        spec(&[(SIZE, "64M"), (TOUCHED, "yes")]),
-    ]),
     expect: &[calls(Sysno::MPROTECT)],
-    full: |case| case.get("size") != "4K",
-    run,
     source: include_str!("mprotect.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
-    CaseSpec {
-        params,
-        expect: &[],
+const PAGE: Bytes = Bytes::kib(4);
+
+#[derive(Params)]
+struct Row {
+    size: Bytes,
+    touched: bool,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        let sizes = [PAGE, Bytes::kib(64), Bytes::mib(1), Bytes::mib(64)];
+        [
+            rows!(Row {
+                size: [PAGE],
+                touched: [false]
+            }),
+            rows!(Row {
+                size: sizes,
+                touched: [true]
+            }),
+        ]
+        .concat()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.size {
+            PAGE => Tier::Standard,
+            _ => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let bytes = whole_pages(self.size)?;
+        let area = match self.touched {
+            true => Area::fill(bytes, Pages::Small)?,
+            false => Area::reserve(bytes, Pages::Small)?,
+        };
+        let (less, more) = (
+            MprotectFlags::READ,
+            MprotectFlags::READ | MprotectFlags::WRITE,
+        );
+        let in_turn = Given::InTurn(less.bits().into(), more.bits().into());
+        let start = area.memory().start().addr();
+        // Besides the alternating protection: it is this memory that changes each time, and it is checked.
+        b.expect_argument(Sysno::MPROTECT, ADDRESS, Given::Always(start as u64));
+        b.expect_argument(Sysno::MPROTECT, LENGTH, Given::Always(bytes as u64));
+        b.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
+        let resident = if self.touched { area.pages() } else { 0 };
+        claim_pages(b, "before the calls", &area, resident)?;
+        b.batches(2, |turns| {
+            for _ in 0..turns {
+                area.protect(less)?;
+                area.protect(more)?;
+            }
+            Ok(())
+        })?;
+        claim_pages(b, "after them", &area, resident)?;
+        area.protect(MprotectFlags::READ)?;
+        let only_read = maps::bytes_with("r--", start..start + bytes)?;
+        let claim = "bytes that may only be read after a call";
+        b.claim_equal(claim, bytes, only_read, "/proc/self/maps");
+        Ok(())
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case())?);
-    let area = match is_touched {
-        true => Area::fill(bytes, Pages::Small)?,
-        false => Area::reserve(bytes, Pages::Small)?,
-    };
-    let (less, more) = (
-        MprotectFlags::READ,
-        MprotectFlags::READ | MprotectFlags::WRITE,
-    );
-    let in_turn = Given::InTurn(less.bits().into(), more.bits().into());
-    let start = area.memory().start().addr();
-    // Besides the alternating protection: it is this memory that changes each time, and it is checked.
-    b.expect_argument(Sysno::MPROTECT, ADDRESS, Given::Always(start as u64));
-    b.expect_argument(Sysno::MPROTECT, LENGTH, Given::Always(bytes as u64));
-    b.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
-    claim_pages(b, "before the calls", &area)?;
-    b.batches(2, |turns| {
-        for _ in 0..turns {
-            area.protect(less)?;
-            area.protect(more)?;
-        }
-        Ok(())
-    })?;
-    claim_pages(b, "after them", &area)?;
-    area.protect(MprotectFlags::READ)?;
-    let only_read = maps::bytes_with("r--", start..start + bytes)?;
-    let claim = "bytes that may only be read after a call";
-    b.claim_equal(claim, bytes, only_read, "/proc/self/maps");
-    Ok(())
-}
-
-/// Claims that all pages are resident, or none.
-fn claim_pages(b: &mut Bencher, when: &str, area: &Area) -> Result<(), Failure> {
-    let expected = if is_touched(b.case())? {
-        area.pages()
-    } else {
-        0
-    };
+/// Claims that so many pages are resident: all, or none.
+fn claim_pages(b: &mut Bencher, when: &str, area: &Area, expected: usize) -> Result<(), Failure> {
     let seen = area.look(0..area.pages())?.present;
     b.claim_equal(&format!("pages resident {when}"), expected, seen, "pagemap");
     Ok(())

@@ -24,34 +24,17 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::enough_for;
 
 use self::place::{Block, Place};
-use super::space::{ADDRESS, SIZE, argument, maps, pagemap, size};
+use super::space::{ADDRESS, argument, maps, pagemap, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.mremap",
     title: "mremap",
     tags: &["move mapping", "resize mapping", "realloc"],
     revision: 2,
-    cases: Cases::List(&[
-        spec(&[(OP, "resize"), (SIZE, "64K")]),
-        spec(&[(OP, "move"), (SIZE, "4K")]),
-        spec(&[(OP, "move"), (SIZE, "1M")]),
-        spec(&[(OP, "move"), (SIZE, "64M")]),
-    ]),
     expect: &[calls(Sysno::MREMAP)],
-    full: |case| case.get("op") == "move" && case.get("size") == "1M",
-    run,
     source: include_str!("mremap.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const OP: &str = "op";
-
-const fn spec(params: &'static [(&'static str, &'static str)]) -> CaseSpec {
-    CaseSpec {
-        params,
-        expect: &[],
-    }
-}
 
 const OLD_LENGTH: Argument = argument(1, "old length");
 const NEW_LENGTH: Argument = argument(2, "new length");
@@ -60,11 +43,51 @@ const NEW_ADDRESS: Argument = argument(4, "new address");
 /// Maximum number of round trips per batch.
 const MAX_TRIPS: u64 = 1 << 20;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = size(b.case())?;
-    if b.case().is(OP, "resize", "move")? {
-        return resize(b, bytes);
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Resize,
+    Move,
+}
+
+#[derive(Params)]
+struct Row {
+    op: Op,
+    size: Bytes,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        let sizes = [Bytes::kib(4), Bytes::mib(1), Bytes::mib(64)];
+        [
+            rows!(Row {
+                op: [Op::Resize],
+                size: [Bytes::kib(64)]
+            }),
+            rows!(Row {
+                op: [Op::Move],
+                size: sizes
+            }),
+        ]
+        .concat()
     }
+
+    fn tier(&self) -> Tier {
+        match self.size == Bytes::mib(1) {
+            true => Tier::Full,
+            false => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let bytes = whole_pages(self.size)?;
+        match self.op {
+            Op::Resize => resize(b, bytes),
+            Op::Move => move_to_and_fro(b, bytes),
+        }
+    }
+}
+
+fn move_to_and_fro(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
     enough_for(bytes)?;
     let block = Block::map(bytes)?;
     block.mark();

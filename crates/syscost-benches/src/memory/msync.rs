@@ -26,29 +26,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.msync",
     title: "msync",
     tags: &["mapped file", "writeback", "dirty page", "flush"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[(OP, "async"), (STATE, "dirty")],
-            expect: &[],
-        },
-        CaseSpec {
-            params: &[(OP, "sync"), (STATE, "clean")],
-            expect: &[WAITS, exactly(Counter::Reported(DIRTIED), 0.0)],
-        },
-        CaseSpec {
-            params: &[(OP, "sync"), (STATE, "dirty")],
-            expect: &[WAITS],
-        },
-    ]),
     expect: &[calls(Sysno::MSYNC)],
-    full: |case| case.get("state") == "clean",
-    run,
     source: include_str!("msync.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const OP: &str = "op";
-const STATE: &str = "state";
 
 const FLAGS: Argument = argument(2, "flags");
 
@@ -60,23 +41,72 @@ const DIRTIED: &str = "bytes made dirty before it";
 /// Pages of the file.
 const PAGES: usize = 16;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let file = FilePages::make(PAGES)?;
-    let page = file.page_bytes();
-    let flag = match b.case().get(OP) {
-        "async" => MsyncFlags::ASYNC,
-        "sync" => MsyncFlags::SYNC,
-        _ => return Err(b.case().unknown(OP)),
-    };
-    b.expect_argument(Sysno::MSYNC, LENGTH, Given::Always(page as u64));
-    b.expect_argument(Sysno::MSYNC, FLAGS, Given::Always(flag.bits().into()));
-    let is_dirty = b.case().is(STATE, "dirty", "clean")?;
-    if flag == MsyncFlags::ASYNC {
-        return match is_dirty {
-            true => on_a_dirty_page(b, &file),
-            false => Err(b.case().unknown(STATE)),
-        };
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Async,
+    Sync,
+}
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Clean,
+    Dirty,
+}
+
+#[derive(Params)]
+struct Row {
+    op: Op,
+    state: State,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        [
+            rows!(Row {
+                op: [Op::Async],
+                state: [State::Dirty]
+            }),
+            rows!(Row {
+                op: [Op::Sync],
+                state: State::ALL
+            }),
+        ]
+        .concat()
     }
+
+    fn tier(&self) -> Tier {
+        match self.state {
+            State::Clean => Tier::Full,
+            State::Dirty => Tier::Standard,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match (self.op, self.state) {
+            (Op::Async, _) => vec![],
+            (Op::Sync, State::Clean) => vec![WAITS, exactly(Counter::Reported(DIRTIED), 0.0)],
+            (Op::Sync, State::Dirty) => vec![WAITS],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let file = FilePages::make(PAGES)?;
+        let flag = match self.op {
+            Op::Async => MsyncFlags::ASYNC,
+            Op::Sync => MsyncFlags::SYNC,
+        };
+        let page = file.page_bytes() as u64;
+        b.expect_argument(Sysno::MSYNC, LENGTH, Given::Always(page));
+        b.expect_argument(Sysno::MSYNC, FLAGS, Given::Always(flag.bits().into()));
+        match self.op {
+            Op::Async => on_a_dirty_page(b, &file),
+            Op::Sync => to_the_device(b, &file, self.state == State::Dirty),
+        }
+    }
+}
+
+fn to_the_device(b: &mut Bencher, file: &FilePages, is_dirty: bool) -> Result<(), Failure> {
+    let page = file.page_bytes();
     let device = file.device()?;
     let io = IoReader::of_thread()?;
     file.sync(page, MsyncFlags::SYNC)?;
@@ -98,7 +128,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         },
         || {
             dirtied.set(dirtied.get() + pending.replace(0));
-            file.sync(page, flag)
+            file.sync(page, MsyncFlags::SYNC)
         },
     )?;
     b.report(DIRTIED, dirtied.get() as f64);

@@ -20,9 +20,7 @@ use syscost_harness::prelude::*;
 
 use super::space::islands::Islands;
 use super::space::maps::mapped_bytes;
-use super::space::{
-    ADDRESS, GIVING_BACK, LENGTH, RESIDENT, SIZE, TOUCHED, gives_back, is_touched, size,
-};
+use super::space::{ADDRESS, GIVING_BACK, LENGTH, RESIDENT, gives_back, whole_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.munmap",
@@ -34,26 +32,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_mmap",
     ],
     revision: 2,
-    cases: Cases::Here(cases),
     expect: &[calls(Sysno::MUNMAP)],
-    full: |case| case.get("touched") == "no" || ["64K", "16M"].contains(&case.get("size")),
-    run,
     source: include_str!("munmap.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    let row = |size, touched| Case::new([(SIZE, size), (TOUCHED, touched)]);
-    vec![
-        row("4K", "no"),
-        row("16M", "no"),
-        row("4K", "yes"),
-        row("64K", "yes"),
-        row("1M", "yes"),
-        // Touching more takes too long: ten times as long as what is measured.
-        row("16M", "yes").expensive(0.05),
-    ]
-}
+const PAGE: Bytes = Bytes::kib(4);
+const MANY: Bytes = Bytes::mib(1);
+
+/// Touching more takes too long: ten times as long as what is measured.
+const MOST: Bytes = Bytes::mib(16);
 
 /// Maximum bytes per batch, touched or not, and maximum number of mappings. Machines with strict
 /// overcommit reserve memory for either.
@@ -61,56 +49,91 @@ const MAX_TOUCHED: usize = 32 << 20;
 const MAX_BYTES: usize = 256 << 20;
 const MAX_MAPPINGS: usize = 512;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (bytes, is_touched) = (size(b.case())?, is_touched(b.case())?);
-    let (max_bytes, pages) = match is_touched {
-        true => (MAX_TOUCHED, bytes / page_size()),
-        false => (MAX_BYTES, 0),
-    };
-    b.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
-    if is_touched {
-        b.expect(GIVING_BACK);
-        b.expect(gives_back(pages));
+#[derive(Params)]
+struct Row {
+    size: Bytes,
+    touched: bool,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        [
+            rows!(Row {
+                size: [PAGE, MOST],
+                touched: [false]
+            }),
+            rows!(Row {
+                size: [PAGE, Bytes::kib(64), MANY, MOST],
+                touched: [true]
+            }),
+        ]
+        .concat()
     }
-    b.expect_argument(Sysno::MUNMAP, LENGTH, Given::Always(bytes as u64));
-    b.expect_argument(Sysno::MUNMAP, ADDRESS, Given::Different);
-    let most = (max_bytes / bytes).clamp(2, MAX_MAPPINGS);
-    let islands = RefCell::new(Islands::make(1, bytes)?);
-    let resident = Cell::new(0);
-    b.prepared_batches(
-        1,
-        most as u64,
-        |turns| {
-            let turns = turns as usize;
-            // The old ones are released first, so that their memory can be reused.
-            let mut islands = islands.borrow_mut();
-            *islands = Islands::make(1, bytes)?;
-            *islands = Islands::make(turns, bytes)?;
-            let present = match is_touched {
-                true => islands.touch(turns)?,
-                // Checking one is enough: they do not differ.
-                false => islands.present(1)?,
-            };
-            resident.set(resident.get() + present);
-            Ok(())
-        },
-        |turns| {
-            let unmapped = islands.borrow_mut().unmap(turns as usize);
-            unmapped.map_err(|cause| Failure::of("munmap", cause))
-        },
-    )?;
-    b.report(RESIDENT, resident.get() as f64);
-    drop(islands);
-    let mut islands = Islands::make(most, bytes)?;
-    if is_touched {
-        islands.touch(most)?;
+
+    fn tier(&self) -> Tier {
+        match (self.touched, self.size) {
+            (true, PAGE | MANY) => Tier::Standard,
+            _ => Tier::Full,
+        }
     }
-    let before = mapped_bytes()?;
-    let unmapped = islands.unmap(most);
-    let gone = before.saturating_sub(mapped_bytes()?);
-    unmapped.map_err(|cause| Failure::of("munmap", cause))?;
-    // A mapping's pages are released with it.
-    let claim = format!("bytes unmapped by {most} calls");
-    b.claim_equal(&claim, most * bytes, gone, "/proc/self/statm");
-    Ok(())
+
+    fn setup(&self) -> Option<Setup> {
+        (self.touched && self.size == MOST).then_some(Setup::Expensive { seconds: 0.05 })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (bytes, is_touched) = (whole_pages(self.size)?, self.touched);
+        let (max_bytes, pages) = match is_touched {
+            true => (MAX_TOUCHED, bytes / page_size()),
+            false => (MAX_BYTES, 0),
+        };
+        b.expect(exactly(Counter::Reported(RESIDENT), pages as f64));
+        if is_touched {
+            b.expect(GIVING_BACK);
+            b.expect(gives_back(pages));
+        }
+        b.expect_argument(Sysno::MUNMAP, LENGTH, Given::Always(bytes as u64));
+        b.expect_argument(Sysno::MUNMAP, ADDRESS, Given::Different);
+        let most = (max_bytes / bytes).clamp(2, MAX_MAPPINGS);
+        let islands = RefCell::new(Islands::make(1, bytes)?);
+        let resident = Cell::new(0);
+        b.prepared_batches(
+            1,
+            most as u64,
+            |turns| {
+                let turns = turns as usize;
+                // The old ones are released first, so that their memory can be reused.
+                let mut islands = islands.borrow_mut();
+                *islands = Islands::make(1, bytes)?;
+                *islands = Islands::make(turns, bytes)?;
+                let present = match is_touched {
+                    true => islands.touch(turns)?,
+                    // Checking one is enough: they do not differ.
+                    false => islands.present(1)?,
+                };
+                resident.set(resident.get() + present);
+                Ok(())
+            },
+            |turns| {
+                let unmapped = islands.borrow_mut().unmap(turns as usize);
+                unmapped.map_err(|cause| Failure::of("munmap", cause))
+            },
+        )?;
+        b.report(RESIDENT, resident.get() as f64);
+        drop(islands);
+        let mut islands = Islands::make(most, bytes)?;
+        if is_touched {
+            islands.touch(most)?;
+        }
+        let before = mapped_bytes()?;
+        let unmapped = islands.unmap(most);
+        let gone = before.saturating_sub(mapped_bytes()?);
+        unmapped.map_err(|cause| Failure::of("munmap", cause))?;
+        // A mapping's pages are released with it.
+        let claim = format!("bytes unmapped by {most} calls");
+        b.claim_equal(&claim, most * bytes, gone, "/proc/self/statm");
+        Ok(())
+    }
 }

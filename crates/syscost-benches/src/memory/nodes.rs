@@ -11,22 +11,14 @@ use syscost_sys::topology::Topology;
 /// The measuring thread sleeps while another one does the work.
 pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
 
-/// Every node with a CPU that this process may use, with every node that has memory.
-pub(super) fn cases(_: &Here) -> Vec<Case> {
+/// Every node with a CPU that this process may use.
+pub(super) fn with_cpus() -> Vec<u32> {
     let from = cpus_of_nodes(&cpu::allowed().unwrap_or_default());
-    from.into_iter()
-        .flat_map(|(node, _)| nodes().into_iter().map(move |memory| (node, memory)))
-        .map(|(node, memory)| {
-            Case::new([
-                ("cpu_node", node.to_string()),
-                ("memory_node", memory.to_string()),
-            ])
-        })
-        .collect()
+    from.into_iter().map(|(node, _)| node).collect()
 }
 
 /// Whether there are several nodes to compare.
-pub(super) fn support(_: &Case) -> Result<(), Unsupported> {
+pub(super) fn support() -> Result<(), Unsupported> {
     match nodes().len() {
         0 | 1 => Err(Unsupported::new("this machine has one memory node")),
         _ => Ok(()),
@@ -47,18 +39,13 @@ fn cpus_of_nodes(allowed: &[u32]) -> Vec<(u32, u32)> {
     first
 }
 
-/// The CPU and the memory node of a case.
-pub(super) fn pair(b: &Bencher) -> Result<(u32, u32), Failure> {
-    let node = b.case().number("cpu_node") as u32;
-    let cpus = cpus_of_nodes(b.allowed());
-    let cpu = cpus
-        .iter()
-        .find(|(known, _)| *known == node)
-        .map(|(_, cpu)| *cpu);
-    let cpu = cpu.ok_or_else(|| {
-        Failure::Unsupported(format!("this process may use no CPU of node {node}"))
-    })?;
-    Ok((cpu, b.case().number("memory_node") as u32))
+/// A CPU of this node.
+pub(super) fn cpu_of(b: &Bencher, node: u32) -> Result<u32, Unsupported> {
+    let mut cpus = cpus_of_nodes(b.allowed()).into_iter();
+    let of_it = cpus.find(|(known, _)| *known == node);
+    of_it
+        .map(|(_, cpu)| cpu)
+        .ok_or_else(|| Unsupported::new(format!("this process may use no CPU of node {node}")))
 }
 
 /// Claims that the memory is on this node, in the requested kind of pages.
@@ -113,17 +100,4 @@ pub(super) fn observe(
     let seen = strayed.unwrap_or(cpu);
     b.claim_equal("CPU of the thread", cpu, seen, "getcpu");
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pair_of_nodes_is_a_case() {
-        let from = cpus_of_nodes(&cpu::allowed().unwrap_or_default()).len();
-        assert_eq!(cases(&Here::now()).len(), from * nodes().len());
-        let is_supported = support(&Case::default()).is_ok();
-        assert_eq!(is_supported, nodes().len() > 1);
-    }
 }

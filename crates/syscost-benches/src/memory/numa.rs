@@ -16,7 +16,7 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
-use syscost_sys::memory::Memory;
+use syscost_sys::memory::{self, Memory};
 
 use super::{chases, nodes};
 
@@ -31,13 +31,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "intel memory latency checker",
         "mlc",
     ],
-    cases: Cases::Here(nodes::cases),
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.2 },
-    support: nodes::support,
-    run,
     source: include_str!("numa.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Bytes of memory, of which a cache holds hardly anything: a measurement visits a small part of it, once.
@@ -46,48 +43,50 @@ const BYTES: usize = 128 << 20;
 /// Turns of the chase per observation.
 const TURNS: u64 = 64;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (cpu, node) = nodes::pair(b)?;
-    measure(b, cpu, node)
+#[derive(Params)]
+struct Row {
+    cpu_node: u32,
+    memory_node: u32,
 }
 
-fn measure(b: &mut Bencher, cpu: u32, node: u32) -> Result<(), Failure> {
-    let memory = Memory::fill_on(BYTES, chases::largest(), node)?;
-    let route = Route {
-        bytes: BYTES,
-        spacing: LINE,
-        order: Order::Random(b.random().u64(..)),
-    };
-    let chase = Chase::new(memory, route, 1)?;
-    nodes::claim_memory(b, chase.memory(), node)?;
-    chases::claim_beyond_caches(b, BYTES);
-    chases::claim_chains(b, &chase, 1);
-    chases::claim_random(b, &chase);
-    let steps = (TURNS * chase.operations_per_turn()) as f64;
-    let work = move || {
-        let expected = chase.expected(TURNS);
-        let sum = chase.run(TURNS);
-        match sum == expected {
-            true => Ok(()),
-            false => Err(format!(
-                "the chase's checksum is {sum}, expected {expected}"
-            )),
-        }
-    };
-    nodes::observe(b, cpu, work, |ns| ns / steps)
-}
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            cpu_node: nodes::with_cpus(),
+            memory_node: memory::nodes()
+        })
+    }
 
-    #[test]
-    fn it_is_not_supported_exactly_where_there_is_one_node() {
-        let reasons = nodes::cases(&Here::now())
-            .iter()
-            .map(|case| (BENCHMARK.support)(case))
-            .collect::<Vec<_>>();
-        let one = syscost_sys::memory::nodes().len() < 2;
-        assert!(reasons.iter().all(|reason| reason.is_err() == one));
+    fn support(&self) -> Result<(), Unsupported> {
+        nodes::support()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (cpu, node) = (nodes::cpu_of(b, self.cpu_node)?, self.memory_node);
+        let memory = Memory::fill_on(BYTES, chases::largest(), node)?;
+        let route = Route {
+            bytes: BYTES,
+            spacing: LINE,
+            order: Order::Random(b.random().u64(..)),
+        };
+        let chase = Chase::new(memory, route, 1)?;
+        nodes::claim_memory(b, chase.memory(), node)?;
+        chases::claim_beyond_caches(b, BYTES);
+        chases::claim_chains(b, &chase, 1);
+        chases::claim_random(b, &chase);
+        let steps = (TURNS * chase.operations_per_turn()) as f64;
+        let work = move || {
+            let expected = chase.expected(TURNS);
+            let sum = chase.run(TURNS);
+            match sum == expected {
+                true => Ok(()),
+                false => Err(format!(
+                    "the chase's checksum is {sum}, expected {expected}"
+                )),
+            }
+        };
+        nodes::observe(b, cpu, work, |ns| ns / steps)
     }
 }

@@ -14,6 +14,7 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Arrays, Course, Stream, Streaming};
+use syscost_sys::memory;
 
 use super::bandwidth::widest;
 use super::{chases, nodes};
@@ -31,13 +32,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(nodes::cases),
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.3 },
-    support: nodes::support,
-    run,
     source: include_str!("numa_bandwidth.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Bytes of memory: more than most caches hold.
@@ -46,18 +44,35 @@ const BYTES: usize = 512 << 20;
 /// Bytes per observation.
 const PART: usize = 4 << 20;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (cpu, node) = nodes::pair(b)?;
-    measure(b, cpu, node)
+#[derive(Params)]
+struct Row {
+    cpu_node: u32,
+    memory_node: u32,
 }
 
-fn measure(b: &mut Bencher, cpu: u32, node: u32) -> Result<(), Failure> {
-    let course = Course::new(Stream::Read, BYTES, PART);
-    let arrays = Arrays::on_node(chases::largest(), node);
-    let streaming = Streaming::new(widest(), course, arrays)?;
-    for memory in streaming.arrays().memories() {
-        nodes::claim_memory(b, memory, node)?;
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            cpu_node: nodes::with_cpus(),
+            memory_node: memory::nodes()
+        })
     }
-    let bytes = course.bytes() as f64;
-    nodes::observe(b, cpu, move || streaming.proved(), |ns| bytes * 1e9 / ns)
+
+    fn support(&self) -> Result<(), Unsupported> {
+        nodes::support()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (cpu, node) = (nodes::cpu_of(b, self.cpu_node)?, self.memory_node);
+        let course = Course::new(Stream::Read, BYTES, PART);
+        let arrays = Arrays::on_node(chases::largest(), node);
+        let streaming = Streaming::new(widest(), course, arrays)?;
+        for memory in streaming.arrays().memories() {
+            nodes::claim_memory(b, memory, node)?;
+        }
+        let bytes = course.bytes() as f64;
+        nodes::observe(b, cpu, move || streaming.proved(), |ns| bytes * 1e9 / ns)
+    }
 }

@@ -64,82 +64,97 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_pagefault",
     ],
     revision: 3,
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[(KIND, "anonymous_write"), (State::KEY, State::RECYCLED)],
-            expect: &ONE_MINOR,
-        },
-        CaseSpec {
-            params: &[(KIND, "anonymous_write"), (State::KEY, State::FRESH)],
-            expect: &ONE_MINOR,
-        },
-        CaseSpec {
-            params: &[(KIND, "zero_page_read")],
-            expect: &ONE_MINOR,
-        },
-        CaseSpec {
-            params: &[(KIND, "zero_page_write")],
-            expect: &ONE_MINOR,
-        },
-        CaseSpec {
-            params: &[(KIND, "copy_on_write")],
-            expect: &copy_on_write::EXPECT,
-        },
-        CaseSpec {
-            params: &[(KIND, "huge"), (State::KEY, State::RECYCLED)],
-            expect: &huge::EXPECT,
-        },
-        CaseSpec {
-            params: &[(KIND, "huge"), (State::KEY, State::FRESH)],
-            expect: &huge::EXPECT,
-        },
-        CaseSpec {
-            params: &[(KIND, "file_warm")],
-            expect: &[],
-        },
-        CaseSpec {
-            params: &[(KIND, "file_warm_alone")],
-            expect: &ONE_MINOR,
-        },
-        CaseSpec {
-            params: &[(KIND, "file_cold")],
-            expect: &file::COLD,
-        },
-        CaseSpec {
-            params: &[(KIND, "userfaultfd")],
-            expect: &userfaultfd::EXPECT,
-        },
-    ]),
-    quick: |case| {
-        let kinds = ["anonymous_write", "copy_on_write", "file_warm"];
-        kinds.contains(&case.get(KIND))
-    },
-    run,
     source: include_str!("page_fault.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const KIND: &str = "kind";
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    AnonymousWrite,
+    ZeroPageRead,
+    ZeroPageWrite,
+    CopyOnWrite,
+    Huge,
+    FileWarm,
+    FileWarmAlone,
+    FileCold,
+    Userfaultfd,
+}
 
-/// One minor fault per operation; the kernel may add a fault now and then.
-const ONE_MINOR: [Expect; 1] = [minor_faults(1.0)];
+impl Kind {
+    fn states(self) -> Vec<Option<State>> {
+        match self {
+            Kind::AnonymousWrite | Kind::Huge => State::ALL.map(Some).to_vec(),
+            Kind::ZeroPageRead
+            | Kind::ZeroPageWrite
+            | Kind::CopyOnWrite
+            | Kind::FileWarm
+            | Kind::FileWarmAlone
+            | Kind::FileCold
+            | Kind::Userfaultfd => vec![None],
+        }
+    }
+}
 
-/// This many faults without a device per operation.
+/// This many faults without a device per operation; the kernel may add a fault now and then.
 const fn minor_faults(count: f64) -> Expect {
     within(Counter::MinorFaults, 0.99 * count, 1.01 * count)
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    match b.case().get(KIND) {
-        "anonymous_write" => anonymous::write(b, State::of(b.case())?),
-        "zero_page_read" => anonymous::read(b),
-        "zero_page_write" => anonymous::write_after_read(b),
-        "copy_on_write" => copy_on_write::measure(b),
-        "huge" => huge::write(b, State::of(b.case())?),
-        "file_warm" => file::around(b),
-        "file_warm_alone" => file::alone(b),
-        "file_cold" => file::cold(b),
-        "userfaultfd" => userfaultfd::measure(b),
-        _ => Err(b.case().unknown(KIND)),
+#[derive(Params)]
+struct Row {
+    kind: Kind,
+    state: Option<State>,
+}
+
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            kind: Kind::ALL,
+            state: kind.states()
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.kind {
+            Kind::AnonymousWrite | Kind::CopyOnWrite | Kind::FileWarm => Tier::Quick,
+            Kind::ZeroPageRead
+            | Kind::ZeroPageWrite
+            | Kind::Huge
+            | Kind::FileWarmAlone
+            | Kind::FileCold
+            | Kind::Userfaultfd => Tier::Standard,
+        }
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.kind {
+            Kind::AnonymousWrite
+            | Kind::ZeroPageRead
+            | Kind::ZeroPageWrite
+            | Kind::FileWarmAlone => vec![minor_faults(1.0)],
+            Kind::CopyOnWrite => copy_on_write::EXPECT.to_vec(),
+            Kind::Huge => huge::EXPECT.to_vec(),
+            Kind::FileWarm => vec![],
+            Kind::FileCold => file::COLD.to_vec(),
+            Kind::Userfaultfd => userfaultfd::EXPECT.to_vec(),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        match (self.kind, self.state) {
+            (Kind::AnonymousWrite, Some(state)) => anonymous::write(b, state),
+            (Kind::Huge, Some(state)) => huge::write(b, state),
+            (Kind::AnonymousWrite | Kind::Huge, None) => {
+                Err(Failure::Broken("has no state of its pages".into()))
+            }
+            (Kind::ZeroPageRead, _) => anonymous::read(b),
+            (Kind::ZeroPageWrite, _) => anonymous::write_after_read(b),
+            (Kind::CopyOnWrite, _) => copy_on_write::measure(b),
+            (Kind::FileWarm, _) => file::around(b),
+            (Kind::FileWarmAlone, _) => file::alone(b),
+            (Kind::FileCold, _) => file::cold(b),
+            (Kind::Userfaultfd, _) => userfaultfd::measure(b),
+        }
     }
 }

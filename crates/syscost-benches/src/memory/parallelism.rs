@@ -21,19 +21,17 @@ use std::cell::RefCell;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
-use syscost_sys::memory::Pages;
+use syscost_sys::memory::{Memory, Pages};
 
-use super::chases::{self, SIZE};
-
-/// The key of the parameter with the number of chains.
-const CHAINS: &str = "chains";
+use super::chases;
 
 /// The sizes, and the number of entries of `COUNTS` with which each is measured: in a near cache
 /// the table of 16 and more chains would be visible.
-const SIZES: [(usize, usize); 3] = [(512 << 10, 6), (24 << 20, 7), (256 << 20, 11)];
+const SIZES: [(Bytes, usize); 3] = [(Bytes::kib(512), 6), (MIDDLE, 7), (Bytes::mib(256), 11)];
+const MIDDLE: Bytes = Bytes::mib(24);
 
 /// From this size on, in bytes, the set-up takes longer than the measurement.
-const EXPENSIVE: usize = 64 << 20;
+const EXPENSIVE: Bytes = Bytes::mib(64);
 
 /// Seconds that a row of the largest size takes to get its chase, which is laid once per round for
 /// all of them.
@@ -58,78 +56,90 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "miss status holding register",
         "par_mem",
     ],
-    cases: Cases::Here(cases),
-    full: |case| {
-        // Some points of the curves in the second-level cache and in memory.
-        case.get(SIZE) == "24M" || !["1", "4", "16"].contains(&case.get("chains"))
-    },
-    support: chases::support,
-    run,
     source: include_str!("parallelism.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-fn cases(_: &Here) -> Vec<Case> {
-    let pages = chases::largest();
-    let case = |bytes: usize, chains: usize| {
-        let case = Case::new([
-            (Pages::KEY, pages.name().to_owned()),
-            (SIZE, size_name(bytes)),
-            (CHAINS, chains.to_string()),
-        ]);
-        match bytes < EXPENSIVE {
-            true => case,
-            false => case.expensive(SECONDS),
-        }
-    };
-    SIZES
-        .into_iter()
-        .flat_map(|(bytes, first)| {
-            let mut counts = COUNTS[..first].to_vec();
-            counts.sort_unstable();
-            counts.into_iter().map(move |chains| case(bytes, chains))
-        })
-        .collect()
-}
 
 thread_local! {
     /// Chases shared by the cases of a worker: laying them takes longer than measuring.
     static CHASES: RefCell<Vec<Chase>> = const { RefCell::new(Vec::new()) };
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let bytes = b.case().number(SIZE) as usize;
-    let chains = b.case().number(CHAINS) as usize;
-    let known = CHASES.with_borrow_mut(|chases| {
-        let known = chases.iter().position(|chase| chase.route().bytes == bytes);
-        known.map(|index| chases.swap_remove(index))
-    });
-    let mut chase = match known {
-        Some(chase) => {
-            chases::claim(b, &chase, bytes / LINE, LINE)?;
-            chases::claim_random(b, &chase);
-            chase
-        }
-        None => {
-            let route = Route::dense(bytes, Order::Random(b.random().u64(..)));
-            chases::chase(b, chases::pages(b.case())?, route, 1)?
-        }
-    };
-    // At another place of the cycle than the case before.
-    let first = b.random().usize(..chase.lines());
-    let single_ns = match b.is_timed() {
-        true => Some(single(b, &mut chase, first)?),
-        false => None,
-    };
-    chase.set_chains(chains, first / 2)?;
-    chases::claim_chains(b, &chase, b.case().number(CHAINS) as usize);
-    chases::go_round(b, &chase);
-    b.kernel(&chase)?;
-    if let (Some(single_ns), Some(median)) = (single_ns, b.median()) {
-        b.detail("speedup_ratio", single_ns / median);
+#[derive(Params)]
+struct Row {
+    pages: Pages,
+    size: Bytes,
+    chains: usize,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let counts = |first: usize| {
+            let mut counts = COUNTS[..first].to_vec();
+            counts.sort_unstable();
+            counts
+        };
+        let of = |(size, first): (Bytes, usize)| {
+            rows!(Row {
+                pages: [chases::largest()],
+                size: [size],
+                chains: counts(first)
+            })
+        };
+        SIZES.into_iter().flat_map(of).collect()
     }
-    CHASES.with_borrow_mut(|chases| chases.push(chase));
-    Ok(())
+
+    /// A default run has some points of the curves in the second-level cache and in memory.
+    fn tier(&self) -> Tier {
+        match self.chains {
+            1 | 4 | 16 if self.size != MIDDLE => Tier::Standard,
+            _ => Tier::Full,
+        }
+    }
+
+    fn setup(&self) -> Option<Setup> {
+        (self.size >= EXPENSIVE).then_some(Setup::Expensive { seconds: SECONDS })
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.pages.bytes().map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let bytes = self.size.get();
+        let known = CHASES.with_borrow_mut(|chases| {
+            let known = chases.iter().position(|chase| chase.route().bytes == bytes);
+            known.map(|index| chases.swap_remove(index))
+        });
+        let mut chase = match known {
+            Some(chase) => chase,
+            None => {
+                let route = Route::dense(bytes, Order::Random(b.random().u64(..)));
+                Chase::new(Memory::fill(bytes, self.pages)?, route, 1)?
+            }
+        };
+        chases::claim_pages(b, &chase, self.pages)?;
+        chases::claim_size(b, &chase, self.size);
+        chases::claim_lines(b, &chase, bytes / LINE, LINE);
+        chases::claim_random(b, &chase);
+        // At another place of the cycle than the case before.
+        let first = b.random().usize(..chase.lines());
+        let single_ns = match b.is_timed() {
+            true => Some(single(b, &mut chase, first)?),
+            false => None,
+        };
+        chase.set_chains(self.chains, first / 2)?;
+        chases::claim_chains(b, &chase, self.chains);
+        chases::go_round(b, &chase);
+        b.kernel(&chase)?;
+        if let (Some(single_ns), Some(median)) = (single_ns, b.median()) {
+            b.detail("speedup_ratio", single_ns / median);
+        }
+        CHASES.with_borrow_mut(|chases| chases.push(chase));
+        Ok(())
+    }
 }
 
 /// The time of a load with one chain, in ns.

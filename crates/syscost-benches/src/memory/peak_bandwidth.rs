@@ -19,14 +19,13 @@ mod place;
 
 use std::collections::BTreeMap;
 
-use syscost_harness::Row;
 use syscost_harness::prelude::*;
+use syscost_params::WrongValue;
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
-use super::bandwidth::{self, LEVELS, Setting};
-use crate::scale::crowd::counts;
+use super::bandwidth::{self, Level, most_threads};
 use place::lies_in;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -44,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases),
+    cases: Cases::Here(rows),
     derive: Some(Derive {
         from: &[bandwidth::BENCHMARK.id],
         takes,
@@ -54,44 +53,41 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    let most = counts().last().copied().unwrap_or(1);
-    let threads = [1, most].into_iter().take(most.min(2));
-    LEVELS
-        .iter()
-        .flat_map(|level| threads.clone().map(move |threads| (level.name, threads)))
-        .map(|(level, threads)| {
-            Case::new([
-                ("level", level.to_owned()),
-                ("threads", threads.to_string()),
-            ])
-        })
-        .collect()
+#[derive(Params)]
+struct Row {
+    level: Level,
+    threads: Copies,
 }
 
-fn takes(case: &Case, row: &Row) -> bool {
-    Setting::of(&row.case).is_ok_and(|setting| {
-        let level = setting.level().map(|level| level.name);
-        level == Some(case.get("level")) && setting.threads as u64 == case.number("threads")
+fn rows(_: &Here) -> Vec<Case> {
+    let most = most_threads();
+    let threads = [1, most].map(Copies).into_iter().take(most.min(2) as usize);
+    rows!(Row {
+        level: Level::ALL,
+        threads: threads.clone()
     })
 }
 
+fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
+    let is_of = |peak: Row, source: bandwidth::Row| {
+        source.level() == Some(peak.level) && source.threads == peak.threads
+    };
+    let (peak, source) = (case.row(), row.case.row());
+    peak.is_ok_and(|peak| source.is_ok_and(|source| is_of(peak, source)))
+}
+
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let level = LEVELS
-        .iter()
-        .find(|level| level.name == case.get("level"))
-        .ok_or_else(|| case.unknown("level"))?;
+    let Row { level, threads } = case.row()?;
     let fastest = sources
         .iter()
         .max_by(|a, b| a.median.total_cmp(&b.median))
         .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
     let allowed = cpu::allowed().unwrap_or_default();
-    let threads = case.number("threads") as usize;
     Ok(Derived {
         value: fastest.median,
         evidence: vec![
-            lies_in(level, threads, Topology::here(), &allowed),
-            is_largest(fastest, sources),
+            lies_in(level, threads.0, Topology::here(), &allowed),
+            is_largest(fastest, sources)?,
         ],
         details: BTreeMap::new(),
         ..Derived::default()
@@ -99,22 +95,16 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
 }
 
 /// The row that was the largest.
-fn is_largest(fastest: &Source<'_>, sources: &[Source<'_>]) -> Evidence {
-    Evidence {
+fn is_largest(fastest: &Source<'_>, sources: &[Source<'_>]) -> Result<Evidence, WrongValue> {
+    let row: bandwidth::Row = fastest.case.row()?;
+    Ok(Evidence {
         claim: format!("the largest of {} rows", sources.len()),
         expected: "any".into(),
-        observed: Some(
-            format!(
-                "{} with {}",
-                fastest.case.get("op"),
-                fastest.case.get("simd")
-            )
-            .into(),
-        ),
+        observed: Some(format!("{} with {}", row.op.name(), row.simd.text()).into()),
         source: fastest.id.to_owned(),
         verdict: Verdict::Confirmed,
         reason: None,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -123,19 +113,31 @@ mod tests {
 
     #[test]
     fn the_largest_of_the_rows_of_a_level_counts() {
-        let [read, copy] = ["read", "copy"].map(|op| Case::new([("op", op), ("simd", "avx2")]));
-        let source = |case, median| Source {
-            id: bandwidth::BENCHMARK.id,
-            case,
-            median,
+        let of_one = [1].map(Copies);
+        let peaks = rows!(Row {
+            level: [Level::First],
+            threads: of_one
+        });
+        let is_one = |case: &Case| {
+            let row = |case| syscost_harness::Row {
+                benchmark: &bandwidth::BENCHMARK,
+                case,
+            };
+            takes(&peaks[0], &row(case.clone()))
         };
-        let derived = compute(
-            &Case::new([("level", "1"), ("threads", "1")]),
-            &[source(&read, 2e9), source(&copy, 3e9)],
-        )
-        .unwrap();
+        let cases = bandwidth::Row::rows(&Here::now());
+        let cases: Vec<Case> = cases.into_iter().filter(is_one).collect();
+        let sources: Vec<Source<'_>> = cases
+            .iter()
+            .zip([2e9, 3e9])
+            .map(|(case, median)| Source {
+                id: bandwidth::BENCHMARK.id,
+                case,
+                median,
+            })
+            .collect();
+        let derived = compute(&peaks[0], &sources).unwrap();
         assert_eq!(derived.value, 3e9);
-        let of_nothing = Case::new([("level", "1"), ("threads", "1")]);
-        assert!(compute(&of_nothing, &[]).is_err());
+        assert!(compute(&peaks[0], &[]).is_err());
     }
 }

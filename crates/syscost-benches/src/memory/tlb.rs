@@ -21,9 +21,6 @@ use syscost_sys::memory::{Memory, Pages};
 
 use super::chases;
 
-/// The key of the parameter with the number of pages, each of which has one line.
-pub(super) const COUNT: &str = "count";
-
 /// From this number of pages on, the set-up takes longer than the measurement.
 const EXPENSIVE: u64 = 16_384;
 
@@ -38,43 +35,60 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "page walk",
         "tlb",
     ],
-    cases: Cases::Here(cases),
-    quick: |case| [512, 4096].contains(&case.number(COUNT)),
-    full: |case| !case.number(COUNT).is_power_of_two() || case.number(COUNT) > 8192,
-    support: chases::support,
-    run,
     source: include_str!("tlb.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    let halves = (0..10).flat_map(|doubling| (2..4).map(move |part| (4 << doubling) * part));
-    halves
-        .chain([8192, 16_384, 65_536])
-        .map(|count: u64| {
-            let case = Case::new([
-                (Pages::KEY, Pages::Small.name().to_owned()),
-                (COUNT, count.to_string()),
-            ]);
-            match count < EXPENSIVE {
-                true => case,
-                false => case.expensive(count as f64 / (1 << 18) as f64),
-            }
-        })
-        .collect()
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) pages: Pages,
+    /// Pages, each of which has one line.
+    pub(super) count: u64,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (count, page) = (b.case().number(COUNT) as usize, Pages::Small.bytes()?);
-    let route = Route {
-        bytes: count * page,
-        spacing: page,
-        order: Order::Random(b.random().u64(..)),
-    };
-    let memory = Memory::fill(route.bytes, chases::pages(b.case())?)?;
-    let chase = Chase::new(memory, route, 1)?;
-    chases::claim(b, &chase, count, page)?;
-    chases::claim_chains(b, &chase, 1);
-    chases::claim_random(b, &chase);
-    b.kernel(&chase)
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let halves = (0..10).flat_map(|doubling| (2..4).map(move |part| (4 << doubling) * part));
+        let counts = halves.chain([8192, 16_384, 65_536]);
+        rows!(Row {
+            pages: [Pages::Small],
+            count: counts.clone()
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.count {
+            512 | 4096 => Tier::Quick,
+            count if !count.is_power_of_two() || count > 8192 => Tier::Full,
+            _ => Tier::Standard,
+        }
+    }
+
+    fn setup(&self) -> Option<Setup> {
+        let seconds = self.count as f64 / (1 << 18) as f64;
+        (self.count >= EXPENSIVE).then_some(Setup::Expensive { seconds })
+    }
+
+    fn support(&self) -> Result<(), Unsupported> {
+        self.pages.bytes().map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (count, page) = (self.count as usize, self.pages.bytes()?);
+        let route = Route {
+            bytes: count * page,
+            spacing: page,
+            order: Order::Random(b.random().u64(..)),
+        };
+        let chase = Chase::new(Memory::fill(route.bytes, self.pages)?, route, 1)?;
+        chases::claim_pages(b, &chase, self.pages)?;
+        let (claim, source) = ("pages with a line of the chase", "the row's name");
+        b.claim_equal(claim, self.count, chase.lines() as u64, source);
+        chases::claim_lines(b, &chase, count, page);
+        chases::claim_chains(b, &chase, 1);
+        chases::claim_random(b, &chase);
+        b.kernel(&chase)
+    }
 }

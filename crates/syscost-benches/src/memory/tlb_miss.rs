@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 
-use super::hierarchy::{self, LEVEL};
+use super::hierarchy;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_miss",
@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "page table walk",
         "tlb",
     ],
-    cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),
+    cases: Cases::Rows(|_| rows!(Row { level: 1..=2 })),
     derive: Some(Derive {
         from: &["memory.tlb", "memory.latency"],
         takes: |_, row| hierarchy::is_of_translation(row),
@@ -41,9 +41,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+#[derive(Params)]
+struct Row {
+    level: usize,
+}
+
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::translation(sources)?;
-    let (plateau, _, next) = hierarchy::step(&curve, case.number(LEVEL) as usize)?;
+    let Row { level } = case.row()?;
+    let (plateau, _, next) = hierarchy::step(&curve, level)?;
     Ok(Derived {
         value: next.cost - curve.plateaus[0].cost,
         evidence: vec![

@@ -19,8 +19,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::memory::Pages;
 
-use super::hierarchy::{self, LEVEL};
-use super::tlb::COUNT;
+use super::hierarchy;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.tlb_reach",
@@ -35,7 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    cases: Cases::Grid(&[(LEVEL, &["1", "2"])]),
+    cases: Cases::Rows(|_| rows!(Row { level: 1..=2 })),
     derive: Some(Derive {
         from: &["memory.tlb", "memory.latency"],
         takes: |_, row| hierarchy::is_of_translation(row),
@@ -45,14 +44,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
+#[derive(Params)]
+struct Row {
+    level: usize,
+}
+
 fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let curve = hierarchy::translation(sources)?;
-    let (plateau, end, next) = hierarchy::step(&curve, case.number(LEVEL) as usize)?;
+    let Row { level } = case.row()?;
+    let (plateau, end, next) = hierarchy::step(&curve, level)?;
     let page = Pages::Small.bytes()? as f64;
     let mut derived = Derived {
         misfit: None,
         value: page * end,
-        limits: hierarchy::around(&hierarchy::points(sources, COUNT, "memory.tlb"), end)
+        limits: hierarchy::around(&hierarchy::of_pages(sources)?, end)
             .map(|(below, above)| (page * below, page * above)),
         evidence: vec![
             hierarchy::rises(&curve),

@@ -21,7 +21,6 @@ mod stage;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::cpu;
-use syscost_sys::topology::Relation;
 
 use self::interrupts::interrupts;
 use self::stage::{Call, MAX_CALLS, Stage, Tally};
@@ -37,19 +36,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "ipi",
         "translation lookaside buffer",
     ],
-    cases: Cases::Here(cases),
-    quick: |case| case.get(VIA) == "madvise" && case.number(THREADS) == 1,
-    full: |case| case.get(VIA) != "madvise",
-    run,
     source: include_str!("tlb_shootdown.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const VIA: &str = "via";
-const THREADS: &str = "threads";
-
 /// Maximum number of threads that are measured.
-const MAX_THREADS: usize = 64;
+const MAX_THREADS: u32 = 64;
 
 /// Minimum share of the batches in which all threads must have run.
 const RAN: f64 = 0.75;
@@ -57,20 +49,8 @@ const RAN: f64 = 0.75;
 /// Minimum number of batches without all threads that cannot be an accident.
 const MIN_BATCHES: u64 = 10;
 
-fn cases(_: &Here) -> Vec<Case> {
-    let others = cpu::allowed().map_or(0, |cpus| cpus.len().saturating_sub(1));
-    let mut cases = Vec::new();
-    for call in Call::ALL {
-        for count in counts_to(others) {
-            let params = [(VIA, call.name().to_owned()), (THREADS, count.to_string())];
-            cases.push(Case::new(params).expecting([together(call.number(), 1.0)]));
-        }
-    }
-    cases
-}
-
 /// Numbers of threads: none, one, then doubled, up to all other CPUs.
-fn counts_to(others: usize) -> Vec<usize> {
+fn counts_to(others: u32) -> Vec<u32> {
     let most = others.min(MAX_THREADS);
     let doubled = (0..).map(|power| 1 << power);
     let mut counts = vec![0];
@@ -81,31 +61,61 @@ fn counts_to(others: usize) -> Vec<usize> {
     counts
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let threads = b.case().number(THREADS) as usize;
-    let call = Call::from_name(b.case().get(VIA)).ok_or_else(|| b.case().unknown(VIA))?;
-    let cpus = stage::others(b.cpu(), b.allowed(), threads)?;
-    b.expect_argument(call.number(), ADDRESS, Given::Different);
-    b.expect_argument(call.number(), LENGTH, Given::Always(page_size() as u64));
-    if let Some((argument, value)) = call.asks() {
-        b.expect_argument(call.number(), argument, Given::Always(value));
+#[derive(Params)]
+struct Row {
+    via: Call,
+    threads: Copies,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let others = cpu::allowed().map_or(0, |cpus| cpus.len().saturating_sub(1));
+        let counts = counts_to(others as u32);
+        rows!(Row {
+            via: Call::ALL,
+            threads: counts.iter().copied().map(Copies)
+        })
     }
-    let placement = match threads {
-        // The call alone needs no other CPU.
-        0 => Placement::At(Relation::SameCpu),
-        _ => Placement::Distinct,
-    };
-    let (stage, _) = b.together(placement, |_| {
-        let (crew, stage) = Stage::start(call, &cpus)?;
-        Ok(crew.led_by(stage))
-    })?;
-    if threads > 0 {
-        claim_running(b, stage.tally());
+
+    fn tier(&self) -> Tier {
+        match (self.via, self.threads) {
+            (Call::Madvise, Copies(1)) => Tier::Quick,
+            (Call::Madvise, _) => Tier::Standard,
+            (Call::Munmap | Call::Mprotect, _) => Tier::Full,
+        }
     }
-    if !b.is_timed() {
-        claim_change(b, call, &cpus)?;
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![together(self.via.number(), 1.0)]
     }
-    Ok(())
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (call, threads) = (self.via, self.threads.0);
+        let cpus = stage::others(b.cpu(), b.allowed(), threads as usize)?;
+        b.expect_argument(call.number(), ADDRESS, Given::Different);
+        b.expect_argument(call.number(), LENGTH, Given::Always(page_size() as u64));
+        if let Some((argument, value)) = call.asks() {
+            b.expect_argument(call.number(), argument, Given::Always(value));
+        }
+        let placement = match threads {
+            // The call alone needs no other CPU.
+            0 => Placement::SAME,
+            _ => Placement::Distinct,
+        };
+        let (stage, _) = b.together(placement, |_| {
+            let (crew, stage) = Stage::start(call, &cpus)?;
+            Ok(crew.led_by(stage))
+        })?;
+        if threads > 0 {
+            claim_running(b, stage.tally());
+        }
+        if !b.is_timed() {
+            claim_change(b, call, &cpus)?;
+        }
+        Ok(())
+    }
 }
 
 /// Claims that the threads ran while the calls were made.

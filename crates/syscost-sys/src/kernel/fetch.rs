@@ -1,12 +1,14 @@
 //! Code of any size that is executed from its beginning to its end.
 
+use syscost_params::Value;
+
 use super::written::{Turn, Written};
 use super::{Work, machine};
 use crate::Unsupported;
 use crate::memory::Memory;
 
 /// What most of the code consists of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filler {
     /// Instructions that do nothing, of 8 bytes where the processor has such long ones (x86-64) and
     /// of 4 elsewhere.
@@ -16,17 +18,6 @@ pub enum Filler {
 }
 
 impl Filler {
-    /// Both fillers.
-    pub const ALL: [Self; 2] = [Self::Nop, Self::Add];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Nop => "nop",
-            Self::Add => "add",
-        }
-    }
-
     /// Number of additions of one in a block.
     pub const fn additions(self) -> u64 {
         match self {

@@ -1,7 +1,10 @@
 //! Page sizes.
 
+use std::borrow::Cow;
 use std::fs;
 use std::sync::OnceLock;
+
+use syscost_params::Value;
 
 use crate::{Unsupported, os};
 
@@ -52,11 +55,6 @@ impl Pages {
         }
     }
 
-    /// The kind of this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|pages| pages.name() == name)
-    }
-
     /// The size of one page, in bytes.
     ///
     /// # Errors
@@ -74,6 +72,16 @@ impl Pages {
                 "no pages of 1 GiB are set aside; the administrator can, in /sys/kernel/mm/hugepages",
             )),
         }
+    }
+}
+
+impl Value for Pages {
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(self.name())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pages| pages.name() == text)
     }
 }
 
@@ -106,9 +114,9 @@ mod tests {
         let here = Pages::here();
         assert_eq!(here[0], Pages::Small);
         for pages in here {
-            assert_eq!(Pages::from_name(pages.name()), Some(pages));
+            assert_eq!(Pages::parse(pages.name()), Some(pages));
             assert!(pages.bytes().unwrap().is_power_of_two());
         }
-        assert_eq!(Pages::from_name("3k"), None);
+        assert_eq!(Pages::parse("3k"), None);
     }
 }

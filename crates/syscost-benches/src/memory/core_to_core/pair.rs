@@ -14,7 +14,7 @@ use syscost_sys::perf::{Uses, Watch};
 use crate::memory::page::Page;
 
 /// How a line moves back and forth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// Both sides compare and exchange one word.
     Exchange,
@@ -22,26 +22,6 @@ pub(super) enum Method {
     Message,
     /// Each side writes its own word of one line and reads the other's.
     MessageOneLine,
-}
-
-impl Method {
-    const ALL: [Method; 3] = [Method::Exchange, Method::Message, Method::MessageOneLine];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Method::Exchange => "exchange",
-            Method::Message => "message",
-            Method::MessageOneLine => "message_one_line",
-        }
-    }
-
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get("via");
-        Self::ALL
-            .into_iter()
-            .find(|method| method.name() == name)
-            .ok_or_else(|| case.unknown("via"))
-    }
 }
 
 /// Round trips per turn, so that a batch always has several.
@@ -189,16 +169,20 @@ impl Drop for Asking {
 }
 
 impl Asking {
-    /// Claims that both sides took part in every round trip, on the CPUs that the case names.
-    pub(super) fn judge(&self, b: &mut Bencher, other: &Replying) {
-        let named = ["from", "to"].map(|key| Some(b.case().number(key) as u32));
+    /// Claims that both sides took part in every round trip, on the CPUs that the row names.
+    pub(super) fn judge(&self, b: &mut Bencher, other: &Replying, named: [Cpu; 2]) {
         let text = |cpus: [Option<u32>; 2]| {
             let [from, to] =
                 cpus.map(|cpu| cpu.map_or("unknown".to_owned(), |cpu| cpu.to_string()));
             format!("{from} and {to}")
         };
         let seen = text([self.cpu, other.cpu]);
-        b.claim_equal("CPUs of both sides", text(named), seen, "getcpu");
+        b.claim_equal(
+            "CPUs of both sides",
+            text(named.map(|cpu| Some(cpu.0))),
+            seen,
+            "getcpu",
+        );
         let asked = self.asked;
         // The divisor of the time.
         let claim = "round trips that were asked for";

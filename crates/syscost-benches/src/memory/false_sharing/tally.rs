@@ -58,7 +58,7 @@ impl Tally {
         b: &mut Bencher,
         neighbour: &Neighbour,
         is_atomic: bool,
-        distance: usize,
+        distance: Bytes,
     ) {
         let [own, other] = neighbour.found;
         for (who, added, found) in [
@@ -69,7 +69,7 @@ impl Tally {
             let holds = added == found && added > 0;
             b.claim(&what, added, found, "benchmark", holds);
         }
-        let (apart, wanted) = (self.bytes_apart, distance as u64);
+        let (apart, wanted) = (self.bytes_apart, distance.0);
         b.claim_equal("bytes from word to word", wanted, apart, "addresses");
         let meanwhile = self.meanwhile as f64;
         let share = 100.0 * meanwhile / (meanwhile + self.added as f64).max(1.0);

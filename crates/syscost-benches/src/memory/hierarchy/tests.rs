@@ -1,7 +1,9 @@
 //! Machines whose hierarchy is known.
 
 use super::*;
-use crate::memory::{cache_latency, cache_size, latency, tlb, tlb_miss, tlb_reach};
+use crate::memory::latency::{Access, Row as Dense};
+use crate::memory::tlb::Row as Apart;
+use crate::memory::{cache_latency, cache_size, tlb_miss, tlb_reach};
 
 /// Latencies in ns of a machine with caches of 48 KiB and 2 MiB, including translation in small pages.
 fn nanoseconds(bytes: f64) -> f64 {
@@ -24,7 +26,7 @@ fn translation_ns(pages: f64) -> f64 {
 
 /// The value of a derived benchmark's case on that machine.
 fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived, Failure> {
-    let case = Case::new([(LEVEL, level)]);
+    let case = Case::new([("level", level)]);
     let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
         .into_iter()
         .flat_map(|benchmark: &'static Benchmark| {
@@ -41,12 +43,12 @@ fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived
             case: &row.case,
             median: match row.benchmark.id {
                 "memory.tlb" => {
-                    let count = row.case.number(COUNT) as f64;
+                    let count = row.case.row::<Apart>().unwrap().count as f64;
                     nanoseconds(64.0 * count) + translation_ns(count)
                 }
                 _ => {
-                    let bytes = row.case.number(SIZE) as f64;
-                    let is_small = row.case.get(Pages::KEY) == Pages::Small.name();
+                    let row: Dense = row.case.row().unwrap();
+                    let (bytes, is_small) = (row.size.0 as f64, row.pages == Pages::Small);
                     let pages = if is_small { bytes / 4096.0 } else { 0.0 };
                     nanoseconds(bytes) + translation_ns(pages)
                 }
@@ -175,15 +177,20 @@ fn a_curve_that_rises_evenly_has_no_steep_step() {
 #[test]
 fn what_translation_adds_is_not_clamped() {
     // Lines on separate pages seem to cost less than the nearest dense ones, because of noise.
-    let case = |key, number: u64| Case::new([(key, number.to_string())]);
-    let rows: Vec<_> = (4..14)
-        .map(|power| 1 << power)
-        .flat_map(|count| {
-            [
-                ("memory.tlb", case(COUNT, count), 1.8),
-                ("memory.latency", case(SIZE, 64 * count), 2.0),
-            ]
-        })
+    let counts = (4..14).map(|power| 1 << power);
+    let pages = rows!(Apart {
+        pages: [Pages::Small],
+        count: counts.clone()
+    });
+    let dense = rows!(Dense {
+        pages: [Pages::Huge],
+        access: [Access::Random],
+        size: counts.clone().map(|count| Bytes(64 * count))
+    });
+    let rows: Vec<_> = pages
+        .into_iter()
+        .map(|case| ("memory.tlb", case, 1.8))
+        .chain(dense.into_iter().map(|case| ("memory.latency", case, 2.0)))
         .collect();
     let sources: Vec<Source<'_>> = rows
         .iter()
@@ -217,15 +224,18 @@ fn a_wrong_report_is_doubted_and_refutes_nothing() {
 
 #[test]
 fn levels_are_compared_with_reports_and_small_pages_are_doubted() {
-    let case = |pages: Pages| Case::new([(Pages::KEY, pages.name())]);
     for pages in [Pages::Small, Pages::Huge] {
-        let case = case(pages);
+        let cases = rows!(Dense {
+            pages: [pages],
+            access: [Access::Random],
+            size: [Bytes::kib(16)]
+        });
         let source = Source {
             id: "memory.latency",
-            case: &case,
+            case: &cases[0],
             median: 1.0,
         };
-        let evidence = without_translation(&[source]);
+        let evidence = without_translation(&[source]).unwrap();
         let is_small = pages == Pages::Small;
         assert_eq!(evidence.is_some(), is_small);
         assert!(evidence.is_none_or(|evidence| evidence.verdict == Verdict::Unverified));

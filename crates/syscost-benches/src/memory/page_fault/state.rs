@@ -8,7 +8,7 @@ use syscost_harness::prelude::*;
 use crate::memory::space::area::Area;
 
 /// The state of the physical pages that the kernel finds for faults.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     /// Given back just before: the kernel hands out first what came last, so they are in the
     /// caches.
@@ -19,21 +19,6 @@ pub(super) enum State {
 
 /// Bytes that are touched one after the other before any is given back.
 pub(super) const FRESH_BYTES: usize = 256 << 20;
-
-impl State {
-    /// The key of the parameter that names it.
-    pub(super) const KEY: &str = "state";
-
-    pub(super) const RECYCLED: &str = "recycled";
-    pub(super) const FRESH: &str = "fresh";
-
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        Ok(match case.is(Self::KEY, Self::FRESH, Self::RECYCLED)? {
-            true => State::Fresh,
-            false => State::Recycled,
-        })
-    }
-}
 
 /// Walks through an area from batch to batch, and gives its pages back only at its end.
 pub(super) struct Walk<'a, F> {

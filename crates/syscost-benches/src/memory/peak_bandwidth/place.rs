@@ -17,29 +17,29 @@ const WELL_ABOVE: u64 = 2;
 /// `allowed` are the CPUs that the calling process may use. It keeps off the measuring one, and
 /// does not know which one that is.
 pub(super) fn lies_in(
-    level: &Level,
-    threads: usize,
+    level: Level,
+    threads: u32,
     topology: &Topology,
     allowed: &[u32],
 ) -> Evidence {
-    let each = level.bytes_of_each(threads) as u64;
-    let seats = seats(threads, topology, allowed);
+    let each = level.size(threads).0 / u64::from(threads);
+    let seats = seats(threads as usize, topology, allowed);
     let places: Option<BTreeSet<String>> = seats
         .iter()
         .flat_map(|cpus| cpus.iter().map(|cpu| place(topology, *cpu, cpus, each)))
         .collect();
     let places = places.unwrap_or_default();
     let last = seats.iter().map(|cpus| last_bytes(topology, cpus)).max();
-    let (all, last) = (each * threads as u64, last.unwrap_or(0));
+    let (all, last) = (each * u64::from(threads), last.unwrap_or(0));
     let (verdict, reason) = if places.is_empty() {
         let reason = "this system does not report its caches".to_owned();
         (Verdict::Unverified, Some(reason))
-    } else if !places.contains(level.name) {
+    } else if !places.contains(level.name()) {
         (Verdict::Refuted, None)
     } else if places.len() > 1 {
         let reason = "CPUs of this machine have different caches".to_owned();
         (Verdict::Unverified, Some(reason))
-    } else if level.name == "memory" && all < WELL_ABOVE * last {
+    } else if level == Level::Memory && all < WELL_ABOVE * last {
         let reason = format!(
             "the last caches in use hold {} MiB, of which much of {} MiB can stay there",
             last >> 20,
@@ -52,7 +52,7 @@ pub(super) fn lies_in(
     let places: Vec<String> = places.into_iter().collect();
     Evidence {
         claim: format!("level of caches in which {each} bytes of each thread fit"),
-        expected: level.name.into(),
+        expected: level.name().into(),
         observed: (!places.is_empty()).then(|| places.join(" or ").into()),
         source: "/sys/devices/system/cpu".to_owned(),
         verdict,
@@ -108,7 +108,6 @@ mod tests {
     use syscost_sys::topology::{Cache, Cpu};
 
     use super::*;
-    use crate::memory::bandwidth::LEVELS;
 
     /// A machine of this many CPUs, `smt` of which share a core and `near` of which share a
     /// third-level cache.
@@ -143,9 +142,9 @@ mod tests {
     const SIZES: [u64; 3] = [48 << 10, 2 << 20, 32 << 20];
 
     /// The verdict for each level. The process is kept off CPU 0.
-    fn verdicts(threads: usize, topology: &Topology) -> [Verdict; 4] {
+    fn verdicts(threads: u32, topology: &Topology) -> [Verdict; 4] {
         let allowed: Vec<u32> = (1..topology.cpus.len() as u32).collect();
-        [0, 1, 2, 3].map(|level| lies_in(&LEVELS[level], threads, topology, &allowed).verdict)
+        Level::ALL.map(|level| lies_in(level, threads, topology, &allowed).verdict)
     }
 
     #[test]

@@ -17,23 +17,15 @@ use rustix::io::Errno;
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-/// The key of the parameter with the length of a piece.
-pub(super) const SIZE: &str = "size";
-
-/// The key of the parameter that says whether its pages are resident.
-pub(super) const TOUCHED: &str = "touched";
-
-/// Length of the case's pieces, in bytes.
-pub(super) fn size(case: &Case) -> Result<usize, Failure> {
-    let bytes = case.find_number(SIZE).filter(|bytes| *bytes > 0);
-    let bytes = bytes.ok_or_else(|| case.unknown(SIZE))? as usize;
+/// The length of a piece, which is at least a page.
+pub(super) fn whole_pages(size: Bytes) -> Result<usize, Unsupported> {
     let page = page_size();
-    match bytes < page {
-        true => Err(Failure::Unsupported(format!(
+    match size.get() < page {
+        true => Err(Unsupported::new(format!(
             "pages have {} KiB on this machine",
             page >> 10
         ))),
-        false => Ok(bytes),
+        false => Ok(size.get()),
     }
 }
 
@@ -44,11 +36,6 @@ pub(crate) fn not_mapped(tried: &str, cause: Errno) -> Failure {
         Errno::NOMEM => Failure::Unsupported(format!("{tried}: {cause}")),
         _ => Failure::of(tried, cause),
     }
-}
-
-/// Whether the case's pages are resident before the operation.
-pub(super) fn is_touched(case: &Case) -> Result<bool, Failure> {
-    case.is(TOUCHED, "yes", "no")
 }
 
 /// Pages that are resident before each operation, which the benchmark counts itself.
@@ -95,9 +82,7 @@ mod tests {
 
     #[test]
     fn less_than_a_page_is_unsupported() {
-        let case = Case::new([(SIZE, "1")]);
-        assert!(matches!(size(&case), Err(Failure::Unsupported(_))));
-        assert!(matches!(size(&Case::default()), Err(Failure::Broken(_))));
-        assert_eq!(size(&Case::new([(SIZE, "64M")])), Ok(64 << 20));
+        assert!(whole_pages(Bytes(1)).is_err());
+        assert_eq!(whole_pages(Bytes::mib(64)), Ok(64 << 20));
     }
 }

@@ -27,7 +27,7 @@ const PATIENCE: usize = 10_000;
 const SPINS: usize = 100;
 
 /// The call that makes CPUs forget a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Munmap,
     Mprotect,
@@ -35,18 +35,12 @@ pub(super) enum Call {
 }
 
 impl Call {
-    pub(super) const ALL: [Call; 3] = [Call::Munmap, Call::Mprotect, Call::Madvise];
-
     pub(super) const fn number(self) -> Sysno {
         match self {
             Call::Munmap => Sysno::MUNMAP,
             Call::Mprotect => Sysno::MPROTECT,
             Call::Madvise => Sysno::MADVISE,
         }
-    }
-
-    pub(super) const fn name(self) -> &'static str {
-        self.number().name()
     }
 
     /// The argument that it needs besides the place, and its value.
@@ -56,10 +50,6 @@ impl Call {
             Call::Mprotect => Some((PROTECTION, MprotectFlags::READ.bits().into())),
             Call::Madvise => Some((ADVICE, Advice::LinuxDontNeed as u64)),
         }
-    }
-
-    pub(super) fn from_name(name: &str) -> Option<Call> {
-        Self::ALL.into_iter().find(|call| call.name() == name)
     }
 }
 

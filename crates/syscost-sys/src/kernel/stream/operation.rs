@@ -1,7 +1,9 @@
 //! The kinds of streams.
 
+use syscost_params::Value;
+
 /// What a stream does with each line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Loads only.
     Read,
@@ -22,8 +24,10 @@ pub enum Stream {
     /// a = b + c + d: three lines read for each written.
     AddThree,
     /// The instruction `rep stosb`.
+    #[value("rep_stosb")]
     RepeatStore,
     /// The instruction `rep movsb`.
+    #[value("rep_movsb")]
     RepeatMove,
     /// The C library's `memset`.
     Memset,
@@ -32,42 +36,6 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// All streams.
-    pub const ALL: [Self; 13] = [
-        Self::Read,
-        Self::Write,
-        Self::WriteNontemporal,
-        Self::Copy,
-        Self::CopyNontemporal,
-        Self::Scale,
-        Self::Add,
-        Self::Triad,
-        Self::AddThree,
-        Self::RepeatStore,
-        Self::RepeatMove,
-        Self::Memset,
-        Self::Memcpy,
-    ];
-
-    /// The word used in ids and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::WriteNontemporal => "write_nontemporal",
-            Self::Copy => "copy",
-            Self::CopyNontemporal => "copy_nontemporal",
-            Self::Scale => "scale",
-            Self::Add => "add",
-            Self::Triad => "triad",
-            Self::AddThree => "add_three",
-            Self::RepeatStore => "rep_stosb",
-            Self::RepeatMove => "rep_movsb",
-            Self::Memset => "memset",
-            Self::Memcpy => "memcpy",
-        }
-    }
-
     /// Number of arrays that are read.
     pub const fn sources(self) -> usize {
         match self {
