@@ -113,29 +113,17 @@ mod tests {
 
     #[test]
     fn the_largest_of_the_rows_of_a_level_counts() {
-        let of_one = [1].map(Copies);
         let peaks = rows!(Row {
             level: [Level::First],
-            threads: of_one
+            threads: [Copies(1)]
         });
-        let is_one = |case: &Case| {
-            let row = |case| syscost_harness::Row {
-                benchmark: &bandwidth::BENCHMARK,
-                case,
-            };
-            takes(&peaks[0], &row(case.clone()))
+        let rows = bandwidth::Row::rows(&Here::now());
+        let source = |(case, median)| Source {
+            id: bandwidth::BENCHMARK.id,
+            case,
+            median,
         };
-        let cases = bandwidth::Row::rows(&Here::now());
-        let cases: Vec<Case> = cases.into_iter().filter(is_one).collect();
-        let sources: Vec<Source<'_>> = cases
-            .iter()
-            .zip([2e9, 3e9])
-            .map(|(case, median)| Source {
-                id: bandwidth::BENCHMARK.id,
-                case,
-                median,
-            })
-            .collect();
+        let sources: Vec<Source<'_>> = rows.iter().zip([2e9, 3e9]).map(source).collect();
         let derived = compute(&peaks[0], &sources).unwrap();
         assert_eq!(derived.value, 3e9);
         assert!(compute(&peaks[0], &[]).is_err());

@@ -176,7 +176,19 @@ pub(super) fn tier(row: &Row) -> Tier {
         (Stream::Read, threads) => threads == most_threads(),
         (Stream::Copy, threads) => threads == most_threads() && !is_in(&[Level::Memory]),
         (Stream::Triad, threads) => threads == most_threads() && is_in(&[Level::Memory]),
-        _ => false,
+        (
+            Stream::Write
+            | Stream::WriteNontemporal
+            | Stream::CopyNontemporal
+            | Stream::Scale
+            | Stream::Add
+            | Stream::AddThree
+            | Stream::RepeatStore
+            | Stream::RepeatMove
+            | Stream::Memset
+            | Stream::Memcpy,
+            _,
+        ) => false,
     };
     let is_first = row.op == Stream::Read && row.threads.0 == 1;
     match is_usual && row.simd == Vectors::of(row.op, widest()) {
