@@ -240,11 +240,11 @@ fn a_crash_on_purpose_leaves_no_core_file() {
 #[test]
 fn too_little_address_space_is_said_and_no_abort() {
     let program = Program::new();
-    let script = "ulimit -v 60000; exec \"$syscost\" list";
+    let script = "ulimit -v 90000; exec \"$syscost\" list";
     let Some(output) = program.script(&["bash"], script) else {
         return;
     };
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("limited to 58 MiB (ulimit -v)"), "{error}");
+    assert!(error.contains("limited to 87 MiB (ulimit -v)"), "{error}");
 }

@@ -125,7 +125,9 @@ fn field(
     out.push_str(&format!("{:margin$} └{axis}\n", ""));
     out.push_str(&format!("{:margin$}  {}\n", "", beneath.trim_end()));
     if !name.is_empty() {
-        let left = margin + 2 + room.saturating_sub(paint::width(name)) / 2;
+        let wide = paint::width(name);
+        let left = margin + 2 + room.saturating_sub(wide) / 2;
+        let left = left.min(options.width().saturating_sub(wide));
         out.push_str(&format!("{:left$}{name}\n", ""));
     }
     if let [_, _, ..] = courses {
