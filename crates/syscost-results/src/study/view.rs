@@ -180,10 +180,16 @@ pub(super) fn row<'r>(run: &'r Run, name: &str, unit: Unit) -> Result<&'r Measur
 /// What the published procedure printed, on a shared core or not: the median of all its results,
 /// and the middle half of them.
 pub(super) fn as_published(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
-    let rounds = row.samples.iter().flatten();
-    let all = rounds.flat_map(|round| printed(round).iter().copied());
-    results(run, row, cycles, all.collect())
+    results(run, row, cycles, all_printed(row))
         .unwrap_or_else(|| missing("its samples were not kept (--no-samples)"))
+}
+
+/// What the procedure printed in all rounds.
+fn all_printed(row: &Measurement) -> Vec<f64> {
+    let rounds = row.samples.iter().flatten();
+    rounds
+        .flat_map(|round| printed(round).iter().copied())
+        .collect()
 }
 
 /// What the procedure printed in a round: only the overhead that it subtracts itself is subtracted.
@@ -217,20 +223,21 @@ pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen 
         .unwrap_or_else(|| missing("a neighbour disturbed every result"))
 }
 
-/// The median of results, and their range or its middle half; `None` if there are none.
-fn results(run: &Run, row: &Measurement, cycles: Cycles, all: Vec<f64>) -> Option<Seen> {
-    let value = median(&all)?;
-    let from = all.len() as u64;
+/// The median of some results of a row, and their range or its middle half; `None` if there are none. Their
+/// steps are those of all its results: a few equal ones have none.
+fn results(run: &Run, row: &Measurement, cycles: Cycles, some: Vec<f64>) -> Option<Seen> {
+    let value = median(&some)?;
+    let from = some.len() as u64;
     let (low, high) = match from {
         1 => (None, None),
-        2..ENOUGH => (quantile(&all, 0.0), quantile(&all, 1.0)),
-        _ => (quantile(&all, 0.25), quantile(&all, 0.75)),
+        2..ENOUGH => (quantile(&some, 0.0), quantile(&some, 1.0)),
+        _ => (quantile(&some, 0.25), quantile(&some, 0.75)),
     };
     Some(Seen::Figure(View {
         value,
         low,
         high,
-        step: step(&all),
+        step: step(&all_printed(row)),
         cycles: cycles_of(run, row, value, cycles),
         from,
     }))
@@ -344,6 +351,18 @@ pub(super) mod tests {
         let many = of(&many);
         assert_eq!((many.low, many.high), (Some(5.2), Some(5.2)));
         assert_eq!(of(&[5.0]).interval(), None);
+    }
+
+    #[test]
+    fn equal_results_have_the_steps_of_all() {
+        let some = vec![0.7; 12];
+        let row = row("study.x", vec![[&some[..], &[0.6, 0.9, 1.1]].concat()]);
+        let seen = results(&run("r", Vec::new()), &row, Cycles::Core, some);
+        let seen = seen.expect("results");
+        let view = seen.figure().expect("a figure");
+        assert!((view.step - 0.1).abs() < 1e-9, "{view:?}");
+        let (low, high) = view.interval().expect("an interval");
+        assert!(low < 0.66 && high > 0.74, "{view:?}");
     }
 
     #[test]
