@@ -24,7 +24,7 @@ pub struct ProgramId {
     pub study: String,
     /// The quantity's id.
     pub quantity: String,
-    /// See [`Made::checksum`].
+    /// Of how it was made, its unit, and the files among its command's words, up to 16 MiB each (CRC-32).
     pub checksum: u32,
 }
 
