@@ -249,10 +249,7 @@ mod tests {
         for study in studies() {
             for quantity in &study.quantities {
                 let claims = quantity.claims.iter();
-                let claims = claims.flat_map(|one| {
-                    let others = one.holds.iter().chain(&one.more_than_all);
-                    others.chain([&one.broken])
-                });
+                let claims = claims.flat_map(|one| one.holds.iter().chain([&one.broken]));
                 for text in claims {
                     let is_sentence = text.ends_with('.') && !text.contains(". ");
                     assert!(is_sentence && text.len() < 200, "{}: {text}", quantity.id);

@@ -239,9 +239,6 @@ pub struct Claim {
     pub holds: Option<String>,
     /// What to say if it does not.
     pub broken: String,
-    /// What to say instead if a share that was counted is more than 100 %, and so no part of the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub more_than_all: Option<String>,
 }
 
 /// Where the published text misleads.

@@ -111,7 +111,7 @@ pub(super) fn lines(places: &Places, line_of: impl Fn(usize) -> usize) -> Lines 
 /// The counts that a claim or a reason names.
 fn counts(fields: &Fields, line_of: impl Fn(usize) -> usize) -> Vec<CountLine> {
     let mut found = Vec::new();
-    for field in ["counted", "holds", "broken", "more_than_all", "text"] {
+    for field in ["counted", "holds", "broken", "text"] {
         let Some((value, text)) = fields
             .get(field)
             .and_then(|one| Some((one, one.get_ref().as_str()?)))

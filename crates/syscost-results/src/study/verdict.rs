@@ -182,9 +182,7 @@ fn of_claims<'q>(
             .map(|(_, claim)| *claim)
     };
     if let Some(claim) = first(Claimed::Broken) {
-        let is_more_than_all = count_of(row, &claim.counted).is_some_and(|count| count > ALL);
-        let text = claim.more_than_all.as_ref().filter(|_| is_more_than_all);
-        let text = filled(text.unwrap_or(&claim.broken), &claim.counted, row);
+        let text = filled(&claim.broken, &claim.counted, row);
         return (Claimed::Broken, Some(claim), Some(text));
     }
     if let Some(claim) = first(Claimed::NotCounted) {

@@ -140,7 +140,17 @@ impl Via {
         let limit = match self {
             Via::PosixQueue => posix_queue::LARGEST,
             Via::SysvQueue => sysv_queue::LARGEST,
-            _ => return Ok(()),
+            Via::Pipe
+            | Via::UnixStream
+            | Via::SharedFutex
+            | Via::SharedSpin
+            | Via::ProcessVmReadv
+            | Via::Fifo
+            | Via::SocketPair
+            | Via::UnixDatagram
+            | Via::UnixSeqpacket
+            | Via::EventFd
+            | Via::Signal => return Ok(()),
         };
         let largest = number_in(limit)?;
         match size.0 {
