@@ -1,10 +1,10 @@
 //! A quantity in one line: published, here, their ratio, the kind of the verdict; and what verdicts
 //! have in common, so that it is said once.
 
-use syscost_results::study::{JudgedFigure, JudgedQuantity, Kind, Seen, View};
+use syscost_results::study::{JudgedFigure, JudgedQuantity, Kind, Seen};
 
 use super::repeated::QuantityBy;
-use super::words::ratio;
+use super::words::{ratio, shown};
 
 /// A quantity in the table at the top of a report.
 pub(crate) struct Brief<'s> {
@@ -57,7 +57,7 @@ pub(crate) fn briefs<'s>(
 /// Why a quantity has no figure here, if none is published either.
 pub(crate) fn without(one: &QuantityBy<'_>) -> Option<String> {
     let (_, first) = one.by[0];
-    let has_figure = |(_, judged): &(&str, &JudgedQuantity)| shown(judged).is_some();
+    let has_figure = |(_, judged): &(&str, &JudgedQuantity)| shown(judged).0.is_some();
     if !first.published.is_empty() || one.by.iter().any(has_figure) {
         return None;
     }
@@ -68,14 +68,6 @@ pub(crate) fn without(one: &QuantityBy<'_>) -> Option<String> {
             .unwrap_or("neither published nor repeated")
             .to_owned(),
     )
-}
-
-/// The procedure's figure that is compared, or syscost's where the procedure is not repeated.
-fn shown(judged: &JudgedQuantity) -> Option<&View> {
-    match judged.as_published {
-        Some(_) => judged.compared(),
-        None => judged.by_method(),
-    }
 }
 
 fn brief<'s>(one: &QuantityBy<'s>) -> Brief<'s> {
@@ -125,14 +117,11 @@ fn published(one: &QuantityBy<'_>, judged: &JudgedQuantity) -> String {
 }
 
 fn here(judged: &JudgedQuantity) -> Here {
-    let view = shown(judged);
-    let whose = match judged.as_published {
-        Some(_) => "",
-        None => " by syscost",
-    };
+    let (view, whose) = shown(judged);
+    let whose = whose.map_or_else(String::new, |whose| format!(" {whose}"));
     let figure = view.map_or_else(
         || "none".to_owned(),
-        |view| format!("{}{whose}", view.shown(judged.scale)),
+        |view| view.shown(judged.scale) + &whose,
     );
     let ratio = view.filter(|view| !view.may_be_nothing()).map(|view| {
         let by = judged.published.iter().filter_map(|figure| {

@@ -199,19 +199,22 @@ pub(crate) fn published_lines(one: &QuantityBy<'_>, machine: &str) -> Vec<String
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// The figure of one of several machines, in its unit and in cycles: the same procedure's that is
-/// compared; syscost's, said to be so, where the procedure is not repeated.
+/// The one figure here that stands for a quantity: the same procedure's that is compared; syscost's, said to be
+/// so, where the procedure is not repeated.
+pub(super) fn shown(judged: &JudgedQuantity) -> (Option<&View>, Option<&'static str>) {
+    match judged.as_published {
+        Some(_) => (judged.compared(), None),
+        None => (judged.by_method(), Some("by syscost")),
+    }
+}
+
+/// That figure in its unit and in cycles, a line each.
 pub(crate) fn here_lines(judged: &JudgedQuantity) -> Vec<String> {
-    let is_repeated = judged.as_published.is_some();
-    let (figure, whose) = match is_repeated {
-        true => (judged.compared(), None),
-        false => (judged.by_method(), Some("by syscost".to_owned())),
-    };
-    let Some(figure) = figure else {
+    let (Some(figure), whose) = shown(judged) else {
         return vec!["-".to_owned()];
     };
     let lines = [figure.shown(judged.scale), cycles_here(judged, figure)];
-    let lines = lines.into_iter().chain(whose);
+    let lines = lines.into_iter().chain(whose.map(str::to_owned));
     lines.filter(|line| !line.is_empty()).collect()
 }
 
