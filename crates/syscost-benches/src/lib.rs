@@ -76,7 +76,7 @@ mod tests {
         for group in GROUPS.iter().filter(|group| !group.hidden) {
             let mut of_group = 0;
             for benchmark in group.benchmarks {
-                let cases = benchmark.cases.list(&syscost_harness::Here::now());
+                let cases = benchmark.cases.list(&syscost_harness::Here::plain());
                 let quick = cases.iter().filter(|case| (benchmark.quick)(case)).count();
                 of_group += quick;
                 if !matches!(benchmark.cases, Cases::Here(_)) {
@@ -93,7 +93,7 @@ mod tests {
     /// that takes long.
     #[test]
     fn a_default_run_has_a_part_of_every_benchmark() {
-        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
         let usual: Vec<&Row> = rows
             .iter()
             .filter(|row| Profile::Standard.measures(row))
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_derived_row_has_sources_in_each_profile_that_measures_it() {
-        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
         for row in rows.iter().filter(|row| row.benchmark.derive.is_some()) {
             let sources = || rows.iter().filter(|other| row.is_computed_from(other));
             // Those of a far end or of several CPUs are only where these are.
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_line_of_the_numbers_is_in_a_default_run() {
-        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
         for (id, case) in syscost_results::numbers::sources() {
             let is_meant = |row: &&Row| {
                 let has = |key: &str, value: &str| {
@@ -157,7 +157,7 @@ mod tests {
     /// What depends on a run, and what no machine without a second CPU has, can only be known there.
     #[test]
     fn every_line_of_the_summary_names_rows_and_a_quick_run_has_them() {
-        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
         for names in syscost_results::summary::sources() {
             let of = |name: &&str| rows.iter().find(|row| means(name, &row.name()));
             for name in &names {
@@ -183,7 +183,7 @@ mod tests {
             .expect("the section");
         let cells = words.lines().filter_map(|line| line.split('|').nth(1));
         let known: Vec<&str> = cells.flat_map(|cell| cell.split('`')).collect();
-        for row in Catalogue::rows(CATALOGUE.benchmarks()) {
+        for row in Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain()) {
             let name = row.name();
             for (key, value) in row_name::parameters(&name) {
                 assert!(known.contains(&key), "{name}: {key} is in no glossary");

@@ -31,6 +31,10 @@ pub(crate) fn findings_of(
         singles: 200,
         second_witness: false,
     };
+    let here = Here {
+        allowed: vec![0],
+        ..Here::plain()
+    };
     let situation = Situation {
         pass,
         effort: &effort,
@@ -41,7 +45,7 @@ pub(crate) fn findings_of(
         },
         iterations: None,
         cpu: 0,
-        allowed: &[0],
+        here: &here,
         cores: &syscost_harness::cores::UNKNOWN,
         seed: 1,
     };

@@ -18,7 +18,7 @@ fn source_folder() -> &'static Path {
 
 #[test]
 fn names_are_unique() {
-    let rows = Catalogue::rows(all());
+    let rows = Catalogue::rows(all(), &syscost_harness::Here::plain());
     let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
     assert_eq!(names.len(), rows.len());
 }
@@ -102,7 +102,7 @@ fn every_explanation_has_its_headings() {
         assert!(
             !benchmark
                 .cases
-                .list(&syscost_harness::Here::now())
+                .list(&syscost_harness::Here::plain())
                 .is_empty()
                 || ["timing.tsc_skew", "study.own"].contains(&benchmark.id),
             "{}",
@@ -113,7 +113,7 @@ fn every_explanation_has_its_headings() {
 
 #[test]
 fn every_case_is_known_to_its_benchmark() {
-    for row in Catalogue::rows(all()) {
+    for row in Catalogue::rows(all(), &syscost_harness::Here::plain()) {
         if let Err(reason) = (row.benchmark.support)(&row.case) {
             let reason = reason.to_string();
             assert!(
@@ -128,7 +128,7 @@ fn every_case_is_known_to_its_benchmark() {
 /// Asking for a parameter that a case lacks panics: here, rather than in the middle of a run.
 #[test]
 fn what_is_said_of_a_case_asks_for_what_it_has() {
-    let rows = Catalogue::rows(all());
+    let rows = Catalogue::rows(all(), &syscost_harness::Here::plain());
     for row in &rows {
         let benchmark = row.benchmark;
         for says in [
@@ -150,7 +150,10 @@ fn what_is_said_of_a_case_asks_for_what_it_has() {
 
 #[test]
 fn truths_and_liars_name_rows_that_exist() {
-    let names: BTreeSet<String> = Catalogue::rows(all()).iter().map(Row::name).collect();
+    let names: BTreeSet<String> = Catalogue::rows(all(), &syscost_harness::Here::plain())
+        .iter()
+        .map(Row::name)
+        .collect();
     for name in TRUTHS
         .iter()
         .map(|truth| truth.row)
@@ -164,7 +167,7 @@ fn truths_and_liars_name_rows_that_exist() {
         .iter()
         // Procedures of studies are judged by their studies.
         .filter(|g| g.hidden && g.name != "study")
-        .flat_map(|g| Catalogue::rows(g.benchmarks.iter()))
+        .flat_map(|g| Catalogue::rows(g.benchmarks.iter(), &syscost_harness::Here::plain()))
         // This one is judged by comparisons.
         .filter(|row| row.benchmark.id != "selftest.slowdown")
         .count();

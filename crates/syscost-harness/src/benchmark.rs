@@ -8,6 +8,7 @@ use crate::case::{Case, Cases};
 use crate::derive::Derive;
 use crate::expect::Expect;
 use crate::failure::Failure;
+use crate::here::Here;
 
 /// One operation whose cost is measured. The descriptors of a group stand in a const list, whose
 /// order is the report's.
@@ -51,7 +52,7 @@ pub struct Benchmark {
     /// points between the points of a curve.
     pub careful: fn(&Case) -> bool,
     /// Whether this machine can do it, found out without measuring.
-    pub support: fn(&Case) -> Result<(), Unsupported>,
+    pub support: fn(&Case, &Here) -> Result<(), Unsupported>,
     /// Whether the first round begins with it: what people look at first is there however short the
     /// time is.
     pub comes_first: bool,
@@ -82,7 +83,7 @@ impl Benchmark {
         quick: |_| false,
         full: |_| false,
         careful: |_| false,
-        support: |_| Ok(()),
+        support: |_, _| Ok(()),
         comes_first: false,
         derive: None,
         run: |_| Err(Failure::Broken("has no run function".into())),

@@ -69,7 +69,7 @@ impl Catalogue {
     }
 
     /// These rows and those from which derived ones among them are computed, in the catalogue's order.
-    pub fn with_sources(&self, rows: Vec<Row>) -> Vec<Row> {
+    pub fn with_sources(&self, rows: Vec<Row>, here: &Here) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
         let derived: Vec<&Row> = rows
             .iter()
@@ -78,19 +78,19 @@ impl Catalogue {
         if derived.is_empty() {
             return rows;
         }
-        let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks));
+        let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks), here);
         all.retain(|row| {
             names.contains(&row.name()) || derived.iter().any(|one| one.is_computed_from(row))
         });
         all
     }
 
-    /// All rows of these benchmarks, in order.
-    pub fn rows(benchmarks: impl Iterator<Item = &'static Benchmark>) -> Vec<Row> {
-        let here = Here::now();
+    /// All rows that these benchmarks have here, in order.
+    pub fn rows(benchmarks: impl IntoIterator<Item = &'static Benchmark>, here: &Here) -> Vec<Row> {
         benchmarks
+            .into_iter()
             .flat_map(|benchmark| {
-                let cases = benchmark.cases.list(&here).into_iter();
+                let cases = benchmark.cases.list(here).into_iter();
                 cases.map(move |case| Row { benchmark, case })
             })
             .collect()

@@ -2,16 +2,8 @@
 
 use syscost_sys::{SystemError, tcp};
 
-/// The environment variable that holds its name, e.g. `cubic`.
-pub const VARIABLE: &str = "SYSCOST_CONGESTION";
-
 /// Maximum length of a name in the kernel, in bytes (TCP_CA_NAME_MAX less the final zero).
 const MAX_BYTES: usize = 15;
-
-/// The congestion control that this process was given; without one, sockets keep the system's default.
-pub fn given() -> Option<String> {
-    std::env::var(VARIABLE).ok().filter(|name| is_name(name))
-}
 
 /// Whether this can be the name of a congestion control.
 pub fn is_name(text: &str) -> bool {

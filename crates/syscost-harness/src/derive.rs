@@ -7,6 +7,7 @@ use syscost_results::Evidence;
 use crate::case::Case;
 use crate::catalogue::Row;
 use crate::failure::Failure;
+use crate::here::Here;
 
 /// How the rows of a benchmark are computed.
 ///
@@ -19,7 +20,7 @@ pub struct Derive {
     /// Whether a row of these benchmarks is a source of this case.
     pub takes: fn(&Case, &Row) -> bool,
     /// Computes a case from its sources.
-    pub compute: fn(&Case, &[Source<'_>]) -> Result<Derived, Failure>,
+    pub compute: fn(&Case, &[Source<'_>], &Here) -> Result<Derived, Failure>,
 }
 
 /// A row from which another is computed.

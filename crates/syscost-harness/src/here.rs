@@ -1,19 +1,33 @@
-//! What decides which rows there are: this machine.
+//! What decides which rows there are: this machine, and what the run measures against.
 
 use syscost_sys::cpu;
 
-/// The machine that lists its rows.
+use crate::programs::OwnProgram;
+use crate::targets::Targets;
+
+/// The machine that lists its rows, and what the command line says of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Here {
     /// The CPUs that may be used.
     pub allowed: Vec<u32>,
+    /// What is measured against and in, and what may be done.
+    pub targets: Targets,
+    /// The programs of the user's own studies.
+    pub programs: Vec<OwnProgram>,
 }
 
 impl Here {
-    /// This machine, as this process sees it.
-    pub fn now() -> Self {
+    /// This machine as this process sees it, with these targets.
+    pub fn with(targets: Targets) -> Self {
         Self {
             allowed: cpu::allowed().unwrap_or_default(),
+            targets,
+            programs: Vec::new(),
         }
+    }
+
+    /// This machine as this process sees it, with nothing named on the command line.
+    pub fn plain() -> Self {
+        Self::with(Targets::default())
     }
 }

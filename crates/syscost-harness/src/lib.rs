@@ -5,13 +5,9 @@
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function works with: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins for what counts as an undisturbed core.
-//! - [`peer`]: the far end of network measurements. [`congestion`]: their congestion control, if
-//!   one was chosen.
-//! - [`nfs`]: the NFS server that is measured against without a mount.
-//! - [`directory`]: where file systems are measured. [`drop_caches`]: whether the whole page cache
-//!   may be emptied.
-//! - [`real_time`]: the scheduling class that is entered only when asked for. [`thorough`]: the time that
-//!   is taken only when asked for.
+//! - [`targets`]: what a run measures against and in, and what it may do. [`peer`]: the far end of network
+//!   measurements. [`congestion`]: their congestion control. [`directory`]: where file systems are measured.
+//! - [`here`]: what decides which rows there are.
 //! - [`worker`]: one fresh process per benchmark and round, supervised from outside.
 //! - [`session`]: the shuffled plan, the stop rule, the journal, the run document.
 //! - [`machine`], [`noise`], [`doctor`]: what is measured on, and whether it is fit for it.
@@ -29,20 +25,17 @@ pub mod derive;
 pub mod directory;
 pub mod doc;
 pub mod doctor;
-pub mod drop_caches;
 pub mod expect;
 pub mod failure;
 pub mod here;
 pub mod machine;
 pub mod measured;
-pub mod nfs;
 pub mod noise;
 pub mod peer;
 pub mod placement;
 pub mod programs;
-pub mod real_time;
 pub mod session;
-pub mod thorough;
+pub mod targets;
 pub mod trial;
 pub mod worker;
 
@@ -55,6 +48,7 @@ pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
 pub use here::Here;
 pub use measured::Measured;
+pub use targets::Targets;
 
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
@@ -74,6 +68,7 @@ pub mod prelude {
     pub use crate::measured::{Measured, Tier};
     pub use crate::placement::{Placement, spread_from};
     pub use crate::rows;
+    pub use crate::targets::Targets;
     pub use syscost_params::{Bytes, Copies, Cpu, Nanoseconds, Params, Value, size_name};
     pub use syscost_results::{Better, Unit};
     pub use syscost_sys::Unsupported;

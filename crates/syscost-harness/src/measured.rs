@@ -59,7 +59,7 @@ pub trait Measured: Params {
     ///
     /// # Errors
     /// Why it cannot.
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Benchmark {
             quick: |case| listed::<R>(case).tier() == Tier::Quick,
             full: |case| listed::<R>(case).tier() == Tier::Full,
             careful: |case| listed::<R>(case).tier() == Tier::Careful,
-            support: |case| listed::<R>(case).support(),
+            support: |case, here| listed::<R>(case).support(here),
             disregards_neighbours: |case| listed::<R>(case).disregards_neighbours(),
             run: |b| b.case().row::<R>()?.run(b),
             ..Benchmark::DEFAULT

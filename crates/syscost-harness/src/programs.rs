@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -39,19 +38,6 @@ pub struct Made {
     pub unit: String,
     /// How it was made, e.g. `cc -O0 -static loop.c`.
     pub how: String,
-}
-
-/// Those of this process.
-static OWN: RwLock<Vec<OwnProgram>> = RwLock::new(Vec::new());
-
-/// Gives this process its programs, in place of others. Rows are listed by them.
-pub fn give(programs: Vec<OwnProgram>) {
-    *OWN.write().unwrap_or_else(PoisonError::into_inner) = programs;
-}
-
-/// The programs that this process was given; without any, it has none.
-pub fn given() -> Vec<OwnProgram> {
-    OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// The programs of a resumed run, of those that it is given: one that is gone, or another than when the

@@ -59,7 +59,7 @@ pub(crate) fn run() -> Run {
             worker_start_ms: Some(2.1),
             resumed: 0,
             program: None,
-            environment: BTreeMap::new(),
+            ..Config::default()
         },
         warnings: vec![Warning {
             code: "steal".to_owned(),

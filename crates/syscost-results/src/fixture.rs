@@ -48,7 +48,7 @@ pub(crate) fn run(id: &str, measurements: Vec<Measurement>) -> Run {
             worker_start_ms: None,
             resumed: 0,
             program: None,
-            environment: BTreeMap::new(),
+            ..Config::default()
         },
         warnings: Vec::new(),
         measurements,

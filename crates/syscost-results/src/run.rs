@@ -215,7 +215,7 @@ impl Noise {
 }
 
 /// How the run was asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Config {
     /// `quick`, `standard`, `full` or `careful`.
@@ -244,6 +244,27 @@ pub struct Config {
     /// Environment variables set for measuring; null for those taken away.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, Option<String>>,
+    /// The congestion control of TCP measurements, if not the system's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    /// Whether the whole page cache could be emptied (`--allow-drop-caches`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub drop_caches: bool,
+    /// Whether the real-time class could be entered (`--real-time`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub real_time: bool,
+    /// Whether searches and published procedures took all the time that they need (`--thorough`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub thorough: bool,
+}
+
+impl Config {
+    /// The congestion control of TCP measurements, if not the system's default: that of an older document is
+    /// among its variables.
+    pub fn chosen_congestion(&self) -> Option<&str> {
+        let variable = || self.environment.get("SYSCOST_CONGESTION")?.as_deref();
+        self.congestion.as_deref().or_else(variable)
+    }
 }
 
 /// Something a reader should know before believing the numbers.

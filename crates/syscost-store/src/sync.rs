@@ -227,22 +227,18 @@ fn insert(transaction: &Transaction<'_>, file: &str, run: &Run) -> rusqlite::Res
     Ok(())
 }
 
-/// Variables of a run's workers, each with a part of the names of rows whose meaning it changes:
-/// the address of the far end for network measurements, and the congestion control for all of them.
-const MEANT: [(&str, &str); 2] = [
-    ("SYSCOST_PEER", "path=remote"),
-    ("SYSCOST_CONGESTION", "net."),
-];
-
 /// The series that a row belongs to: its name, followed, each on its own line, by what else
 /// determines its meaning in this run.
 fn series(row: &Measurement, run: &Run) -> String {
-    let meant = MEANT.iter().filter_map(|(variable, part)| {
-        let value = run.config.environment.get(*variable)?.as_deref()?;
-        let is_concerned = row.id.starts_with(NETWORK) && row.name.contains(part);
-        let value = Peer::host_of(value);
-        is_concerned.then(|| format!("{BEYOND_NAME}{variable}={value}"))
-    });
+    let is_network = row.id.starts_with(NETWORK);
+    let peer = run.peer.as_ref().map(|peer| Peer::host_of(&peer.address));
+    let peer = peer.filter(|_| is_network && row.name.contains("path=remote"));
+    let congestion = run.config.chosen_congestion().filter(|_| is_network);
+    // The variables that once said so: kept indexes call them by these names.
+    let meant = [("SYSCOST_PEER", peer), ("SYSCOST_CONGESTION", congestion)];
+    let meant = meant
+        .into_iter()
+        .filter_map(|(what, value)| Some(format!("{BEYOND_NAME}{what}={}", value?)));
     let server = server(row, run).map(|place| format!("{BEYOND_NAME}nfs={place}"));
     let storage = storage(row, run).map(|storage| format!("{BEYOND_NAME}storage={storage}"));
     std::iter::once(row.name.clone())
@@ -255,8 +251,8 @@ fn series(row: &Measurement, run: &Run) -> String {
 /// The NFS server of a row that is measured without a mount.
 fn server(row: &Measurement, run: &Run) -> Option<String> {
     let is_concerned = row.id == "fs.nfs" || row.name.starts_with("fs.remote{dir=nfs,");
-    let export = run.config.environment.get("SYSCOST_NFS")?.as_deref()?;
-    is_concerned.then(|| NfsServer::place_of(export))
+    let server = run.nfs.as_ref().filter(|_| is_concerned)?;
+    Some(NfsServer::place_of(&server.export))
 }
 
 /// The storage of a row's directory: another run may have different storage under the same label.

@@ -85,7 +85,8 @@ fn every_benchmark_runs_or_says_why_not() {
     let program = Program::new();
     // Every row, not only those of the quick profile.
     let mut left = troubles(&program, &["*"]);
-    let rows = Catalogue::rows(CATALOGUE.benchmarks()).len() as f64;
+    let rows =
+        Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain()).len() as f64;
     let disturbed: Vec<&Trouble> = left.iter().filter(|row| !row.is_late()).collect();
     assert!(
         disturbed.len() as f64 <= MAX_SECOND_TRIES * rows,
@@ -130,7 +131,7 @@ fn known_costs_are_met_and_lies_are_caught() {
 
 #[test]
 fn the_numbers_name_rows_that_exist() {
-    let rows = Catalogue::rows(CATALOGUE.benchmarks());
+    let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
     for (id, case) in syscost_results::numbers::sources() {
         let Some(benchmark) = CATALOGUE.find(id) else {
             continue;

@@ -141,7 +141,7 @@ fn list_everything(allowed: &[u32]) {
         }
     }
     let mut names = BTreeSet::new();
-    for row in Catalogue::rows(CATALOGUE.benchmarks()) {
+    for row in Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain()) {
         if row.case.find(Placement::KEY).is_some() && row.case.find("threads").is_none() {
             Placement::of(&row.case).expect("every case names one that is known");
         }

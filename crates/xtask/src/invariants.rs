@@ -44,11 +44,12 @@ fn order(rows: &[Measurement], catalogue: &Catalogue) -> Vec<String> {
         .collect();
     // A case of another machine is not in this machine's catalogue: then only its benchmark
     // determines the order.
-    let names: HashMap<String, usize> = Catalogue::rows(everything)
-        .iter()
-        .enumerate()
-        .map(|(place, row)| (row.name(), place))
-        .collect();
+    let names: HashMap<String, usize> =
+        Catalogue::rows(everything, &syscost_harness::Here::plain())
+            .iter()
+            .enumerate()
+            .map(|(place, row)| (row.name(), place))
+            .collect();
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     for row in rows {

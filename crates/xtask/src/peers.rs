@@ -150,10 +150,11 @@ mod tests {
 
     #[test]
     fn every_peer_has_a_row_of_ours() {
-        let rows: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks())
-            .iter()
-            .map(|row| row.name())
-            .collect();
+        let rows: Vec<String> =
+            Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain())
+                .iter()
+                .map(|row| row.name())
+                .collect();
         for peer in peers() {
             // Some machines lack two CPUs, or these vectors.
             let may_lack = peer.placement == Cpus::Two || peer.row.contains("simd=");

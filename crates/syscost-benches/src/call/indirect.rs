@@ -75,7 +75,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         self.kernel(0).map(drop)
     }
 

@@ -51,7 +51,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         call(Call::Integer(self.arguments)).map(drop)
     }
 

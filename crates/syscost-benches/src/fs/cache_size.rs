@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
-use syscost_harness::thorough;
+use syscost_harness::targets::THOROUGH_SEARCH;
 use syscost_results::Verdict;
 use syscost_results::curve::reread_detail;
 use syscost_sys::memory;
@@ -48,7 +48,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    cases: Cases::Here(|_| in_each_directory(&[Case::default()])),
+    cases: Cases::Here(|here| in_each_directory(here, &[Case::default()])),
     setup: Setup::Expensive { seconds: 0.8 },
     disregards_neighbours: |_| true,
     // Up to a second in each round, for one row.
@@ -73,7 +73,7 @@ const PASSES: f64 = 3.0;
 const KEPT: f64 = 0.99;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     space.has_storage()?;
     let seed = b.random().u64(..);
     let mut file = Grown::new(&space, seed, !b.is_timed())?;
@@ -124,8 +124,8 @@ struct Found {
 /// time or space runs out.
 fn find(b: &Bencher, file: &mut Grown<'_>) -> Result<Found, Failure> {
     let expected = memory::available_bytes().unwrap_or(u64::MAX);
-    let (short, long) = match thorough::is_asked() {
-        true => (thorough::SEARCH, thorough::SEARCH),
+    let (short, long) = match b.targets().thorough {
+        true => (THOROUGH_SEARCH, THOROUGH_SEARCH),
         false => {
             let of_case = Duration::from_nanos((OF_CASE * b.case_ns()) as u64);
             (of_case.clamp(SHORT, LONG), LONG)

@@ -92,14 +92,14 @@ const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 /// one in forty.
 const MAX_NEAR: f64 = 0.25;
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let of = |file| COUNTS.map(|count| Case::new([(FILE, file), (PROCESSES, count)]));
-    in_each_directory(&[OWN, SHARED].map(of).concat())
+    in_each_directory(here, &[OWN, SHARED].map(of).concat())
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let count = b.case().number(PROCESSES) as usize;
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     space.has_storage()?;
     let seed = b.random().u64(..);
     let files: Vec<Stamped> = match b.case().get(FILE) {

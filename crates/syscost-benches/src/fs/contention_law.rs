@@ -61,11 +61,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum typical distance of a law from points left out of the fit, relative to them.
 const MAX_ERROR: f64 = 0.25;
 
-fn cases(_: &Here) -> Vec<Case> {
-    in_each_directory(&[OWN, SHARED].map(|file| Case::new([(FILE, file)])))
+fn cases(here: &Here) -> Vec<Case> {
+    in_each_directory(here, &[OWN, SHARED].map(|file| Case::new([(FILE, file)])))
 }
 
-fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let rates: Vec<(f64, f64)> = sources
         .iter()
         .map(|source| (source.case.number(PROCESSES) as f64, source.median))

@@ -64,14 +64,14 @@ const MIN_ALL: f64 = 0.95;
 /// Name of the file that is copied to.
 const TARGET: &str = "target";
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let of = |by: By| Case::new([(By::KEY, by.name()), (SIZE, "4M")]);
-    in_each_directory(&By::ALL.map(of))
+    in_each_directory(here, &By::ALL.map(of))
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (by, bytes) = (By::of(b.case())?, b.case().number(SIZE));
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     claim_size(b, bytes, "source and target of each copy");
     measure(b, &space, by, bytes)
 }

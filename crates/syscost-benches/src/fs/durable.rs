@@ -83,9 +83,9 @@ impl Sync {
 }
 
 /// Whether there is a device to wait for, if the case waits for one.
-pub(super) fn support(case: &Case) -> Result<(), Unsupported> {
+pub(super) fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
     match is_of_the_device(case) {
-        true => needs_device(case),
+        true => needs_device(case, here),
         false => Ok(()),
     }
 }

@@ -69,8 +69,11 @@ const NEW_LENGTH: Argument = Argument {
     name: "length",
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    in_each_directory(&Op::ALL.map(|op| Case::new([(OP, op.name()), (SIZE, "1M")])))
+fn cases(here: &Here) -> Vec<Case> {
+    in_each_directory(
+        here,
+        &Op::ALL.map(|op| Case::new([(OP, op.name()), (SIZE, "1M")])),
+    )
 }
 
 /// The operation on a file.
@@ -168,7 +171,7 @@ impl Facts {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (op, bytes) = (Op::of(b.case())?, b.case().number(SIZE));
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     claim_size(b, bytes, "blocks and length of the file");
     measure(b, &space, op, bytes, |file| op.perform(file, bytes))
 }

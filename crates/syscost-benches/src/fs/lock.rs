@@ -37,13 +37,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    in_each_directory(&Via::ALL.map(|via| Case::new([(Via::KEY, via.name())])))
+fn cases(here: &Here) -> Vec<Case> {
+    in_each_directory(
+        here,
+        &Via::ALL.map(|via| Case::new([(Via::KEY, via.name())])),
+    )
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let via = Via::of(b.case())?;
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     durable::expect_answers(b, space.filesystem());
     let folder = space.folder();
     let files = [folder.create("lock")?, folder.open_to_write("lock", 0)?];

@@ -70,7 +70,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let mut rows = Vec::new();
     for op in Op::ALL {
         let syncs = Sync::ALL
@@ -80,12 +80,12 @@ fn cases(_: &Here) -> Vec<Case> {
             syncs.map(|sync| Case::new([(Op::KEY, op.name()), (durable::KEY, sync.name())])),
         );
     }
-    in_each_directory(&rows)
+    in_each_directory(here, &rows)
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (op, sync) = (Op::of(b.case())?, Sync::of(b.case())?);
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     measure(b, &space, op, sync)
 }
 

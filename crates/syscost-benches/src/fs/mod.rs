@@ -66,10 +66,16 @@ pub(super) const GROUP: Group = Group {
 /// The key of the parameter that gives the number of bytes of an operation.
 const SIZE: &str = "size";
 
+/// The labels of the directories in which files are measured.
+fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
+    let directories = here.targets.directories.iter();
+    directories.map(|directory| directory.label.clone())
+}
+
 /// These cases for each directory; the parameter `dir` comes first.
-fn in_each_directory(further: &[Case]) -> Vec<Case> {
-    let directories = directory::given();
-    directories
+fn in_each_directory(here: &Here, further: &[Case]) -> Vec<Case> {
+    here.targets
+        .directories
         .iter()
         .flat_map(|given| {
             further

@@ -33,7 +33,6 @@ mod step;
 
 use std::net::SocketAddr;
 
-use syscost_harness::nfs;
 use syscost_harness::prelude::*;
 use syscost_net::nfs::Export;
 
@@ -79,8 +78,8 @@ fn cases(_: &Here) -> Vec<Case> {
     plain.chain(reads).collect()
 }
 
-fn support(case: &Case) -> Result<(), Unsupported> {
-    let server = server(&nfs::given()?)?;
+fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
+    let server = server(here.targets.nfs()?)?;
     match Step::of(case) {
         Ok(Step::Icmp) => echo::support(server.ip()),
         Ok(_) => Ok(()),
@@ -98,7 +97,7 @@ fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let export = nfs::given()?;
+    let export = b.targets().nfs()?;
     let server = server(&export)?;
     let call = match Step::of(b.case())? {
         Step::Icmp => return echo::measure(b, server.ip()),

@@ -21,7 +21,7 @@
 
 mod caller;
 
-use syscost_harness::directory::{self, Directory};
+use syscost_harness::directory;
 use syscost_harness::prelude::*;
 use syscost_sys::files;
 
@@ -46,23 +46,27 @@ const READ: &str = "read";
 
 /// The cases in those directories that are on NFS; if there are none, one case in the first
 /// directory, so that the benchmark is listed with the reason.
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let reads = ["4K", "64K", "1M"].map(|size| Case::new([(OP, READ), (SIZE, size)]));
     let further: Vec<Case> = [Case::new([(OP, GETATTR)])]
         .into_iter()
         .chain(reads)
         .collect();
-    let all = in_each_directory(&further);
-    let (mounted, others): (Vec<Case>, Vec<Case>) =
-        all.into_iter().partition(|case| support(case).is_ok());
+    let all = in_each_directory(here, &further);
+    let (mounted, others): (Vec<Case>, Vec<Case>) = all
+        .into_iter()
+        .partition(|case| support(case, here).is_ok());
     match mounted.is_empty() {
         true => others.into_iter().take(further.len()).collect(),
         false => mounted,
     }
 }
 
-fn support(case: &Case) -> Result<(), Unsupported> {
-    let directory = Directory::of(case).map_err(|reason| Unsupported::new(reason.to_string()))?;
+fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
+    let directory = here
+        .targets
+        .directory(case.get(directory::KEY))
+        .map_err(|reason| Unsupported::new(reason.to_string()))?;
     match files::filesystem(&directory.path) {
         Ok(found) if found.is_nfs() => Ok(()),
         Ok(other) => Err(Unsupported::new(format!(

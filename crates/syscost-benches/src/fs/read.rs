@@ -73,7 +73,7 @@ pub(super) const DIRECT: &str = "direct";
 /// Size of the file, in bytes.
 pub(super) const FILE: u64 = 8 << 20;
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     // For less than a page, more is fetched than is read.
     let sizes: [(&'static str, &'static [&'static str]); 3] = [
         (WARM, &["512", "4K", "64K", "1M"]),
@@ -85,7 +85,7 @@ fn cases(_: &Here) -> Vec<Case> {
             move |size| Case::new([Access::Random.parameter(), (CACHE, cache), (SIZE, size)]);
         sizes.iter().copied().map(case)
     });
-    in_each_directory(&cases.collect::<Vec<_>>())
+    in_each_directory(here, &cases.collect::<Vec<_>>())
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {

@@ -65,9 +65,9 @@ const UNADVISED: usize = 3;
 /// The sources for pages read ahead: the former does not count pages that are still being read.
 const COUNTED: &str = "mincore or cachestat";
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let case = |advice| Case::new([(ADVICE, advice), (SIZE, "4K")]);
-    in_each_directory(&["none", "random", "sequential"].map(case))
+    in_each_directory(here, &["none", "random", "sequential"].map(case))
 }
 
 /// The advice given to the kernel before the file is read.

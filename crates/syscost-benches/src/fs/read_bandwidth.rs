@@ -53,7 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let cases = [
         (WARM, "4K"),
         (WARM, "64K"),
@@ -65,7 +65,7 @@ fn cases(_: &Here) -> Vec<Case> {
     ];
     let case =
         |(cache, size)| Case::new([Access::Sequential.parameter(), (CACHE, cache), (SIZE, size)]);
-    in_each_directory(&cases.map(case))
+    in_each_directory(here, &cases.map(case))
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {

@@ -59,10 +59,11 @@ const MAPPINGS: u64 = 2;
 /// Allowed faults per page: a stray fault may be caused by the process itself.
 const FAULTS: f64 = 0.02;
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let case = |cache| move |access: Access| Case::new([access.parameter(), (CACHE, cache)]);
     let cases = [WARM, COLD].into_iter();
     in_each_directory(
+        here,
         &cases
             .flat_map(|cache| Access::ALL.map(case(cache)))
             .collect::<Vec<_>>(),

@@ -59,12 +59,12 @@ pub(in crate::fs) const DEPTH: &str = "depth";
 const ROUNDS: u64 = 4;
 const MIN_READS: u64 = 32;
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let cases = [DIRECT, WARM].into_iter().flat_map(|cache| {
         let case = |depth| Case::new([(CACHE, cache), (SIZE, "4K"), (DEPTH, depth)]);
         ["1", "4", "16", "64"].map(case)
     });
-    in_each_directory(&cases.collect::<Vec<_>>())
+    in_each_directory(here, &cases.collect::<Vec<_>>())
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {

@@ -61,14 +61,14 @@ const LARGEST: &str = "10000";
 /// Seconds that it takes to create and remove as many entries as the largest directory has.
 const EXPENSIVE_SECONDS: f64 = 0.25;
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let mut rows = Vec::new();
     for each in Each::ALL {
         let row = |count| Case::new([(ENTRIES, count), (Each::KEY, each.name())]);
         rows.extend(["1", "100"].map(row));
         rows.push(row(LARGEST).expensive(EXPENSIVE_SECONDS));
     }
-    in_each_directory(&rows)
+    in_each_directory(here, &rows)
 }
 
 /// What is done with each entry.
@@ -103,7 +103,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if !(1..=MAX_ENTRIES).contains(&count) {
         return Err(Failure::Broken(format!("has {count} entries in its case")));
     }
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     measure(b, &space, count, each)
 }
 

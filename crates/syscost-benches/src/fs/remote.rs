@@ -18,9 +18,9 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::directory::{self, Directory, NFS, NOTHING_REMOTE, given};
+use syscost_harness::Row;
+use syscost_harness::directory::{self, Directory, NFS, NOTHING_REMOTE};
 use syscost_harness::prelude::*;
-use syscost_harness::{Row, nfs};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::{self, Filesystem};
 
@@ -160,9 +160,12 @@ fn pair_of(case: &Case) -> Option<&'static Pair> {
     pairs.iter().find(|pair| pair.name == name)
 }
 
-fn cases(_: &Here) -> Vec<Case> {
-    let (remote, local): (Vec<Directory>, Vec<Directory>) =
-        given().into_iter().partition(is_remote);
+fn cases(here: &Here) -> Vec<Case> {
+    let (remote, local): (Vec<&Directory>, Vec<&Directory>) = here
+        .targets
+        .directories
+        .iter()
+        .partition(|one| is_remote(one));
     let Some(local) = local.first() else {
         return vec![nothing()];
     };
@@ -179,7 +182,7 @@ fn cases(_: &Here) -> Vec<Case> {
         .flat_map(|directory| MOUNTED.iter().map(|pair| case(&directory.label, pair)));
     let unmounted = UNMOUNTED
         .iter()
-        .filter(|_| nfs::given().is_ok())
+        .filter(|_| here.targets.nfs.is_some())
         .map(|pair| case(NFS, pair));
     let cases: Vec<Case> = unmounted.chain(mounted).collect();
     match cases.is_empty() {
@@ -197,7 +200,7 @@ fn is_remote(directory: &Directory) -> bool {
     files::filesystem(&directory.path).is_ok_and(|found| found.is_remote())
 }
 
-fn support(case: &Case) -> Result<(), Unsupported> {
+fn support(case: &Case, _: &Here) -> Result<(), Unsupported> {
     match pair_of(case) {
         Some(_) => Ok(()),
         None => Err(Unsupported::new(
@@ -214,7 +217,7 @@ fn takes(case: &Case, row: &Row) -> bool {
     pair.remote.is(id, other, case.get(directory::KEY)) || pair.local.is(id, other, case.get(LOCAL))
 }
 
-fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(case: &Case, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
     let pair = pair_of(case).ok_or_else(|| case.unknown(OP))?;
     let median = |row: &Plain, label: &str| {
         let is = |source: &&Source<'_>| row.is(source.id, source.case, label);
@@ -229,7 +232,7 @@ fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     };
     Ok(Derived {
         value: remote - local,
-        evidence: vec![are_times(remote, local), of_case(case)],
+        evidence: vec![are_times(remote, local), of_case(case, here)],
         details: details(remote, local),
         ..Derived::default()
     })
@@ -249,15 +252,14 @@ fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
 }
 
 /// The file systems on the two sides of a case, according to the current mounts.
-fn of_case(case: &Case) -> Evidence {
-    let given = given();
+fn of_case(case: &Case, here: &Here) -> Evidence {
     let found = |label: &str| {
-        let directory = given.iter().find(|directory| directory.label == label)?;
+        let directory = here.targets.directory(label).ok()?;
         files::filesystem(&directory.path).ok()
     };
     let remote = match case.get(directory::KEY) {
         // It is accessed by its protocol, without a mount.
-        NFS => nfs::given().ok().map(|_| Filesystem {
+        NFS => here.targets.nfs.as_ref().map(|_| Filesystem {
             kind: NFS.to_owned(),
             ..Filesystem::default()
         }),

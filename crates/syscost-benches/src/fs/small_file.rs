@@ -56,7 +56,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// The sizes of lmbench's files.
 const SIZES: [&str; 4] = ["0", "1K", "4K", "10K"];
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let mut rows = Vec::new();
     for sync in Sync::ALL {
         for op in Op::ALL {
@@ -69,7 +69,7 @@ fn cases(_: &Here) -> Vec<Case> {
             }));
         }
     }
-    in_each_directory(&rows)
+    in_each_directory(here, &rows)
 }
 
 /// The operation on a file.
@@ -101,7 +101,7 @@ impl Op {
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (op, sync) = (Op::of(b.case())?, Sync::of(b.case())?);
     let size = b.case().number(SIZE) as usize;
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     let files = Files::new(b.random().u64(..), size, op, sync);
     claim_size(b, files.content.len() as u64, "content of each file");
     measure(b, &space, files, sync)

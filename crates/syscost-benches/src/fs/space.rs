@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use syscost_harness::directory::Directory;
+use syscost_harness::directory::KEY;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Filesystem, stamp};
 use syscost_sys::platform;
@@ -47,8 +47,13 @@ pub(super) struct Stamped {
 
 impl Space {
     /// A new folder for this case.
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        Self::within(&Directory::of(case)?.made()?)
+    pub(super) fn of(b: &Bencher) -> Result<Self, Failure> {
+        Self::in_directory(b, b.case().get(KEY))
+    }
+
+    /// A new folder in the directory of this label.
+    pub(super) fn in_directory(b: &Bencher, label: &str) -> Result<Self, Failure> {
+        Self::within(&b.targets().directory(label)?.made()?)
     }
 
     /// A new folder within this one.

@@ -75,7 +75,7 @@ const MIN_BLOCKS: u64 = 8;
 /// The C library's value: rustix 1.1 has that of O_SYNC, of which it is a part.
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     const ALL: &[&str] = &["4K", "64K", "1M"];
     let mut cases = Vec::new();
     for (call, sizes) in [
@@ -87,7 +87,7 @@ fn cases(_: &Here) -> Vec<Case> {
         let of = |size: &&'static str| Case::new([(VIA, call), (SIZE, *size)]);
         cases.extend(sizes.iter().map(of));
     }
-    in_each_directory(&cases)
+    in_each_directory(here, &cases)
 }
 
 /// What makes a write durable.
@@ -159,7 +159,7 @@ impl Call {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let block = b.case().number(SIZE);
-    let (call, space) = (Call::of(b.case())?, Space::of(b.case())?);
+    let (call, space) = (Call::of(b.case())?, Space::of(b)?);
     claim_size(b, block, "length of each pwrite64");
     measure(b, &space, call, block, |file| call.finish(file))
 }

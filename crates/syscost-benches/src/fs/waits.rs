@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use syscost_harness::directory::Directory;
+use syscost_harness::directory::KEY;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device, Moved};
@@ -15,8 +15,15 @@ use syscost_sys::files::{self, Device, Moved};
 pub(super) const MAX_SLEEPS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
 /// Whether the files of a case's directory lie on a device at all.
-pub(super) fn needs_device(case: &Case) -> Result<(), Unsupported> {
-    let found = Directory::of(case)
+pub(super) fn needs_device(case: &Case, here: &Here) -> Result<(), Unsupported> {
+    has_device(here, case.get(KEY))
+}
+
+/// Whether the files of the directory of this label lie on a device at all.
+pub(super) fn has_device(here: &Here, label: &str) -> Result<(), Unsupported> {
+    let found = here
+        .targets
+        .directory(label)
         .ok()
         .and_then(|directory| files::filesystem(&directory.path).ok());
     match found.filter(files::Filesystem::is_in_memory) {

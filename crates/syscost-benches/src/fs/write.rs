@@ -57,8 +57,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     full: |case| ["512", "64K"].contains(&case.get(SIZE)),
     // With large blocks the order hardly matters.
     careful: |case| case.get(Access::KEY) == Access::Random.name() && case.number(SIZE) > 64 << 10,
-    support: |case| match is_direct(case) {
-        true => waits::needs_device(case),
+    support: |case, here| match is_direct(case) {
+        true => waits::needs_device(case, here),
         false => Ok(()),
     },
     run,
@@ -66,7 +66,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     const BUFFERED: &[&str] = &["4K", "64K", "1M"];
     const PAST_CACHE: &[&str] = &["512", "4K", "64K", "1M"];
     let mut cases = Vec::new();
@@ -78,7 +78,7 @@ fn cases(_: &Here) -> Vec<Case> {
             cases.extend(sizes.iter().map(of));
         }
     }
-    in_each_directory(&cases)
+    in_each_directory(here, &cases)
 }
 
 fn is_direct(case: &Case) -> bool {
@@ -99,7 +99,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     };
     blocks.expect(b);
     claim_size(b, block, "length of each pwrite64");
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     match b.case().get(CACHE) {
         "buffered" => buffered::measure(b, &space, blocks),
         DIRECT => direct::measure(b, &space, blocks),

@@ -35,14 +35,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 const SIZE: usize = 64;
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
+    let tcp = options(b.targets());
     let exchange = Exchange::new(b, SIZE, true);
     let (caller, account) = b.together(Placement::SAME, |cpus| {
-        let (listener, address) = listen(Family::Ipv4.loopback(), 1, &options())?;
+        let (listener, address) = listen(Family::Ipv4.loopback(), 1, &tcp)?;
         let serve = |listener: &mut TcpListener, _: &Stop| {
             answer(listener).map_err(|error| Failure::of("answer", error))
         };
         let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-        let socket = syscost_net::socket::connect(address, &options(), PATIENCE)?;
+        let socket = syscost_net::socket::connect(address, &tcp, PATIENCE)?;
         let (near, way) = Stream::over(socket, Wait::Block)?;
         Ok(far.led_by(exchange.over(near, way)))
     })?;

@@ -88,7 +88,7 @@ impl Measured for Row {
         self.is_in_memory().then_some(Setup::Expensive { seconds })
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         supports(self.op, self.simd())
     }
 

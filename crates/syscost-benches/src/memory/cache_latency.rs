@@ -65,7 +65,7 @@ struct Row {
     level: Level,
 }
 
-fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
     let mut evidence = vec![hierarchy::rises(&curve)];
     let Row { level } = case.row()?;

@@ -52,7 +52,7 @@ struct Row {
     level: u32,
 }
 
-fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let curve = hierarchy::caches(sources)?;
     let Row { level } = case.row()?;
     let (plateau, end, next) = hierarchy::step(&curve, level as usize)?;

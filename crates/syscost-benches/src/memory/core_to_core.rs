@@ -108,7 +108,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         match self.from == self.to {
             true => Err(Unsupported::new("this process may use one CPU only")),
             false => Ok(()),

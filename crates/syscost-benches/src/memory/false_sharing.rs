@@ -103,7 +103,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         match self.cpus == NOWHERE {
             true => Err(Unsupported::new(
                 "this process may use no second CPU, or the system does not say where it is",

@@ -174,7 +174,7 @@ impl Measured for Row {
         (self.size >= EXPENSIVE).then_some(Setup::Expensive { seconds })
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         self.pages.bytes().map(drop)
     }
 

@@ -32,7 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     derive: Some(Derive {
         from: &["memory.line"],
         takes: |_, _| true,
-        compute: |_, sources| compute(sources),
+        compute: |_, sources, _| compute(sources),
     }),
     source: include_str!("line_size.rs"),
     ..Benchmark::DEFAULT
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn size(costs: &[f64]) -> Result<f64, Failure> {
-        let cases: Vec<Case> = line::Row::rows(&Here::now());
+        let cases: Vec<Case> = line::Row::rows(&Here::plain());
         let sources: Vec<Source<'_>> = cases
             .iter()
             .zip(costs)

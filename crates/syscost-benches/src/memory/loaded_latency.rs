@@ -126,7 +126,7 @@ impl Measured for Row {
         Some(Setup::Expensive { seconds: SECONDS })
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         enough(Topology::here().cpus.len())
     }
 

@@ -59,7 +59,7 @@ impl Measured for Row {
         })
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         nodes::support()
     }
 

@@ -103,7 +103,7 @@ impl Measured for Row {
         (self.size >= EXPENSIVE).then_some(Setup::Expensive { seconds: SECONDS })
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         self.pages.bytes().map(drop)
     }
 

@@ -76,7 +76,7 @@ fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
     peak.is_ok_and(|peak| source.is_ok_and(|source| is_of(peak, source)))
 }
 
-fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let Row { level, threads } = case.row()?;
     let fastest = sources
         .iter()
@@ -117,7 +117,7 @@ mod tests {
             level: [Level::First],
             threads: [Copies(1)]
         });
-        let rows = bandwidth::Row::rows(&Here::now());
+        let rows = bandwidth::Row::rows(&Here::plain());
         let source = |(case, median)| Source {
             id: bandwidth::BENCHMARK.id,
             case,

@@ -49,7 +49,7 @@ struct Row {
     level: usize,
 }
 
-fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let curve = hierarchy::translation(sources)?;
     let Row { level } = case.row()?;
     let (plateau, end, next) = hierarchy::step(&curve, level)?;

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
-use syscost_harness::peer::{self, Given};
+use syscost_harness::peer::Given;
 use syscost_harness::prelude::*;
 use syscost_net::client::Opened;
 use syscost_net::socket::Tcp;
@@ -46,7 +46,7 @@ impl Path {
     pub(crate) const REMOTE: &str = "remote";
 
     /// The path of a case. If the case does not give `cpus`, the partner is on the measuring task's CPU.
-    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
+    pub(crate) fn of(case: &Case, targets: &Targets) -> Result<Self, Failure> {
         match case.get(Self::KEY) {
             Self::LOOPBACK => {
                 let placement = match case.find(Placement::KEY) {
@@ -55,7 +55,7 @@ impl Path {
                 };
                 Ok(Self::Loopback(placement, Family::of(case)?))
             }
-            Self::REMOTE => Ok(Self::Remote(peer::given()?)),
+            Self::REMOTE => Ok(Self::Remote(targets.peer()?)),
             _ => Err(case.unknown(Self::KEY)),
         }
     }
@@ -130,10 +130,10 @@ fn exchange(mut session: Session, size: usize) -> Result<Duration, Failure> {
 }
 
 /// Whether this machine has the addresses of a case.
-pub(crate) fn support(case: &Case) -> Result<(), Unsupported> {
+pub(crate) fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
     let no_row = |failure: Failure| Unsupported::new(failure.to_string());
     if case.get(Path::KEY) == Path::REMOTE {
-        return peer::given().map(drop);
+        return here.targets.peer().map(drop);
     }
     usable(Family::of(case).map_err(no_row)?.loopback())
 }
@@ -151,8 +151,8 @@ pub(crate) fn usable(address: IpAddr) -> Result<(), Unsupported> {
 }
 
 /// The family of the far end that was given, for the cases of its rows; `None` without one.
-pub(crate) fn remote_family() -> Option<Family> {
-    let given = peer::given().ok()?;
+pub(crate) fn remote_family(here: &Here) -> Option<Family> {
+    let given = here.targets.peer().ok()?;
     Some(Family::of_address(given.address.ip()))
 }
 
@@ -337,7 +337,11 @@ mod tests {
     #[test]
     fn a_case_says_where_its_far_end_is() {
         let case = |params: &[(&'static str, &'static str)]| Case::new(params.iter().copied());
-        let near = Path::of(&case(&[("path", "loopback"), ("family", "ipv6")])).unwrap();
+        let near = Path::of(
+            &case(&[("path", "loopback"), ("family", "ipv6")]),
+            &Targets::default(),
+        )
+        .unwrap();
         assert_eq!(near.address(), Family::Ipv6.loopback());
         assert_eq!((near.own_ends(), near.placement()), (2.0, Placement::SAME));
         for wrong in [
@@ -346,7 +350,10 @@ mod tests {
             case(&[("path", "loopback"), ("cpus", "none")]),
         ] {
             assert!(
-                matches!(Path::of(&wrong), Err(Failure::Broken(_))),
+                matches!(
+                    Path::of(&wrong, &Targets::default()),
+                    Err(Failure::Broken(_))
+                ),
                 "{wrong:?}"
             );
         }

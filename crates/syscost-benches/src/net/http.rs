@@ -60,8 +60,8 @@ const CONNECTION: &str = "connection";
 const KEPT: &str = "kept";
 const FRESH: &str = "fresh";
 
-fn cases(_: &Here) -> Vec<Case> {
-    let far = far_end::remote_family().map(|_| Path::REMOTE);
+fn cases(here: &Here) -> Vec<Case> {
+    let far = far_end::remote_family(here).map(|_| Path::REMOTE);
     let paths = [Path::LOOPBACK].into_iter().chain(far);
     let cases = paths.flat_map(|path| {
         [KEPT, FRESH].into_iter().flat_map(move |connection| {
@@ -87,7 +87,7 @@ fn is_kept(case: &Case) -> Result<bool, Failure> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (path, is_kept) = (Path::of(b.case())?, is_kept(b.case())?);
+    let (path, is_kept) = (Path::of(b.case(), b.targets())?, is_kept(b.case())?);
     let size = positive(b.case(), SIZE)?;
     path.announce(b, size)?;
     expect(b, &path, is_kept, size);

@@ -31,6 +31,7 @@ use super::tcp::bandwidth::{self, Direction, LARGE, Method, Setting, Streams, co
 use super::workers::Until;
 use crate::implied::{Implied, Shares};
 use crate::ipc::setting::same_and_nearest;
+use crate::net::tcp::stream::options;
 use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -71,10 +72,10 @@ const LONG_WINDOW: Duration = Duration::from_millis(200);
 /// A sample in which some stream moves nothing for this long fails its claim.
 const LIMIT: Duration = Duration::from_secs(2);
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let nearest = same_and_nearest().pop();
     let local = (Path::LOOPBACK, Family::Ipv4, nearest);
-    let remote = remote_family().map(|family| (Path::REMOTE, family, None));
+    let remote = remote_family(here).map(|family| (Path::REMOTE, family, None));
     let paths = [local].into_iter().chain(remote);
     let cases = paths.flat_map(|(path, family, placement)| {
         LOADS.map(|load| setting::case(path, family, placement, [(STREAMS, load.to_string())]))
@@ -96,7 +97,7 @@ fn is_enough(passed: Duration, round_trips: usize) -> bool {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let case = b.case();
-    let (path, family) = (Path::of(case)?, Family::of(case)?);
+    let (path, family) = (Path::of(case, b.targets())?, Family::of(case)?);
     let load = load(case)?;
     let seats = Seats::of(&path, 1, b)?;
     let ends = path.own_ends();
@@ -105,8 +106,9 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         together(Sysno::RECVFROM, ends),
         at_most(Counter::OtherSyscalls, 0.05),
     ];
+    let tcp = options(b.targets());
     b.audit_apart(&calls, AUDITED, |messages| {
-        let mut echo = Echo::start(&path, &seats[0], 0)?;
+        let mut echo = Echo::start(&path, &tcp, &seats[0], 0)?;
         (0..messages).try_for_each(|_| echo.round_trip())?;
         echo.finish().map(drop)
     })?;
@@ -119,11 +121,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         seats: seats.iter().cycle().take(load).cloned().collect(),
         content: content(b),
         sink,
+        tcp,
     };
     let start = || Streams::start(&setting, Until::Stopped);
     let mut streams = (load > 0).then(start).transpose()?;
     let seed = b.random().u64(..);
-    let mut echo = Echo::start(&setting.path, &seats[0], seed)?;
+    let mut echo = Echo::start(&setting.path, &setting.tcp, &seats[0], seed)?;
     if let Some(streams) = &mut streams {
         bandwidth::warm_up(streams, b.case_ns(), &setting)?;
     }
@@ -192,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_load_that_no_row_has_is_a_defect() {
-        assert!(cases(&Here::now()).iter().all(|case| load(case).is_ok()));
+        assert!(cases(&Here::plain()).iter().all(|case| load(case).is_ok()));
         for wrong in ["", "many", "3", "01"] {
             let case = Case::new([(STREAMS, wrong)]);
             assert!(matches!(load(&case), Err(Failure::Broken(_))), "{wrong}");

@@ -81,7 +81,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     // The placements and ways to wait for which round trips of many sizes are measured.
     let near = same_and_nearest();
     let waits = [Wait::Block, Wait::Spin].into_iter();
@@ -89,7 +89,7 @@ fn cases(_: &Here) -> Vec<Case> {
         .into_iter()
         .zip(waits)
         .map(|(place, wait)| (Path::LOOPBACK, Family::Ipv4, Some(place), wait));
-    let remote = remote_family().map(|family| (Path::REMOTE, family, None, Wait::Block));
+    let remote = remote_family(here).map(|family| (Path::REMOTE, family, None, Wait::Block));
     let cases = local.chain(remote).flat_map(|(path, family, place, wait)| {
         [LATENCY, BYTE].map(|term| {
             let further = [(waiting::KEY, wait.name()), (TERM, term)];
@@ -115,7 +115,7 @@ fn takes(case: &Case, row: &Row) -> bool {
     is_of_path && (is_round_trip || is_plain_stream)
 }
 
-fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
         sources.iter().partition(|source| source.id == ROUND_TRIP);
     if round_trips.len() < MIN_POINTS {

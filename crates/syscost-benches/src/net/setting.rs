@@ -1,6 +1,7 @@
 //! Shared: the parameters of a round trip, and its rows.
 
 use syscost_harness::prelude::*;
+use syscost_net::socket::Tcp;
 use syscost_net::{Account, Wait};
 
 use super::exchange::{Caller, Exchange, Link};
@@ -8,6 +9,7 @@ use super::far_end::{Family, FarEnd, Path, remote_family};
 use super::interface::Way;
 use super::waiting;
 use crate::ipc::setting::{same_and_nearest, sleeps};
+use crate::net::tcp::stream::options;
 
 /// The key of the parameter with the size of a message, in bytes.
 pub(crate) const SIZE: &str = "size";
@@ -42,15 +44,19 @@ pub(crate) struct Setting {
     pub(crate) wait: Wait,
     /// Bytes of a message.
     pub(crate) size: usize,
+    /// The options of both ends, where they are connected.
+    pub(crate) tcp: Tcp,
 }
 
 impl Setting {
     /// The setting of a case.
-    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
+    pub(crate) fn of(b: &Bencher) -> Result<Self, Failure> {
+        let case = b.case();
         Ok(Self {
-            path: Path::of(case)?,
+            path: Path::of(case, b.targets())?,
             wait: waiting::of(case)?,
             size: positive(case, SIZE)?,
+            tcp: options(b.targets()),
         })
     }
 
@@ -136,7 +142,7 @@ pub(crate) struct Sizes {
 pub(crate) const PLAIN: usize = 64;
 
 /// The cases of a round trip: all sizes over IPv4, the plain size over IPv6 and with epoll as well.
-pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
+pub(crate) fn cases(here: &Here, sizes: &Sizes) -> Vec<Case> {
     let near = same_and_nearest();
     let (same, other) = near.split_at(1);
     let elsewhere: Vec<Placement> = Placement::here()
@@ -167,7 +173,7 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
     add(Family::Ipv4, &elsewhere, Wait::Spin, &[PLAIN]);
     add(Family::Ipv6, &near, Wait::Block, &[PLAIN]);
     add(Family::Ipv6, other, Wait::Spin, &[PLAIN]);
-    if let Some(family) = remote_family() {
+    if let Some(family) = remote_family(here) {
         let mut add = |wait, sizes: &[usize]| {
             let remote = |size| case(Path::REMOTE, family, None, further(wait, size));
             cases.extend(sizes.iter().copied().map(remote));

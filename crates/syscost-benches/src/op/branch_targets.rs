@@ -50,7 +50,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         Jumps::write(Path::Jumps, 1).map(drop)
     }
 

@@ -72,7 +72,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         arithmetic(self.op, self.r#type, self.shape).map(drop)
     }
 

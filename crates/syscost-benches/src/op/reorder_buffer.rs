@@ -95,7 +95,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         Jumps::write(kernel::Path::Jumps, 1).map(drop)
     }
 

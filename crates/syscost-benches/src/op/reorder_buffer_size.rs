@@ -52,7 +52,7 @@ const MIN_SHARE: f64 = 0.5;
 /// Minimum number of rows on either side of a step.
 const ASIDE: usize = 2;
 
-fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let mut points: Vec<(f64, f64)> = Vec::new();
     for source in sources {
         let Row { instructions } = source.case.row()?;

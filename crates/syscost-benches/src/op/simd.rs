@@ -60,7 +60,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         self.bits.kernel(self.op, self.shape).map(drop)
     }
 

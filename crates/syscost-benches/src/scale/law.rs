@@ -102,7 +102,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         match crowd::counts().len() {
             MIN_POINTS.. => Ok(()),
             // So few that each number of copies up to them is measured.
@@ -159,7 +159,7 @@ fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
     matches!((law, crowd), (Ok(law), Some((of, r#as, _))) if (law.of, law.r#as) == (of, r#as))
 }
 
-fn compute(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     if sources.len() < MIN_POINTS {
         return Err(Failure::Unsupported(format!(
             "needs at least {MIN_POINTS} numbers of copies to fit the law; {} were measured",

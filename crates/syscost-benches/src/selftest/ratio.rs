@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn compute(_: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
     let of = |delay: u64| {
         let is = |source: &&Source<'_>| {
             let row = source.case.row::<spin::Row>();

@@ -13,7 +13,6 @@
 use std::process::{Command, Stdio};
 
 use syscost_harness::prelude::*;
-use syscost_harness::programs::given;
 
 use super::program::results_of;
 
@@ -31,8 +30,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
-    let programs = given().into_iter().map(|one| one.id);
+fn cases(here: &Here) -> Vec<Case> {
+    let programs = here.programs.iter().map(|one| one.id.clone());
     programs
         .map(|id| Case::new([("study", id.study), ("quantity", id.quantity)]))
         .collect()
@@ -40,10 +39,10 @@ fn cases(_: &Here) -> Vec<Case> {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let (study, quantity) = (b.case().get("study"), b.case().get("quantity"));
-    let mut programs = given().into_iter();
+    let mut programs = b.programs().iter();
     let own = programs.find(|one| one.id.study == study && one.id.quantity == quantity);
     let own = own.expect("cases are listed by the programs");
-    let made = own.made.map_err(Failure::Failed)?;
+    let made = own.made.clone().map_err(Failure::Failed)?;
     let start = || {
         let mut command = Command::new(&made.command[0]);
         command

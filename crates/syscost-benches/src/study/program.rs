@@ -5,7 +5,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
-use syscost_harness::directory;
 use syscost_harness::prelude::*;
 use syscost_sys::audit::uncounted;
 use syscost_sys::cpu;
@@ -65,7 +64,7 @@ pub(super) fn program(name: &'static str, operations: u64) -> Program {
 }
 
 /// Whether the programs could be made when syscost was built.
-fn support(_: &Case) -> Result<(), Unsupported> {
+fn support(_: &Case, _: &Here) -> Result<(), Unsupported> {
     match EXECUTABLE {
         [] => Err(Unsupported::new(MISSING)),
         _ => Ok(()),
@@ -155,7 +154,10 @@ impl Program {
         if let Some(fewest) = self.fewest {
             b.may_take_few(fewest);
         }
-        let folder = self.needs_folder.then(scratch_folder).transpose()?;
+        let folder = self
+            .needs_folder
+            .then(|| scratch_folder(b.targets()))
+            .transpose()?;
         let start = || {
             let path = executable.path().to_str().unwrap_or_default();
             let mut command = Command::new(path);
@@ -203,11 +205,10 @@ pub(super) fn results_of(
 }
 
 /// A new folder in the first of the directories in which files are measured.
-fn scratch_folder() -> Result<Tree, Failure> {
+fn scratch_folder(targets: &Targets) -> Result<Tree, Failure> {
     /// As much as a program may write there.
     const ROOM: u64 = 64 << 20;
-    let directories = directory::given();
-    let first = directories.first().ok_or_else(|| {
+    let first = targets.directories.first().ok_or_else(|| {
         Failure::Broken("there is no directory in which files are measured".to_owned())
     })?;
     let tree = scratch::tree_in(&first.made()?)?;
@@ -256,11 +257,12 @@ mod tests {
     fn what_a_program_leaves_in_its_folder_is_gone_with_the_folder() {
         let name = format!("left-{}", fastrand::u64(..));
         let is_there = || {
-            let folders = std::fs::read_dir(&directory::given()[0].path);
+            let folders = std::fs::read_dir(&Targets::default().directories[0].path);
             let mut folders = folders.into_iter().flatten().flatten();
             folders.any(|folder| folder.path().join(&name).exists())
         };
-        let tree = match scratch_folder() {
+        let targets = Targets::default();
+        let tree = match scratch_folder(&targets) {
             Ok(tree) => tree,
             Err(reason) => return println!("skipped: {reason}"),
         };

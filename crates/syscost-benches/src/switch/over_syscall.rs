@@ -28,7 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
             let of = case.row::<Row>().map(Row::round_trip);
             of.is_ok_and(|of| ratio::takes(&of, &SYSCALL, row))
         },
-        compute: |case, sources| {
+        compute: |case, sources, _| {
             let of = case.row::<Row>()?.round_trip();
             ratio::compute(&of, &SYSCALL, 0.5, 2.0, sources)
         },

@@ -33,7 +33,6 @@ mod sleeper;
 mod tally;
 
 use syscost_harness::prelude::*;
-use syscost_harness::real_time;
 use syscost_sys::counters::{TaskId, TaskStat};
 use syscost_sys::process::{RealTime, class, set_timer_slack, timer_slack};
 use syscost_sys::topology::Relation;
@@ -124,10 +123,10 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
         match self.class {
             Class::Normal => Ok(()),
-            Class::Fifo => real_time::permitted(),
+            Class::Fifo => here.targets.real_time(),
         }
     }
 

@@ -46,7 +46,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         match ask(&[]) {
             Err(Errno::NOSYS | Errno::PERM) => Err(Unsupported::new(
                 "this kernel has no futex_waitv, or a seccomp filter, as of a container, hides it",

@@ -27,7 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         from: &["syscall.null", "call.integer"],
         takes: |_, row| ratio::takes(&SYSCALL, &CALL, row),
         // Entering the kernel and leaving it is one call of a procedure and more.
-        compute: |_, sources| ratio::compute(&SYSCALL, &CALL, 1.0, 2.0, sources),
+        compute: |_, sources, _| ratio::compute(&SYSCALL, &CALL, 1.0, 2.0, sources),
     }),
     source: include_str!("over_call.rs"),
     ..Benchmark::DEFAULT

@@ -30,7 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn support(_: &Case) -> Result<(), Unsupported> {
+fn support(_: &Case, _: &Here) -> Result<(), Unsupported> {
     if getuid() == geteuid() {
         Ok(())
     } else {

@@ -90,7 +90,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         match SHELL.to_str().map(std::fs::metadata) {
             Ok(Ok(_)) => Ok(()),
             _ => Err(Unsupported::new("there is no /bin/sh")),

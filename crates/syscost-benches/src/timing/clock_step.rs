@@ -80,7 +80,7 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         self.source.source().support()
     }
 

@@ -75,7 +75,7 @@ impl Measured for Row {
         })
     }
 
-    fn support(&self) -> Result<(), Unsupported> {
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
         match self.cpu == self.against {
             true => Err(Unsupported::new("this process may use one processor only")),
             false => Ok(()),

@@ -104,7 +104,7 @@ impl Bencher<'_> {
 
     /// The CPUs of this many copies, the measuring task's first.
     fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
-        let mut cpus = spread_from(self.cpu, &self.allowed);
+        let mut cpus = spread_from(self.cpu, self.allowed());
         if count == 0 || count > cpus.len().min(MAX_COPIES) {
             let reason = format!(
                 "{count} copies need as many CPUs; {} may be used",

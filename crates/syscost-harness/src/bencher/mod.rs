@@ -42,6 +42,9 @@ use crate::case::Case;
 use crate::cores::Cores;
 use crate::expect::{self, Counter, Expect, Manner, at_least};
 use crate::failure::Failure;
+use crate::here::Here;
+use crate::programs::OwnProgram;
+use crate::targets::Targets;
 
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
@@ -65,7 +68,7 @@ pub struct Bencher<'a> {
     clock_cost: ClockCost,
     iterations: Option<u64>,
     cpu: u32,
-    allowed: Vec<u32>,
+    here: &'a Here,
     cores: &'a Cores,
     /// Looks around what is timed; `None` where nothing is known of the core.
     bracket: Option<Bracket>,
@@ -118,7 +121,7 @@ impl<'a> Bencher<'a> {
             clock_cost: situation.clock_cost,
             iterations: situation.iterations,
             cpu: situation.cpu,
-            allowed: situation.allowed.to_vec(),
+            here: situation.here,
             cores: situation.cores,
             bracket: Bracket::new(*situation.clock, situation.cpu, situation.cores),
             pinned: true,
@@ -162,8 +165,18 @@ impl<'a> Bencher<'a> {
     }
 
     /// The CPUs this run may use.
-    pub fn allowed(&self) -> &[u32] {
-        &self.allowed
+    pub fn allowed(&self) -> &'a [u32] {
+        &self.here.allowed
+    }
+
+    /// What this run measures against and in.
+    pub fn targets(&self) -> &'a Targets {
+        &self.here.targets
+    }
+
+    /// The programs of the user's own studies.
+    pub fn programs(&self) -> &'a [OwnProgram] {
+        &self.here.programs
     }
 
     /// Makes the result a rate: each operation moves this many bytes. To be called before the

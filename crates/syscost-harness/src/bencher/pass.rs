@@ -10,6 +10,7 @@ use syscost_sys::clock::Clock;
 use super::Follows;
 use crate::benchmark::Setup;
 use crate::cores::Cores;
+use crate::here::Here;
 
 /// Which of the two passes a worker makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,8 +161,8 @@ pub struct Situation<'a> {
     pub iterations: Option<u64>,
     /// The CPU this process is pinned to.
     pub cpu: u32,
-    /// The CPUs this run may use.
-    pub allowed: &'a [u32],
+    /// The CPUs this run may use, and what it measures against.
+    pub here: &'a Here,
     /// What looks at cores show while these are undisturbed.
     pub cores: &'a Cores,
     /// Seed of this round.

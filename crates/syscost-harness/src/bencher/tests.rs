@@ -28,6 +28,12 @@ const EFFORT: Effort = Effort {
     second_witness: false,
 };
 
+/// A machine with one CPU.
+static HERE: LazyLock<Here> = LazyLock::new(|| Here {
+    allowed: vec![0],
+    ..Here::plain()
+});
+
 fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass) -> Bencher<'a> {
     mock::reset();
     let situation = Situation {
@@ -40,7 +46,7 @@ fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass
         },
         iterations: None,
         cpu: 0,
-        allowed: &[0],
+        here: &HERE,
         cores: &crate::cores::UNKNOWN,
         seed: 1,
     };

@@ -12,13 +12,13 @@ use crate::failure::Failure;
 
 /// The directories that these rows are measured in, in the order given. One that cannot be used has only
 /// its label and its path; its rows say why.
-pub(crate) fn of_rows(rows: &[Row]) -> Vec<directory::Directory> {
+pub(crate) fn of_rows(rows: &[Row], given: &[Directory]) -> Vec<directory::Directory> {
     let is_used = |directory: &Directory| {
         let mut rows = rows.iter();
         rows.any(|row| row.case.find(super::KEY) == Some(&directory.label))
     };
-    let used = super::given().into_iter().filter(is_used);
-    used.map(|directory| facts_of(&directory).unwrap_or_else(|_| nameplate(&directory)))
+    let used = given.iter().filter(|directory| is_used(directory));
+    used.map(|directory| facts_of(directory).unwrap_or_else(|_| nameplate(directory)))
         .collect()
 }
 

@@ -12,6 +12,7 @@ use crate::bencher::{Findings, Pass};
 use crate::catalogue::Row;
 use crate::derive::{Derive, Source};
 use crate::failure::Failure;
+use crate::here::Here;
 
 /// Computes a derived row from the measured rows of its run, which hold their samples.
 ///
@@ -22,6 +23,7 @@ pub fn derived<'a>(
     measured: impl Iterator<Item = (&'a Row, &'a Measurement)>,
     target_half_width: f64,
     kept: Option<&KeptRuns>,
+    here: &Here,
 ) -> Measurement {
     let mut state = RowState::new(row.clone(), target_half_width);
     if let Some(how) = &row.benchmark.derive {
@@ -34,10 +36,10 @@ pub fn derived<'a>(
                     let refusal = Failure::Unsupported(reason);
                     state.take(Pass::Evidence, 0, 0, None, Err(refusal));
                 }
-                None => compute(&mut state, how, &sources),
+                None => compute(&mut state, how, &sources, here),
             },
             // If it is unsupported here, that is the reason, not the lack of other rows.
-            Some(reason) => match (row.benchmark.support)(&row.case) {
+            Some(reason) => match (row.benchmark.support)(&row.case, here) {
                 Err(refusal) => state.take(Pass::Evidence, 0, 0, None, Err(refusal.into())),
                 Ok(()) => state.skipped = Some(reason),
             },
@@ -81,7 +83,7 @@ const SHARED: Disturbance = Disturbance {
     cause: Cause::SharedCore,
 };
 
-fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)]) {
+fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)], here: &Here) {
     let sources: Vec<_> = sources
         .iter()
         .filter(|(_, measurement)| measurement.status == Status::Ok)
@@ -116,7 +118,7 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
             continue;
         };
         let is_disturbed = !is_undisturbed(&together);
-        let value = (how.compute)(&case, &medians).and_then(|derived| {
+        let value = (how.compute)(&case, &medians, here).and_then(|derived| {
             if !derived.value.is_finite() {
                 let what = format!("computes {}, which is no number", derived.value);
                 return Err(Failure::Broken(what));
@@ -136,7 +138,7 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)])
     }
     let has_number = |value: &Result<_, _>| !matches!(value, Err(Failure::Unsupported(_)));
     let having = rounds.iter().filter(|(_, value)| has_number(value)).count();
-    let proof = (how.compute)(&case, &whole).and_then(|derived| {
+    let proof = (how.compute)(&case, &whole, here).and_then(|derived| {
         if let Some(misfit) = derived.misfit {
             return Err(Failure::Unsupported(misfit));
         }

@@ -48,7 +48,13 @@ impl Session<'_> {
                     .map(|state| &state.row)
                     .zip(&measurements);
                 let kept = self.kept.of(state);
-                measurements[index] = derived(&state.row, measured, state.target_half_width, kept);
+                measurements[index] = derived(
+                    &state.row,
+                    measured,
+                    state.target_half_width,
+                    kept,
+                    &self.here,
+                );
             }
         }
         let known = frequency::known(self.states.iter().flat_map(|state| &state.rounds));

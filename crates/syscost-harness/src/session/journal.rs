@@ -22,10 +22,11 @@ use syscost_results::{Directory, Machine};
 use crate::bencher::{Findings, Pass};
 use crate::failure::Failure;
 use crate::programs::ProgramId;
+use crate::targets::Targets;
 use crate::worker::Program;
 
 /// Version of the journal's format; a journal of another version cannot be resumed.
-const JOURNAL_VERSION: u32 = 2;
+const JOURNAL_VERSION: u32 = 3;
 
 /// How many times the header is written: one of them may be damaged.
 pub const HEADERS: usize = 2;
@@ -68,6 +69,9 @@ pub struct Header {
     /// Ids of the studies that it repeats.
     #[serde(default)]
     pub studies: BTreeSet<String>,
+    /// What is measured against and in, and what may be done.
+    #[serde(default)]
+    pub targets: Targets,
     /// The programs of the user's own studies: another one is not started when it is resumed.
     #[serde(default)]
     pub programs: Vec<ProgramId>,

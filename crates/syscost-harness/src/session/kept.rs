@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use syscost_results::estimate::KeptRuns;
+use syscost_results::run::Config;
 use syscost_results::stats::order::median;
 use syscost_results::{Machine, Measurement};
 
@@ -60,15 +61,11 @@ pub(super) struct KeptFile {
 impl KeptFile {
     /// Reads this machine's part, for workers with this environment; without a path, or where nothing
     /// is kept, it is empty.
-    pub(super) fn open(
-        path: Option<&Path>,
-        machine: &Machine,
-        environment: &BTreeMap<String, Option<String>>,
-    ) -> Self {
+    pub(super) fn open(path: Option<&Path>, machine: &Machine, config: &Config) -> Self {
         let machines = path.map(read_all).unwrap_or_default();
         Self {
             path: path.map(Path::to_owned),
-            setting: setting(machine, environment),
+            setting: setting(machine, config),
             before: machines
                 .get(&machine_key(machine))
                 .cloned()
@@ -144,8 +141,22 @@ impl Kept {
 }
 
 /// What rows of one name may differ by.
-fn setting(machine: &Machine, environment: &BTreeMap<String, Option<String>>) -> String {
-    format!("{}, {environment:?}", machine.kernel)
+fn setting(machine: &Machine, config: &Config) -> String {
+    let environment = &config.environment;
+    let mut setting = format!("{}, {environment:?}", machine.kernel);
+    for (name, is_set) in [
+        ("drop_caches", config.drop_caches),
+        ("real_time", config.real_time),
+        ("thorough", config.thorough),
+    ] {
+        if is_set {
+            setting = setting + ", " + name;
+        }
+    }
+    match &config.congestion {
+        Some(name) => setting + ", congestion=" + name,
+        None => setting,
+    }
 }
 
 /// What a file keeps, without what no run can have shown.

@@ -3,7 +3,6 @@
 mod budget;
 mod choose;
 mod derive;
-mod directory;
 mod doubt;
 mod finish;
 mod foreign;
@@ -12,7 +11,6 @@ pub mod journal;
 mod kept;
 mod order;
 mod pair;
-mod peer;
 mod plan;
 mod profile;
 mod request;
@@ -25,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use syscost_results::Run;
-use syscost_results::run::{Config, Warning};
+use syscost_results::run::{Config, NfsServer, Peer, Warning};
 use syscost_sys::counters::{CpuTimes, cpu_times};
 use syscost_sys::cpu;
 
@@ -34,8 +32,10 @@ use crate::catalogue::Row;
 use crate::clock::RunClock;
 use crate::cores::Cores;
 use crate::failure::Failure;
+use crate::here::Here;
+use crate::peer::PeerTarget;
 use crate::worker::{ClockSettings, Interrupted, Job, Launcher};
-use crate::{doctor, machine, noise, programs};
+use crate::{doctor, machine, noise};
 
 use choose::{listen, probed_cpus};
 pub use derive::derived;
@@ -61,6 +61,8 @@ pub struct Session<'a> {
     states: Vec<RowState>,
     /// The records of a resumed run, until their rounds come.
     replay: Vec<Record>,
+    /// What decided which rows there are; every job carries it.
+    here: Here,
     launcher: Launcher<'a>,
     clock: RunClock,
     settings: ClockSettings,
@@ -134,8 +136,9 @@ impl<'a> Session<'a> {
         machine::describe(&mut machine, &candidates);
         let mut warnings = doctor::warnings(&machine, &noise, &clock);
         warnings.extend(far_end);
-        let directories = crate::directory::of_rows(&rows);
+        let directories = crate::directory::of_rows(&rows, &options.here.targets.directories);
         warnings.extend(directories.iter().filter_map(doctor::directory_warning));
+        let targets = &options.here.targets;
         let mut header = Header {
             journal_version: Header::version(),
             tool_version: options.version.to_owned(),
@@ -158,14 +161,24 @@ impl<'a> Session<'a> {
                 resumed: 0,
                 program: None,
                 environment: Default::default(),
+                congestion: targets.congestion.clone(),
+                drop_caches: targets.drop_caches,
+                real_time: targets.real_time,
+                thorough: targets.thorough,
             },
+            targets: targets.clone(),
             strict_budget: options.budget.is_some(),
             time_limit_s: options.time_limit.as_secs_f64(),
             noise,
             warnings,
             rows: rows.iter().map(Row::name).collect(),
             studies: options.study_ids(),
-            programs: programs::given().into_iter().map(|one| one.id).collect(),
+            programs: options
+                .here
+                .programs
+                .iter()
+                .map(|one| one.id.clone())
+                .collect(),
             candidates,
         };
         header.measured_by(&options.program);
@@ -211,6 +224,7 @@ impl<'a> Session<'a> {
                 })
                 .collect(),
             replay: Vec::new(),
+            here: options.here.clone(),
             launcher: Launcher::new(
                 options.program.clone(),
                 Duration::from_secs_f64(header.time_limit_s),
@@ -227,7 +241,7 @@ impl<'a> Session<'a> {
             kept: KeptFile::open(
                 options.kept_runs.as_deref(),
                 &header.machine,
-                &header.config.environment,
+                &header.config,
             ),
             common_ghz: None,
             is_of_pair: false,
@@ -246,6 +260,17 @@ impl<'a> Session<'a> {
     /// The warnings about the machine before the first round.
     pub fn warnings(&self) -> &[Warning] {
         &self.header.warnings
+    }
+
+    /// The far end with which this run was begun, and how it is reached, if it has one.
+    pub fn peer(&self) -> Option<(&Peer, &PeerTarget)> {
+        let peer = self.header.peer.as_deref()?;
+        Some((peer, self.header.targets.peer.as_ref()?))
+    }
+
+    /// The NFS server with which this run was begun, if it has one.
+    pub fn nfs(&self) -> Option<&NfsServer> {
+        self.header.nfs.as_deref()
     }
 
     fn elapsed(&self) -> Duration {

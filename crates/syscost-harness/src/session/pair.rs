@@ -149,6 +149,7 @@ impl<'a> Session<'a> {
             settings: self.settings.clone(),
             states: self.states.iter().map(|state| state.afresh()).collect(),
             replay: Vec::new(),
+            here: self.here.clone(),
             launcher: Launcher::new(program, self.launcher.time_limit(), self.interrupted),
             clock: self.clock.clone(),
             cpu: self.cpu,

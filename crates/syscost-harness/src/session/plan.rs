@@ -14,7 +14,6 @@ use crate::bencher::{Effort, Pass};
 use crate::benchmark::{Benchmark, Setup};
 use crate::catalogue::Row;
 use crate::failure::Failure;
-use crate::programs;
 use crate::worker::{Interrupted, Job, JobCase};
 
 /// Rounds of a benchmark with an expensive set-up: the minimum that gives an interval, each with
@@ -167,7 +166,8 @@ impl Session<'_> {
             candidates: self.measurable.clone(),
             allowed: self.usable.clone(),
             cores: self.cores.clone(),
-            programs: programs::given(),
+            targets: self.here.targets.clone(),
+            programs: self.here.programs.clone(),
             seed: random.u64(..1 << 53),
             stack_offset: random.usize(..4096),
             parent: std::process::id(),

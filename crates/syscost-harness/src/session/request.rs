@@ -9,6 +9,7 @@ use syscost_results::study::Study;
 
 use super::Profile;
 use super::journal::JournalError;
+use crate::here::Here;
 use crate::worker::Program;
 
 /// The reason in documents why rows were skipped that Ctrl-C left unmeasured.
@@ -42,8 +43,9 @@ pub struct Options {
     pub known_cores: Option<PathBuf>,
     /// File that stores what the runs of this machine showed; without it each run is the first.
     pub kept_runs: Option<PathBuf>,
-    /// The far end of the network measurements, if one was given: for the record. Workers find it
-    /// in their environment.
+    /// What decided which rows there are: every job carries it.
+    pub here: Here,
+    /// The far end of the network measurements, if one was given: for the record.
     pub peer: Option<Box<Peer>>,
     /// The NFS server that is measured against without a mount, if one was given: for the record.
     pub nfs: Option<Box<NfsServer>>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::choose::{listen, probed_cpus};
 use super::journal::Journal;
-use super::{Event, Observer, Options, Session, SessionError, directory, foreign, peer};
+use super::{Event, Observer, Options, Session, SessionError, foreign};
 use crate::catalogue::Catalogue;
 use crate::clock::RunClock;
 use crate::{machine, programs};
@@ -33,9 +33,9 @@ impl<'a> Session<'a> {
                 command: header.command(),
             });
         }
-        programs::give(programs::resumed(&header.programs, &programs::given()));
-        peer::give_of(&header.config);
-        directory::give_of(&header.config);
+        let mut options = options.clone();
+        options.here.targets = header.targets.clone();
+        options.here.programs = programs::resumed(&header.programs, &options.here.programs);
         let foreign = |cause: String| SessionError::Foreign {
             path: path.to_owned(),
             cause,
@@ -43,7 +43,8 @@ impl<'a> Session<'a> {
         if let Some(difference) = foreign::difference(&header, options.version) {
             return Err(foreign(difference));
         }
-        let all = Catalogue::rows(catalogue.groups().iter().flat_map(|group| group.benchmarks));
+        let everything = catalogue.groups().iter().flat_map(|group| group.benchmarks);
+        let all = Catalogue::rows(everything, &options.here);
         let rows = header
             .rows
             .iter()
@@ -56,7 +57,6 @@ impl<'a> Session<'a> {
             .collect::<Result<Vec<_>, _>>()?;
         header.config.resumed += 1;
         // The rest is measured in the same environment.
-        let mut options = options.clone();
         let environment = header.config.environment.clone();
         options.program.environment = environment.into_iter().collect();
         observer.event(Event::Preparing("checking the clock"));

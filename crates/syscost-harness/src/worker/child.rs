@@ -15,7 +15,6 @@ use syscost_sys::{process, scratch};
 
 use super::{ARGUMENT, Job, Program, Reply};
 use crate::trial::Trial;
-use crate::{congestion, directory, drop_caches, nfs, peer, thorough};
 
 /// Maximum padding of a worker's environment, in bytes: one page, so that its stack starts anywhere
 /// within a page.
@@ -69,19 +68,8 @@ impl Worker {
         let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let mut command = Command::new(&program.binary);
-        // A trial, a far end, the congestion control and the directories come from the run, which
-        // records them, not from the shell.
-        let of_run = Trial::ALL.map(Trial::variable);
-        let of_targets = [
-            congestion::VARIABLE,
-            peer::ADDRESS,
-            peer::TOKEN_FILE,
-            nfs::EXPORT,
-            directory::VARIABLE,
-            drop_caches::VARIABLE,
-            thorough::VARIABLE,
-        ];
-        for variable in of_run.into_iter().chain(of_targets) {
+        // A trial comes from the run, which records it, not from the shell.
+        for variable in Trial::ALL.map(Trial::variable) {
             command.env_remove(variable);
         }
         for (name, value) in &program.environment {

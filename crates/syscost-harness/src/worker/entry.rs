@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use syscost_results::Unit;
 use syscost_sys::clock::{Clock, Source};
+use syscost_sys::files::caches;
 use syscost_sys::{cpu, process};
 
 use super::place::{self, Queue, Turn};
@@ -19,7 +20,6 @@ use crate::catalogue::Catalogue;
 use crate::failure::Failure;
 use crate::here::Here;
 use crate::trial::{self, Trial};
-use crate::{drop_caches, programs};
 
 /// Prints what this program is, for another one that is to use it for measurements.
 ///
@@ -42,7 +42,6 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     let mut job: Job = serde_json::from_str(&line)?;
-    programs::give(std::mem::take(&mut job.programs));
     process::die_with_parent(job.parent).map_err(io::Error::other)?;
     let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     let source = Source::from_str(&job.clock.source).map_err(|error| invalid(error.to_string()))?;
@@ -51,6 +50,8 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     // Listed before pinning: the CPUs in its cases are those that this process may use.
     let here = Here {
         allowed: job.allowed.clone(),
+        targets: std::mem::take(&mut job.targets),
+        programs: std::mem::take(&mut job.programs),
     };
     let benchmark = catalogue
         .find(&job.benchmark)
@@ -68,7 +69,9 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         // The coordinator is another build, and knows other cases.
         return refuse(&job);
     };
-    drop_caches::take_permission();
+    if here.targets.drop_caches {
+        caches::permit_dropping();
+    }
     let effort = trial::applied(&job.effort);
     if let Some(factor) = Trial::Margin.given() {
         job.cores.widen(factor);
@@ -116,7 +119,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
                 clock_cost: job.clock.cost,
                 iterations: *iterations,
                 cpu,
-                allowed: &job.allowed,
+                here: &here,
                 cores: &job.cores,
                 seed: job.seed.wrapping_add(index as u64),
             };
@@ -161,7 +164,7 @@ pub(crate) fn measure(
     situation: Situation<'_>,
 ) -> Result<Findings, Failure> {
     let (begun, cpu) = (Instant::now(), situation.cpu);
-    (benchmark.support)(case)?;
+    (benchmark.support)(case, situation.here)?;
     let mut bencher = Bencher::new(case, benchmark.expect, situation);
     if (benchmark.disregards_neighbours)(case) {
         bencher.disregard_neighbours();

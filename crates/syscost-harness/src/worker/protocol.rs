@@ -6,6 +6,7 @@ use crate::bencher::{ClockCost, Effort, Findings, Pass};
 use crate::cores::Cores;
 use crate::failure::Failure;
 use crate::programs::OwnProgram;
+use crate::targets::Targets;
 
 /// A worker's job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub struct Job {
     /// What looks at the cores show while they are ours.
     #[serde(default)]
     pub cores: Cores,
+    /// What is measured against and in, and what may be done.
+    #[serde(default)]
+    pub targets: Targets,
     /// The programs of the user's own studies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<OwnProgram>,

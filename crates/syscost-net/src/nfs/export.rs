@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::address::Endpoint;
 
 /// The default port of NFS.
@@ -19,7 +21,8 @@ const MAX_PATH: usize = 1024;
 ///
 /// Without ports, the server's port mapper (port 111) is asked. If only the NFS port is given, the
 /// mount service has the same, as on servers with one port for everything.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Export {
     /// Name or address of the host, without brackets.
     pub host: String,
@@ -73,6 +76,20 @@ impl FromStr for Export {
             }),
             false => Err(EXPECTED.to_owned()),
         }
+    }
+}
+
+impl TryFrom<String> for Export {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Export> for String {
+    fn from(export: Export) -> Self {
+        export.to_string()
     }
 }
 

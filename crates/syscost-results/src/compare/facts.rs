@@ -14,7 +14,7 @@ use crate::{Directory, Run};
 use shown::shown;
 
 /// Facts by the beginning of their name, the likeliest explanations first; all others come last.
-const ORDER: [&str; 27] = [
+const ORDER: [&str; 29] = [
     "machine.arch",
     "machine.cpu",
     "core_ghz",
@@ -36,6 +36,8 @@ const ORDER: [&str; 27] = [
     "machine.idle",
     "machine.transparent_hugepages",
     "config.program",
+    "config.congestion",
+    "config.options",
     "config.environment",
     "tool.version",
     "machine.build",
@@ -56,9 +58,17 @@ const PEER_ADDRESS: &str = "peer.address";
 const NFS_EXPORT: &str = "nfs.export";
 /// Prefix of facts about directories, before the label.
 const DIRECTORY: &str = "directory.";
-/// Variables through which workers find the far end, the NFS server and the directories; other
-/// facts describe these better.
-const OF_PLACES: [&str; 3] = ["SYSCOST_PEER", "SYSCOST_NFS", "SYSCOST_DIR"];
+/// Variables of older documents through which workers found the far end, the NFS server and the
+/// directories, and which said what they might do; other facts describe these better.
+const OF_PLACES: [&str; 7] = [
+    "SYSCOST_PEER",
+    "SYSCOST_NFS",
+    "SYSCOST_DIR",
+    "SYSCOST_CONGESTION",
+    "SYSCOST_DROP_CACHES",
+    "SYSCOST_REAL_TIME",
+    "SYSCOST_THOROUGH",
+];
 /// Fields of a directory that its storage already contains, or that explain nothing.
 const BESIDE_DETAILS: [&str; 8] = [
     "label",
@@ -240,8 +250,24 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
     let mut cpus = run.config.cpus.clone();
     cpus.sort_unstable();
     let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
-    let environment: Vec<String> = run
-        .config
+    let config = &run.config;
+    let is_set = |variable: &str| config.environment.contains_key(variable);
+    let allowed = [
+        (
+            "--allow-drop-caches",
+            config.drop_caches || is_set("SYSCOST_DROP_CACHES"),
+        ),
+        (
+            "--real-time",
+            config.real_time || is_set("SYSCOST_REAL_TIME"),
+        ),
+        ("--thorough", config.thorough || is_set("SYSCOST_THOROUGH")),
+    ];
+    let allowed: Vec<&str> = allowed
+        .iter()
+        .filter_map(|(option, is_given)| is_given.then_some(*option))
+        .collect();
+    let environment: Vec<String> = config
         .environment
         .iter()
         .filter(|(name, _)| !OF_PLACES.iter().any(|start| name.starts_with(start)))
@@ -258,6 +284,8 @@ fn facts(run: &Run) -> Vec<(String, Value)> {
         ("config.cpus", Value::from(cpus.join(" "))),
         ("config.program", Value::from(run.config.program.clone())),
         ("config.environment", Value::from(environment.join(" "))),
+        ("config.congestion", Value::from(config.chosen_congestion())),
+        ("config.options", Value::from(allowed.join(" "))),
         ("complete", Value::from(run.complete)),
         ("warnings", Value::from(codes.join(" "))),
     ] {

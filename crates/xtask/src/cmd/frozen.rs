@@ -111,7 +111,7 @@ fn jobs() -> Result<String> {
     };
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let interrupted = AtomicBool::new(false);
-    let rows = Catalogue::rows(everything);
+    let rows = Catalogue::rows(everything, &syscost_harness::Here::plain());
     Session::new(rows, &options, &mut Silent, &interrupted)?.measure(&mut Silent);
     std::fs::read_to_string(&log).context("reading the workers' jobs")
 }

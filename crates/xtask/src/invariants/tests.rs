@@ -45,7 +45,7 @@ pub(crate) fn run(rows: Vec<Measurement>) -> Run {
             worker_start_ms: None,
             resumed: 0,
             program: None,
-            environment: Default::default(),
+            ..Config::default()
         },
         warnings: Vec::new(),
         measurements: rows,

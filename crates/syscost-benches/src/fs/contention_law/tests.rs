@@ -55,8 +55,11 @@ fn rates_that_follow_no_law_say_so() {
 #[test]
 fn each_row_of_contention_belongs_to_one_law() {
     use syscost_harness::Catalogue;
-    let rows = Catalogue::rows([&contention::BENCHMARK].into_iter());
-    let laws = Catalogue::rows([&BENCHMARK].into_iter());
+    let rows = Catalogue::rows(
+        [&contention::BENCHMARK].into_iter(),
+        &syscost_harness::Here::plain(),
+    );
+    let laws = Catalogue::rows([&BENCHMARK].into_iter(), &syscost_harness::Here::plain());
     for row in &rows {
         let of = laws.iter().filter(|law| law.is_computed_from(row)).count();
         assert_eq!(of, 1, "{}", row.name());

@@ -63,7 +63,7 @@ impl Op {
 
 pub(super) fn measure(b: &mut Bencher) -> Result<(), Failure> {
     let op = Op::of(b.case())?;
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     let (seed, is_whole, clock) = (b.random().u64(..), !b.is_timed(), *b.clock());
     let written = space.file("nfs", FILE_BYTES, seed)?;
     let mount = NfsMount::at(&space.filesystem().mount_point)?;

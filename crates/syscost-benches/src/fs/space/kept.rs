@@ -34,7 +34,7 @@ pub(in crate::fs) fn kept(b: &mut Bencher, bytes: u64) -> Result<Rc<Kept>, Failu
         return Ok(known);
     }
     let seed = b.random().u64(..);
-    let space = Space::of(b.case())?;
+    let space = Space::of(b)?;
     let file = space.file("content", bytes, seed)?;
     let kept = Rc::new(Kept { space, file });
     ALL.with_borrow_mut(|all| all.push((label, Rc::clone(&kept))));

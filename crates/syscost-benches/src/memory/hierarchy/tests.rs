@@ -30,7 +30,7 @@ fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived
     let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
         .into_iter()
         .flat_map(|benchmark: &'static Benchmark| {
-            let cases = benchmark.cases.list(&syscost_harness::Here::now());
+            let cases = benchmark.cases.list(&syscost_harness::Here::plain());
             cases.into_iter().map(move |case| Row { benchmark, case })
         })
         .collect();
@@ -55,7 +55,7 @@ fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived
             },
         })
         .collect();
-    (derive.compute)(&case, &sources)
+    (derive.compute)(&case, &sources, &Here::plain())
 }
 
 #[test]

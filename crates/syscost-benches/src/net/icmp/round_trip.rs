@@ -41,9 +41,9 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
 /// Payload of an echo, in bytes.
 const SIZES: [usize; 2] = [PLAIN, 1 << 10];
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
-    let far = remote_family().map(|family| (Path::REMOTE, family));
+    let far = remote_family(here).map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);
     let cases = paths.flat_map(|(path, family)| {
         SIZES.map(|size| setting::case(path, family, None, [(SIZE, size_name(size))]))
@@ -51,14 +51,14 @@ fn cases(_: &Here) -> Vec<Case> {
     cases.collect()
 }
 
-fn support(case: &Case) -> Result<(), Unsupported> {
-    far_end::support(case)?;
+fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
+    far_end::support(case, here)?;
     let family = Family::of(case);
     may_ping(family.map_err(|failure| Unsupported::new(failure.to_string()))?)
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = Path::of(b.case())?;
+    let path = Path::of(b.case(), b.targets())?;
     let size = setting::positive(b.case(), SIZE)?;
     path.announce(b, size)?;
     let length = Argument {

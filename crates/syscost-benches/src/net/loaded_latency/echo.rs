@@ -6,12 +6,12 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use syscost_harness::peer::Given;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, TcpSide, Wait, stream};
+use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, Session, socket};
 
 use crate::net::far_end::{PATIENCE, Path, listen};
 use crate::net::interface::Way;
 use crate::net::seats::Seats;
-use crate::net::tcp::stream::options;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
 /// Bytes of a message.
@@ -38,10 +38,10 @@ pub(super) struct Echo {
 
 impl Echo {
     /// Connects to a far end that answers, on its CPUs if it is on this machine.
-    pub(super) fn start(path: &Path, seats: &Seats, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn start(path: &Path, tcp: &Tcp, seats: &Seats, seed: u64) -> Result<Self, Failure> {
         let (near, answers) = match path {
-            Path::Loopback(..) => Self::here(path.address(), seats)?,
-            Path::Remote(given) => Self::there(given)?,
+            Path::Loopback(..) => Self::here(path.address(), tcp, seats)?,
+            Path::Remote(given) => Self::there(given, tcp)?,
         };
         let failed = |cause| Failure::of("ask for a socket's addresses", cause);
         let own = near.local_addr().map_err(failed)?;
@@ -58,9 +58,9 @@ impl Echo {
         })
     }
 
-    fn here(own: IpAddr, seats: &Seats) -> Result<(TcpStream, Answers), Failure> {
-        let (listener, address) = listen(own, 1, &options())?;
-        let near = socket::connect(address, &options(), PATIENCE)?;
+    fn here(own: IpAddr, tcp: &Tcp, seats: &Seats) -> Result<(TcpStream, Answers), Failure> {
+        let (listener, address) = listen(own, 1, tcp)?;
+        let near = socket::connect(address, tcp, PATIENCE)?;
         let accepted = listener.accept();
         let (far, _) = accepted.map_err(|cause| Failure::of("accept a connection", cause))?;
         let serve = |far: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
@@ -72,15 +72,15 @@ impl Echo {
         Ok((near, Answers::Here(workers)))
     }
 
-    fn there(given: &Given) -> Result<(TcpStream, Answers), Failure> {
+    fn there(given: &Given, tcp: &Tcp) -> Result<(TcpStream, Answers), Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::StreamEcho {
             size: SIZE as u32,
             wait: Wait::Block,
-            tcp: options(),
+            tcp: tcp.clone(),
         };
         let opened = session.open(&service)?;
-        let near = opened.stream(&options())?;
+        let near = opened.stream(tcp)?;
         Ok((near, Answers::There(Box::new(session))))
     }
 
@@ -140,7 +140,7 @@ impl Echo {
         };
         let what = "ends of the measured connection with TCP_NODELAY";
         b.claim_equal(what, 1, side.nodelay, "getsockopt");
-        let chosen = options().congestion;
+        let chosen = b.targets().congestion.clone();
         let expected = chosen.unwrap_or_else(|| side.congestion.clone());
         let what = "congestion control of the measured connection";
         b.claim_equal(what, expected, side.congestion, "TCP_CONGESTION");
@@ -177,7 +177,7 @@ mod tests {
         };
         let seats = Seats::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
         let path = Path::Loopback(Placement::Free, Family::Ipv4);
-        let mut echo = Echo::start(&path, &seats[0], 7).unwrap();
+        let mut echo = Echo::start(&path, &Tcp::nodelay(), &seats[0], 7).unwrap();
         for _ in 0..20 {
             echo.round_trip().unwrap();
         }

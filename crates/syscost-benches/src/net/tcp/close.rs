@@ -54,9 +54,9 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
-    let far = remote_family().map(|family| (Path::REMOTE, family));
+    let far = remote_family(here).map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);
     paths
         .map(|(path, family)| setting::case(path, family, None, []))
@@ -72,7 +72,7 @@ const RULE: Accept = Accept {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = Path::of(b.case())?;
+    let path = Path::of(b.case(), b.targets())?;
     path.announce(b, 0)?;
     // What both ends do without closing is subtracted.
     b.expect(together(Sysno::SHUTDOWN, 1.0));
@@ -190,7 +190,8 @@ mod tests {
             return None;
         };
         let case = Case::new([(Path::KEY, Path::LOOPBACK), (Family::KEY, "ipv4")]);
-        let (far, address, last) = accepting(rule, &Path::of(&case).unwrap(), &cpus).unwrap();
+        let (far, address, last) =
+            accepting(rule, &Path::of(&case, &Targets::default()).unwrap(), &cpus).unwrap();
         let closer = Closer::new(address, last).unwrap();
         let done = far.led_by(closer).perform([1; 20]);
         Some(done.map(|(closer, account)| (closer.budget.made(), account.connections)))

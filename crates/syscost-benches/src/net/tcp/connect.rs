@@ -68,9 +68,9 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::DEFAULT
 };
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
-    let far = remote_family().map(|family| (Path::REMOTE, family));
+    let far = remote_family(here).map(|family| (Path::REMOTE, family));
     let paths = near.into_iter().chain(far);
     let cases = paths.flat_map(|(path, family)| {
         Step::ALL.map(|step| {
@@ -171,7 +171,7 @@ impl Step {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (step, path) = (Step::of(b.case())?, Path::of(b.case())?);
+    let (step, path) = (Step::of(b.case())?, Path::of(b.case(), b.targets())?);
     path.announce(b, 0)?;
     step.expect(b, &path);
     let (connector, account) = match step {

@@ -35,7 +35,7 @@ use syscost_harness::prelude::*;
 use syscost_net::service::{TcpSide, stream};
 use syscost_net::{Account, Service, Wait};
 
-use super::stream::{Stream, options};
+use super::stream::Stream;
 use crate::net::far_end::{self, FarEnd, PATIENCE, Path, listen};
 use crate::net::setting::{self, Ends, Setting, Sizes};
 
@@ -54,7 +54,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "sockperf",
         "qperf tcp_lat",
     ],
-    cases: Cases::Here(|_| setting::cases(&SIZES)),
+    cases: Cases::Here(|here| setting::cases(here, &SIZES)),
     quick: setting::is_plain,
     full: setting::is_full,
     support: far_end::support,
@@ -73,7 +73,7 @@ const SIZES: Sizes = Sizes {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting::of(b.case())?;
+    let setting = Setting::of(b)?;
     let (caller, account) = setting.measure(b, true, connected)?;
     let bytes = setting.size as u64;
     let (sent, received) = (caller.tally.sent * bytes, caller.tally.answered * bytes);
@@ -83,16 +83,20 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 /// Connects both ends.
 fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Stream>, Failure> {
-    let Setting { path, wait, size } = setting;
-    let tcp = options();
+    let Setting {
+        path,
+        wait,
+        size,
+        tcp,
+    } = setting;
     let (far, socket) = match path {
         Path::Loopback(..) => {
-            let (listener, address) = listen(path.address(), 1, &tcp)?;
+            let (listener, address) = listen(path.address(), 1, tcp)?;
             let (wait, size) = (*wait, *size);
             let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
             // The kernel notifies a connected end when its partner is gone.
             let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-            (far, syscost_net::socket::connect(address, &tcp, PATIENCE)?)
+            (far, syscost_net::socket::connect(address, tcp, PATIENCE)?)
         }
         Path::Remote(given) => {
             let service = Service::StreamEcho {

@@ -5,7 +5,6 @@ use std::os::fd::AsFd;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{RecvFlags, SendFlags, send};
-use syscost_harness::congestion;
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
 use syscost_net::service::{TcpSide, release};
@@ -21,9 +20,9 @@ const SOURCE: &str = "TCP_INFO";
 
 /// The options of both ends of a connection that carries messages: TCP_NODELAY, and the congestion
 /// control that was chosen.
-pub(crate) fn options() -> Tcp {
+pub(crate) fn options(targets: &Targets) -> Tcp {
     Tcp {
-        congestion: congestion::given(),
+        congestion: targets.congestion.clone(),
         ..Tcp::nodelay()
     }
 }
@@ -85,7 +84,7 @@ impl Stream {
 /// Claims that both ends have the chosen congestion control; without a choice, reports which one they
 /// have.
 fn claim_congestion(b: &mut Bencher, near: &TcpSide, far: &TcpSide) {
-    let asked = options().congestion;
+    let asked = b.targets().congestion.clone();
     let has = match near.congestion == far.congestion {
         true => near.congestion.clone(),
         false => format!("{} here and {} there", near.congestion, far.congestion),

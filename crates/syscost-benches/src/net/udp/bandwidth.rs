@@ -81,10 +81,9 @@ const MAX_WINDOW: Duration = Duration::from_millis(25);
 /// Maximum deviation of the sender from the rate that the row names, as a share of it.
 const NEAR: f64 = 0.02;
 
-fn cases(_: &Here) -> Vec<Case> {
+fn cases(here: &Here) -> Vec<Case> {
     let same = Placement::At(Relation::SameCpu);
-    let here = Placement::here();
-    let mut others = here
+    let mut others = Placement::here()
         .into_iter()
         .filter(|place| ![same, Placement::Free].contains(place));
     let other = others.next().unwrap_or(same);
@@ -107,7 +106,7 @@ fn cases(_: &Here) -> Vec<Case> {
     if other != same {
         cases.push(case(Path::LOOPBACK, Family::Ipv4, Some(same), 1024, MAX));
     }
-    if let Some(family) = remote_family() {
+    if let Some(family) = remote_family(here) {
         cases.extend(rows.map(|(size, rate)| case(Path::REMOTE, family, None, size, rate)));
     }
     cases
@@ -146,7 +145,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 fn setting(b: &Bencher) -> Result<Setting, Failure> {
     let case = b.case();
-    let path = Path::of(case)?;
+    let path = Path::of(case, b.targets())?;
     let mut seats = Seats::of(&path, 1, b)?;
     Ok(Setting {
         path,
@@ -324,7 +323,7 @@ mod tests {
     #[test]
     fn every_row_has_a_rate() {
         assert!(
-            cases(&Here::now())
+            cases(&Here::plain())
                 .iter()
                 .all(|case| super::rate(case).is_ok())
         );

@@ -48,7 +48,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "sockperf",
         "qperf udp_lat",
     ],
-    cases: Cases::Here(|_| setting::cases(&SIZES)),
+    cases: Cases::Here(|here| setting::cases(here, &SIZES)),
     quick: setting::is_plain,
     full: setting::is_full,
     support: far_end::support,
@@ -68,14 +68,16 @@ const SIZES: Sizes = Sizes {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting::of(b.case())?;
+    let setting = Setting::of(b)?;
     let is_lossless = setting.path.is_loopback();
     setting.measure(b, is_lossless, connected).map(drop)
 }
 
 /// Connects both ends.
 fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Datagrams>, Failure> {
-    let Setting { path, wait, size } = setting;
+    let Setting {
+        path, wait, size, ..
+    } = setting;
     let (far, socket, limit) = match path {
         Path::Loopback(..) => {
             let (theirs, socket) = pair(path)?;

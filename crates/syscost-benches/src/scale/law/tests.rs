@@ -77,10 +77,16 @@ fn one_round(round: u32, value: f64) -> RoundSamples {
 
 fn law_of(run: &[(Row, Measurement)], term: &str) -> Measurement {
     let benchmark = CATALOGUE.find(BENCHMARK.id).expect("it is listed");
-    let rows = Catalogue::rows(std::iter::once(benchmark));
+    let rows = Catalogue::rows(std::iter::once(benchmark), &syscost_harness::Here::plain());
     let name = format!("scale.law{{of=open_same,as=threads,term={term}}}");
     let row = rows.iter().find(|row| row.name() == name).expect("a row");
-    derived(row, run.iter().map(|(row, m)| (row, m)), 0.02, None)
+    derived(
+        row,
+        run.iter().map(|(row, m)| (row, m)),
+        0.02,
+        None,
+        &Here::plain(),
+    )
 }
 
 #[test]
@@ -154,7 +160,7 @@ fn every_measured_row_of_the_group_belongs_to_one_law_of_both_terms() {
         .iter()
         .find(|group| group.name == "scale");
     let benchmarks = scale.expect("the group").benchmarks;
-    let rows = Catalogue::rows(benchmarks.iter());
+    let rows = Catalogue::rows(benchmarks.iter(), &syscost_harness::Here::plain());
     let (laws, measured): (Vec<&Row>, Vec<&Row>) =
         rows.iter().partition(|row| row.benchmark.derive.is_some());
     for row in &measured {

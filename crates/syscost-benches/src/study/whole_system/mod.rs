@@ -2,7 +2,6 @@
 //! between two readings of the time-stamp counter.
 
 use syscost_harness::prelude::*;
-use syscost_harness::thorough;
 
 use super::program::{PROCEDURE, program};
 
@@ -26,8 +25,8 @@ const PROCESSES: u64 = 10;
 const MANY_ROUND_TRIPS: u64 = 100_000;
 
 /// The first number where the run is thorough, else the second.
-fn thoroughly(many: u64, few: u64) -> u64 {
-    match thorough::is_asked() {
+fn thoroughly(b: &Bencher, many: u64, few: u64) -> u64 {
+    match b.targets().thorough {
         true => many,
         false => few,
     }
@@ -45,7 +44,7 @@ pub(super) const TIMING_OVERHEAD: Benchmark = Benchmark {
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     run: |b| {
-        let readings = thoroughly(MANY, READINGS);
+        let readings = thoroughly(b, MANY, READINGS);
         program("whole_system/timing_overhead", TRIALS * readings)
             .argument(readings)
             .measure(b)
@@ -66,7 +65,7 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
     run: |b| {
-        let (arguments, turns) = (b.case().number("arguments"), thoroughly(MANY, READINGS));
+        let (arguments, turns) = (b.case().number("arguments"), thoroughly(b, MANY, READINGS));
         program("whole_system/procedure_call", TRIALS * turns)
             .argument(arguments)
             .argument(turns)
@@ -82,7 +81,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     tags: &["syscall", "null system call", "kernel entry"],
     expect: &[calls(Sysno::GETPID), at_most(Counter::OtherSyscalls, 0.0)],
     run: |b| {
-        let calls = thoroughly(MANY, CALLS);
+        let calls = thoroughly(b, MANY, CALLS);
         program("whole_system/system_call", TRIALS * calls)
             .counted(calls, COUNTED, TRIALS * COUNTED)
             .measure(b)
@@ -133,7 +132,7 @@ pub(super) const SWITCH: Benchmark = Benchmark {
     ],
     run: |b| {
         let between = b.case().get("between").to_owned();
-        let round_trips = thoroughly(MANY_ROUND_TRIPS, ROUND_TRIPS);
+        let round_trips = thoroughly(b, MANY_ROUND_TRIPS, ROUND_TRIPS);
         program("whole_system/switch", TRIALS * round_trips)
             .argument(between)
             .counted(round_trips, COUNTED, TRIALS * COUNTED)
@@ -180,7 +179,7 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
         let bytes = b.case().number("size");
         let accesses = match bytes <= QUICK {
             true => MANY,
-            false => thoroughly(MANY, FEW),
+            false => thoroughly(b, MANY, FEW),
         };
         program("whole_system/memory_access", TRIALS * accesses)
             .counted(accesses, COUNTED, TRIALS * COUNTED)
@@ -220,7 +219,7 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     expect: &[exactly(Counter::Syscall(Sysno::EXIT), 2.0)],
     run: |b| {
         let op = b.case().get("op").to_owned();
-        let trials = thoroughly(TRIALS, FEW_TRIALS);
+        let trials = thoroughly(b, TRIALS, FEW_TRIALS);
         let program = program("whole_system/memory_bandwidth", trials)
             .argument(op)
             .argument(trials)

@@ -31,7 +31,7 @@ fn a_small_process_makes_children_and_its_calls_are_counted() {
         shell::BENCHMARK,
         first_child::BENCHMARK,
     ] {
-        for case in row.cases.list(&syscost_harness::Here::now()) {
+        for case in row.cases.list(&syscost_harness::Here::plain()) {
             if let Err(reason) = (row.support)(&case) {
                 println!("skipped: {reason}");
                 continue;

@@ -69,7 +69,7 @@ impl Seen {
 impl Bencher<'_> {
     /// How many CPUs the tasks of a team may use.
     pub(super) fn cpus_of(&self, placement: Placement) -> Result<usize, Failure> {
-        let mut cpus = placement.cpus(self.cpu, &self.allowed)?;
+        let mut cpus = placement.cpus(self.cpu, &self.here.allowed)?;
         cpus.push(placement.own_cpu(self.cpu));
         cpus.sort_unstable();
         cpus.dedup();
@@ -88,12 +88,12 @@ impl Bencher<'_> {
             self.declared
                 .retain(|expect| expect.counter != Counter::Migrations);
         }
-        let cpus = placement.cpus(self.cpu, &self.allowed)?;
+        let cpus = placement.cpus(self.cpu, &self.here.allowed)?;
         self.pinned = placement != Placement::Free;
         let home = self.cpu;
         self.cpu = placement.own_cpu(home);
         let own = match placement {
-            Placement::Free => self.allowed.clone(),
+            Placement::Free => self.here.allowed.clone(),
             Placement::At(_) | Placement::Distinct | Placement::Pair(..) => vec![self.cpu],
         };
         let pin = |cpus: &[u32]| {
@@ -179,7 +179,7 @@ impl Bencher<'_> {
     /// like that.
     fn detail_mix(&mut self, seen: &Seen) {
         let topology = Topology::here();
-        let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.allowed)
+        let mut counts: BTreeMap<&'static str, f64> = Placement::among(&self.here.allowed)
             .into_iter()
             .filter(|placement| *placement != Placement::Free)
             .map(|placement| (placement.name(), 0.0))

@@ -36,7 +36,7 @@ pub(super) fn on_core(
         },
         iterations: None,
         cpu: 0,
-        allowed: &[0],
+        here: &HERE,
         cores: &cores,
         seed: 1,
     };

@@ -30,6 +30,10 @@ pub(in crate::bencher) fn found_of(
     let measure = || {
         cpu::pin(cpus[0]).expect("the CPU is allowed");
         let clock = Clock::system();
+        let here = Here {
+            allowed: cpus.to_vec(),
+            ..Here::plain()
+        };
         let situation = Situation {
             pass,
             effort: &EFFORT,
@@ -40,7 +44,7 @@ pub(in crate::bencher) fn found_of(
             },
             iterations: None,
             cpu: cpus[0],
-            allowed: cpus,
+            here: &here,
             cores: &crate::cores::UNKNOWN,
             seed: 1,
         };

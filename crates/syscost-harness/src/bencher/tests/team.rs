@@ -180,8 +180,12 @@ fn on(
     let measure = || {
         syscost_sys::cpu::pin(cpus[0]).expect("the CPU is allowed");
         let (case, clock) = (Case::default(), Clock::mock());
+        let here = Here {
+            allowed: cpus.to_vec(),
+            ..Here::plain()
+        };
         let mut bencher = bencher(&case, &[], &clock, Pass::Timed);
-        (bencher.cpu, bencher.allowed) = (cpus[0], cpus.to_vec());
+        (bencher.cpu, bencher.here) = (cpus[0], &here);
         run(&mut bencher)?;
         bencher.finish()
     };

@@ -26,7 +26,7 @@ static SUM: Benchmark = Benchmark {
     derive: Some(Derive {
         from: &["some.cost"],
         takes: |case, source| source.case.get("kind") == case.get("kind"),
-        compute: |_, sources| {
+        compute: |_, sources, _| {
             if sources.len() < 2 {
                 return Err(Failure::Unsupported("two are needed".to_owned()));
             }
@@ -124,7 +124,13 @@ fn compute(kind: &'static str, run: &[(Row, Measurement)]) -> Measurement {
         benchmark: &SUM,
         case: Case::new([("kind", kind)]),
     };
-    derived(&row, run.iter().map(|(row, m)| (row, m)), 0.02, None)
+    derived(
+        &row,
+        run.iter().map(|(row, m)| (row, m)),
+        0.02,
+        None,
+        &Here::plain(),
+    )
 }
 
 #[test]

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use syscost_net::nfs::Export;
 use syscost_results::run::Config;
 
 use super::{Header, Record};
 use crate::bencher::Findings;
 use crate::session::Profile;
 use crate::trial::Trial;
-use crate::{congestion, directory, drop_caches, nfs, peer, real_time, thorough};
 
 /// Maximum size of a journal that is read, in bytes: a careful run of the whole catalogue writes a
 /// tenth of it.
@@ -56,8 +56,7 @@ pub(super) fn header(header: &Header) -> Result<(), String> {
     })?;
     self::config(config)?;
     rows(&header.rows)?;
-    self::peer(header)?;
-    directories(header)?;
+    targets(header)?;
     let mut cpus = config.cpus.iter().chain(&header.candidates);
     let known = cpus.all(|cpu| *cpu < MAX_CPUS);
     ensure(known && !config.cpus.is_empty(), || {
@@ -119,43 +118,28 @@ fn config(config: &Config) -> Result<(), String> {
 
 /// Whether a coordinator may set this variable to such a value.
 fn is_variable(name: &str, value: &str) -> bool {
-    match name {
-        congestion::VARIABLE => congestion::is_name(value),
-        nfs::EXPORT => nfs::is_located(value),
-        peer::ADDRESS => peer::is_address(value),
-        peer::TOKEN_FILE => peer::is_token_file(value),
-        directory::VARIABLE => directory::parse(value).is_some(),
-        drop_caches::VARIABLE => value == drop_caches::GRANTED,
-        thorough::VARIABLE => value == thorough::ASKED,
-        real_time::VARIABLE => value.len() <= MAX_VALUE,
-        _ => {
-            let mut known = Trial::ALL.iter().map(|trial| trial.variable());
-            known.any(|known| known == name) && value.len() <= MAX_VALUE
-        }
-    }
+    let mut known = Trial::ALL.iter().map(|trial| trial.variable());
+    known.any(|known| known == name) && value.len() <= MAX_VALUE
 }
 
-/// Checks that workers are sent only to the far end and the NFS server that the run names.
-fn peer(header: &Header) -> Result<(), String> {
-    let set = |name| header.config.environment.get(name).cloned().flatten();
+/// Checks that workers are sent only where a command line may send them, and where the run says.
+fn targets(header: &Header) -> Result<(), String> {
+    let targets = &header.targets;
+    if let Some(flaw) = targets.flaw() {
+        return Err(format!("its {flaw} cannot be measured"));
+    }
     let named = header.peer.as_ref().map(|peer| peer.address.clone());
-    let is_whole = named.is_some() == set(peer::TOKEN_FILE).is_some();
-    ensure(named == set(peer::ADDRESS) && is_whole, || {
+    let reached = targets.peer.as_ref().map(|peer| peer.address.to_string());
+    ensure(named == reached, || {
         "its far end is not the one its workers are sent to".to_owned()
     })?;
     let named = header.nfs.as_ref().map(|server| server.export.clone());
-    ensure(named == set(nfs::EXPORT), || {
+    let reached = targets.nfs.as_ref().map(Export::to_string);
+    ensure(named == reached, || {
         "its NFS server is not the one its workers are sent to".to_owned()
-    })
-}
-
-/// Checks that workers measure only in the directories that the run describes.
-fn directories(header: &Header) -> Result<(), String> {
-    let set = header.config.environment.get(directory::VARIABLE);
-    let set = set.and_then(|value| directory::parse(value.as_deref()?));
-    let set = set.unwrap_or_default();
+    })?;
     let is_set = |described: &syscost_results::Directory| {
-        let mut set = set.iter();
+        let mut set = targets.directories.iter();
         set.any(|one| one.label == described.label && one.path == Path::new(&described.path))
     };
     ensure(header.directories.iter().all(is_set), || {
@@ -271,14 +255,19 @@ mod tests {
             let set = (name.to_owned(), Some("x".to_owned()));
             refused(|header| header.config.environment.extend([set]), name);
         }
-        let nowhere = (peer::ADDRESS.to_owned(), Some("localhost".to_owned()));
+        let far = |address: &str, token_file: &str| {
+            Some(PeerTarget {
+                address: address.parse().expect("an address"),
+                token_file: token_file.into(),
+            })
+        };
+        let token = "/home/me/token";
         refused(
-            |header| header.config.environment.extend([nowhere]),
-            peer::ADDRESS,
+            |header| header.targets.peer = far("10.0.0.1:0", token),
+            "far end",
         );
-        let elsewhere = (peer::ADDRESS.to_owned(), Some("10.0.0.1:1".to_owned()));
         refused(
-            |header| header.config.environment.extend([elsewhere]),
+            |header| header.targets.peer = far("10.0.0.1:1", token),
             "far end",
         );
         let mut remote = tests::header();
@@ -288,12 +277,11 @@ mod tests {
             version: "0.1.0".to_owned(),
             machine: Default::default(),
         }));
-        let set = [
-            (peer::ADDRESS, "10.0.0.1:7717"),
-            (peer::TOKEN_FILE, "/home/me/token"),
-        ];
-        let set = set.map(|(name, value)| (name.to_owned(), Some(value.to_owned())));
-        remote.config.environment.extend(set);
+        assert!(
+            header(&remote).is_err(),
+            "it does not say how it is reached"
+        );
+        remote.targets.peer = far("10.0.0.1:7717", token);
         assert_eq!(header(&remote), Ok(()));
         let mut export = tests::header();
         let located = "nfs://10.0.0.1:2049:635/e".to_owned();
@@ -303,17 +291,14 @@ mod tests {
             read_bytes: 1 << 20,
             write_bytes: 1 << 20,
         }));
-        let set = (nfs::EXPORT.to_owned(), Some(located));
-        export.config.environment.extend([set.clone()]);
+        export.targets.nfs = Some(located.parse().expect("an export"));
         assert_eq!(header(&export), Ok(()));
+        let server = export.targets.nfs;
+        refused(|header| header.targets.nfs = server.clone(), "NFS server");
+        let unlocated = "nfs://db1/e".parse().ok();
         refused(
-            |header| header.config.environment.extend([set]),
+            |header| header.targets.nfs = unlocated.clone(),
             "NFS server",
-        );
-        let unlocated = (nfs::EXPORT.to_owned(), Some("nfs://db1/e".to_owned()));
-        refused(
-            |header| header.config.environment.extend([unlocated]),
-            nfs::EXPORT,
         );
         let nowhere = Directory {
             label: "ssd".to_owned(),
@@ -324,31 +309,26 @@ mod tests {
             |header| header.directories.push(nowhere.clone()),
             "directories",
         );
+        let ssd = |path: &str| {
+            vec![crate::directory::Directory {
+                label: "ssd".to_owned(),
+                path: path.into(),
+            }]
+        };
         let mut legal = tests::header();
-        let value = r#"[{"label":"ssd","path":"/data"}]"#.to_owned();
-        let set = (directory::VARIABLE.to_owned(), Some(value));
-        legal.config.environment.extend([set]);
-        legal.directories.push(nowhere);
+        legal.targets.directories = ssd("/data");
+        legal.directories.push(nowhere.clone());
         assert_eq!(header(&legal), Ok(()));
-        let relative = r#"[{"label":"ssd","path":"data"}]"#.to_owned();
-        let set = (directory::VARIABLE.to_owned(), Some(relative));
         refused(
-            |header| header.config.environment.extend([set]),
-            directory::VARIABLE,
+            |header| header.targets.directories = ssd("data"),
+            "directories",
         );
-        for value in ["", "a b", "a name of more than sixteen bytes"] {
-            let set = (congestion::VARIABLE.to_owned(), Some(value.to_owned()));
-            refused(|header| header.config.environment.extend([set]), "variable");
-        }
-        for (name, value) in [
-            (real_time::VARIABLE, "1"),
-            (thorough::VARIABLE, thorough::ASKED),
-            (congestion::VARIABLE, "cubic"),
-        ] {
-            let mut legal = tests::header();
-            let set = (name.to_owned(), Some(value.to_owned()));
-            legal.config.environment.extend([set]);
-            assert_eq!(header(&legal), Ok(()));
+        refused(|header| header.targets.directories.clear(), "directories");
+        for name in ["", "a b", "a name of more than sixteen bytes"] {
+            refused(
+                |header| header.targets.congestion = Some(name.to_owned()),
+                "congestion",
+            );
         }
     }
 

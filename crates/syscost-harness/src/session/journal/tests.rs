@@ -19,7 +19,7 @@ pub(super) fn header() -> Header {
             worker_start_ms: None,
             resumed: 0,
             program: None,
-            environment: Default::default(),
+            ..Config::default()
         },
         strict_budget: false,
         time_limit_s: 10.0,

@@ -132,7 +132,7 @@ fn a_computed_row_has_its_limits_from_the_whole_run() {
         derive: Some(Derive {
             from: &[],
             takes: |_, _| false,
-            compute: |_, _| Err(Failure::Failed("it is not asked".to_owned())),
+            compute: |_, _, _| Err(Failure::Failed("it is not asked".to_owned())),
         }),
         ..Benchmark::DEFAULT
     };

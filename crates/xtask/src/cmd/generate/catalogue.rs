@@ -145,7 +145,7 @@ fn rows(benchmark: &Benchmark) -> String {
             format!("Every combination of: {}.", axes.join("; "))
         }
         Cases::List(_) | Cases::Rows(_) => {
-            let cases = benchmark.cases.list(&Here::now());
+            let cases = benchmark.cases.list(&Here::plain());
             if let Some(axes) = axes(&cases) {
                 return axes;
             }
@@ -212,7 +212,7 @@ fn rows_of(profile: Profile, benchmark: &Benchmark) -> Option<String> {
     if matches!(benchmark.cases, Cases::Here(_)) {
         return None;
     }
-    let cases = benchmark.cases.list(&Here::now());
+    let cases = benchmark.cases.list(&Here::plain());
     let some: Vec<String> = cases
         .iter()
         .filter(|case| Profile::first_with(benchmark, case) == profile)

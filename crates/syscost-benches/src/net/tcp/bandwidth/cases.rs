@@ -38,8 +38,8 @@ impl Row {
     }
 }
 
-pub(super) fn cases(_: &Here) -> Vec<Case> {
-    let rows = on_loopback().into_iter().chain(to_elsewhere());
+pub(super) fn cases(here: &Here) -> Vec<Case> {
+    let rows = on_loopback().into_iter().chain(to_elsewhere(here));
     rows.map(Row::case).collect()
 }
 
@@ -101,8 +101,8 @@ fn on_loopback() -> Vec<Row> {
     rows
 }
 
-fn to_elsewhere() -> Vec<Row> {
-    let Some(family) = remote_family() else {
+fn to_elsewhere(here: &Here) -> Vec<Row> {
+    let Some(family) = remote_family(here) else {
         return Vec::new();
     };
     let plain = Row {
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn rows_differ_and_one_of_each_path_is_plain() {
-        let cases = cases(&Here::now());
+        let cases = cases(&Here::plain());
         let mut names: Vec<String> = cases.iter().map(Case::suffix).collect();
         assert!(names.len() >= 9, "{names:?}");
         let plain = cases.iter().filter(|case| is_plain(case)).count();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use syscost_harness::congestion;
 use syscost_harness::prelude::*;
 use syscost_net::service::TcpSide;
 use syscost_sys::tcp::TcpInfo;
@@ -261,7 +260,7 @@ fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sende
         let default = default.ok().filter(|_| setting.sends_here())?;
         Some(default.trim().to_owned())
     };
-    let chosen = congestion::given();
+    let chosen = b.targets().congestion.clone();
     let claim = "congestion control of the sender";
     let found = sender.congestion.clone();
     match chosen.clone().or_else(default) {

@@ -13,7 +13,6 @@ use super::sender::{Consumed, Sender};
 use super::setting::{Direction, Setting};
 use crate::net::far_end::{self, PATIENCE, Path};
 use crate::net::interface::Way;
-use crate::net::tcp::stream::options;
 use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
 
 /// Both ends of the streams.
@@ -43,10 +42,10 @@ impl Ends {
         let streams = setting.seats.len() as u32;
         let own = setting.path.address();
         let way = Way::begin(own, own);
-        let (listener, address) = far_end::listen(own, streams, &options())?;
+        let (listener, address) = far_end::listen(own, streams, &setting.tcp)?;
         let mut pairs = Vec::new();
         for _ in &setting.seats {
-            let near = socket::connect(address, &options(), PATIENCE)?;
+            let near = socket::connect(address, &setting.tcp, PATIENCE)?;
             let far = listener.accept();
             let (far, _) = far.map_err(|cause| Failure::of("accept a connection", cause))?;
             pairs.push((near, far));
@@ -89,7 +88,7 @@ impl Ends {
         let mut workers = Workers::new()?;
         let mut near = Vec::new();
         for seats in &setting.seats {
-            let socket = opened.stream(&options())?;
+            let socket = opened.stream(&setting.tcp)?;
             let end = again(&socket)?;
             match setting.direction {
                 Direction::Send => {
@@ -124,7 +123,7 @@ impl Ends {
 /// The service that the far end provides.
 fn service(setting: &Setting) -> Service {
     let (size, streams) = (setting.size as u32, setting.seats.len() as u32);
-    let (content, tcp) = (setting.content, options());
+    let (content, tcp) = (setting.content, setting.tcp.clone());
     match setting.direction {
         Direction::Send => Service::StreamSink {
             size,

@@ -279,20 +279,19 @@ mod tests {
 
     use super::*;
     use crate::net::far_end::{Family, listen};
-    use crate::net::tcp::stream::options;
     use syscost_net::socket;
 
     /// Sends this many messages by a method, and what the receiver found; `None` where it cannot be
     /// done here.
     fn transfer(method: Method, size: usize, messages: u64) -> Option<(Tally, Account)> {
-        let (listener, address) = match listen(Family::Ipv4.loopback(), 1, &options()) {
+        let (listener, address) = match listen(Family::Ipv4.loopback(), 1, &Tcp::nodelay()) {
             Ok(listening) => listening,
             Err(reason) => {
                 println!("skipped: {reason}");
                 return None;
             }
         };
-        let near = socket::connect(address, &options(), Duration::from_secs(2)).unwrap();
+        let near = socket::connect(address, &Tcp::nodelay(), Duration::from_secs(2)).unwrap();
         let far = listener.accept().unwrap().0;
         let received = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&received);

@@ -5,11 +5,13 @@ use std::net::TcpStream;
 use syscost_harness::prelude::*;
 use syscost_net::Content;
 use syscost_net::service::{Account, ServiceError, stream};
+use syscost_net::socket::Tcp;
 
 use super::method::Method;
 use crate::net::far_end::{Family, Path};
 use crate::net::seats::Seats;
 use crate::net::setting::{SIZE, positive};
+use crate::net::tcp::stream::options;
 use crate::net::workers::IsOver;
 
 /// The key of the parameter with the number of streams.
@@ -65,15 +67,18 @@ pub(crate) struct Setting {
     pub(in crate::net) seats: Vec<Seats>,
     pub(in crate::net) content: Content,
     pub(in crate::net) sink: Sink,
+    /// The options of both ends.
+    pub(in crate::net) tcp: Tcp,
 }
 
 impl Setting {
     /// The setting of the case to be measured.
     pub(super) fn of(b: &Bencher) -> Result<Setting, Failure> {
         let case = b.case();
-        let path = Path::of(case)?;
+        let path = Path::of(case, b.targets())?;
         let streams = positive(case, STREAMS)?;
         Ok(Setting {
+            tcp: options(b.targets()),
             seats: Seats::of(&path, streams, b)?,
             path,
             family: Family::of(case)?,
@@ -89,6 +94,7 @@ impl Setting {
     pub(crate) fn plain(b: &Bencher) -> Result<Setting, Failure> {
         let path = Path::Loopback(Placement::SAME, Family::Ipv4);
         Ok(Setting {
+            tcp: options(b.targets()),
             seats: Seats::of(&path, 1, b)?,
             path,
             family: Family::Ipv4,

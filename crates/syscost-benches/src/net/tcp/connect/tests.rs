@@ -4,7 +4,7 @@ use super::*;
 
 fn path(family: Family) -> Path {
     let case = Case::new([(Path::KEY, Path::LOOPBACK), (Family::KEY, family.name())]);
-    Path::of(&case).unwrap()
+    Path::of(&case, &Targets::default()).unwrap()
 }
 
 #[test]
