@@ -67,7 +67,6 @@ pub(super) const GROUP: Group = Group {
 const SIZE: &str = "size";
 
 /// The labels of the directories in which files are measured.
-#[expect(dead_code)]
 fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
     let directories = here.targets.directories.iter();
     directories.map(|directory| directory.label.clone())
