@@ -55,7 +55,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// Bytes of a READ, up to the maximum that servers usually return.
-const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
+pub(super) const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
 
 /// How far up the ladder a row goes: each operation is one step.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
