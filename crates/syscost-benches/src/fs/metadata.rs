@@ -30,7 +30,7 @@
 use syscost_harness::prelude::*;
 
 use self::changing::{Adding, Removing};
-use self::op::{Kept, Made, Op};
+use self::op::Made;
 use super::durable::Sync;
 use super::space::Space;
 use super::{labels, pool};
@@ -38,6 +38,8 @@ use super::{labels, pool};
 mod changing;
 mod keeping;
 mod op;
+
+pub(super) use op::{Kept, Op};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.metadata",
@@ -59,7 +61,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 #[derive(Params)]
-pub(crate) struct Row {
+pub(super) struct Row {
     pub(super) dir: String,
     pub(super) op: Op,
     pub(super) sync: Sync,

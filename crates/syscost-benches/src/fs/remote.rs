@@ -18,19 +18,17 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::Row;
 use syscost_harness::directory::{self, Directory, NFS, NOTHING_REMOTE};
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::files::{self, Filesystem};
 
-/// The key of the parameter that names the local directory.
-const LOCAL: &str = "local";
+use super::durable::Sync;
+use super::metadata::{self, Kept};
+use super::nfs::{self, Step};
 
-/// The key of the parameter that names the operation.
-const OP: &str = "op";
-
-const FROM_NFS: &str = super::nfs::BENCHMARK.id;
+const FROM_NFS: &str = nfs::BENCHMARK.id;
+const FROM_METADATA: &str = metadata::BENCHMARK.id;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.remote",
@@ -44,196 +42,184 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
-    support,
+    support: |case, _| sides(case).map(drop),
     derive: Some(Derive {
-        from: &[FROM_NFS, "fs.read", "fs.write", "fs.sync", "fs.metadata"],
-        takes,
+        from: &[FROM_NFS, "fs.read", "fs.write", "fs.sync", FROM_METADATA],
+        takes: |case, row| {
+            let place = |sides: &Sides| sides.op.place(row.benchmark.id, &row.case);
+            sides(case).is_ok_and(|sides| {
+                place(&sides).is_some_and(|at| [sides.remote, sides.local].contains(&at))
+            })
+        },
         compute,
     }),
     source: include_str!("remote.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// A row: the id of its benchmark, and its parameters besides the directory.
-#[derive(Debug, Clone, Copy)]
-struct Plain {
-    id: &'static str,
-    parameters: &'static [(&'static str, &'static str)],
-}
-
-impl Plain {
-    /// Whether this is the row of a directory; rows of `fs.nfs` have none.
-    fn is(&self, id: &str, case: &Case, label: &str) -> bool {
-        let has = |(key, value): &(&str, &str)| case.find(key) == Some(*value);
-        let of_directory = usize::from(self.id != FROM_NFS);
-        self.id == id
-            && case.len() == self.parameters.len() + of_directory
-            && self.parameters.iter().all(has)
-            && (of_directory == 0 || case.get(directory::KEY) == label)
-    }
-}
-
 /// An operation, as it is measured on both sides.
-#[derive(Debug, Clone, Copy)]
-struct Pair {
-    name: &'static str,
-    remote: Plain,
-    local: Plain,
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    #[value("read_4K")]
+    Read4K,
+    #[value("read_1M")]
+    Read1M,
+    #[value("read_warm_4K")]
+    ReadWarm4K,
+    #[value("read_cold_4K")]
+    ReadCold4K,
+    #[value("write_buffered_4K")]
+    WriteBuffered4K,
+    #[value("fsync_4K")]
+    Fsync4K,
+    Open,
+    Stat,
+    Create,
 }
 
-const fn plain(id: &'static str, parameters: &'static [(&'static str, &'static str)]) -> Plain {
-    Plain { id, parameters }
-}
+impl Op {
+    /// Operations on the server that is measured against without a mount.
+    const UNMOUNTED: [Op; 3] = [Op::Read4K, Op::Read1M, Op::Stat];
 
-const fn same(
-    name: &'static str,
-    id: &'static str,
-    parameters: &'static [(&'static str, &'static str)],
-) -> Pair {
-    let row = plain(id, parameters);
-    Pair {
-        name,
-        remote: row,
-        local: row,
+    /// Operations in mounted directories.
+    const MOUNTED: [Op; 7] = [
+        Op::ReadWarm4K,
+        Op::ReadCold4K,
+        Op::WriteBuffered4K,
+        Op::Fsync4K,
+        Op::Open,
+        Op::Stat,
+        Op::Create,
+    ];
+
+    /// Where a row of these benchmarks measures the operation: the label of a directory, or [`NFS`];
+    /// `None` if it measures another one.
+    fn place(self, id: &str, case: &Case) -> Option<String> {
+        match id {
+            FROM_NFS => {
+                let nfs::Row { op, size } = case.row().ok()?;
+                let is_it = [
+                    (Op::Read4K, Step::Read, Some(Bytes::kib(4))),
+                    (Op::Read1M, Step::Read, Some(Bytes::mib(1))),
+                    (Op::Stat, Step::Getattr, None),
+                ]
+                .contains(&(self, op, size));
+                is_it.then(|| NFS.to_owned())
+            }
+            FROM_METADATA => {
+                let metadata::Row { dir, op, sync } = case.row().ok()?;
+                let is_it = [
+                    (Op::Open, metadata::Op::Keep(Kept::Open), Sync::None),
+                    (Op::Stat, metadata::Op::Keep(Kept::Stat), Sync::None),
+                    (Op::Create, metadata::Op::CREATE, Sync::None),
+                ]
+                .contains(&(self, op, sync));
+                is_it.then_some(dir)
+            }
+            id => {
+                let mut rows = OF_CONTENT.iter();
+                let (.., parameters) = rows.find(|(op, of, _)| (*op, *of) == (self, id))?;
+                let has = |(key, value): &(&str, &str)| case.find(key) == Some(*value);
+                let is_it = case.len() == 1 + parameters.len() && parameters.iter().all(has);
+                is_it.then(|| case.get(directory::KEY).to_owned())
+            }
+        }
     }
 }
 
-const WARM_4K: Plain = plain(
-    "fs.read",
-    &[("access", "random"), ("cache", "warm"), ("size", "4K")],
-);
-const WARM_1M: Plain = plain(
-    "fs.read",
-    &[("access", "random"), ("cache", "warm"), ("size", "1M")],
-);
+/// The operations on files' content: the benchmark that has a row of them, and its parameters besides the
+/// directory.
+const OF_CONTENT: [(Op, &str, &[(&str, &str)]); 6] = {
+    const WARM_4K: &[(&str, &str)] = &[("access", "random"), ("cache", "warm"), ("size", "4K")];
+    const WARM_1M: &[(&str, &str)] = &[("access", "random"), ("cache", "warm"), ("size", "1M")];
+    const COLD_4K: &[(&str, &str)] = &[("access", "random"), ("cache", "cold"), ("size", "4K")];
+    const WRITE_4K: &[(&str, &str)] =
+        &[("access", "random"), ("cache", "buffered"), ("size", "4K")];
+    [
+        (Op::Read4K, "fs.read", WARM_4K),
+        (Op::Read1M, "fs.read", WARM_1M),
+        (Op::ReadWarm4K, "fs.read", WARM_4K),
+        (Op::ReadCold4K, "fs.read", COLD_4K),
+        (Op::WriteBuffered4K, "fs.write", WRITE_4K),
+        (Op::Fsync4K, "fs.sync", &[("via", "fsync"), ("size", "4K")]),
+    ]
+};
 
-/// Operations in mounted directories.
-const MOUNTED: [Pair; 7] = [
-    same("read_warm_4K", WARM_4K.id, WARM_4K.parameters),
-    same(
-        "read_cold_4K",
-        "fs.read",
-        &[("access", "random"), ("cache", "cold"), ("size", "4K")],
-    ),
-    same(
-        "write_buffered_4K",
-        "fs.write",
-        &[("access", "random"), ("cache", "buffered"), ("size", "4K")],
-    ),
-    same("fsync_4K", "fs.sync", &[("via", "fsync"), ("size", "4K")]),
-    same("open", "fs.metadata", &[("op", "open"), ("sync", "none")]),
-    same("stat", "fs.metadata", &[("op", "stat"), ("sync", "none")]),
-    same(
-        "create",
-        "fs.metadata",
-        &[("op", "create"), ("sync", "none")],
-    ),
-];
+#[derive(Params)]
+struct Row {
+    dir: String,
+    /// Only the placeholder, where no remote file system was given together with a local one, has
+    /// neither this nor an operation.
+    local: Option<String>,
+    op: Option<Op>,
+}
 
-/// Operations on the server that is measured against without a mount.
-const UNMOUNTED: [Pair; 3] = [
-    Pair {
-        name: "read_4K",
-        remote: plain(FROM_NFS, &[("op", "read"), ("size", "4K")]),
-        local: WARM_4K,
-    },
-    Pair {
-        name: "read_1M",
-        remote: plain(FROM_NFS, &[("op", "read"), ("size", "1M")]),
-        local: WARM_1M,
-    },
-    Pair {
-        name: "stat",
-        remote: plain(FROM_NFS, &[("op", "getattr")]),
-        local: plain("fs.metadata", &[("op", "stat"), ("sync", "none")]),
-    },
-];
-
-/// The operation of a case.
-fn pair_of(case: &Case) -> Option<&'static Pair> {
-    let pairs: &[Pair] = match case.get(directory::KEY) == NFS {
-        true => &UNMOUNTED,
-        false => &MOUNTED,
-    };
-    // The placeholder for machines without such cases has no operation.
-    let name = case.find(OP)?;
-    pairs.iter().find(|pair| pair.name == name)
+/// What is compared: an operation, and the labels of both directories.
+struct Sides {
+    op: Op,
+    remote: String,
+    local: String,
 }
 
 fn cases(here: &Here) -> Vec<Case> {
-    let (remote, local): (Vec<&Directory>, Vec<&Directory>) = here
-        .targets
-        .directories
-        .iter()
-        .partition(|one| is_remote(one));
-    let Some(local) = local.first() else {
-        return vec![nothing()];
-    };
-    let case = |remote: &str, pair: &Pair| {
-        let parameters = [
-            (directory::KEY, remote.to_owned()),
-            (LOCAL, local.label.clone()),
-            (OP, pair.name.to_owned()),
-        ];
-        Case::new(parameters)
-    };
-    let mounted = remote
-        .iter()
-        .flat_map(|directory| MOUNTED.iter().map(|pair| case(&directory.label, pair)));
-    let unmounted = UNMOUNTED
-        .iter()
-        .filter(|_| here.targets.nfs.is_some())
-        .map(|pair| case(NFS, pair));
-    let cases: Vec<Case> = unmounted.chain(mounted).collect();
-    match cases.is_empty() {
-        true => vec![nothing()],
-        false => cases,
+    let directories = here.targets.directories.iter();
+    let (remote, local): (Vec<&Directory>, Vec<&Directory>) =
+        directories.partition(|one| is_remote(one));
+    let server = here.targets.nfs.iter().map(|_| NFS.to_owned());
+    let mounted = remote.into_iter().map(|one| one.label.clone());
+    let rows = rows!(Row {
+        local: local.iter().take(1).map(|one| Some(one.label.clone())),
+        dir: server.clone().chain(mounted.clone()),
+        op: match dir == NFS {
+            true => Op::UNMOUNTED.map(Some).to_vec(),
+            false => Op::MOUNTED.map(Some).to_vec(),
+        }
+    });
+    match rows.is_empty() {
+        true => rows!(Row {
+            dir: [NOTHING_REMOTE.to_owned()],
+            local: [None],
+            op: [None]
+        }),
+        false => rows,
     }
-}
-
-/// The placeholder case where no remote file system was given together with a local one.
-fn nothing() -> Case {
-    Case::new([(directory::KEY, NOTHING_REMOTE)])
 }
 
 fn is_remote(directory: &Directory) -> bool {
     files::filesystem(&directory.path).is_ok_and(|found| found.is_remote())
 }
 
-fn support(case: &Case, _: &Here) -> Result<(), Unsupported> {
-    match pair_of(case) {
-        Some(_) => Ok(()),
-        None => Err(Unsupported::new(
+/// What this case compares.
+fn sides(case: &Case) -> Result<Sides, Unsupported> {
+    let row = case.row::<Row>();
+    let row = row.map_err(|wrong| Unsupported::new(wrong.to_string()))?;
+    let (Some(local), Some(op)) = (row.local, row.op) else {
+        return Err(Unsupported::new(
             "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for a mount of a network file system and for a local directory",
-        )),
-    }
-}
-
-fn takes(case: &Case, row: &Row) -> bool {
-    let Some(pair) = pair_of(case) else {
-        return false;
+        ));
     };
-    let (id, other) = (row.benchmark.id, &row.case);
-    pair.remote.is(id, other, case.get(directory::KEY)) || pair.local.is(id, other, case.get(LOCAL))
+    Ok(Sides {
+        op,
+        remote: row.dir,
+        local,
+    })
 }
 
 fn compute(case: &Case, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
-    let pair = pair_of(case).ok_or_else(|| case.unknown(OP))?;
-    let median = |row: &Plain, label: &str| {
-        let is = |source: &&Source<'_>| row.is(source.id, source.case, label);
+    let Sides { op, remote, local } = sides(case)?;
+    let median = |label: &str| {
+        let is = |source: &&Source<'_>| op.place(source.id, source.case).as_deref() == Some(label);
         sources.iter().find(is).map(|source| source.median)
     };
-    let remote = median(&pair.remote, case.get(directory::KEY));
-    let local = median(&pair.local, case.get(LOCAL));
-    let (Some(remote), Some(local)) = (remote, local) else {
+    let (Some(far), Some(near)) = (median(&remote), median(&local)) else {
         return Err(Failure::Unsupported(
             "one of the two rows that are compared is unsupported".into(),
         ));
     };
     Ok(Derived {
-        value: remote - local,
-        evidence: vec![are_times(remote, local), of_case(case, here)],
-        details: details(remote, local),
+        value: far - near,
+        evidence: vec![are_times(far, near), of_directories(&remote, &local, here)],
+        details: details(far, near),
         ..Derived::default()
     })
 }
@@ -251,13 +237,13 @@ fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
     .collect()
 }
 
-/// The file systems on the two sides of a case, according to the current mounts.
-fn of_case(case: &Case, here: &Here) -> Evidence {
+/// The file systems on both sides, according to the current mounts.
+fn of_directories(remote: &str, local: &str, here: &Here) -> Evidence {
     let found = |label: &str| {
         let directory = here.targets.directory(label).ok()?;
         files::filesystem(&directory.path).ok()
     };
-    let remote = match case.get(directory::KEY) {
+    let far = match remote {
         // It is accessed by its protocol, without a mount.
         NFS => here.targets.nfs.as_ref().map(|_| Filesystem {
             kind: NFS.to_owned(),
@@ -265,7 +251,7 @@ fn of_case(case: &Case, here: &Here) -> Evidence {
         }),
         label => found(label),
     };
-    are_far_and_near(remote, found(case.get(LOCAL)))
+    are_far_and_near(far, found(local))
 }
 
 /// Whether the first of two file systems is on another machine and the second is not.
@@ -306,4 +292,125 @@ fn are_times(remote: f64, local: f64) -> Evidence {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn case(remote: &str, op: Op) -> Case {
+        let mut rows = rows!(Row {
+            dir: [remote.to_owned()],
+            local: [Some("ssd".to_owned())],
+            op: [Some(op)]
+        });
+        rows.remove(0)
+    }
+
+    fn read(dir: &str, cache: &str) -> Case {
+        let parameters = [("access", "random"), ("cache", cache), ("size", "4K")];
+        Case::new(parameters.map(|(key, value)| (key, value.to_owned())))
+            .with_first(directory::KEY, dir.to_owned())
+    }
+
+    fn source<'c>(id: &'static str, case: &'c Case, median: f64) -> Source<'c> {
+        Source { id, case, median }
+    }
+
+    fn computed(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+        compute(case, sources, &Here::plain())
+    }
+
+    #[test]
+    fn a_mount_is_compared_with_the_same_row_of_the_local_directory() {
+        let case = case("far", Op::ReadCold4K);
+        let (remote, local) = (read("far", "cold"), read("ssd", "cold"));
+        let rows = [
+            source("fs.read", &local, 100.0),
+            source("fs.read", &remote, 350.0),
+        ];
+        let derived = computed(&case, &rows).unwrap();
+        assert_eq!(derived.value, 250.0);
+        assert_eq!(derived.details["ratio"], 3.5);
+        assert_eq!(derived.evidence[0].verdict, Verdict::Confirmed);
+        let alone = computed(&case, &rows[..1]);
+        assert!(matches!(alone, Err(Failure::Unsupported(_))), "{alone:?}");
+        // Times in other units, or none.
+        let nothing = [source("fs.read", &local, 0.0), rows[1]];
+        let refuted = computed(&case, &nothing).unwrap();
+        assert_eq!(refuted.evidence[0].verdict, Verdict::Refuted);
+        assert!(!refuted.details.contains_key("ratio"), "there is none");
+    }
+
+    #[test]
+    fn the_server_without_a_mount_is_compared_with_the_page_cache() {
+        let remote = {
+            use nfs::Row;
+            rows!(Row {
+                op: [Step::Read],
+                size: [Some(Bytes::kib(4))]
+            })
+        };
+        let warm = read("ssd", "warm");
+        let rows = [
+            source(FROM_NFS, &remote[0], 90e3),
+            source("fs.read", &warm, 400.0),
+        ];
+        let derived = computed(&case(NFS, Op::Read4K), &rows).unwrap();
+        assert_eq!(derived.value, 89_600.0);
+    }
+
+    #[test]
+    fn both_sides_are_where_the_row_says() {
+        let of = |kind: &str| {
+            Some(Filesystem {
+                kind: kind.to_owned(),
+                ..Filesystem::default()
+            })
+        };
+        let verdict = |remote, local| are_far_and_near(remote, local).verdict;
+        for remote in ["nfs4", "cifs", "ceph", "9p", "fuse.sshfs"] {
+            assert_eq!(verdict(of(remote), of("ext4")), Verdict::Confirmed);
+            assert_eq!(verdict(of("nfs4"), of(remote)), Verdict::Refuted);
+        }
+        assert_eq!(verdict(of("ext4"), of("xfs")), Verdict::Refuted);
+        let unknown = are_far_and_near(of("nfs4"), None);
+        assert_eq!(unknown.verdict, Verdict::Unverified);
+        assert_eq!(unknown.observed, Some("nfs4 and unknown".into()));
+        assert!(unknown.reason.is_some());
+    }
+
+    #[test]
+    fn only_rows_of_the_operation_take_part_each_in_its_directory() {
+        let metadata = {
+            use metadata::Row;
+            rows!(Row {
+                dir: ["ssd".to_owned()],
+                op: [metadata::Op::CREATE],
+                sync: Sync::ALL
+            })
+        };
+        let place = |op: Op, id, case: &Case| op.place(id, case);
+        let ssd = Some("ssd".to_owned());
+        assert_eq!(place(Op::Create, FROM_METADATA, &metadata[0]), ssd);
+        assert_eq!(
+            place(Op::Create, FROM_METADATA, &metadata[1]),
+            None,
+            "fsync"
+        );
+        assert_eq!(place(Op::Stat, FROM_METADATA, &metadata[0]), None);
+        let cold = read("ssd", "cold");
+        assert_eq!(place(Op::ReadCold4K, "fs.read", &cold), ssd);
+        assert_eq!(place(Op::ReadWarm4K, "fs.read", &cold), None);
+        assert_eq!(place(Op::ReadCold4K, "fs.write", &cold), None);
+        let further = cold.with_first("depth", "4");
+        assert_eq!(place(Op::ReadCold4K, "fs.read", &further), None);
+    }
+
+    #[test]
+    fn where_nothing_is_remote_the_row_says_what_is_missing() {
+        let nothing = cases(&Here::plain()).remove(0);
+        let reason = sides(&nothing).map(drop).unwrap_err().to_string();
+        assert!(
+            reason.contains("--nfs") && reason.contains("--dir"),
+            "{reason}"
+        );
+    }
+}
