@@ -2,7 +2,6 @@
 
 mod access;
 mod cache_size;
-mod content;
 mod contention;
 mod contention_law;
 mod copy;
@@ -23,8 +22,10 @@ mod read_bandwidth;
 mod read_mmap;
 mod read_uring;
 mod readdir;
+mod reader;
 mod remote;
 mod small_file;
+mod source;
 mod space;
 mod sync;
 mod tail;
@@ -67,7 +68,6 @@ pub(super) const GROUP: Group = Group {
 const SIZE: &str = "size";
 
 /// The labels of the directories in which files are measured.
-#[expect(dead_code)]
 fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
     let directories = here.targets.directories.iter();
     directories.map(|directory| directory.label.clone())
