@@ -24,7 +24,7 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
 use super::labels;
-use super::named::claim_bytes;
+use super::named::claim_size;
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
 
@@ -183,7 +183,7 @@ fn measure(
     let undone = Facts::of(&file)?;
     op.perform(&file, bytes).map_err(refused)?;
     let longest = undone.length.max(Facts::of(&file)?.length);
-    claim_bytes(b, size, longest, "blocks and length of the file");
+    claim_size(b, size, longest, "blocks and length of the file");
     let failed = |cause| Failure::of(op.name(), cause);
     // The preparation of the next operation judges the one before.
     let before = Cell::new(None::<Facts>);

@@ -2,18 +2,11 @@
 
 use syscost_harness::prelude::*;
 
-use super::SIZE;
-
 /// Maximum number of blocks that may be missing from a random order.
 const MISSING: u64 = 4;
 
-/// Claims that an operation has as many bytes as the row's name says, with the source of that number.
-pub(super) fn claim_size(b: &mut Bencher, bytes: u64, source: &str) {
-    claim_bytes(b, Bytes(b.case().number(SIZE)), bytes, source);
-}
-
 /// Claims that an operation has as many bytes as the row says, with the source of that number.
-pub(super) fn claim_bytes(b: &mut Bencher, size: Bytes, bytes: u64, source: &str) {
+pub(super) fn claim_size(b: &mut Bencher, size: Bytes, bytes: u64, source: &str) {
     b.claim_equal("bytes of what is measured", size.0, bytes, source);
 }
 
@@ -48,8 +41,8 @@ mod tests {
 
     #[test]
     fn half_a_size_is_not_the_one_that_is_named() {
-        assert_eq!(refuted(|b| claim_bytes(b, Bytes::kib(4), 4096, "test")), 0);
-        assert_eq!(refuted(|b| claim_bytes(b, Bytes::kib(4), 2048, "test")), 1);
+        assert_eq!(refuted(|b| claim_size(b, Bytes::kib(4), 4096, "test")), 0);
+        assert_eq!(refuted(|b| claim_size(b, Bytes::kib(4), 2048, "test")), 1);
     }
 
     #[test]

@@ -26,9 +26,9 @@ use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, Operation, mount_option, stamp};
 
-use super::labels;
 use super::nfs::SIZES;
 use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
+use super::{filesystem, labels};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.nfs_mount",
@@ -95,17 +95,13 @@ impl Measured for Row {
 
 /// Whether the directory of this label is on an NFS mount.
 fn is_mounted(here: &Here, label: &str) -> Result<(), Unsupported> {
-    let directory = here
-        .targets
-        .directory(label)
-        .map_err(|reason| Unsupported::new(reason.to_string()))?;
-    match files::filesystem(&directory.path) {
-        Ok(found) if found.is_nfs() => Ok(()),
-        Ok(other) => Err(Unsupported::new(format!(
+    match filesystem(here, label) {
+        Some(found) if found.is_nfs() => Ok(()),
+        Some(other) => Err(Unsupported::new(format!(
             "dir={label} is not on an NFS mount (it is on {}): mount an export and give it as --dir",
             other.kind
         ))),
-        Err(_) => Err(Unsupported::new(
+        None => Err(Unsupported::new(
             "no directory on an NFS mount was given: --dir",
         )),
     }

@@ -18,17 +18,25 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::directory::{self, Directory, NFS, NOTHING_REMOTE};
+use syscost_harness::directory::{NFS, NOTHING_REMOTE};
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
-use syscost_sys::files::{self, Filesystem};
+use syscost_sys::files::Filesystem;
 
+use super::access::Access;
 use super::durable::Sync;
 use super::metadata::{self, Kept};
 use super::nfs::{self, Step};
+use super::source::State;
+use super::sync::{self, Call};
+use super::write::{self, Target};
+use super::{filesystem, labels, read};
 
-const FROM_NFS: &str = nfs::BENCHMARK.id;
-const FROM_METADATA: &str = metadata::BENCHMARK.id;
+const OF_SERVER: &str = nfs::BENCHMARK.id;
+const READ: &str = read::BENCHMARK.id;
+const WRITE: &str = write::BENCHMARK.id;
+const SYNC: &str = sync::BENCHMARK.id;
+const METADATA: &str = metadata::BENCHMARK.id;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.remote",
@@ -44,7 +52,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     cases: Cases::Here(cases),
     support: |case, _| sides(case).map(drop),
     derive: Some(Derive {
-        from: &[FROM_NFS, "fs.read", "fs.write", "fs.sync", FROM_METADATA],
+        from: &[OF_SERVER, READ, WRITE, SYNC, METADATA],
         takes: |case, row| {
             let place = |sides: &Sides| sides.op.place(row.benchmark.id, &row.case);
             sides(case).is_ok_and(|sides| {
@@ -95,55 +103,52 @@ impl Op {
     /// Where a row of these benchmarks measures the operation: the label of a directory, or [`NFS`];
     /// `None` if it measures another one.
     fn place(self, id: &str, case: &Case) -> Option<String> {
-        match id {
-            FROM_NFS => {
+        const FOUR: Bytes = Bytes::kib(4);
+        const MANY: Bytes = Bytes::mib(1);
+        let (place, is_it) = match id {
+            OF_SERVER => {
                 let nfs::Row { op, size } = case.row().ok()?;
-                let is_it = [
-                    (Op::Read4K, Step::Read, Some(Bytes::kib(4))),
-                    (Op::Read1M, Step::Read, Some(Bytes::mib(1))),
+                let is = [
+                    (Op::Read4K, Step::Read, Some(FOUR)),
+                    (Op::Read1M, Step::Read, Some(MANY)),
                     (Op::Stat, Step::Getattr, None),
-                ]
-                .contains(&(self, op, size));
-                is_it.then(|| NFS.to_owned())
+                ];
+                (NFS.to_owned(), is.contains(&(self, op, size)))
             }
-            FROM_METADATA => {
+            READ => {
+                let row: read::Row = case.row().ok()?;
+                let is = [
+                    (Op::Read4K, State::Warm, FOUR),
+                    (Op::Read1M, State::Warm, MANY),
+                    (Op::ReadWarm4K, State::Warm, FOUR),
+                    (Op::ReadCold4K, State::Cold, FOUR),
+                ];
+                let is_it = is.contains(&(self, row.cache, row.size));
+                (row.dir, is_it && row.access == Access::Random)
+            }
+            WRITE => {
+                let row: write::Row = case.row().ok()?;
+                let is = (Op::WriteBuffered4K, Access::Random, Target::Buffered, FOUR);
+                (row.dir, is == (self, row.access, row.cache, row.size))
+            }
+            SYNC => {
+                let sync::Row { dir, via, size } = case.row().ok()?;
+                (dir, (self, via, size) == (Op::Fsync4K, Call::Fsync, FOUR))
+            }
+            METADATA => {
                 let metadata::Row { dir, op, sync } = case.row().ok()?;
-                let is_it = [
+                let is = [
                     (Op::Open, metadata::Op::Keep(Kept::Open), Sync::None),
                     (Op::Stat, metadata::Op::Keep(Kept::Stat), Sync::None),
                     (Op::Create, metadata::Op::CREATE, Sync::None),
-                ]
-                .contains(&(self, op, sync));
-                is_it.then_some(dir)
+                ];
+                (dir, is.contains(&(self, op, sync)))
             }
-            id => {
-                let mut rows = OF_CONTENT.iter();
-                let (.., parameters) = rows.find(|(op, of, _)| (*op, *of) == (self, id))?;
-                let has = |(key, value): &(&str, &str)| case.find(key) == Some(*value);
-                let is_it = case.len() == 1 + parameters.len() && parameters.iter().all(has);
-                is_it.then(|| case.get(directory::KEY).to_owned())
-            }
-        }
+            _ => return None,
+        };
+        is_it.then_some(place)
     }
 }
-
-/// The operations on files' content: the benchmark that has a row of them, and its parameters besides the
-/// directory.
-const OF_CONTENT: [(Op, &str, &[(&str, &str)]); 6] = {
-    const WARM_4K: &[(&str, &str)] = &[("access", "random"), ("cache", "warm"), ("size", "4K")];
-    const WARM_1M: &[(&str, &str)] = &[("access", "random"), ("cache", "warm"), ("size", "1M")];
-    const COLD_4K: &[(&str, &str)] = &[("access", "random"), ("cache", "cold"), ("size", "4K")];
-    const WRITE_4K: &[(&str, &str)] =
-        &[("access", "random"), ("cache", "buffered"), ("size", "4K")];
-    [
-        (Op::Read4K, "fs.read", WARM_4K),
-        (Op::Read1M, "fs.read", WARM_1M),
-        (Op::ReadWarm4K, "fs.read", WARM_4K),
-        (Op::ReadCold4K, "fs.read", COLD_4K),
-        (Op::WriteBuffered4K, "fs.write", WRITE_4K),
-        (Op::Fsync4K, "fs.sync", &[("via", "fsync"), ("size", "4K")]),
-    ]
-};
 
 #[derive(Params)]
 struct Row {
@@ -162,14 +167,12 @@ struct Sides {
 }
 
 fn cases(here: &Here) -> Vec<Case> {
-    let directories = here.targets.directories.iter();
-    let (remote, local): (Vec<&Directory>, Vec<&Directory>) =
-        directories.partition(|one| is_remote(one));
+    let is_remote = |label: &String| filesystem(here, label).is_some_and(|found| found.is_remote());
+    let (remote, local): (Vec<String>, Vec<String>) = labels(here).partition(is_remote);
     let server = here.targets.nfs.iter().map(|_| NFS.to_owned());
-    let mounted = remote.into_iter().map(|one| one.label.clone());
     let rows = rows!(Row {
-        local: local.iter().take(1).map(|one| Some(one.label.clone())),
-        dir: server.clone().chain(mounted.clone()),
+        local: local.iter().take(1).cloned().map(Some),
+        dir: server.clone().chain(remote.clone()),
         op: match dir == NFS {
             true => Op::UNMOUNTED.map(Some).to_vec(),
             false => Op::MOUNTED.map(Some).to_vec(),
@@ -183,10 +186,6 @@ fn cases(here: &Here) -> Vec<Case> {
         }),
         false => rows,
     }
-}
-
-fn is_remote(directory: &Directory) -> bool {
-    files::filesystem(&directory.path).is_ok_and(|found| found.is_remote())
 }
 
 /// What this case compares.
@@ -239,19 +238,15 @@ fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
 
 /// The file systems on both sides, according to the current mounts.
 fn of_directories(remote: &str, local: &str, here: &Here) -> Evidence {
-    let found = |label: &str| {
-        let directory = here.targets.directory(label).ok()?;
-        files::filesystem(&directory.path).ok()
-    };
     let far = match remote {
         // It is accessed by its protocol, without a mount.
         NFS => here.targets.nfs.as_ref().map(|_| Filesystem {
             kind: NFS.to_owned(),
             ..Filesystem::default()
         }),
-        label => found(label),
+        label => filesystem(here, label),
     };
-    are_far_and_near(far, found(local))
+    are_far_and_near(far, filesystem(here, local))
 }
 
 /// Whether the first of two file systems is on another machine and the second is not.
@@ -304,10 +299,15 @@ mod tests {
         rows.remove(0)
     }
 
-    fn read(dir: &str, cache: &str) -> Case {
-        let parameters = [("access", "random"), ("cache", cache), ("size", "4K")];
-        Case::new(parameters.map(|(key, value)| (key, value.to_owned())))
-            .with_first(directory::KEY, dir.to_owned())
+    fn read(dir: &str, cache: State) -> Case {
+        use read::Row;
+        let mut rows = rows!(Row {
+            dir: [dir.to_owned()],
+            access: [Access::Random],
+            cache: [cache],
+            size: [Bytes::kib(4)]
+        });
+        rows.remove(0)
     }
 
     fn source<'c>(id: &'static str, case: &'c Case, median: f64) -> Source<'c> {
@@ -321,11 +321,8 @@ mod tests {
     #[test]
     fn a_mount_is_compared_with_the_same_row_of_the_local_directory() {
         let case = case("far", Op::ReadCold4K);
-        let (remote, local) = (read("far", "cold"), read("ssd", "cold"));
-        let rows = [
-            source("fs.read", &local, 100.0),
-            source("fs.read", &remote, 350.0),
-        ];
+        let (remote, local) = (read("far", State::Cold), read("ssd", State::Cold));
+        let rows = [source(READ, &local, 100.0), source(READ, &remote, 350.0)];
         let derived = computed(&case, &rows).unwrap();
         assert_eq!(derived.value, 250.0);
         assert_eq!(derived.details["ratio"], 3.5);
@@ -333,7 +330,7 @@ mod tests {
         let alone = computed(&case, &rows[..1]);
         assert!(matches!(alone, Err(Failure::Unsupported(_))), "{alone:?}");
         // Times in other units, or none.
-        let nothing = [source("fs.read", &local, 0.0), rows[1]];
+        let nothing = [source(READ, &local, 0.0), rows[1]];
         let refuted = computed(&case, &nothing).unwrap();
         assert_eq!(refuted.evidence[0].verdict, Verdict::Refuted);
         assert!(!refuted.details.contains_key("ratio"), "there is none");
@@ -348,10 +345,10 @@ mod tests {
                 size: [Some(Bytes::kib(4))]
             })
         };
-        let warm = read("ssd", "warm");
+        let warm = read("ssd", State::Warm);
         let rows = [
-            source(FROM_NFS, &remote[0], 90e3),
-            source("fs.read", &warm, 400.0),
+            source(OF_SERVER, &remote[0], 90e3),
+            source(READ, &warm, 400.0),
         ];
         let derived = computed(&case(NFS, Op::Read4K), &rows).unwrap();
         assert_eq!(derived.value, 89_600.0);
@@ -389,19 +386,13 @@ mod tests {
         };
         let place = |op: Op, id, case: &Case| op.place(id, case);
         let ssd = Some("ssd".to_owned());
-        assert_eq!(place(Op::Create, FROM_METADATA, &metadata[0]), ssd);
-        assert_eq!(
-            place(Op::Create, FROM_METADATA, &metadata[1]),
-            None,
-            "fsync"
-        );
-        assert_eq!(place(Op::Stat, FROM_METADATA, &metadata[0]), None);
-        let cold = read("ssd", "cold");
-        assert_eq!(place(Op::ReadCold4K, "fs.read", &cold), ssd);
-        assert_eq!(place(Op::ReadWarm4K, "fs.read", &cold), None);
-        assert_eq!(place(Op::ReadCold4K, "fs.write", &cold), None);
-        let further = cold.with_first("depth", "4");
-        assert_eq!(place(Op::ReadCold4K, "fs.read", &further), None);
+        assert_eq!(place(Op::Create, METADATA, &metadata[0]), ssd);
+        assert_eq!(place(Op::Create, METADATA, &metadata[1]), None, "fsync");
+        assert_eq!(place(Op::Stat, METADATA, &metadata[0]), None);
+        let cold = read("ssd", State::Cold);
+        assert_eq!(place(Op::ReadCold4K, READ, &cold), ssd);
+        assert_eq!(place(Op::ReadWarm4K, READ, &cold), None);
+        assert_eq!(place(Op::ReadCold4K, WRITE, &cold), None);
     }
 
     #[test]

@@ -29,7 +29,7 @@ use syscost_sys::files::stamp;
 use super::durable::Sync;
 use super::entries::{CREATE, PRIVATE, close};
 use super::labels;
-use super::named::claim_bytes;
+use super::named::claim_size;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
 use super::waits::unwritten_pages;
@@ -89,7 +89,7 @@ impl Measured for Row {
         let space = Space::in_directory(b, &self.dir)?;
         let files = Files::new(b.random().u64(..), self.size.get(), self.op, self.sync);
         let length = files.content.len() as u64;
-        claim_bytes(b, self.size, length, "content of each file");
+        claim_size(b, self.size, length, "content of each file");
         measure(b, &space, files)
     }
 }

@@ -8,6 +8,8 @@ use syscost_results::Verdict;
 use syscost_sys::counters::IoReader;
 use syscost_sys::files::{Device, Moved};
 
+use super::detail_guest;
+
 const FETCHED: &str = "bytes fetched from storage per byte read";
 const DELIVERED: &str = "bytes that the device delivered per byte read";
 const STRAY: &str = "something else of this process was fetched, too";
@@ -79,13 +81,14 @@ impl Storage {
         }
     }
 
-    /// Claims that all `read` bytes were fetched from storage, and possibly more that the
-    /// kernel read ahead.
+    /// Claims that all `read` bytes were fetched from storage, and possibly more that the kernel read
+    /// ahead.
     pub(in crate::fs) fn claim_fetched_ahead(
         &self,
         b: &mut Bencher,
         read: u64,
     ) -> Result<(), Failure> {
+        detail_guest(b);
         let is_on_device = self.device.is_some();
         self.claim(b, "at least 1", read, |per_byte| {
             judge(per_byte.min(1.0), is_on_device)
@@ -94,6 +97,7 @@ impl Storage {
 
     /// Claims that all `read` bytes were fetched from storage, and nothing else.
     pub(in crate::fs) fn claim_fetched(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
+        detail_guest(b);
         let is_on_device = self.device.is_some();
         self.claim(b, &all_fetched(), read, |per_byte| {
             judge(per_byte, is_on_device)
