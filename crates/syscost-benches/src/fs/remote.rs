@@ -103,14 +103,14 @@ impl Op {
     /// Where a row of these benchmarks measures the operation: the label of a directory, or [`NFS`];
     /// `None` if it measures another one.
     fn place(self, id: &str, case: &Case) -> Option<String> {
-        const FOUR: Bytes = Bytes::kib(4);
-        const MANY: Bytes = Bytes::mib(1);
+        const SMALL: Bytes = Bytes::kib(4);
+        const LARGE: Bytes = Bytes::mib(1);
         let (place, is_it) = match id {
             OF_SERVER => {
                 let nfs::Row { op, size } = case.row().ok()?;
                 let is = [
-                    (Op::Read4K, Step::Read, Some(FOUR)),
-                    (Op::Read1M, Step::Read, Some(MANY)),
+                    (Op::Read4K, Step::Read, Some(SMALL)),
+                    (Op::Read1M, Step::Read, Some(LARGE)),
                     (Op::Stat, Step::Getattr, None),
                 ];
                 (NFS.to_owned(), is.contains(&(self, op, size)))
@@ -118,22 +118,22 @@ impl Op {
             READ => {
                 let row: read::Row = case.row().ok()?;
                 let is = [
-                    (Op::Read4K, State::Warm, FOUR),
-                    (Op::Read1M, State::Warm, MANY),
-                    (Op::ReadWarm4K, State::Warm, FOUR),
-                    (Op::ReadCold4K, State::Cold, FOUR),
+                    (Op::Read4K, State::Warm, SMALL),
+                    (Op::Read1M, State::Warm, LARGE),
+                    (Op::ReadWarm4K, State::Warm, SMALL),
+                    (Op::ReadCold4K, State::Cold, SMALL),
                 ];
                 let is_it = is.contains(&(self, row.cache, row.size));
                 (row.dir, is_it && row.access == Access::Random)
             }
             WRITE => {
                 let row: write::Row = case.row().ok()?;
-                let is = (Op::WriteBuffered4K, Access::Random, Target::Buffered, FOUR);
+                let is = (Op::WriteBuffered4K, Access::Random, Target::Buffered, SMALL);
                 (row.dir, is == (self, row.access, row.cache, row.size))
             }
             SYNC => {
                 let sync::Row { dir, via, size } = case.row().ok()?;
-                (dir, (self, via, size) == (Op::Fsync4K, Call::Fsync, FOUR))
+                (dir, (self, via, size) == (Op::Fsync4K, Call::Fsync, SMALL))
             }
             METADATA => {
                 let metadata::Row { dir, op, sync } = case.row().ok()?;
