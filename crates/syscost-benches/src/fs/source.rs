@@ -81,17 +81,21 @@ impl Source {
         size: Bytes,
     ) -> Result<Self, Failure> {
         let kept = kept(b, dir, bytes)?;
-        let (has_storage, mut direct) = (kept.space.has_storage(), None);
-        if state == State::Direct {
+        let has_storage = kept.space.has_storage();
+        if state != State::Warm {
             has_storage.clone()?;
-            let file = kept.file.open_direct()?;
-            allowed_direct(&file, size.0)?;
-            direct = Some(file);
         }
+        let direct = match state {
+            State::Warm | State::Cold => None,
+            State::Direct => {
+                let file = kept.file.open_direct()?;
+                allowed_direct(&file, size.0)?;
+                Some(file)
+            }
+        };
         let cache = Cache::of(&kept.space, kept.file.open()?)?;
-        match (state, has_storage) {
-            (State::Warm, Err(_)) => {}
-            (_, has_storage) => has_storage.and_then(|()| cache.empty())?,
+        if has_storage.is_ok() {
+            cache.empty()?;
         }
         if state == State::Warm {
             cache.fill(b, &kept.file)?;

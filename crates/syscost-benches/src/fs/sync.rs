@@ -303,11 +303,4 @@ mod tests {
             assert!(judged[0].contains("flush"), "{judged:?}");
         }
     }
-
-    #[test]
-    fn o_sync_is_more_than_o_dsync() {
-        assert_eq!(name(OFlags::SYNC), "O_SYNC");
-        assert_eq!(name(O_DSYNC), "O_DSYNC");
-        assert_eq!(name(OFlags::empty()), "neither");
-    }
 }

@@ -138,12 +138,13 @@ impl Storage {
         read: u64,
         judge: impl Fn(f64) -> (Verdict, Option<&'static str>),
     ) -> Result<(), Failure> {
-        match (&self.io, self.fetched()?) {
-            (Err(reason), _) => {
+        match &self.io {
+            Err(reason) => {
                 b.claim_unverified(FETCHED, expected, "", self.source, &reason.to_string());
             }
-            (Ok(_), fetched) => {
-                let per_byte = fetched.unwrap_or(0) as f64 / read.max(1) as f64;
+            Ok(io) => {
+                let fetched = io.read()?.read_bytes - self.fetched;
+                let per_byte = fetched as f64 / read.max(1) as f64;
                 let (verdict, reason) = judge(per_byte);
                 b.claim_verdict(FETCHED, expected, per_byte, self.source, verdict, reason);
             }
