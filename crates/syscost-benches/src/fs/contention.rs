@@ -136,13 +136,8 @@ fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<
     cached.iter().try_for_each(files::drop_cache)?;
     let device = Device::of(&cached[0]);
     let mut readers = Readers::start(b, count, &files)?;
-    let delivered = || {
-        device
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(Device::moved)
-    };
-    let before = delivered();
+    let moved = || device.as_ref().map_err(Clone::clone)?.moved();
+    let before = moved();
     let mut implied = Implied::default();
     let window = || {
         let (begun, before) = (Instant::now(), readers.counted().all_reads());
@@ -157,7 +152,7 @@ fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<
     if let Err(failure) = b.observe(window) {
         return Err(readers.explain(failure));
     }
-    let after = delivered();
+    let delivered = before.and_then(|before| Ok(moved()?.read - before.read));
     implied.claim(b, Shares::WHOLE);
     let windows = readers.counted();
     let accounts = readers.dismiss()?;
@@ -167,35 +162,24 @@ fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<
     claim_window(b, &windows, &accounts);
     claim_label(b, file, count, &accounts);
     claim_direct(b, &accounts, device.is_ok());
-    let left: u64 = cached
-        .iter()
-        .map(files::resident_pages)
-        .sum::<Result<_, _>>()?;
-    b.claim_equal(
-        "pages of the files in the page cache afterwards",
-        0,
-        left,
-        "mincore",
-    );
+    let left = cached.iter().map(files::resident_pages);
+    let left: u64 = left.sum::<Result<_, _>>()?;
+    let what = "pages of the files in the page cache afterwards";
+    b.claim_equal(what, 0, left, "mincore");
     let claim = "bytes that the device delivered, of those read in the windows";
-    match (before, after) {
-        (Ok(before), Ok(after)) => {
+    match delivered {
+        Ok(delivered) => {
             let read = (windows.all_reads() * BLOCK as u64) as f64;
-            let share = (after.read - before.read) as f64 / read.max(1.0);
+            let share = delivered as f64 / read.max(1.0);
             let source = device.map(|device| device.source()).unwrap_or_default();
             let in_flight = (count * BLOCK) as f64 / read.max(1.0);
             let least = (MIN_DELIVERED - in_flight).max(MIN_DELIVERED_OF_FEW);
             b.claim_within(claim, Bound::AtLeast(least), share, &source);
         }
-        (Err(reason), _) | (_, Err(reason)) => {
+        Err(reason) => {
             let expected = Bound::AtLeast(MIN_DELIVERED).fact();
-            b.claim_unverified(
-                claim,
-                expected,
-                "nothing",
-                "/sys/dev/block",
-                &reason.to_string(),
-            );
+            let (source, reason) = ("/sys/dev/block", reason.to_string());
+            b.claim_unverified(claim, expected, "nothing", source, &reason);
         }
     }
     describe(b, &windows, &accounts);

@@ -1,4 +1,4 @@
-//! Reads of a file block by block, each of which is counted and checked.
+//! Shared: reads of a file block by block, each of which is counted and checked.
 
 use std::fs::File;
 use std::time::Instant;
