@@ -10,7 +10,7 @@ use syscost_net::{Account, Service, ServiceError};
 use syscost_sys::partner::Shared;
 
 use super::counters::Counters;
-use super::far_end::{FarEnd, Path, listen};
+use super::far_end::{FarEnd, Route, listen};
 
 /// Connections that may wait to be accepted: there is never more than one.
 pub(crate) const BACKLOG: u32 = 16;
@@ -114,14 +114,14 @@ pub(crate) type Accepting = (FarEnd, SocketAddr, Option<Last>);
 
 /// A far end that accepts: a partner that does so by `serve`, or a server that offers this `service`.
 pub(crate) fn accepting(
-    path: &Path,
+    path: &Route,
     cpus: &[u32],
     options: &Tcp,
     serve: impl FnOnce(&TcpListener, IsOver<'_>) -> Result<Account, ServiceError> + Send + 'static,
     service: &Service,
 ) -> Result<Accepting, Failure> {
     match path {
-        Path::Loopback(..) => {
+        Route::Loopback(..) => {
             let (listener, address) = listen(path.address(), BACKLOG, options)?;
             let last = Last::unknown()?;
             let theirs = last.clone();
@@ -132,7 +132,7 @@ pub(crate) fn accepting(
             let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
             Ok((far, address, Some(last)))
         }
-        Path::Remote(given) => {
+        Route::Remote(given) => {
             let (far, opened) = FarEnd::peer(given, service)?;
             Ok((far, opened.address(), None))
         }

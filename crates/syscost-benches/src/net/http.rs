@@ -30,7 +30,7 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Service};
 
 use super::backlog::{self, Accepting, Backlog, Last};
-use super::far_end::{self, Path};
+use super::far_end::{self, Path, Route};
 use super::interface::Way;
 use super::setting::{SIZE, is_of_loopback, positive};
 use super::tcp::connect::new_socket;
@@ -87,7 +87,7 @@ fn is_kept(case: &Case) -> Result<bool, Failure> {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (path, is_kept) = (Path::of(b.case(), b.targets())?, is_kept(b.case())?);
+    let (path, is_kept) = (Route::of(b.case(), b.targets())?, is_kept(b.case())?);
     let size = positive(b.case(), SIZE)?;
     path.announce(b, size)?;
     expect(b, &path, is_kept, size);
@@ -105,7 +105,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 /// Expects the calls and switches of those ends that are tasks of this machine.
-fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
+fn expect(b: &mut Bencher, path: &Route, is_kept: bool, size: usize) {
     let there = path.own_ends() - 1.0;
     // A body arrives in parts as the network delivers them.
     let parts = size.div_ceil(1024) as f64;
@@ -137,7 +137,12 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
 }
 
 /// A far end that answers requests.
-fn responding(path: &Path, size: usize, is_kept: bool, cpus: &[u32]) -> Result<Accepting, Failure> {
+fn responding(
+    path: &Route,
+    size: usize,
+    is_kept: bool,
+    cpus: &[u32],
+) -> Result<Accepting, Failure> {
     let response = Response::new(size, is_kept);
     let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
         http::respond(listener, &response, None, is_over)

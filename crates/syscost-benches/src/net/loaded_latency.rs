@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 
-use super::far_end::{self, Family, Path, remote_family};
+use super::far_end::{self, Family, Path, Route, remote_family};
 use super::seats::Seats;
 use super::setting;
 use super::tcp::bandwidth::{self, Direction, LARGE, Method, Setting, Streams, content, sink};
@@ -97,7 +97,7 @@ fn is_enough(passed: Duration, round_trips: usize) -> bool {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let case = b.case();
-    let (path, family) = (Path::of(case, b.targets())?, Family::of(case)?);
+    let (path, family) = (Route::of(case, b.targets())?, Family::of(case)?);
     let load = load(case)?;
     let seats = Seats::of(&path, 1, b)?;
     let ends = path.own_ends();

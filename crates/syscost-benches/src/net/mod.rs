@@ -9,6 +9,7 @@ pub(crate) mod icmp;
 pub(crate) mod interface;
 mod loaded_latency;
 mod model;
+mod round_trip;
 mod seats;
 pub(crate) mod setting;
 pub(crate) mod tcp;

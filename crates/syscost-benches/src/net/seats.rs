@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use syscost_harness::prelude::*;
 use syscost_sys::topology::{Relation, Topology};
 
-use super::far_end::Path;
+use super::far_end::Route;
 
 /// The CPUs on which the two tasks of a connection run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,12 @@ impl Seats {
     ///
     /// # Errors
     /// When there are too few CPUs.
-    pub(super) fn of(path: &Path, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
+    pub(super) fn of(path: &Route, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
         match path {
-            Path::Loopback(placement, _) => {
+            Route::Loopback(placement, _) => {
                 Self::here(*placement, connections, b.cpu(), b.allowed())
             }
-            Path::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
+            Route::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
         }
     }
 

@@ -31,7 +31,7 @@ fn exchange(is_kept: bool, body: usize) -> Option<Result<bool, Failure>> {
         return None;
     };
     let case = Case::new([(Path::KEY, Path::LOOPBACK)]);
-    let path = Path::of(&case, &Targets::default()).unwrap();
+    let path = Route::of(&case, &Targets::default()).unwrap();
     let (far, address, last) = responding(&path, body, is_kept, &cpus).unwrap();
     let exchanged = Client::new(address, is_kept, 1000, Content::Whole, last)
         .and_then(|client| far.led_by(client).perform([30]));

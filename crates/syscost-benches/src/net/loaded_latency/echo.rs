@@ -9,7 +9,7 @@ use syscost_net::service::{ServiceError, TcpSide, Wait, stream};
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, Session, socket};
 
-use crate::net::far_end::{PATIENCE, Path, listen};
+use crate::net::far_end::{PATIENCE, Route, listen};
 use crate::net::interface::Way;
 use crate::net::seats::Seats;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
@@ -38,10 +38,15 @@ pub(super) struct Echo {
 
 impl Echo {
     /// Connects to a far end that answers, on its CPUs if it is on this machine.
-    pub(super) fn start(path: &Path, tcp: &Tcp, seats: &Seats, seed: u64) -> Result<Self, Failure> {
+    pub(super) fn start(
+        path: &Route,
+        tcp: &Tcp,
+        seats: &Seats,
+        seed: u64,
+    ) -> Result<Self, Failure> {
         let (near, answers) = match path {
-            Path::Loopback(..) => Self::here(path.address(), tcp, seats)?,
-            Path::Remote(given) => Self::there(given, tcp)?,
+            Route::Loopback(..) => Self::here(path.address(), tcp, seats)?,
+            Route::Remote(given) => Self::there(given, tcp)?,
         };
         let failed = |cause| Failure::of("ask for a socket's addresses", cause);
         let own = near.local_addr().map_err(failed)?;
@@ -176,7 +181,7 @@ mod tests {
             return;
         };
         let seats = Seats::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
-        let path = Path::Loopback(Placement::Free, Family::Ipv4);
+        let path = Route::Loopback(Placement::Free, Family::Ipv4);
         let mut echo = Echo::start(&path, &Tcp::nodelay(), &seats[0], 7).unwrap();
         for _ in 0..20 {
             echo.round_trip().unwrap();

@@ -31,7 +31,7 @@ use syscost_sys::process::Batch;
 use super::connect::{accepting, new_socket, next_byte};
 use super::ports::Budget;
 use crate::net::backlog::{Backlog, Last};
-use crate::net::far_end::{self, Family, Path, remote_family};
+use crate::net::far_end::{self, Family, Path, Route, remote_family};
 use crate::net::setting;
 use crate::syscall::{Bad, must};
 
@@ -72,7 +72,7 @@ const RULE: Accept = Accept {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = Path::of(b.case(), b.targets())?;
+    let path = Route::of(b.case(), b.targets())?;
     path.announce(b, 0)?;
     // What both ends do without closing is subtracted.
     b.expect(together(Sysno::SHUTDOWN, 1.0));
@@ -191,7 +191,7 @@ mod tests {
         };
         let case = Case::new([(Path::KEY, Path::LOOPBACK), (Family::KEY, "ipv4")]);
         let (far, address, last) =
-            accepting(rule, &Path::of(&case, &Targets::default()).unwrap(), &cpus).unwrap();
+            accepting(rule, &Route::of(&case, &Targets::default()).unwrap(), &cpus).unwrap();
         let closer = Closer::new(address, last).unwrap();
         let done = far.led_by(closer).perform([1; 20]);
         Some(done.map(|(closer, account)| (closer.budget.made(), account.connections)))

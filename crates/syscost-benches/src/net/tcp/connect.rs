@@ -41,7 +41,7 @@ use syscost_net::{Account, Service};
 use super::ports::Budget;
 use crate::ipc::setting::sleeps;
 use crate::net::backlog::{self, Accepting, BACKLOG, Backlog, Last};
-use crate::net::far_end::{self, Family, FarEnd, Path, remote_family};
+use crate::net::far_end::{self, Family, FarEnd, Path, Route, remote_family};
 use crate::net::setting;
 use crate::syscall::{Bad, must};
 
@@ -125,7 +125,7 @@ impl Step {
     }
 
     /// Expects the calls and switches of those ends that are tasks of this machine.
-    fn expect(self, b: &mut Bencher, path: &Path) {
+    fn expect(self, b: &mut Bencher, path: &Route) {
         // What a far end on this machine adds.
         let there = match self {
             Step::Refused => 0.0,
@@ -171,7 +171,7 @@ impl Step {
 }
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (step, path) = (Step::of(b.case())?, Path::of(b.case(), b.targets())?);
+    let (step, path) = (Step::of(b.case())?, Route::of(b.case(), b.targets())?);
     path.announce(b, 0)?;
     step.expect(b, &path);
     let (connector, account) = match step {
@@ -197,7 +197,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 }
 
 /// A far end that accepts connections and ends them by this rule.
-pub(super) fn accepting(rule: Accept, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
+pub(super) fn accepting(rule: Accept, path: &Route, cpus: &[u32]) -> Result<Accepting, Failure> {
     let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
         connections::accept(listener, &rule, is_over)
     };
@@ -217,9 +217,9 @@ struct ClosedPort {
 }
 
 impl ClosedPort {
-    fn at(path: &Path) -> Result<Self, Failure> {
+    fn at(path: &Route) -> Result<Self, Failure> {
         match path {
-            Path::Loopback(..) => {
+            Route::Loopback(..) => {
                 let failed =
                     |errno: Errno| Failure::of("take a port that nobody listens on", errno);
                 let any = SocketAddr::new(path.address(), 0);
@@ -232,7 +232,7 @@ impl ClosedPort {
                 })
             }
             // A port of the far end that has just been closed.
-            Path::Remote(given) => {
+            Route::Remote(given) => {
                 let service = Service::Accept {
                     close: Close::Fin,
                     first_byte: false,

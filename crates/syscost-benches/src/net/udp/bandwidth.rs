@@ -29,7 +29,7 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::topology::Relation;
 
-use crate::net::far_end::{self, Family, Path, remote_family};
+use crate::net::far_end::{self, Family, Path, Route, remote_family};
 use crate::net::seats::Seats;
 use crate::net::setting::is_of_loopback;
 use crate::net::tcp::bandwidth::content;
@@ -145,7 +145,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
 
 fn setting(b: &Bencher) -> Result<Setting, Failure> {
     let case = b.case();
-    let path = Path::of(case, b.targets())?;
+    let path = Route::of(case, b.targets())?;
     let mut seats = Seats::of(&path, 1, b)?;
     Ok(Setting {
         path,

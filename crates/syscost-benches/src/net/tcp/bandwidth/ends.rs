@@ -11,7 +11,7 @@ use syscost_sys::tcp::TcpInfo;
 
 use super::sender::{Consumed, Sender};
 use super::setting::{Direction, Setting};
-use crate::net::far_end::{self, PATIENCE, Path};
+use crate::net::far_end::{self, PATIENCE, Route};
 use crate::net::interface::Way;
 use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
 
@@ -33,8 +33,8 @@ impl Ends {
     /// Connects and starts both ends; each continues as long as `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
         match &setting.path {
-            Path::Loopback(..) => Self::here(setting, until),
-            Path::Remote(given) => Self::there(given, setting, until),
+            Route::Loopback(..) => Self::here(setting, until),
+            Route::Remote(given) => Self::there(given, setting, until),
         }
     }
 

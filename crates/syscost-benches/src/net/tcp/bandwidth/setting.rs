@@ -8,7 +8,7 @@ use syscost_net::service::{Account, ServiceError, stream};
 use syscost_net::socket::Tcp;
 
 use super::method::Method;
-use crate::net::far_end::{Family, Path};
+use crate::net::far_end::{Family, Route};
 use crate::net::seats::Seats;
 use crate::net::setting::{SIZE, positive};
 use crate::net::tcp::stream::options;
@@ -57,7 +57,7 @@ pub(crate) type Sink =
 /// The parameters of streams.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
-    pub(in crate::net) path: Path,
+    pub(in crate::net) path: Route,
     pub(in crate::net) family: Family,
     pub(in crate::net) direction: Direction,
     pub(in crate::net) method: Method,
@@ -75,7 +75,7 @@ impl Setting {
     /// The setting of the case to be measured.
     pub(super) fn of(b: &Bencher) -> Result<Setting, Failure> {
         let case = b.case();
-        let path = Path::of(case, b.targets())?;
+        let path = Route::of(case, b.targets())?;
         let streams = positive(case, STREAMS)?;
         Ok(Setting {
             tcp: options(b.targets()),
@@ -92,7 +92,7 @@ impl Setting {
 
     /// One stream of large messages that this end writes, to a partner on the same CPU.
     pub(crate) fn plain(b: &Bencher) -> Result<Setting, Failure> {
-        let path = Path::Loopback(Placement::SAME, Family::Ipv4);
+        let path = Route::Loopback(Placement::SAME, Family::Ipv4);
         Ok(Setting {
             tcp: options(b.targets()),
             seats: Seats::of(&path, 1, b)?,

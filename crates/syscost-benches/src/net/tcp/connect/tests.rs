@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn path(family: Family) -> Path {
+fn path(family: Family) -> Route {
     let case = Case::new([(Path::KEY, Path::LOOPBACK), (Family::KEY, family.name())]);
-    Path::of(&case, &Targets::default()).unwrap()
+    Route::of(&case, &Targets::default()).unwrap()
 }
 
 #[test]

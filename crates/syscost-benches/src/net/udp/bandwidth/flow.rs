@@ -14,7 +14,7 @@ use syscost_sys::audit::uncounted;
 use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
-use crate::net::far_end::{PATIENCE, Path};
+use crate::net::far_end::{PATIENCE, Route};
 use crate::net::interface::Way;
 use crate::net::seats::Seats;
 use crate::net::windows::{Received, Usage, Used};
@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The parameters of a flow.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
-    pub(super) path: Path,
+    pub(super) path: Route,
     /// Bytes of a datagram.
     pub(super) size: usize,
     /// Datagrams per second; as many as possible if `None`.
@@ -83,8 +83,8 @@ impl Flow {
     /// Starts the flow, which continues as long as `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
         match &setting.path {
-            Path::Loopback(..) => Self::here(setting, until),
-            Path::Remote(given) => Self::there(given, setting, until),
+            Route::Loopback(..) => Self::here(setting, until),
+            Route::Remote(given) => Self::there(given, setting, until),
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
             return None;
         };
         let setting = Setting {
-            path: Path::Loopback(Placement::Free, Family::Ipv4),
+            path: Route::Loopback(Placement::Free, Family::Ipv4),
             size: 100,
             rate: Some(20_000),
             seats: Seats::here(Placement::Free, 1, allowed[0], &allowed)
