@@ -1,4 +1,4 @@
-//! Shared: whether the far end accepted every connection that was made.
+//! Shared: connections that are made to a far end, and whether it accepted every one.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,9 @@ use syscost_net::{Account, Service, ServiceError};
 use syscost_sys::partner::Shared;
 
 use super::counters::Counters;
-use super::far_end::{FarEnd, Route, listen};
+use super::far_end::{Family, FarEnd, Route, listen};
+use super::tcp::ports::Budget;
+use crate::syscall::Bad;
 
 /// Connections that may wait to be accepted: there is never more than one.
 pub(crate) const BACKLOG: u32 = 16;
@@ -89,53 +91,102 @@ impl Backlog {
 /// How many connections a partner must accept in total, which is known only at the end. A partner
 /// that stopped immediately on request might do so before it has accepted the connection that wakes it.
 #[derive(Debug, Clone)]
-pub(crate) struct Last(Shared<AtomicU64>);
+struct Last(Shared<AtomicU64>);
 
 impl Last {
     /// A number that is not known yet.
-    pub(crate) fn unknown() -> Result<Self, Failure> {
+    fn unknown() -> Result<Self, Failure> {
         Ok(Self(Shared::new(AtomicU64::new(u64::MAX))?))
     }
 
-    /// Announces this number, including connections that are yet to be made.
-    pub(crate) fn announce(&self, connections: u64) {
-        self.0.store(connections, Ordering::Release);
-    }
-
     /// Whether a partner with this account has accepted the last one.
-    pub(crate) fn is_served(&self, account: &Account) -> bool {
+    fn is_served(&self, account: &Account) -> bool {
         account.connections >= self.0.load(Ordering::Acquire)
     }
 }
 
-/// A far end that accepts connections, its address, and how a partner learns of its last
-/// connection.
-pub(crate) type Accepting = (FarEnd, SocketAddr, Option<Last>);
+/// The connections that this end makes to one address.
+pub(crate) struct Connections {
+    pub(crate) address: SocketAddr,
+    /// Set where a partner accepts them, which ends with the last one.
+    last: Option<Last>,
+    pub(crate) budget: Budget,
+    pub(crate) backlog: Backlog,
+}
 
-/// A far end that accepts: a partner that does so by `serve`, or a server that offers this `service`.
-pub(crate) fn accepting(
-    path: &Route,
-    cpus: &[u32],
-    options: &Tcp,
-    serve: impl FnOnce(&TcpListener, IsOver<'_>) -> Result<Account, ServiceError> + Send + 'static,
-    service: &Service,
-) -> Result<Accepting, Failure> {
-    match path {
-        Route::Loopback(..) => {
-            let (listener, address) = listen(path.address(), BACKLOG, options)?;
-            let last = Last::unknown()?;
-            let theirs = last.clone();
-            let serve = move |listener: &mut TcpListener, _: &Stop| {
-                Ok(serve(listener, &mut |account| theirs.is_served(account))?)
-            };
-            // The kernel refuses connections once the listener is gone.
-            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-            Ok((far, address, Some(last)))
+impl Connections {
+    /// To an address where nobody accepts them.
+    pub(crate) fn refused(address: SocketAddr) -> Result<Self, Failure> {
+        Self::to(address, None)
+    }
+
+    fn to(address: SocketAddr, last: Option<Last>) -> Result<Self, Failure> {
+        Ok(Self {
+            address,
+            last,
+            budget: Budget::read()?,
+            backlog: Backlog::watch(),
+        })
+    }
+
+    /// A far end that accepts them: a partner that does so by `serve`, or a server that offers this
+    /// `service`.
+    pub(crate) fn accepted_by(
+        route: &Route,
+        cpus: &[u32],
+        options: &Tcp,
+        serve: impl FnOnce(&TcpListener, IsOver<'_>) -> Result<Account, ServiceError> + Send + 'static,
+        service: &Service,
+    ) -> Result<(FarEnd, Self), Failure> {
+        match route {
+            Route::Loopback(..) => {
+                let (listener, address) = listen(route.address(), BACKLOG, options)?;
+                let last = Last::unknown()?;
+                let theirs = last.clone();
+                let serve = move |listener: &mut TcpListener, _: &Stop| {
+                    Ok(serve(listener, &mut |account| theirs.is_served(account))?)
+                };
+                // The kernel refuses connections once the listener is gone.
+                let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
+                Ok((far, Self::to(address, Some(last))?))
+            }
+            Route::Remote(given) => {
+                let (far, opened) = FarEnd::peer(given, service)?;
+                Ok((far, Self::to(opened.address(), None)?))
+            }
         }
-        Route::Remote(given) => {
-            let (far, opened) = FarEnd::peer(given, service)?;
-            Ok((far, opened.address(), None))
+    }
+
+    /// Announces that only this many more are made; returns whether a partner waits for them.
+    pub(crate) fn are_over_after(&self, more: u64) -> bool {
+        let Some(Last(last)) = &self.last else {
+            return false;
+        };
+        last.store(self.budget.made() + more, Ordering::Release);
+        true
+    }
+
+    /// Claims that they were between addresses of this family, as the row names it, and that the far end
+    /// accepted them, or refused them if it gives no account.
+    pub(crate) fn claim(&self, b: &mut Bencher, named: Family, account: Option<&Account>) {
+        let made = self.budget.made();
+        let is = Family::of_address(self.address.ip()).name();
+        b.claim_equal("family of its addresses", named.name(), is, "address");
+        match account {
+            Some(account) => {
+                self.backlog.claim(b, made, account);
+                self.backlog.claim_counted(b, "Tcp.ActiveOpens", made);
+            }
+            None => self.backlog.claim_counted(b, "Tcp.AttemptFails", made),
         }
+        self.budget.detail(b);
+    }
+
+    /// The failure of the last one.
+    #[cold]
+    pub(crate) fn failed(&self, bad: Bad) -> Failure {
+        let (number, address) = (self.budget.made(), self.address);
+        Failure::of(&format!("connection {number} to {address}"), bad)
     }
 }
 
