@@ -88,28 +88,12 @@ impl Backlog {
     }
 }
 
-/// How many connections a partner must accept in total, which is known only at the end. A partner
-/// that stopped immediately on request might do so before it has accepted the connection that wakes it.
-#[derive(Debug, Clone)]
-struct Last(Shared<AtomicU64>);
-
-impl Last {
-    /// A number that is not known yet.
-    fn unknown() -> Result<Self, Failure> {
-        Ok(Self(Shared::new(AtomicU64::new(u64::MAX))?))
-    }
-
-    /// Whether a partner with this account has accepted the last one.
-    fn is_served(&self, account: &Account) -> bool {
-        account.connections >= self.0.load(Ordering::Acquire)
-    }
-}
-
 /// The connections that this end makes to one address.
 pub(crate) struct Connections {
     pub(crate) address: SocketAddr,
-    /// Set where a partner accepts them, which ends with the last one.
-    last: Option<Last>,
+    /// How many a partner must accept in total, which is known only at the end. One that stopped
+    /// immediately on request might do so before it has accepted the connection that wakes it.
+    last: Option<Shared<AtomicU64>>,
     pub(crate) budget: Budget,
     pub(crate) backlog: Backlog,
 }
@@ -120,7 +104,7 @@ impl Connections {
         Self::to(address, None)
     }
 
-    fn to(address: SocketAddr, last: Option<Last>) -> Result<Self, Failure> {
+    fn to(address: SocketAddr, last: Option<Shared<AtomicU64>>) -> Result<Self, Failure> {
         Ok(Self {
             address,
             last,
@@ -141,10 +125,12 @@ impl Connections {
         match route {
             Route::Loopback(..) => {
                 let (listener, address) = listen(route.address(), BACKLOG, options)?;
-                let last = Last::unknown()?;
+                let last = Shared::new(AtomicU64::new(u64::MAX))?;
                 let theirs = last.clone();
                 let serve = move |listener: &mut TcpListener, _: &Stop| {
-                    Ok(serve(listener, &mut |account| theirs.is_served(account))?)
+                    let mut is_over =
+                        |account: &Account| account.connections >= theirs.load(Ordering::Acquire);
+                    Ok(serve(listener, &mut is_over)?)
                 };
                 // The kernel refuses connections once the listener is gone.
                 let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
@@ -159,11 +145,9 @@ impl Connections {
 
     /// Announces that only this many more are made; returns whether a partner waits for them.
     pub(crate) fn are_over_after(&self, more: u64) -> bool {
-        let Some(Last(last)) = &self.last else {
-            return false;
-        };
-        last.store(self.budget.made() + more, Ordering::Release);
-        true
+        let total = self.budget.made() + more;
+        let announce = |last: &Shared<AtomicU64>| last.store(total, Ordering::Release);
+        self.last.as_ref().map(announce).is_some()
     }
 
     /// Claims that they were between addresses of this family, as the row names it, and that the far end

@@ -66,28 +66,20 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// A partner that runs there.
-    pub(crate) fn loopback(family: Family, cpus: Option<Placement>) -> Self {
-        Self {
-            path: Path::Loopback,
-            family,
-            cpus,
-        }
+    pub(crate) fn new(path: Path, family: Family, cpus: Option<Placement>) -> Self {
+        Self { path, family, cpus }
     }
 
     /// The far end that was given, if there is one.
     pub(crate) fn remote(here: &Here) -> Option<Self> {
         let given = here.targets.peer().ok()?;
-        Some(Self {
-            path: Path::Remote,
-            family: Family::of_address(given.address.ip()),
-            cpus: None,
-        })
+        let family = Family::of_address(given.address.ip());
+        Some(Self::new(Path::Remote, family, None))
     }
 
     /// A partner by each family, and the far end that was given.
     pub(crate) fn each(here: &Here) -> impl Iterator<Item = Self> {
-        let near = Family::ALL.map(|family| Self::loopback(family, None));
+        let near = Family::ALL.map(|family| Self::new(Path::Loopback, family, None));
         near.into_iter().chain(Self::remote(here))
     }
 
@@ -127,50 +119,6 @@ pub(crate) enum Route {
     /// To `syscost serve`, on whatever machine it runs.
     Remote(Given),
 }
-
-// old
-impl Path {
-    pub(crate) const KEY: &str = "path";
-    pub(crate) const LOOPBACK: &str = "loopback";
-    pub(crate) const REMOTE: &str = "remote";
-}
-impl Family {
-    pub(crate) const KEY: &str = "family";
-    pub(crate) fn of(case: &Case) -> Result<Self, Failure> {
-        let Some(name) = case.find(Self::KEY) else {
-            return Ok(Family::Ipv4);
-        };
-        let found = Self::ALL.into_iter().find(|family| family.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
-    }
-}
-pub(crate) fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
-    let no_row = |failure: Failure| Unsupported::new(failure.to_string());
-    if case.get(Path::KEY) == Path::REMOTE {
-        return here.targets.peer().map(drop);
-    }
-    usable(Family::of(case).map_err(no_row)?.loopback())
-}
-pub(crate) fn remote_family(here: &Here) -> Option<Family> {
-    let given = here.targets.peer().ok()?;
-    Some(Family::of_address(given.address.ip()))
-}
-impl Route {
-    pub(crate) fn of(case: &Case, targets: &Targets) -> Result<Self, Failure> {
-        match case.get(Path::KEY) {
-            Path::LOOPBACK => {
-                let placement = match case.find(Placement::KEY) {
-                    None => Placement::SAME,
-                    Some(_) => Placement::of(case)?,
-                };
-                Ok(Self::Loopback(placement, Family::of(case)?))
-            }
-            Path::REMOTE => Ok(Self::Remote(targets.peer()?)),
-            _ => Err(case.unknown(Path::KEY)),
-        }
-    }
-}
-// end of old
 
 impl Route {
     /// Where the tasks of this machine are.

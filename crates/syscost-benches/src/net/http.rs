@@ -66,11 +66,7 @@ struct Row {
 
 impl Row {
     fn reach(&self) -> Reach {
-        Reach {
-            path: self.path,
-            family: Family::Ipv4,
-            cpus: None,
-        }
+        Reach::new(self.path, Family::Ipv4, None)
     }
 }
 

@@ -55,11 +55,7 @@ pub(super) struct Row {
 
 impl Row {
     pub(super) fn reach(&self) -> Reach {
-        Reach {
-            path: self.path,
-            family: self.family,
-            cpus: self.cpus,
-        }
+        Reach::new(self.path, self.family, self.cpus)
     }
 }
 
@@ -99,7 +95,7 @@ impl<L: Echoed> Measured for Over<L> {
             }
         };
         let local = |family, places: &[Placement]| -> Vec<Reach> {
-            let reach = |place: &Placement| Reach::loopback(family, Some(*place));
+            let reach = |place: &Placement| Reach::new(Path::Loopback, family, Some(*place));
             places.iter().map(reach).collect()
         };
         add(&local(Ipv4, same), Block, L::SIZES.same);

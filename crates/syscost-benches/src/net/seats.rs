@@ -79,15 +79,16 @@ impl Seats {
         Ok(all)
     }
 
-    /// Claims that the two tasks of each connection are placed relative to each other as the row's name says.
-    pub(super) fn claim(all: &[Seats], b: &mut Bencher) {
-        let Some(named) = b.case().find(Placement::KEY).map(str::to_owned) else {
+    /// Claims that the two tasks of each connection are placed relative to each other as the row's name
+    /// says, if it does.
+    pub(super) fn claim(all: &[Seats], b: &mut Bencher, named: Option<Placement>) {
+        let Some(named) = named else {
             return;
         };
         let seen: BTreeSet<&str> = all.iter().map(Seats::relation).collect();
         let seen: Vec<&str> = seen.into_iter().collect();
         let what = "CPU placement of the two ends";
-        b.claim_equal(what, named, seen.join(" "), "topology");
+        b.claim_equal(what, named.name().to_owned(), seen.join(" "), "topology");
     }
 
     /// The name of how its two tasks are placed relative to each other.

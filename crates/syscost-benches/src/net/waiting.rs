@@ -10,9 +10,6 @@ use syscost_harness::prelude::Failure;
 use syscost_net::Wait;
 use syscost_sys::tcp::Readable;
 
-/// The key of the parameter that names how both ends wait.
-pub(crate) const KEY: &str = "wait";
-
 /// Receiving calls between two readings of the clock, when spinning.
 const TRIES: u32 = 1024;
 

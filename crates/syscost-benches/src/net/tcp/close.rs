@@ -63,11 +63,7 @@ struct Row {
 
 impl Row {
     fn reach(&self) -> Reach {
-        Reach {
-            path: self.path,
-            family: self.family,
-            cpus: None,
-        }
+        Reach::new(self.path, self.family, None)
     }
 }
 
