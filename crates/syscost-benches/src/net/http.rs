@@ -27,7 +27,7 @@ use syscost_net::service::http::{self, Response};
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Service};
 
-use super::backlog::Connections;
+use super::connections::{Connections, claim_accepted};
 use super::far_end::{Family, FarEnd, Path, Reach, Route};
 use super::interface::Way;
 use super::tcp::bandwidth::content;
@@ -318,7 +318,7 @@ impl Client {
         b.claim_equal("bytes of a body", size as f64, body, "near end");
         let (named, seen) = (named.name().to_owned(), kind_of(account.connections, asked));
         b.claim_equal("connections for its requests", named, seen, "far end");
-        self.to.backlog.claim(b, self.to.budget.made(), account);
+        claim_accepted(b, &self.to.counters, self.to.budget.made(), account);
         self.way
             .claim(b, asked * REQUEST.len() as u64, asked * size);
         self.to.budget.detail(b);
@@ -336,7 +336,7 @@ impl Lead for Client {
             self.turn()?;
         }
         self.way.end();
-        self.to.backlog.end();
+        self.to.counters.end();
         if let Some(kept) = &self.kept {
             // Closing would not end the connection: the partner has inherited a copy of the descriptor.
             syscost_net::service::release(kept);

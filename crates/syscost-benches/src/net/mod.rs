@@ -1,6 +1,6 @@
 //! Communication over the network.
 
-pub(crate) mod backlog;
+pub(crate) mod connections;
 pub(crate) mod counters;
 pub(crate) mod exchange;
 pub(crate) mod far_end;

@@ -28,7 +28,7 @@ use syscost_net::wire::Close;
 use syscost_sys::process::Batch;
 
 use super::connect::{accepting, new_socket, next_byte};
-use crate::net::backlog::Connections;
+use crate::net::connections::Connections;
 use crate::net::far_end::{Family, Path, Reach};
 use crate::syscall::{Bad, must};
 
@@ -160,7 +160,7 @@ impl Lead for Closer {
             self.prepare()?;
             self.turns(1)?;
         }
-        self.to.backlog.end();
+        self.to.counters.end();
         Ok(())
     }
 }

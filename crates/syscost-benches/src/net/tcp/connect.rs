@@ -39,7 +39,7 @@ use syscost_net::socket::Tcp;
 use syscost_net::wire::Close;
 
 use crate::ipc::setting::sleeps;
-use crate::net::backlog::{BACKLOG, Connections};
+use crate::net::connections::{BACKLOG, Connections};
 use crate::net::far_end::{Family, FarEnd, Path, Reach, Route};
 use crate::syscall::{Bad, must};
 
@@ -272,7 +272,7 @@ impl Lead for Connector {
         if self.to.are_over_after(1) {
             self.turn()?;
         }
-        self.to.backlog.end();
+        self.to.counters.end();
         Ok(())
     }
 }

@@ -260,15 +260,7 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.detail("lost_count", lost as f64);
     b.detail("duplicated_count", order.duplicated as f64);
     b.detail("reordered_count", order.reordered as f64);
-    let bytes = (traffic.received as f64 * size).max(1.0);
-    for (name, ns) in [
-        ("cpu_ns_per_byte", usage.near_cpu_ns),
-        ("far_cpu_ns_per_byte", usage.far_cpu_ns),
-    ] {
-        if let Some(ns) = ns {
-            b.detail(name, ns as f64 / bytes);
-        }
-    }
+    usage.detail(b, traffic.received as f64 * size);
 }
 
 /// Claims that the sender sent at the rate in the row's name whenever it had its CPU: other tasks

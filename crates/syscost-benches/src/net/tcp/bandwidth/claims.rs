@@ -42,7 +42,9 @@ pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcom
     if setting.method == Method::ZeroCopy {
         claim_zero_copy(b, outcome);
     }
-    detail_usage(b, outcome);
+    if let Some(usage) = outcome.usage.filter(|_| b.is_timed()) {
+        usage.detail(b, usage.bytes as f64);
+    }
     let sender = match setting.direction {
         Direction::Send => &outcome.near,
         Direction::Receive => &outcome.far,
@@ -160,22 +162,6 @@ fn claim_zero_copy(b: &mut Bencher, outcome: &Outcome) {
     b.claim(claim, sent.sends, sent.completed, "error queue", holds);
     let copied = 100.0 * sent.copied as f64 / sent.completed.max(1) as f64;
     b.detail("zerocopy_copied_percent", copied);
-}
-
-/// Details the CPU time of both ends per byte.
-fn detail_usage(b: &mut Bencher, outcome: &Outcome) {
-    let Some(usage) = outcome.usage.filter(|_| b.is_timed()) else {
-        return;
-    };
-    let bytes = usage.bytes.max(1) as f64;
-    for (name, ns) in [
-        ("cpu_ns_per_byte", usage.near_cpu_ns),
-        ("far_cpu_ns_per_byte", usage.far_cpu_ns),
-    ] {
-        if let Some(ns) = ns {
-            b.detail(name, ns as f64 / bytes);
-        }
-    }
 }
 
 /// Claims what the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion

@@ -9,7 +9,7 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, ServiceError};
 use syscost_sys::partner::Shared;
 
-use super::counters::Counters;
+use super::counters::Watch;
 use super::far_end::{Family, FarEnd, Route, listen};
 use super::tcp::ports::Budget;
 use crate::syscall::Bad;
@@ -19,72 +19,20 @@ pub(crate) const BACKLOG: u32 = 16;
 
 const NETSTAT: &str = "/proc/net/netstat";
 
-/// The kernel's counters of backlogs while connections are made.
-#[derive(Debug)]
-pub(crate) struct Backlog {
-    before: Result<Counters, Unsupported>,
-    after: Result<Counters, Unsupported>,
-}
-
-impl Backlog {
-    /// Reads the counters before the first connection.
-    pub(crate) fn watch() -> Self {
-        Self {
-            before: Counters::read(),
-            after: Err(Unsupported::new("it was not read at the end")),
-        }
+/// Claims that the far end accepted as many connections as were made, and that no backlog overflowed, by
+/// the kernel's counters.
+pub(crate) fn claim_accepted(b: &mut Bencher, counters: &Watch, made: u64, account: &Account) {
+    let (accepted, wrong) = (account.connections, account.wrong as f64);
+    let what = "connections accepted, of those that were made";
+    b.claim_equal(what, made as f64, accepted as f64, "both ends");
+    b.claim_equal("wrong connections at the far end", 0.0, wrong, "far end");
+    let has_all = accepted >= made;
+    for name in ["TcpExt.ListenOverflows", "TcpExt.ListenDrops"] {
+        claim_none(b, name, counters.risen(name), has_all, NETSTAT);
     }
-
-    /// Reads the counters after the last connection.
-    pub(crate) fn end(&mut self) {
-        self.after = Counters::read();
-    }
-
-    /// Claims that the far end accepted as many connections as were made, and that no backlog
-    /// overflowed.
-    pub(crate) fn claim(&self, b: &mut Bencher, connected: u64, account: &Account) {
-        let what = "connections accepted, of those that were made";
-        b.claim_equal(
-            what,
-            connected as f64,
-            account.connections as f64,
-            "both ends",
-        );
-        let what = "wrong connections at the far end";
-        b.claim_equal(what, 0.0, account.wrong as f64, "far end");
-        let has_all = account.connections >= connected;
-        for name in ["TcpExt.ListenOverflows", "TcpExt.ListenDrops"] {
-            claim_none(b, name, self.risen(name), has_all, NETSTAT);
-        }
-        if let Some(risen) = account.listen_overflows {
-            claim_none(
-                b,
-                "backlog overflows at the far end",
-                Ok(risen),
-                has_all,
-                "far end",
-            );
-        }
-    }
-
-    /// Claims that a counter of the kernel has increased by at least this much.
-    pub(crate) fn claim_counted(&self, b: &mut Bencher, name: &str, least: u64) {
-        let bound = Bound::AtLeast(least as f64);
-        match self.risen(name) {
-            Ok(risen) => b.claim_within(name, bound, risen as f64, "/proc/net/snmp"),
-            Err(reason) => {
-                b.claim_unverified(name, bound.fact(), "unknown", "/proc/net/snmp", &reason);
-            }
-        }
-    }
-
-    /// By how much a counter has increased.
-    fn risen(&self, name: &str) -> Result<u64, String> {
-        let before = self.before.as_ref().map_err(Unsupported::to_string)?;
-        let after = self.after.as_ref().map_err(Unsupported::to_string)?;
-        after
-            .risen_since(before, name)
-            .ok_or_else(|| "this kernel does not count them".to_owned())
+    if let Some(risen) = account.listen_overflows {
+        let what = "backlog overflows at the far end";
+        claim_none(b, what, Ok(risen), has_all, "far end");
     }
 }
 
@@ -95,7 +43,7 @@ pub(crate) struct Connections {
     /// immediately on request might do so before it has accepted the connection that wakes it.
     last: Option<Shared<AtomicU64>>,
     pub(crate) budget: Budget,
-    pub(crate) backlog: Backlog,
+    pub(crate) counters: Watch,
 }
 
 impl Connections {
@@ -109,7 +57,7 @@ impl Connections {
             address,
             last,
             budget: Budget::read()?,
-            backlog: Backlog::watch(),
+            counters: Watch::begin(),
         })
     }
 
@@ -158,10 +106,10 @@ impl Connections {
         b.claim_equal("family of its addresses", named.name(), is, "address");
         match account {
             Some(account) => {
-                self.backlog.claim(b, made, account);
-                self.backlog.claim_counted(b, "Tcp.ActiveOpens", made);
+                claim_accepted(b, &self.counters, made, account);
+                self.counters.claim_risen(b, "Tcp.ActiveOpens", made);
             }
-            None => self.backlog.claim_counted(b, "Tcp.AttemptFails", made),
+            None => self.counters.claim_risen(b, "Tcp.AttemptFails", made),
         }
         self.budget.detail(b);
     }
@@ -179,7 +127,7 @@ impl Connections {
 fn claim_none(
     b: &mut Bencher,
     what: &str,
-    risen: Result<u64, String>,
+    risen: Result<u64, Unsupported>,
     has_all: bool,
     source: &str,
 ) {
@@ -189,6 +137,6 @@ fn claim_none(
             b.claim_unverified(what, 0.0, risen as f64, source, reason);
         }
         Ok(risen) => b.claim_equal(what, 0.0, risen as f64, source),
-        Err(reason) => b.claim_unverified(what, 0.0, "unknown", source, &reason),
+        Err(reason) => b.claim_unverified(what, 0.0, "unknown", source, &reason.to_string()),
     }
 }
