@@ -156,11 +156,11 @@ impl Stamped {
             }
             Ok(None) => {
                 let reason = "the kernel does not say that this file system has direct I/O";
-                b.claim_unverified(claim, Bencher::ANY, "none", source, reason);
+                b.note_unverified(claim, "none", source, reason);
             }
             Err(reason) => {
                 let reason = reason.to_string();
-                b.claim_unverified(claim, Bencher::ANY, "unknown", source, &reason);
+                b.note_unverified(claim, "unknown", source, &reason);
             }
         }
         Ok(())

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 use syscost_params::WrongValue;
-use syscost_results::{Evidence, Verdict};
+use syscost_results::{Claim, Evidence};
 use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
@@ -97,14 +97,15 @@ fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Fai
 /// The row that was the largest.
 fn is_largest(fastest: &Source<'_>, sources: &[Source<'_>]) -> Result<Evidence, WrongValue> {
     let row: bandwidth::Row = fastest.case.row()?;
-    Ok(Evidence {
-        claim: format!("the largest of {} rows", sources.len()),
-        expected: "any".into(),
-        observed: Some(format!("{} with {}", row.op.name(), row.simd.text()).into()),
-        source: fastest.id.to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    })
+    let largest = Claim::new(
+        "the largest of its rows",
+        format!("the largest of {} rows", sources.len()),
+    );
+    Ok(Evidence::note(
+        largest,
+        format!("{} with {}", row.op.name(), row.simd.text()),
+        fastest.id,
+    ))
 }
 
 #[cfg(test)]

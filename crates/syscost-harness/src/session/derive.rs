@@ -212,18 +212,9 @@ fn proof_of_rounds(having: usize, all: usize) -> Result<Evidence, Failure> {
             "it is seen in {having} of {all} rounds only"
         )));
     }
-    let is_all = having == all;
-    Ok(Evidence {
-        claim: "rounds that it is seen in".to_owned(),
-        expected: (all as f64).into(),
-        observed: Some((having as f64).into()),
-        source: "this run".to_owned(),
-        verdict: match is_all {
-            true => Verdict::Confirmed,
-            false => Verdict::Unverified,
-        },
-        reason: (!is_all).then(|| "others show none".to_owned()),
-    })
+    let claim = "rounds that it is seen in";
+    let evidence = Evidence::new(claim, all, having, "this run", Verdict::Confirmed);
+    Ok(evidence.unless((having < all).then_some("others show none")))
 }
 
 /// A result is proved no better than its sources.
@@ -231,16 +222,18 @@ fn proof_of(sources: &[&(&Row, &Measurement)]) -> Evidence {
     let unproved = sources
         .iter()
         .find(|(_, row)| row.evidence.iter().any(|e| e.verdict != Verdict::Confirmed));
-    Evidence {
-        claim: "evidence of the rows it is computed from".to_owned(),
-        expected: "confirmed".into(),
-        observed: unproved.is_none().then(|| "confirmed".into()),
-        source: "this run".to_owned(),
-        verdict: match unproved {
-            None => Verdict::Confirmed,
-            Some(_) => Verdict::Unverified,
+    let evidence = Evidence::unobserved(
+        "evidence of the rows it is computed from",
+        "confirmed",
+        "this run",
+    );
+    match unproved {
+        Some((_, row)) => evidence.because(format!("that of {} is not complete", row.name)),
+        None => Evidence {
+            observed: Some("confirmed".into()),
+            verdict: Verdict::Confirmed,
+            ..evidence
         },
-        reason: unproved.map(|(_, row)| format!("that of {} is not complete", row.name)),
     }
 }
 

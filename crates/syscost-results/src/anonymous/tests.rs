@@ -58,14 +58,16 @@ fn nothing_that_names_the_owner_is_left() {
     config.environment.extend([token]);
     let row = &mut run.measurements[0];
     row.reason = Some("opening /home/secret-user/.cache/x: no space".to_owned());
-    row.evidence = vec![Evidence {
-        claim: "far end".to_owned(),
-        expected: Fact::Text("secret-peer".to_owned()),
-        observed: Some(Fact::Text("10.1.2.3:7717 of 10.7.8.9".to_owned())),
-        source: "getpeername".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: Some("mounted from 10.4.5.6/srv".to_owned()),
-    }];
+    row.evidence = vec![
+        Evidence::new(
+            "far end",
+            "secret-peer",
+            "10.1.2.3:7717 of 10.7.8.9",
+            "getpeername",
+            Verdict::Confirmed,
+        )
+        .because("mounted from 10.4.5.6/srv"),
+    ];
     run.anonymize();
     let text = serde_json::to_string(&run).expect("a document");
     for word in ["secret", "10.1.2.3", "10.4.5.6", "10.7.8.9", "/srv"] {
@@ -147,14 +149,16 @@ fn a_study_finds_its_claims_and_its_texts_are_clean() {
     let study = Study::parse(STUDY).expect("a study");
     let mut run = fixture::run_of(&[vec![1.0, 2.0]]);
     run.machine.hostname = "read".to_owned();
-    run.measurements[0].evidence = vec![Evidence {
-        claim: "read system calls per operation".to_owned(),
-        expected: Fact::Number(1.0),
-        observed: Some(Fact::Number(0.0)),
-        source: "seccomp audit".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: Some("of /home/alice/file, at 10.1.2.3".to_owned()),
-    }];
+    run.measurements[0].evidence = vec![
+        Evidence::new(
+            "read system calls per operation",
+            1.0,
+            0.0,
+            "seccomp audit",
+            Verdict::Confirmed,
+        )
+        .because("of /home/alice/file, at 10.1.2.3"),
+    ];
     let before = judge(&study, &run);
     run.anonymize();
     let after = judge(&study, &run);

@@ -20,7 +20,7 @@ impl Claims {
     /// Adds what a process found: of verdicts on the same claim, the worst is kept.
     pub(super) fn add(&mut self, evidence: Evidence) {
         let same = |known: &&mut Claim| {
-            known.worst.claim == evidence.claim && known.worst.source == evidence.source
+            known.worst.claim_id == evidence.claim_id && known.worst.source == evidence.source
         };
         let refuted = u32::from(evidence.verdict == Verdict::Refuted);
         match self.0.iter_mut().find(same) {
@@ -85,14 +85,7 @@ mod tests {
     fn claims(claim: &str, source: &str, verdicts: &[Verdict]) -> Claims {
         let mut claims = Claims::default();
         for verdict in verdicts {
-            claims.add(Evidence {
-                claim: claim.to_owned(),
-                expected: 1.0.into(),
-                observed: Some(Fact::Number(2.0)),
-                source: source.to_owned(),
-                verdict: *verdict,
-                reason: None,
-            });
+            claims.add(Evidence::new(claim, 1.0, 2.0, source, *verdict));
         }
         claims
     }

@@ -3,7 +3,6 @@
 use syscost_results::{Estimate, Evidence, Fact, Status, Unit, Verdict};
 
 use super::RowState;
-use crate::bencher::Bencher;
 use crate::expect::{Counter, at_least};
 use crate::failure::Failure;
 
@@ -86,9 +85,7 @@ impl RowState {
         if self.rounds.is_empty() {
             return (Status::Skipped, Some(missing.to_owned()));
         }
-        // A note, of which nothing is expected, is not a claim.
-        let is_note = |one: &Evidence| one.expected == Fact::from(Bencher::ANY);
-        if evidence.iter().all(is_note) {
+        if evidence.iter().all(Evidence::is_note) {
             let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
             return (Status::Failed, Some(defect.to_string()));
         }
@@ -118,14 +115,13 @@ impl RowState {
 }
 
 fn refutation(evidence: &Evidence) -> String {
-    let observed = evidence
-        .observed
-        .as_ref()
-        .map_or("nothing".to_owned(), ToString::to_string);
-    let mut text = format!(
-        "{}: expected {}, observed {observed} ({})",
-        evidence.claim, evidence.expected, evidence.source
-    );
+    let said = |fact: &Option<Fact>| {
+        let fact = fact.as_ref();
+        fact.map_or("nothing".to_owned(), Fact::to_string)
+    };
+    let (expected, observed) = (said(&evidence.expected), said(&evidence.observed));
+    let (claim, source) = (&evidence.claim, &evidence.source);
+    let mut text = format!("{claim}: expected {expected}, observed {observed} ({source})");
     if let Some(reason) = &evidence.reason {
         text.push_str(": ");
         text.push_str(reason);

@@ -70,14 +70,7 @@ fn what_a_row_likely_takes_is_less_if_it_may_be_deferred() {
 
 #[test]
 fn a_row_says_larger_than_if_most_of_its_rounds_do() {
-    let evidence = Evidence {
-        claim: "a".to_owned(),
-        expected: 1.0.into(),
-        observed: Some(1.0.into()),
-        source: "b".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    };
+    let evidence = Evidence::new("a", 1.0, 1.0, "b", Verdict::Confirmed);
     let of = |larger: &[bool]| {
         let mut row = row();
         let proof = Findings {
@@ -152,13 +145,14 @@ fn a_computed_row_has_its_limits_from_the_whole_run() {
 fn a_row_that_only_notes_facts_claims_nothing() {
     let mut row = row();
     take(&mut row, 0, process(true));
-    let evidence = |expected: &str| Evidence {
-        claim: "its name".into(),
-        expected: expected.into(),
-        observed: Some("a name".into()),
-        source: "the kernel".into(),
-        verdict: Verdict::Confirmed,
-        reason: None,
+    let evidence = |expected: &str| {
+        Evidence::new(
+            "its name",
+            expected,
+            "a name",
+            "the kernel",
+            Verdict::Confirmed,
+        )
     };
     let why = |evidence: &[Evidence]| {
         let (_, reason) = row.status(&Estimate::default(), false, evidence, "");
@@ -175,14 +169,13 @@ fn what_others_may_have_broken_is_counted_again_and_withheld_only_if_most_say_so
     use Verdict::{Confirmed, Refuted};
     let counted = |verdict| {
         Ok(Findings {
-            evidence: vec![Evidence {
-                claim: "switches of all its tasks per operation".into(),
-                expected: 2.0.into(),
-                observed: Some(2.4.into()),
-                source: "/proc".into(),
+            evidence: vec![Evidence::new(
+                "switches of all its tasks per operation",
+                2.0,
+                2.4,
+                "/proc",
                 verdict,
-                reason: None,
-            }],
+            )],
             ..Findings::default()
         })
     };
