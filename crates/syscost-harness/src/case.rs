@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_grid_lists_every_combination_with_the_last_axis_fastest() {
         let cases = Cases::Grid(&[("fds", &["10", "500"]), ("ready", &["first", "last"])])
-            .list(&Here::now());
+            .list(&Here::plain());
         let names: Vec<String> = cases.iter().map(Case::suffix).collect();
         assert_eq!(
             names,
@@ -299,6 +299,6 @@ mod tests {
 
     #[test]
     fn the_only_case_has_no_suffix() {
-        assert_eq!(Cases::One.list(&Here::now())[0].suffix(), "");
+        assert_eq!(Cases::One.list(&Here::plain())[0].suffix(), "");
     }
 }

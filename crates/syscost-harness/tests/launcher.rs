@@ -47,6 +47,7 @@ fn job(cases: usize) -> Job {
         candidates: Vec::new(),
         allowed: vec![0],
         cores: Default::default(),
+        targets: Default::default(),
         programs: Vec::new(),
         seed: 1,
         stack_offset: 0,

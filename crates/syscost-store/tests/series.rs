@@ -105,7 +105,7 @@ fn another_revision_or_build_and_what_was_withheld_are_left_out() {
 
 #[test]
 fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
-    let followed = |name: &str, environment: &dyn Fn(u32) -> Value| {
+    let followed = |name: &str, set: &dyn Fn(u32, &mut Value)| {
         let (_folder, store) = store();
         for day in 0..6 {
             let mut document = document(day, "here", 100.0);
@@ -113,7 +113,7 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
             document["measurements"][0]["id"] = json!(row_name::id(name));
             let case: BTreeMap<&str, &str> = row_name::parameters(name).collect();
             document["measurements"][0]["case"] = json!(case);
-            document["config"]["environment"] = environment(day);
+            set(day, &mut document);
             put(&store, &document);
         }
         let is_it = |found: &str| found == name;
@@ -123,18 +123,27 @@ fn rows_of_another_far_end_or_congestion_control_are_no_part_of_a_series() {
     };
     // Two days with one far end, then four with another; its services have a different port each day.
     let host = |day| if day < 2 { 1 } else { 2 };
-    let peer = |day| json!({"SYSCOST_PEER": format!("10.0.0.{}:{}", host(day), 7000 + day)});
-    let congestion = |day| match day {
-        0..4 => json!({"SYSCOST_CONGESTION": "cubic"}),
-        _ => json!({}),
+    let peer = |day, document: &mut Value| {
+        let address = format!("10.0.0.{}:{}", host(day), 7000 + day);
+        let machine = document["machine"].clone();
+        document["peer"] =
+            json!({"name": "db", "address": address, "version": "0.1.0", "machine": machine});
+    };
+    let congestion = |day, document: &mut Value| {
+        if day < 4 {
+            document["config"]["congestion"] = json!("cubic");
+        }
     };
     let (near, far) = ("net.x{path=loopback}", "net.x{path=remote}");
     assert_eq!(followed(far, &peer), (4, 2));
     assert_eq!(followed(near, &peer), (6, 0), "it is the same way");
     assert_eq!(followed(near, &congestion), (2, 4));
     assert_eq!(followed("a.b{c=d}", &congestion), (6, 0));
-    let server = |day| format!("nfs://10.0.0.{}:2049:{}/e", host(day), 4000 + day);
-    let export = |day| json!({"SYSCOST_NFS": server(day)});
+    let export = |day, document: &mut Value| {
+        let export = format!("nfs://10.0.0.{}:2049:{}/e", host(day), 4000 + day);
+        document["nfs"] =
+            json!({"name": "db", "export": export, "read_bytes": 1, "write_bytes": 1});
+    };
     assert_eq!(followed("fs.nfs{op=null}", &export), (4, 2));
     assert_eq!(followed("fs.read{dir=ssd}", &export), (6, 0));
 }

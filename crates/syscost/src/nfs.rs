@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use syscost_harness::nfs::{EXPORT, give};
 use syscost_net::address::Endpoint;
 use syscost_net::nfs::{Client, Export, NFS_PORT, sweep};
 use syscost_results::run::NfsServer;
@@ -32,8 +31,7 @@ pub(crate) struct NfsEnd {
 }
 
 impl NfsEnd {
-    /// Finds the server that was named on the command line, and lets this process list the rows that
-    /// need it.
+    /// Finds the server that was named on the command line.
     ///
     /// # Errors
     /// When there is no such host, no server that answers in time, or nothing exported under that path.
@@ -68,7 +66,6 @@ impl NfsEnd {
         let swept: Result<_> = attended(LIMIT, Some(interrupted), swept)?;
         let (limits, removed) = swept?;
         report(removed);
-        give(&located.to_string());
         Ok(NfsEnd {
             server: NfsServer {
                 name,
@@ -80,9 +77,9 @@ impl NfsEnd {
         })
     }
 
-    /// The environment variable by which workers find the server.
-    pub(crate) fn environment(&self) -> (String, Option<String>) {
-        (EXPORT.to_owned(), Some(self.server.export.clone()))
+    /// The server as workers reach it.
+    pub(crate) fn target(&self) -> &Export {
+        &self.located
     }
 }
 

@@ -11,7 +11,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::write;
 use serde::{Deserialize, Serialize};
 use syscost_harness::machine;
-use syscost_harness::peer::{self, ADDRESS, TOKEN_FILE};
+use syscost_harness::peer::PeerTarget;
 use syscost_net::address::Endpoint;
 use syscost_net::token::exposure;
 use syscost_net::{Session, Token};
@@ -38,7 +38,10 @@ pub(crate) struct FarEnd {
     _session: Session,
     /// The far end, as the run document records it.
     pub(crate) peer: Peer,
-    token: Handed,
+    /// The far end as workers reach it.
+    pub(crate) target: PeerTarget,
+    /// Read by workers while the run lasts.
+    _token: Handed,
 }
 
 /// A token that workers read, too.
@@ -69,15 +72,18 @@ impl Handed {
         })
     }
 
-    /// The path, which the run document requires to be UTF-8.
-    fn path_text(&self) -> Result<&str> {
-        let path = self.path.to_str().ok_or_else(|| {
+    /// A far end at this address, for workers.
+    fn target(&self, address: SocketAddr) -> Result<PeerTarget> {
+        // Jobs and journals are text.
+        if self.path.to_str().is_none() {
             let path = self.path.display();
-            Failed::Usage(format!(
-                "{path} is not in UTF-8; give the token file another name"
-            ))
-        })?;
-        Ok(path)
+            let what = format!("{path} is not in UTF-8; give the token file another name");
+            return Err(Failed::Usage(what).into());
+        }
+        Ok(PeerTarget {
+            address,
+            token_file: self.path.clone(),
+        })
     }
 }
 
@@ -133,17 +139,16 @@ impl Named {
         })
     }
 
-    /// Lets this process list the rows that need a far end: a name that means none of them should not
-    /// cost the far end a session, with which `syscost serve --once` ends.
+    /// The far end as rows are listed for it, before anything has been said to it: a name that means none of
+    /// them should not cost it a session, with which `syscost serve --once` ends.
     ///
     /// # Errors
     /// When the name has no address, or the path of the token is not UTF-8.
-    pub(crate) fn give(&self) -> Result<()> {
+    pub(crate) fn target(&self) -> Result<PeerTarget> {
         let endpoint = &self.endpoint;
         let first = self.addresses.first();
         let first = first.ok_or_else(|| anyhow!("{endpoint} has no address"))?;
-        peer::give(&first.to_string(), self.token.path_text()?);
-        Ok(())
+        self.token.target(*first)
     }
 
     /// Connects to the first address that answers, as clients do; if none does, the last error is
@@ -169,7 +174,8 @@ impl FarEnd {
     ///
     /// # Errors
     /// As for [`Named::connect`], and when it is another machine by now.
-    pub(crate) fn find_again(then: &Peer, token_file: &Path) -> Result<FarEnd> {
+    pub(crate) fn find_again(then: &Peer, reached: &PeerTarget) -> Result<FarEnd> {
+        let token_file = &reached.token_file;
         if token_file.starts_with(PROC) {
             bail!(
                 "the token of this run came from a pipe, which cannot be read again; \
@@ -177,11 +183,7 @@ impl FarEnd {
             );
         }
         let handed = Handed::read(token_file)?;
-        let address = then
-            .address
-            .parse()
-            .with_context(|| format!("{:?} is not an address", then.address))?;
-        let session = Session::connect(address, &handed.token, PATIENCE)?;
+        let session = Session::connect(reached.address, &handed.token, PATIENCE)?;
         let far_end = FarEnd::new(session, then.name.clone(), handed)?;
         if let Some(difference) = machine::difference(&then.machine, &far_end.peer.machine) {
             bail!("the far end is not the machine that the run began with: {difference}");
@@ -199,22 +201,11 @@ impl FarEnd {
             version: facts.version,
             machine: facts.machine,
         };
-        let far_end = FarEnd {
+        Ok(FarEnd {
             _session: session,
+            target: token.target(address)?,
             peer,
-            token,
-        };
-        peer::give(&far_end.peer.address, far_end.token.path_text()?);
-        Ok(far_end)
-    }
-
-    /// The environment variables by which workers find the far end.
-    ///
-    /// # Errors
-    /// When the path of the token file is not UTF-8, which the run document requires.
-    pub(crate) fn environment(&self) -> Result<[(String, Option<String>); 2]> {
-        let path = self.token.path_text()?;
-        let set = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
-        Ok([set(ADDRESS, &self.peer.address), set(TOKEN_FILE, path)])
+            _token: token,
+        })
     }
 }

@@ -12,7 +12,7 @@ mod wrong;
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, PROCEDURES};
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Case, Catalogue, Row};
+use syscost_harness::{Benchmark, Case, Catalogue, Here, Row};
 use syscost_results::{Measurement, Run, row_name};
 
 use crate::Failed;
@@ -34,13 +34,13 @@ pub(crate) use words::{Found, own_or_all, search};
 /// # Errors
 /// [`Failed::Usage`] when a selector names nothing and finds nothing, with the nearest names or the
 /// existing parameters.
-pub(crate) fn rows(selectors: &[String]) -> Result<Vec<Row>> {
-    chosen(selectors).map(|(rows, _)| rows)
+pub(crate) fn rows(selectors: &[String], here: &Here) -> Result<Vec<Row>> {
+    chosen(selectors, here).map(|(rows, _)| rows)
 }
 
 /// As [`rows`], and how they were chosen.
-fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
-    let all = Catalogue::rows(CATALOGUE.benchmarks());
+fn chosen(selectors: &[String], here: &Here) -> Result<(Vec<Row>, Vec<Choice>)> {
+    let all = Catalogue::rows(CATALOGUE.benchmarks(), here);
     if selectors.is_empty() {
         return Ok((all, Vec::new()));
     }
@@ -55,16 +55,19 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
                 .iter()
                 .any(|selector| row_name::id(selector) == benchmark.id)
         });
-    let mut rows: Vec<Row> = all.into_iter().chain(Catalogue::rows(hidden)).collect();
+    let mut rows: Vec<Row> = all
+        .into_iter()
+        .chain(Catalogue::rows(hidden, here))
+        .collect();
     let names: Vec<String> = rows.iter().map(Row::name).collect();
     let is_name = |selector: &Selector| names.iter().any(|name| selector.selects(name));
-    let choices = choose(selectors, is_name, |selector| no_row(selector, &rows))?;
+    let choices = choose(selectors, is_name, |selector| no_row(selector, &rows), here)?;
     let found = choices.iter().filter_map(Choice::found);
     let found: Vec<&str> = found
         .flat_map(|(_, found)| found.iter().map(|one| one.benchmark.id))
         .collect();
     let procedures = PROCEDURES.iter().filter(|one| found.contains(&one.id));
-    let mut procedures = Catalogue::rows(procedures);
+    let mut procedures = Catalogue::rows(procedures, here);
     procedures.retain(|row| !names.contains(&row.name()));
     rows.extend(procedures);
     rows.retain(|row| {
@@ -79,8 +82,8 @@ fn chosen(selectors: &[String]) -> Result<(Vec<Row>, Vec<Choice>)> {
 ///
 /// # Errors
 /// As [`rows`].
-pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>> {
-    let (mut rows, mut choices) = chosen(selectors)?;
+pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Here) -> Result<Vec<Row>> {
+    let (mut rows, mut choices) = chosen(selectors, here)?;
     choices.iter_mut().for_each(Choice::prefer_own);
     if selectors.is_empty() {
         // A derived row is computed from those of its sources that the profile has.
@@ -93,7 +96,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
         let labels: Vec<String> = found.iter().map(Found::label).collect();
         note_found(text, &labels);
     }
-    let mut rows = CATALOGUE.with_sources(rows);
+    let mut rows = CATALOGUE.with_sources(rows, here);
     if profile != Profile::Careful {
         let (careful, common): (Vec<Row>, Vec<Row>) = rows
             .iter()
@@ -105,7 +108,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile) -> Result<Vec<Row>
         // A selector that means no other rows means the careful ones.
         let mut by_case = Vec::new();
         for text in selectors.iter().filter(|text| text.contains('{')) {
-            let selector = Selector::parse(text)?;
+            let selector = Selector::parse(text, here)?;
             if selects(&selector, &careful) && !selects(&selector, &common) {
                 by_case.push(selector);
             }
@@ -151,8 +154,8 @@ pub(crate) struct Selected {
 ///
 /// # Errors
 /// As [`rows`].
-pub(crate) fn benchmarks(selectors: &[String]) -> Result<Vec<Selected>> {
-    let (rows, choices) = chosen(selectors)?;
+pub(crate) fn benchmarks(selectors: &[String], here: &Here) -> Result<Vec<Selected>> {
+    let (rows, choices) = chosen(selectors, here)?;
     note_programs(&choices);
     let mut found: Vec<Selected> = Vec::new();
     for Row { benchmark, case } in rows {
@@ -177,7 +180,7 @@ pub(crate) fn rows_of<'a>(
     given: &str,
     names: &[String],
 ) -> Result<Vec<&'a Measurement>> {
-    let choices = choose_of(names_of(run), names)?;
+    let choices = choose_of(names_of(run), names, &Here::plain())?;
     let selects = |choice: &Choice| run.measurements.iter().any(|row| choice.selects(&row.name));
     if let Some(lacking) = choices.iter().find(|choice| !selects(choice)) {
         let what = absent(lacking, &Kept::of(run, given));
@@ -195,15 +198,16 @@ pub(crate) fn rows_of<'a>(
 pub(crate) fn choose_of<'a>(
     kept: impl Iterator<Item = &'a str>,
     names: &[String],
+    here: &Here,
 ) -> Result<Vec<Choice>, Failed> {
     let groups = CATALOGUE.groups().iter();
-    let rows = Catalogue::rows(groups.flat_map(|group| group.benchmarks));
+    let rows = Catalogue::rows(groups.flat_map(|group| group.benchmarks), here);
     let mut known: Vec<String> = rows.iter().map(Row::name).collect();
     known.extend(kept.map(str::to_owned));
     let is_name = |selector: &Selector| {
         !words::may_be_words(&selector.text) || known.iter().any(|name| selector.selects(name))
     };
-    choose(names, is_name, |selector| unknown(&selector.text))
+    choose(names, is_name, |selector| unknown(&selector.text), here)
 }
 
 /// Returns the names of a run's rows.
@@ -215,12 +219,12 @@ pub(crate) fn names_of(run: &Run) -> impl Iterator<Item = &str> {
 ///
 /// # Errors
 /// [`Failed::Usage`] with the existing parameters.
-pub(crate) fn check(selector: &str) -> Result<(), Failed> {
-    let names: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks())
+pub(crate) fn check(selector: &str, here: &Here) -> Result<(), Failed> {
+    let names: Vec<String> = Catalogue::rows(CATALOGUE.benchmarks(), here)
         .iter()
         .map(Row::name)
         .collect();
-    let parsed = Selector::parse(selector)?;
+    let parsed = Selector::parse(selector, here)?;
     match wrong_parameter(&parsed, &names) {
         Some(wrong) => Err(Failed::Usage(wrong)),
         None => Ok(()),
@@ -250,7 +254,7 @@ mod tests {
 
     fn names(selectors: &[&str], profile: Profile) -> Vec<String> {
         let selectors: Vec<String> = selectors.iter().map(|one| (*one).to_owned()).collect();
-        let rows = planned(&selectors, profile).expect("they exist");
+        let rows = planned(&selectors, profile, &Here::plain()).expect("they exist");
         rows.iter().map(Row::name).collect()
     }
 
@@ -270,7 +274,7 @@ mod tests {
             of("*.bandwidth{size=24K}"),
             of("memory.bandwidth{size=24K}")
         );
-        assert!(rows(&["memory.bandwidth{op=mem}".to_owned()]).is_err());
+        assert!(rows(&["memory.bandwidth{op=mem}".to_owned()], &Here::plain()).is_err());
     }
 
     #[test]
@@ -281,7 +285,8 @@ mod tests {
             !measured.iter().any(|name| name.starts_with("study.")),
             "{measured:?}"
         );
-        let listed = benchmarks(&["context switch".to_owned()]).expect("they exist");
+        let listed =
+            benchmarks(&["context switch".to_owned()], &Here::plain()).expect("they exist");
         assert!(
             listed
                 .iter()
@@ -299,7 +304,7 @@ mod tests {
         let measured = names(&["gettid"], Profile::Standard);
         assert!(!measured.is_empty());
         assert!(measured.iter().all(|name| name.contains("call=gettid")));
-        let listed = benchmarks(&["gettid".to_owned()]).expect("it exists");
+        let listed = benchmarks(&["gettid".to_owned()], &Here::plain()).expect("it exists");
         let selected: usize = listed.iter().map(|one| one.cases.len()).sum();
         assert_eq!(selected, measured.len(), "the list says what is measured");
     }
@@ -325,7 +330,9 @@ mod tests {
     #[test]
     fn an_error_says_what_is_wrong_with_a_selector() {
         let refused = |selector: &str| {
-            let refusal = rows(&[selector.to_owned()]).err().expect("no such row");
+            let refusal = rows(&[selector.to_owned()], &Here::plain())
+                .err()
+                .expect("no such row");
             refusal.to_string()
         };
         let size = refused("memory.latency{access=random,size=63K}");
@@ -340,13 +347,17 @@ mod tests {
             "memory.latency has no parameter `bytes`; it has pages, access, size"
         );
         assert!(refused("net.tcp.connect{path=remote}").contains("need a far end"));
-        assert!(check("memory.latency{size=48k}").is_ok() && check("memory.latency").is_ok());
-        assert!(check("memory.latency{size=63K}").is_err());
+        assert!(
+            check("memory.latency{size=48k}", &Here::plain()).is_ok()
+                && check("memory.latency", &Here::plain()).is_ok()
+        );
+        assert!(check("memory.latency{size=63K}", &Here::plain()).is_err());
     }
 
     #[test]
     fn a_prefix_of_ids_means_all_of_them() {
-        let selects = |text, name| Selector::parse(text).is_ok_and(|one| one.selects(name));
+        let selects =
+            |text, name| Selector::parse(text, &Here::plain()).is_ok_and(|one| one.selects(name));
         for text in ["net", "net.tcp", "net.tcp.connect", "net.*.connect"] {
             assert!(selects(text, "net.tcp.connect{step=reset}"), "{text}");
         }

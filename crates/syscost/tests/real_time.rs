@@ -28,14 +28,13 @@ fn the_real_time_class_is_entered_only_when_asked_for() {
     assert_eq!(refused["status"], "unsupported");
     let reason = refused["reason"].as_str().expect("a reason");
     assert!(reason.contains("--real-time"), "{reason}");
-    assert_eq!(run["config"]["environment"], Value::Null);
+    assert_eq!(run["config"]["real_time"], Value::Null);
 }
 
 #[test]
 fn the_document_says_that_it_was_requested() {
     let run = measured(&["--real-time"]);
-    let asked = json!({ "SYSCOST_REAL_TIME": "1" });
-    assert_eq!(run["config"]["environment"], asked);
+    assert_eq!(run["config"]["real_time"], json!(true));
     let row = row(&run, ROW);
     if row["status"] == "unsupported" {
         println!("skipped: {}", row["reason"]);

@@ -331,7 +331,10 @@ mod tests {
         let distant = Placement::At(Relation::ALL[Relation::ALL.len() - 1]);
         let reasons = |cases: Vec<Case>| -> Vec<bool> {
             let support = BENCHMARK.support;
-            cases.iter().map(|case| support(case).is_err()).collect()
+            cases
+                .iter()
+                .map(|case| support(case, &Here::plain()).is_err())
+                .collect()
         };
         assert_eq!(reasons(rows_at(vec![NOWHERE])), [true]);
         let placements = vec![NOWHERE, distant, Placement::Free];

@@ -125,8 +125,8 @@ mod tests {
             median,
         };
         let sources: Vec<Source<'_>> = rows.iter().zip([2e9, 3e9]).map(source).collect();
-        let derived = compute(&peaks[0], &sources).unwrap();
+        let derived = compute(&peaks[0], &sources, &Here::plain()).unwrap();
         assert_eq!(derived.value, 3e9);
-        assert!(compute(&peaks[0], &[]).is_err());
+        assert!(compute(&peaks[0], &[], &Here::plain()).is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! The bencher on a clock that only the test moves: its arithmetic must be exact.
 
+use std::sync::LazyLock;
+
 use syscost_results::Verdict;
 use syscost_results::stats::order;
 use syscost_sys::clock::{Clock, mock};
@@ -29,7 +31,7 @@ const EFFORT: Effort = Effort {
 };
 
 /// A machine with one CPU.
-static HERE: LazyLock<Here> = LazyLock::new(|| Here {
+static ONE_CPU: LazyLock<Here> = LazyLock::new(|| Here {
     allowed: vec![0],
     ..Here::plain()
 });
@@ -46,7 +48,7 @@ fn bencher<'a>(case: &'a Case, declared: &[Expect], clock: &'a Clock, pass: Pass
         },
         iterations: None,
         cpu: 0,
-        here: &HERE,
+        here: &ONE_CPU,
         cores: &crate::cores::UNKNOWN,
         seed: 1,
     };

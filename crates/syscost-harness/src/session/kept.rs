@@ -231,7 +231,7 @@ mod tests {
         for (usual, expected) in [(3.0, Some(3.0)), (0.0, None), (-3.0, None), (1e300, None)] {
             let rows = [sound.clone(), a.clone(), b.clone(), c.clone()];
             replace(&path, &Machines::from([(key.clone(), kept(usual, rows))]));
-            let read = KeptFile::open(Some(&path), &Machine::default(), &BTreeMap::new()).before;
+            let read = KeptFile::open(Some(&path), &Machine::default(), &Config::default()).before;
             assert_eq!(read.usual_ghz, expected);
             assert!(read.ghz.iter().all(|ghz| *ghz == 3.0), "{:?}", read.ghz);
             assert_eq!(read.rows, BTreeMap::from([("0".to_owned(), sound.clone())]));
@@ -248,10 +248,10 @@ mod tests {
         };
         let add = |name: &str, ghz| {
             let machine = machine(name);
-            let file = KeptFile::open(Some(&path), &machine, &BTreeMap::new());
+            let file = KeptFile::open(Some(&path), &machine, &Config::default());
             file.add(&machine, Some(ghz), std::iter::empty());
         };
-        let kept = |name: &str| KeptFile::open(Some(&path), &machine(name), &BTreeMap::new());
+        let kept = |name: &str| KeptFile::open(Some(&path), &machine(name), &Config::default());
         let usual = |name: &str| kept(name).before.usual_ghz;
         add("a", 3.0);
         add("b", 4.0);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
+use syscost_harness::Here;
 use syscost_harness::session::{Options, Pair};
 use syscost_harness::worker::Program;
 
@@ -36,8 +37,9 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
     }
     let interrupted = interrupt::catch()?;
     super::run::admit(arguments.cpus.as_ref());
-    let selectors = selection::to_measure(&arguments.selectors, &arguments.cases)?;
-    let rows = selection::planned(&selectors, arguments.profile.into())?;
+    let here = Here::plain();
+    let selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
+    let rows = selection::planned(&selectors, arguments.profile.into(), &here)?;
     let options = Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
@@ -50,6 +52,7 @@ pub(crate) fn run(arguments: &AbArguments) -> Result<u8> {
         journal_folder: None,
         known_cores: Some(Store::of_user().known_cores()),
         kept_runs: Some(Store::of_user().kept_runs()),
+        here,
         peer: None,
         nfs: None,
         version: crate::VERSION,

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use syscost_benches::CATALOGUE;
+use syscost_harness::Here;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::SYSCALL_FLOOR_CYCLES;
 use syscost_harness::session::Profile;
@@ -34,11 +35,13 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<u8> {
         return Ok(exit::DONE);
     }
     if let Some(benchmark) = CATALOGUE.find(id) {
-        selection::check(&words)?;
+        selection::check(&words, &Here::plain())?;
         super::print(&text(benchmark)?)?;
         return Ok(exit::DONE);
     }
-    let found = selection::own_or_all(selection::search(&words), |one| one.benchmark.id);
+    let found = selection::own_or_all(selection::search(&words, &Here::plain()), |one| {
+        one.benchmark.id
+    });
     let found: Vec<&'static Benchmark> = found.iter().map(|one| one.benchmark).collect();
     let Some(best) = best(&words, &found) else {
         return Err(selection::unknown(&words).into());
@@ -58,7 +61,7 @@ fn about_group(group: &Group) -> Result<String> {
     let rows: usize = group
         .benchmarks
         .iter()
-        .map(|one| one.cases.list(&syscost_harness::Here::now()).len())
+        .map(|one| one.cases.list(&Here::plain()).len())
         .sum();
     let counts = [
         count(group.benchmarks.len(), "benchmark"),
@@ -165,9 +168,9 @@ const WITHHOLDS: &str = "A refuted claim withholds the number.";
 /// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
 /// claimed of each.
 fn rows(benchmark: &Benchmark) -> String {
-    let cases = benchmark.cases.list(&syscost_harness::Here::now());
+    let cases = benchmark.cases.list(&Here::plain());
     let reasons = cases.iter().map(|case| {
-        let reason = (benchmark.support)(case).err();
+        let reason = (benchmark.support)(case, &Here::plain()).err();
         reason.map(|reason| reason.to_string())
     });
     let reasons: Vec<Option<String>> = reasons.collect();
@@ -299,7 +302,7 @@ mod tests {
     #[test]
     fn the_best_of_several_matches_is_explained_and_the_others_are_named() {
         let found = |words: &str| {
-            let found = selection::search(words);
+            let found = selection::search(words, &Here::plain());
             let found: Vec<&'static Benchmark> = found.iter().map(|one| one.benchmark).collect();
             best(words, &found).map(|one| one.id)
         };

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use syscost_harness::Here;
 use syscost_report::export::{
     to_bencher, to_csv, to_jsonl, to_ktap, to_markdown, to_openmetrics, to_parquet,
 };
@@ -47,7 +48,8 @@ pub(crate) fn run(arguments: &ExportArguments) -> Result<u8> {
 /// Finds the runs, each with only the rows that are meant.
 fn find(arguments: &ExportArguments) -> Result<Vec<Run>> {
     let (names, selectors) = meant(&arguments.words)?;
-    let narrowed = |run: &Run| with_parameters(&selectors, &arguments.cases, names_of(run));
+    let narrowed =
+        |run: &Run| with_parameters(&selectors, &arguments.cases, names_of(run), &Here::plain());
     let mut runs = Vec::new();
     for name in &names {
         let is_part = !selectors.is_empty() || !arguments.cases.is_empty();
@@ -67,7 +69,7 @@ fn find(arguments: &ExportArguments) -> Result<Vec<Run>> {
 
 /// Returns the names of the runs, which stand first, and of the rows.
 fn meant(words: &[String]) -> Result<(Vec<String>, Vec<String>), Failed> {
-    let are_rows = |words: &[String]| selection::rows(words).is_ok();
+    let are_rows = |words: &[String]| selection::rows(words, &Here::plain()).is_ok();
     let store = Store::of_user();
     let runs = words.iter().take_while(|word| store.has(word)).count();
     let (runs, rows) = words.split_at(runs);

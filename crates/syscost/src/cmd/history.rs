@@ -8,6 +8,7 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use jiff::{Timestamp, tz::TimeZone};
 use serde_json::json;
+use syscost_harness::Here;
 use syscost_report::history::{HistoryOptions, ListedRun, changes, chart, list, sparklines};
 use syscost_report::sentence;
 use syscost_results::history::Series;
@@ -176,7 +177,7 @@ fn meant(
     names: &[String],
     scope: &ScopeArguments,
 ) -> Result<(Vec<Choice>, Followed)> {
-    if let Ok(choices) = choose_of(std::iter::empty(), names) {
+    if let Ok(choices) = choose_of(std::iter::empty(), names, &Here::plain()) {
         let is_meant = |row: &str| choices.iter().any(|choice| choice.selects(row));
         let followed = follow(index, scope, &is_meant)?;
         if followed.runs == 0 || lacking(&choices, &followed).is_none() {
@@ -190,7 +191,7 @@ fn meant(
         .iter()
         .map(|one| one.series.name.clone())
         .collect();
-    let choices = choose_of(kept.iter().map(String::as_str), names)?;
+    let choices = choose_of(kept.iter().map(String::as_str), names, &Here::plain())?;
     if let Some(lacking) = lacking(&choices, &followed) {
         let kept = Kept {
             place: runs(followed.runs, ""),

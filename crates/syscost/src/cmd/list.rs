@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use serde::Serialize;
+use syscost_harness::Here;
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Case};
 use syscost_report::sentence;
@@ -48,9 +49,13 @@ struct Shown {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
-    let selectors =
-        selection::with_parameters(&arguments.selectors, &arguments.cases, std::iter::empty())?;
-    let selected = selection::benchmarks(&selectors)?;
+    let selectors = selection::with_parameters(
+        &arguments.selectors,
+        &arguments.cases,
+        std::iter::empty(),
+        &Here::plain(),
+    )?;
+    let selected = selection::benchmarks(&selectors, &Here::plain())?;
     let entries: Vec<Entry> = selected.iter().map(entry).collect();
     match arguments.format {
         Format::Json => super::print_json(&entries)?,
@@ -61,7 +66,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
 
 fn entry(selected: &Selected) -> Entry {
     let benchmark = selected.benchmark;
-    let cases = benchmark.cases.list(&syscost_harness::Here::now());
+    let cases = benchmark.cases.list(&Here::plain());
     let refused = refusals(benchmark, &cases);
     let refused_here = refusals(benchmark, &selected.cases);
     Entry {
@@ -92,7 +97,7 @@ fn entry(selected: &Selected) -> Entry {
 /// Reasons why this machine cannot measure some of these cases.
 fn refusals(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
     let refusals = cases.iter().filter_map(|case| {
-        let reason = (benchmark.support)(case).err()?;
+        let reason = (benchmark.support)(case, &Here::plain()).err()?;
         Some(match case.is_empty() {
             true => reason.to_string(),
             false => format!("{}: {reason}", case.suffix()),
@@ -176,7 +181,8 @@ mod tests {
     #[test]
     fn a_line_says_how_many_of_the_rows_are_selected() {
         let listed = |selector: &str| {
-            let selected = selection::benchmarks(&[selector.to_owned()]).expect("there are");
+            let selected =
+                selection::benchmarks(&[selector.to_owned()], &Here::plain()).expect("there are");
             let entries: Vec<Entry> = selected.iter().map(entry).collect();
             let all = entries[0].cases.len();
             (text(&entries).expect("text"), all)

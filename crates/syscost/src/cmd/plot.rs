@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use syscost_benches::CATALOGUE;
+use syscost_harness::Here;
 use syscost_report::chart::rows::{Chosen, Kind, NoChart, choose};
 use syscost_report::chart::{Bar, Chart, Labels, TextOptions, Theme, Value, caption, draw, text};
 use syscost_results::numbers::numbers;
@@ -20,7 +21,8 @@ const NUMBERS: &str = "numbers";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &PlotArguments) -> Result<u8> {
-    let are_rows = |words: &[String]| words == [NUMBERS] || selection::rows(words).is_ok();
+    let are_rows =
+        |words: &[String]| words == [NUMBERS] || selection::rows(words, &Here::plain()).is_ok();
     let (run, names) = kept::meant("plot", &arguments.run, &arguments.names, are_rows)?;
     if names.is_empty() && arguments.cases.is_empty() {
         // What is no run is said first.
@@ -75,7 +77,12 @@ fn find(arguments: &PlotArguments) -> Result<Run> {
 
 /// Returns the names of rows to draw, with the parameters that they must have.
 fn names_meant(run: &Run, arguments: &PlotArguments) -> Result<Vec<String>, Failed> {
-    with_parameters(&arguments.names, &arguments.cases, names_of(run))
+    with_parameters(
+        &arguments.names,
+        &arguments.cases,
+        names_of(run),
+        &Here::plain(),
+    )
 }
 
 /// Whether to draw the numbers every programmer should know instead of rows by name.

@@ -10,10 +10,11 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, Result};
 use syscost_benches::CATALOGUE;
 use syscost_harness::doctor::SHARED_CORE;
+use syscost_harness::programs::OwnProgram;
 use syscost_harness::session::{Finished, Options, Session};
 use syscost_harness::trial::Trial;
 use syscost_harness::worker::Program;
-use syscost_harness::{Row, congestion, drop_caches, real_time, thorough};
+use syscost_harness::{Here, Row, Targets, congestion};
 use syscost_results::compare::{Comparison, compare};
 use syscost_results::study::Study;
 use syscost_results::{Measurement, Run, Status};
@@ -32,17 +33,19 @@ use crate::{
 
 /// Runs the command.
 pub(crate) fn run(arguments: RunArguments) -> Result<u8> {
-    measured(arguments, &[], "run", &print::print)
+    measured(arguments, &[], Vec::new(), "run", &print::print)
 }
 
 /// Shows a finished run, given its comparison with another, if any, and the path where it is saved.
 pub(super) type Show<'s> =
     &'s dyn Fn(&Run, Option<&Comparison>, &RunArguments, Option<&Path>) -> Result<()>;
 
-/// Measures, keeps and shows a run, which repeats these studies; `command` resumes it.
+/// Measures, keeps and shows a run, which repeats these studies with the programs of the user's own among them;
+/// `command` resumes it.
 pub(super) fn measured(
     mut arguments: RunArguments,
     studies: &[Study],
+    programs: Vec<OwnProgram>,
     command: &str,
     show: Show<'_>,
 ) -> Result<u8> {
@@ -62,32 +65,35 @@ pub(super) fn measured(
     let named = far.peer.as_ref().zip(far.token_file.as_ref());
     let named = named.map(|(endpoint, token_file)| Named::find(endpoint, token_file));
     let named = named.transpose()?;
-    if let Some(named) = &named {
-        named.give()?;
-    }
     let interrupted = interrupt::catch()?;
     let nfs = arguments.far.nfs.as_ref();
     let found = nfs.map(|export| NfsEnd::find(export, &interrupted));
     let mut nfs = found.transpose()?;
-    directories::give(&arguments.dir)?;
+    directories::check(&arguments.dir)?;
+    let mut here = Here::with(targets(&arguments, named.as_ref(), nfs.as_ref())?);
+    here.programs = programs;
     // Now that it is known which rows the directories and the far end have.
-    arguments.selectors = selection::to_measure(&arguments.selectors, &arguments.cases)?;
+    arguments.selectors = selection::to_measure(&arguments.selectors, &arguments.cases, &here)?;
     let rows = match &arguments.resume {
         Some(_) => Vec::new(),
-        None => selection::planned(&arguments.selectors, arguments.profile.into())?,
+        None => selection::planned(&arguments.selectors, arguments.profile.into(), &here)?,
     };
     // Found before anything is measured, so that a wrong one costs no time and `latest` is not the
     // run itself.
     let base = arguments.compare_with.as_ref();
     let base = base.map(|name| find_base(name, &rows)).transpose()?;
     let mut far_end = named.map(Named::connect).transpose()?;
-    let program = program(&arguments, &rows, far_end.as_ref(), nfs.as_ref())?;
+    if let Some(far_end) = &far_end {
+        // The address that answered, which may not be the first.
+        here.targets.peer = Some(far_end.target.clone());
+    }
     let options = options(
         &arguments,
         studies,
         &store,
         base.as_ref(),
-        program,
+        here,
+        program()?,
         far_end.as_ref(),
         nfs.as_ref(),
     );
@@ -211,7 +217,7 @@ fn find_base(name: &str, rows: &[Row]) -> Result<Run> {
 fn far_end_of(session: &Session<'_>) -> Result<Option<FarEnd>> {
     let again = session
         .peer()
-        .map(|(peer, token_file)| FarEnd::find_again(peer, token_file));
+        .map(|(peer, target)| FarEnd::find_again(peer, target));
     again.transpose()
 }
 
@@ -220,6 +226,7 @@ fn options(
     studies: &[Study],
     store: &Store,
     base: Option<&Run>,
+    here: Here,
     program: Program,
     far_end: Option<&FarEnd>,
     nfs: Option<&NfsEnd>,
@@ -243,6 +250,7 @@ fn options(
         selectors: arguments.selectors.clone(),
         studies: studies.to_vec(),
         program,
+        here,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
         kept_runs: Some(store.kept_runs()),
@@ -252,43 +260,42 @@ fn options(
     }
 }
 
-/// Returns this program with the environment of its workers, which the run records: whether they may
-/// enter the real-time class, whether they take the time that operations need, which congestion control they use, whether batches are longer than
-/// usual, and which far end, NFS server and directories they measure.
-fn program(
+/// What the run measures against and in, and what it may do, by its command line.
+fn targets(
     arguments: &RunArguments,
-    rows: &[Row],
-    far_end: Option<&FarEnd>,
+    named: Option<&Named>,
     nfs: Option<&NfsEnd>,
-) -> Result<Program> {
+) -> Result<Targets> {
+    let mut targets = Targets {
+        peer: named.map(Named::target).transpose()?,
+        nfs: nfs.map(|nfs| nfs.target().clone()),
+        congestion: arguments.congestion.clone(),
+        drop_caches: arguments.allow_drop_caches,
+        real_time: arguments.real_time,
+        thorough: arguments.thorough,
+        ..Targets::default()
+    };
+    if !arguments.dir.is_empty() {
+        targets.directories = arguments.dir.clone();
+    }
+    if targets.drop_caches {
+        caches::try_dropping().context("emptying the page cache (--allow-drop-caches)")?;
+    }
+    if let Some(name) = &targets.congestion {
+        congestion::try_out(name).context("choosing the congestion control (--congestion)")?;
+    }
+    Ok(targets)
+}
+
+/// This program, with the factors of trials, which the run records.
+fn program() -> Result<Program> {
     let program = Program::this().context("finding this program's own file")?;
     let mut environment = Vec::new();
-    if arguments.real_time || real_time::permitted().is_ok() {
-        environment.push((real_time::VARIABLE.to_owned(), Some("1".to_owned())));
-    }
-    environment.extend(directories::environment(rows));
-    if arguments.allow_drop_caches {
-        caches::try_dropping().context("emptying the page cache (--allow-drop-caches)")?;
-        let granted = Some(drop_caches::GRANTED.to_owned());
-        environment.push((drop_caches::VARIABLE.to_owned(), granted));
-    }
-    if arguments.thorough {
-        let asked = Some(thorough::ASKED.to_owned());
-        environment.push((thorough::VARIABLE.to_owned(), asked));
-    }
-    if let Some(name) = &arguments.congestion {
-        congestion::try_out(name).context("choosing the congestion control (--congestion)")?;
-        environment.push((congestion::VARIABLE.to_owned(), Some(name.clone())));
-    }
     for trial in Trial::ALL {
         if let Some(factor) = trial.given() {
             environment.push((trial.variable().to_owned(), Some(factor.to_string())));
         }
     }
-    if let Some(far_end) = far_end {
-        environment.extend(far_end.environment()?);
-    }
-    environment.extend(nfs.map(NfsEnd::environment));
     Ok(program.with_environment(environment))
 }
 

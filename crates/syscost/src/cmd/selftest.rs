@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use syscost_benches::selftest::Cost;
 use syscost_benches::{FILE_BYTES, FILE_LIARS, LIARS, TRUTHS, TWO_CPU_LIARS};
+use syscost_harness::Here;
 use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::Program;
 use syscost_results::{Flag, Measurement, Run, Status};
@@ -138,6 +139,7 @@ fn measure() -> Result<Run> {
         journal_folder: None,
         known_cores: None,
         kept_runs: None,
+        here: Here::plain(),
         peer: None,
         nfs: None,
         version: crate::VERSION,
@@ -149,7 +151,7 @@ fn measure() -> Result<Run> {
         .map(str::to_owned)
         .collect();
     let mut progress = Progress::quiet("selftest");
-    let rows = selection::rows(&names)?;
+    let rows = selection::rows(&names, &Here::plain())?;
     let mut session = Session::new(rows, &options, &mut progress, &interrupted)?;
     session.measure(&mut progress);
     progress.done();

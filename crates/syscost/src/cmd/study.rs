@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 use syscost_benches::{CATALOGUE, STUDIES, study_sources};
-use syscost_harness::{Catalogue, Row, thorough};
+use syscost_harness::Here;
+use syscost_harness::targets::{THOROUGH_STUDY, THOROUGH_TIME_LIMIT};
+use syscost_harness::{Catalogue, Row};
 use syscost_report::study as render;
 use syscost_report::table::TableOptions;
 use syscost_results::Run;
@@ -194,10 +196,14 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
     let beside = files.map(|file| Path::new(file).with_file_name(""));
     let own: Vec<(&Study, PathBuf)> = own_of(&studies).zip(beside).collect();
     // Until the run has ended.
-    let _programs = programs::give(&own, is_resumed)?;
+    let (programs, _folder) = programs::make(&own, is_resumed)?;
+    let here = Here {
+        programs: programs.clone(),
+        ..Here::plain()
+    };
     let selectors = match is_resumed {
         true => Vec::new(),
-        false => selectors(&studies, arguments.far.peer.is_some()),
+        false => selectors(&studies, arguments.far.peer.is_some(), &here),
     };
     if selectors.is_empty() && !is_resumed {
         let what =
@@ -212,6 +218,7 @@ fn repeat(mut arguments: StudyRunArguments) -> Result<u8> {
     let code = super::run::measured(
         as_run(arguments, selectors, budget),
         &studies,
+        programs,
         &command,
         &|run, _comparison, arguments, saved_to| {
             left_out.replace(left_out_of(&studies, run, arguments.thorough));
@@ -280,9 +287,12 @@ fn left_out_of(studies: &[Study], run: &Run, is_thorough: bool) -> Vec<String> {
 /// Returns the selectors of the rows of these studies. A `*` in a study's name, for what the run
 /// decides, means the same in a selector. Names that match no row on this machine, such as rows of
 /// a far end, are left out.
-fn selectors(studies: &[Study], has_peer: bool) -> Vec<String> {
+fn selectors(studies: &[Study], has_peer: bool, here: &Here) -> Vec<String> {
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
-    let rows: Vec<String> = Catalogue::rows(everything).iter().map(Row::name).collect();
+    let rows: Vec<String> = Catalogue::rows(everything, here)
+        .iter()
+        .map(Row::name)
+        .collect();
     let is_here = |meant: &str| match meant.contains("path=remote") {
         // Its rows are only known once the far end is.
         true => has_peer,
@@ -302,7 +312,7 @@ fn budget(arguments: &StudyRunArguments, studies: usize) -> Option<Duration> {
     const STUDY: Duration = Duration::from_secs(57);
     let studies = u32::try_from(studies).unwrap_or(u32::MAX);
     if arguments.thorough {
-        return Some(thorough::STUDY.saturating_mul(studies));
+        return Some(THOROUGH_STUDY.saturating_mul(studies));
     }
     let is_of_rows = matches!(arguments.profile, ProfileName::Standard | ProfileName::Full);
     is_of_rows.then(|| STUDY.saturating_mul(studies))
@@ -333,7 +343,7 @@ fn as_run(
         no_save: arguments.no_save,
         resume: arguments.resume,
         time_limit: match arguments.thorough {
-            true => thorough::TIME_LIMIT,
+            true => THOROUGH_TIME_LIMIT,
             false => TIME_LIMIT,
         },
         compare_with: None,
@@ -370,12 +380,13 @@ mod tests {
     #[test]
     fn every_name_in_a_study_selects_rows() {
         let studies = published();
-        let selected = selectors(&studies, false);
-        let rows = selection::rows(&selected).expect("every name is one of the catalogue");
+        let selected = selectors(&studies, false, &Here::plain());
+        let rows =
+            selection::rows(&selected, &Here::plain()).expect("every name is one of the catalogue");
         for name in &selected {
             let is_there = |row: &Row| means(name, &row.name());
             assert!(rows.iter().any(is_there), "{name}");
         }
-        assert!(selectors(&studies, true).len() >= selected.len());
+        assert!(selectors(&studies, true, &Here::plain()).len() >= selected.len());
     }
 }

@@ -2,6 +2,7 @@
 //! same for all commands.
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
+use syscost_harness::Here;
 use syscost_harness::session::Profile;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::Run;
@@ -54,7 +55,7 @@ pub(crate) fn absent(choice: &Choice, kept: &Kept<'_>) -> String {
     let (text, place) = (choice.text(), &kept.place);
     let parts = Parts::parse(text).ok().flatten();
     let here = kept.wrong(parts.as_ref());
-    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES));
+    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES), &Here::plain());
     let known: Vec<&Row> = rows
         .iter()
         .filter(|row| choice.selects(&row.name()))
@@ -152,7 +153,7 @@ fn nearest(name: &str) -> Vec<String> {
         .map(|benchmark| benchmark.id.to_owned());
     let mut names: Vec<String> = groups.chain(ids).collect();
     if name.contains('{') {
-        let rows = Catalogue::rows(CATALOGUE.benchmarks());
+        let rows = Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain());
         names.extend(rows.iter().map(Row::name));
     }
     let mut near: Vec<(f64, String)> = names
@@ -195,6 +196,7 @@ mod tests {
             &[text.to_owned()],
             |selector| !words::may_be_words(&selector.text),
             |selector| unknown(&selector.text),
+            &Here::plain(),
         );
         let choices = choices.expect("a name, or words that find something");
         absent(&choices[0], &kept)

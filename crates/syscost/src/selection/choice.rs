@@ -1,5 +1,6 @@
 //! Decides which arguments are names, and which are words to search for.
 
+use syscost_harness::Here;
 use syscost_report::sentence;
 
 use super::programs::{is_plainly_program, program};
@@ -22,8 +23,8 @@ pub(crate) enum Choice {
 
 impl Choice {
     /// Searches for these words; `None` if they find nothing.
-    fn of_words(text: &str) -> Option<Self> {
-        let found = search(text);
+    fn of_words(text: &str, here: &Here) -> Option<Self> {
+        let found = search(text, here);
         let text = text.to_owned();
         (!found.is_empty()).then_some(Choice::Found { text, found })
     }
@@ -79,15 +80,16 @@ pub(super) fn choose(
     arguments: &[String],
     is_name: impl Fn(&Selector) -> bool,
     neither: impl Fn(&Selector) -> Failed,
+    here: &Here,
 ) -> Result<Vec<Choice>, Failed> {
-    let parsed = arguments.iter().map(|text| Selector::parse(text));
+    let parsed = arguments.iter().map(|text| Selector::parse(text, here));
     let selectors = parsed.collect::<Result<Vec<Selector>, Failed>>()?;
     let each = |selectors: Vec<Selector>| {
         let each = selectors.into_iter().map(|selector| {
             if is_name(&selector) {
                 return Ok(Choice::Named(selector));
             }
-            Choice::of_words(&selector.text).ok_or_else(|| neither(&selector))
+            Choice::of_words(&selector.text, here).ok_or_else(|| neither(&selector))
         });
         each.collect::<Result<Vec<Choice>, Failed>>()
     };
@@ -102,7 +104,7 @@ pub(super) fn choose(
     }
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
     let text = texts.join(" ");
-    if let Some(together) = Choice::of_words(&text) {
+    if let Some(together) = Choice::of_words(&text, here) {
         choices.push(together);
         return Ok(choices);
     }
@@ -141,13 +143,15 @@ mod tests {
 
     fn ids(arguments: &[&str]) -> Vec<&'static str> {
         let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
-        let found = benchmarks(&arguments).expect("something");
+        let found = benchmarks(&arguments, &syscost_harness::Here::plain()).expect("something");
         found.iter().map(|one| one.benchmark.id).collect()
     }
 
     fn refusal(arguments: &[&str]) -> String {
         let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
-        let error = benchmarks(&arguments).err().expect("a refusal");
+        let error = benchmarks(&arguments, &syscost_harness::Here::plain())
+            .err()
+            .expect("a refusal");
         error.to_string()
     }
 

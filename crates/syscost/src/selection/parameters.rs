@@ -1,6 +1,7 @@
 //! Parameters that are given apart from what they are of: `--case size=4K`.
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
+use syscost_harness::Here;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::row_name;
 
@@ -18,8 +19,9 @@ pub(crate) fn with_parameters<'k>(
     selectors: &[String],
     parameters: &[String],
     kept: impl Iterator<Item = &'k str>,
+    here: &Here,
 ) -> Result<Vec<String>, Failed> {
-    let meant = narrowed(selectors, parameters, kept)?;
+    let meant = narrowed(selectors, parameters, kept, here)?;
     Ok(meant.into_iter().flat_map(|one| one.selectors).collect())
 }
 
@@ -31,9 +33,10 @@ pub(crate) fn with_parameters<'k>(
 pub(crate) fn to_measure(
     selectors: &[String],
     parameters: &[String],
+    here: &Here,
 ) -> Result<Vec<String>, Failed> {
     let mut all = Vec::new();
-    for Meant { text, selectors } in narrowed(selectors, parameters, std::iter::empty())? {
+    for Meant { text, selectors } in narrowed(selectors, parameters, std::iter::empty(), here)? {
         let Some(text) = text else {
             all.extend(selectors);
             continue;
@@ -56,6 +59,7 @@ fn narrowed<'k>(
     selectors: &[String],
     parameters: &[String],
     kept: impl Iterator<Item = &'k str>,
+    here: &Here,
 ) -> Result<Vec<Meant>, Failed> {
     let named = |selectors| Meant {
         text: None,
@@ -68,10 +72,10 @@ fn narrowed<'k>(
         return Ok(vec![named(each_with("*", parameters))]);
     }
     let kept: Vec<&str> = kept.collect();
-    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES));
+    let rows = Catalogue::rows(CATALOGUE.benchmarks().chain(PROCEDURES), here);
     let mut names: Vec<String> = rows.iter().map(Row::name).collect();
     names.extend(kept.iter().map(|name| (*name).to_owned()));
-    let choices = choose_of(kept.into_iter(), selectors)?;
+    let choices = choose_of(kept.into_iter(), selectors, here)?;
     let meant = choices.into_iter().map(|choice| match choice {
         Choice::Named(selector) => Ok(named(each_with(&selector.text, parameters))),
         Choice::Found { text, found } => {
@@ -185,7 +189,7 @@ mod tests {
             texts.collect()
         };
         let (selectors, parameters) = (owned(selectors), owned(parameters));
-        with_parameters(&selectors, &parameters, std::iter::empty())
+        with_parameters(&selectors, &parameters, std::iter::empty(), &Here::plain())
     }
 
     #[test]
@@ -202,7 +206,7 @@ mod tests {
             ]
         );
         assert_eq!(with(&[], &["size=4K"]).expect("all"), ["*{size=4K}"]);
-        let selected = |selector: &str| rows(&[selector.to_owned()]).expect("rows");
+        let selected = |selector: &str| rows(&[selector.to_owned()], &Here::plain()).expect("rows");
         let all = selected("*{size=4k}");
         assert!(all.len() > selected("memory{size=4K}").len());
         assert!(all.iter().all(|row| row.name().contains("size=4K")));
@@ -222,7 +226,7 @@ mod tests {
         let is_study = |id: &String| id.starts_with("study.");
         let (words, getpid) = ("system call".to_owned(), "call=getpid".to_owned());
         let found = with(&[&words], &[&getpid]).expect("some");
-        let measured = to_measure(&[words], &[getpid]).expect("some");
+        let measured = to_measure(&[words], &[getpid], &Here::plain()).expect("some");
         assert!(found.iter().any(is_study) && !measured.iter().any(is_study));
         assert!(measured.contains(&"syscall.null{call=getpid}".to_owned()));
         let refusal = |parameter: &str| {

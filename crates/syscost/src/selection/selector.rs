@@ -2,7 +2,7 @@
 
 use glob::Pattern;
 use syscost_benches::CATALOGUE;
-use syscost_harness::{Catalogue, Row};
+use syscost_harness::{Catalogue, Here, Row};
 use syscost_results::row_name;
 
 use crate::Failed;
@@ -33,10 +33,10 @@ pub(super) struct Parameter {
 impl Selector {
     /// # Errors
     /// [`Failed::Usage`] when it is not a valid pattern.
-    pub(crate) fn parse(text: &str) -> Result<Self, Failed> {
+    pub(crate) fn parse(text: &str, here: &Here) -> Result<Self, Failed> {
         // The full name of a row means only that row, not those with more parameters.
         if text.ends_with('}') {
-            let rows = Catalogue::rows(CATALOGUE.benchmarks());
+            let rows = Catalogue::rows(CATALOGUE.benchmarks(), here);
             let mut names = rows.iter().map(Row::name);
             if let Some(name) = names.find(|name| is_same_row(name, text)) {
                 return Ok(Self {

@@ -4,6 +4,7 @@
 mod word;
 
 use syscost_benches::{CATALOGUE, PROCEDURES};
+use syscost_harness::Here;
 use syscost_harness::{Benchmark, Catalogue};
 use syscost_results::{numbers, row_name, summary};
 
@@ -59,14 +60,14 @@ impl Found {
 /// (`fork latency`). Words are separated by spaces, hyphens and punctuation; case and underscores
 /// make no difference, nor whether a term is written as one word: `page fault`, `page-fault`,
 /// `pagefault`.
-pub(crate) fn search(text: &str) -> Vec<Found> {
+pub(crate) fn search(text: &str, here: &Here) -> Vec<Found> {
     let words = words_of(text);
     if words.is_empty() || !may_be_words(text) || is_misspelt(&words) {
         return Vec::new();
     }
     let found = by_texts(&words);
     match found.is_empty() {
-        true => by_rows(words),
+        true => by_rows(words, here),
         false => found,
     }
 }
@@ -80,7 +81,7 @@ fn by_texts(words: &[Word]) -> Vec<Found> {
     found.collect()
 }
 
-fn by_rows(words: Vec<Word>) -> Vec<Found> {
+fn by_rows(words: Vec<Word>, here: &Here) -> Vec<Found> {
     let (quantities, words): (Vec<Word>, Vec<Word>) =
         words.into_iter().partition(|word| !word.units().is_empty());
     if words.is_empty() {
@@ -94,7 +95,7 @@ fn by_rows(words: Vec<Word>) -> Vec<Found> {
         let others = words.iter().filter(|word| !has(benchmark, word));
         let values: Vec<Word> = others.cloned().collect();
         let found = Found { benchmark, values };
-        let mut rows = Catalogue::rows(std::iter::once(benchmark)).into_iter();
+        let mut rows = Catalogue::rows(std::iter::once(benchmark), here).into_iter();
         rows.any(|row| found.selects(&row.name())).then_some(found)
     });
     let (by_value, by_unit): (Vec<Found>, Vec<Found>) =
@@ -159,7 +160,7 @@ pub(super) fn terms() -> impl Iterator<Item = String> {
 pub(super) fn parameters_of(value: &str) -> Vec<String> {
     let word = Word::new(value);
     let mut found = Vec::new();
-    for row in Catalogue::rows(CATALOGUE.benchmarks()) {
+    for row in Catalogue::rows(CATALOGUE.benchmarks(), &Here::plain()) {
         let name = row.name();
         for (key, value) in row_name::parameters(&name).filter(|one| word.is_value(one.1)) {
             let parameter = format!("{key}={value}");
@@ -201,7 +202,7 @@ mod tests {
     use super::*;
 
     fn ids(text: &str) -> Vec<&'static str> {
-        search(text)
+        search(text, &Here::plain())
             .iter()
             .map(|found| found.benchmark.id)
             .collect()
@@ -311,16 +312,20 @@ mod tests {
 
     #[test]
     fn values_are_words_where_nothing_else_is_found() {
-        let found = search("getpid");
+        let found = search("getpid", &Here::plain());
         let labels: Vec<String> = found.iter().map(Found::label).collect();
         let procedure = "study.three_costs.system_call (getpid)";
         assert_eq!(labels, ["syscall.null (getpid)", procedure]);
         assert!(found[0].selects("syscall.null{call=getpid,via=libc}"));
         assert!(!found[0].selects("syscall.null{call=getppid}"));
-        let fence = search("atomic fence_by_lock");
+        let fence = search("atomic fence_by_lock", &Here::plain());
         assert!(fence.iter().any(|one| one.benchmark.id == "op.atomic"));
         // Its own benchmark, not also what else does that.
-        assert!(search("mprotect").iter().all(|one| one.values.is_empty()));
+        assert!(
+            search("mprotect", &Here::plain())
+                .iter()
+                .all(|one| one.values.is_empty())
+        );
         assert_eq!(ids("same_cache"), [""; 0], "too many have it");
         assert!(parameters_of("same_cache").contains(&"cpus=same_cache".to_owned()));
     }

@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use syscost_benches::CATALOGUE;
 use syscost_harness::Catalogue;
+use syscost_harness::Here;
 use syscost_harness::bencher::{Findings, Pass};
 use syscost_harness::session::{Event, Observer, Options, Profile, Session};
 use syscost_harness::worker::{Job, Program as WorkerProgram, Reply};
@@ -68,7 +69,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn printed(program: &Program, arguments: &[&str]) -> Result<String> {
-    let output = Command::new(&program.path).args(arguments).output();
+    // Explanations name values of kept runs: here there are none.
+    let nothing = tempfile::tempdir().context("making a folder")?;
+    let output = Command::new(&program.path)
+        .args(arguments)
+        .env("XDG_DATA_HOME", nothing.path())
+        .output();
     let output = output.with_context(|| format!("starting {}", program.path.display()))?;
     if !output.status.success() {
         bail!(
@@ -93,6 +99,9 @@ fn jobs() -> Result<String> {
     let folder = tempfile::tempdir().context("making a folder")?;
     let log = folder.path().join("jobs");
     let environment = vec![(JOBS.to_owned(), Some(log.display().to_string()))];
+    let here = Here::plain();
+    let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
+    let rows = Catalogue::rows(everything, &here);
     let options = Options {
         profile: Profile::Quick,
         budget: Some(Duration::from_secs(3600)),
@@ -102,6 +111,7 @@ fn jobs() -> Result<String> {
         selectors: Vec::new(),
         studies: Vec::new(),
         program: WorkerProgram::this()?.with_environment(environment),
+        here,
         journal_folder: None,
         known_cores: None,
         kept_runs: None,
@@ -109,9 +119,7 @@ fn jobs() -> Result<String> {
         nfs: None,
         version: "frozen",
     };
-    let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
     let interrupted = AtomicBool::new(false);
-    let rows = Catalogue::rows(everything, &syscost_harness::Here::plain());
     Session::new(rows, &options, &mut Silent, &interrupted)?.measure(&mut Silent);
     std::fs::read_to_string(&log).context("reading the workers' jobs")
 }

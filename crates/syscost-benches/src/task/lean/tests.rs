@@ -32,7 +32,7 @@ fn a_small_process_makes_children_and_its_calls_are_counted() {
         first_child::BENCHMARK,
     ] {
         for case in row.cases.list(&syscost_harness::Here::plain()) {
-            if let Err(reason) = (row.support)(&case) {
+            if let Err(reason) = (row.support)(&case, &syscost_harness::Here::plain()) {
                 println!("skipped: {reason}");
                 continue;
             }

@@ -36,7 +36,7 @@ pub(super) fn on_core(
         },
         iterations: None,
         cpu: 0,
-        here: &HERE,
+        here: &ONE_CPU,
         cores: &cores,
         seed: 1,
     };

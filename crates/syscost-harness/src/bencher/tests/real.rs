@@ -7,6 +7,7 @@ use crate::bencher::{Bencher, ClockCost, Effort, Findings, Pass, Situation};
 use crate::case::Case;
 use crate::expect::Expect;
 use crate::failure::Failure;
+use crate::here::Here;
 
 const EFFORT: Effort = Effort {
     samples: 10,

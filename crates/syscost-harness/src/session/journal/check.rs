@@ -205,6 +205,7 @@ mod tests {
 
     use super::super::tests;
     use super::*;
+    use crate::peer::PeerTarget;
 
     fn refused(change: impl FnOnce(&mut Header), words: &str) {
         let mut changed = tests::header();

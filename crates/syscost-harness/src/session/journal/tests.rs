@@ -31,6 +31,7 @@ pub(super) fn header() -> Header {
         rows: vec!["syscall.null{call=getppid}".into()],
         candidates: Vec::new(),
         studies: Default::default(),
+        targets: Default::default(),
         programs: Vec::new(),
     }
 }

@@ -73,6 +73,20 @@ fn another_far_end_is_a_difference_and_what_workers_find_it_by_is_not() {
 }
 
 #[test]
+fn what_older_documents_say_by_variables_is_no_difference() {
+    let base = run_of(&vec![vec![100.0; 10]; 9]);
+    let (mut old, mut new) = (base.clone(), base.clone());
+    for (name, value) in [("SYSCOST_CONGESTION", "cubic"), ("SYSCOST_REAL_TIME", "1")] {
+        let set = (name.to_owned(), Some(value.to_owned()));
+        old.config.environment.extend([set]);
+    }
+    new.config.congestion = Some("cubic".to_owned());
+    new.config.real_time = true;
+    assert!(names(&old, &new).is_empty());
+    assert_eq!(names(&base, &new), ["config.congestion", "config.options"]);
+}
+
+#[test]
 fn another_file_system_under_one_label_is_a_difference_and_another_path_is_not() {
     let base = run_of(&vec![vec![100.0; 10]; 9]);
     let with = |label: &str, path: &str, filesystem: &str, options: &str| {

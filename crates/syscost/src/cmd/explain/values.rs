@@ -1,6 +1,7 @@
 //! Known figures of a benchmark's rows: in the latest run, on the reference machines, and as
 //! published.
 
+use syscost_harness::Here;
 use syscost_harness::session::Profile;
 use syscost_harness::{Benchmark, Catalogue, Row};
 use syscost_report::units::{Figures, quantity};
@@ -26,7 +27,7 @@ pub(super) fn text(benchmark: &'static Benchmark) -> String {
     let latest = latest.map(|(loaded, _)| loaded.run).filter(has_it);
     let references: Vec<_> = references::shipped().collect();
     let studies = published();
-    let mut rows = Catalogue::rows(std::iter::once(benchmark));
+    let mut rows = Catalogue::rows(std::iter::once(benchmark), &Here::plain());
     rows.sort_by_key(|row| Profile::first_with(benchmark, &row.case));
     let lines = rows.iter().map(|row| {
         let name = row.name();

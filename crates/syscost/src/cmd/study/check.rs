@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use syscost_benches::CATALOGUE;
+use syscost_harness::Here;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::study::{CountLine, Lines, Quantity, Study, StudyError, means};
 use syscost_results::{Unit, row_name};
@@ -31,7 +32,7 @@ pub(super) fn check(
         });
     }
     let everything = CATALOGUE.groups().iter().flat_map(|group| group.benchmarks);
-    let rows = Catalogue::rows(everything);
+    let rows = Catalogue::rows(everything, &Here::plain());
     let mut claims: Vec<Counted<'_>> = Vec::new();
     for (quantity, places) in study.quantities.iter().zip(&lines.quantities) {
         let find = |name: &Option<String>, field, line| match name {
@@ -135,7 +136,7 @@ fn row<'r>(name: &str, unit: Unit, rows: &'r [Row]) -> Result<Option<&'r Row>, S
         return Ok(None);
     }
     // A parameter or a value that does not exist.
-    if let Err(error) = selection::check(name) {
+    if let Err(error) = selection::check(name, &Here::plain()) {
         return Err(error.to_string());
     }
     let near = match of_id.is_empty() {

@@ -6,6 +6,7 @@ use std::process;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use syscost_harness::Targets;
 use syscost_harness::bencher::{Effort, Findings, Pass};
 use syscost_harness::clock::RunClock;
 use syscost_harness::worker::{ClockSettings, Job, JobCase, Launcher, Program};
@@ -13,8 +14,6 @@ use syscost_harness::{Counter, Row};
 use syscost_results::{Measurement, Run, Status};
 use syscost_store::{LATEST, Store};
 use syscost_sys::cpu;
-
-use crate::directories;
 
 /// Time limit of a pass of one row.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -66,9 +65,7 @@ impl Counts<'_> {
 /// Returns what the row counts in both passes of a worker; `None` if it cannot be measured here.
 fn tried(row: &Row) -> Option<BTreeSet<String>> {
     let interrupted = AtomicBool::new(false);
-    let environment = directories::environment(std::slice::from_ref(row));
     let program = Program::this().ok()?;
-    let program = program.with_environment(environment.into_iter().collect());
     let launcher = Launcher::new(program, TIME_LIMIT, &interrupted);
     let allowed = cpu::allowed().ok()?;
     let cpu = *allowed.last()?;
@@ -82,6 +79,7 @@ fn tried(row: &Row) -> Option<BTreeSet<String>> {
             may_defer: false,
         }],
         keeps_order: true,
+        targets: Targets::default(),
         pass,
         effort: EFFORT,
         clock: ClockSettings {

@@ -8,23 +8,26 @@ use std::{env, fs};
 use anyhow::{Context, Result};
 use syscost_benches::HEADER;
 use syscost_harness::directory;
-use syscost_harness::programs::{self, Made, OwnProgram};
+use syscost_harness::programs::{Made, OwnProgram};
 use syscost_results::study::{Quantity, Study};
 
 use syscost_sys::scratch::{self, Tree};
 
 use crate::Failed;
 
-/// Compiles the programs of studies, read from files in these folders, into a folder of its own, and gives
-/// them to this process. The folder is removed when what is returned is dropped.
+/// Compiles the programs of studies, read from files in these folders, into a folder of its own, which is
+/// removed when it is dropped.
 ///
 /// # Errors
 /// [`Failed::Usage`] where a file is not there or does not compile, with what the compiler says. In a run
 /// that is resumed, this costs the program's row alone.
-pub(super) fn give(studies: &[(&Study, PathBuf)], is_resumed: bool) -> Result<Option<Tree>> {
+pub(super) fn make(
+    studies: &[(&Study, PathBuf)],
+    is_resumed: bool,
+) -> Result<(Vec<OwnProgram>, Option<Tree>)> {
     let mut quantities = studies.iter().flat_map(|(study, _)| &study.quantities);
     if !quantities.any(Quantity::is_own) {
-        return Ok(None);
+        return Ok((Vec::new(), None));
     }
     let tree = scratch::tree_in(&directory::default().made()?)?;
     let held = tree.folder().file().as_raw_fd();
@@ -40,8 +43,7 @@ pub(super) fn give(studies: &[(&Study, PathBuf)], is_resumed: bool) -> Result<Op
             all.push(OwnProgram::new(&study.id, &quantity.id, made));
         }
     }
-    programs::give(all);
-    Ok(Some(tree))
+    Ok((all, Some(tree)))
 }
 
 /// The first line of a message that ends with what a compiler printed.
