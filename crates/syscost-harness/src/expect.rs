@@ -298,7 +298,7 @@ mod tests {
     fn evidence_shows_what_was_expected_and_seen() {
         let evidence = calls(Sysno::GETPPID).judge(0.0, "seccomp audit");
         assert_eq!(evidence.claim, "getppid system calls per operation");
-        assert_eq!(evidence.expected, Fact::Number(1.0));
+        assert_eq!(evidence.expected, Some(Fact::Number(1.0)));
         assert_eq!(evidence.observed, Some(Fact::Number(0.0)));
         assert_eq!(evidence.verdict, Verdict::Refuted);
         let unknown = calls(Sysno::GETPPID).unverified("seccomp audit", "not here");

@@ -209,6 +209,15 @@ impl Evidence {
         }
     }
 
+    /// The same, but where it is refuted and something else may have caused that, unverified with
+    /// this reason.
+    pub fn excused<R: Into<String>>(self, reason: impl FnOnce() -> Option<R>) -> Self {
+        match self.verdict {
+            Verdict::Refuted => self.unless(reason()),
+            Verdict::Confirmed | Verdict::Unverified => self,
+        }
+    }
+
     /// Whether it is a note, which claims nothing.
     pub fn is_note(&self) -> bool {
         self.expected.is_none()

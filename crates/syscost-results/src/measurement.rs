@@ -232,6 +232,7 @@ pub enum Flag {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundSamples {
     /// Number of the round, from 0.
+    #[serde(default)]
     pub round: u32,
     /// The CPU that measured.
     pub cpu: u32,

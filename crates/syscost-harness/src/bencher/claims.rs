@@ -163,19 +163,9 @@ impl Bencher<'_> {
         self.findings.larger = Some(reason.into());
     }
 
-    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. A
-    /// value that is not finite, e.g. a share of nothing, cannot be represented in JSON and is left
-    /// out.
-    pub fn detail(&mut self, name: &str, value: f64) {
-        if value.is_finite() {
-            self.findings.details.insert(name.to_owned(), value);
-        }
-    }
-
     /// How many individually timed operations the row's histogram has, including those below zero.
     pub fn singles(&self) -> u64 {
-        let below = self.findings.details.get("singles_below_zero_count");
-        self.singles.len() + below.copied().unwrap_or(0.0) as u64
+        self.singles.len() + self.singles_below_zero
     }
 
     /// Adds one individually timed operation, in ns, to the row's histogram. A time that is
@@ -185,11 +175,7 @@ impl Bencher<'_> {
         if ns >= 0.0 {
             self.singles.saturating_record((ns * 10.0) as u64);
         } else {
-            *self
-                .findings
-                .details
-                .entry("singles_below_zero_count".to_owned())
-                .or_default() += 1.0;
+            self.singles_below_zero += 1;
         }
     }
 }

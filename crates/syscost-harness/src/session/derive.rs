@@ -8,7 +8,7 @@ use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
 
 use super::frequencies::Frequencies;
 use super::rows::RowState;
-use crate::bencher::{Findings, Pass};
+use crate::bencher::{Detail, Findings, Over, Pass};
 use crate::catalogue::Row;
 use crate::derive::{Derive, Source};
 use crate::failure::Failure;
@@ -34,13 +34,13 @@ pub fn derived<'a>(
             None => match none_here(&sources) {
                 Some(reason) => {
                     let refusal = Failure::Unsupported(reason);
-                    state.take(Pass::Evidence, 0, 0, None, Err(refusal));
+                    state.take(Pass::Evidence, Err(refusal));
                 }
                 None => compute(&mut state, how, &sources, here),
             },
             // If it is unsupported here, that is the reason, not the lack of other rows.
             Some(reason) => match (row.benchmark.support)(&row.case, here) {
-                Err(refusal) => state.take(Pass::Evidence, 0, 0, None, Err(refusal.into())),
+                Err(refusal) => state.take(Pass::Evidence, Err(refusal.into())),
                 Ok(()) => state.skipped = Some(reason),
             },
         }
@@ -123,21 +123,32 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
                 let what = format!("computes {}, which is no number", derived.value);
                 return Err(Failure::Broken(what));
             }
-            Ok(Findings {
+            let samples = RoundSamples {
+                round: round.round,
+                cpu: round.cpu,
                 iterations: 1,
                 values: vec![derived.value],
-                observed: true,
                 alone_percent: round.alone_percent,
                 // A value computed from a disturbed sample is disturbed.
                 disturbed: is_disturbed.then_some(SHARED).into_iter().collect(),
-                details: derived.details,
+                ..RoundSamples::default()
+            };
+            let median = |value| Detail {
+                value,
+                over: Over::Median,
+            };
+            let details = derived.details.into_iter();
+            Ok(Findings {
+                samples,
+                observed: true,
+                details: details.map(|(name, value)| (name, median(value))).collect(),
                 ..Findings::default()
             })
         });
-        rounds.push((round, value));
+        rounds.push(value);
     }
     let has_number = |value: &Result<_, _>| !matches!(value, Err(Failure::Unsupported(_)));
-    let having = rounds.iter().filter(|(_, value)| has_number(value)).count();
+    let having = rounds.iter().filter(|value| has_number(value)).count();
     let proof = (how.compute)(&case, &whole, here).and_then(|derived| {
         if let Some(misfit) = derived.misfit {
             return Err(Failure::Unsupported(misfit));
@@ -156,10 +167,10 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
         })
     });
     let is_proved = proof.is_ok();
-    state.take(Pass::Evidence, 0, 0, None, proof);
-    for (round, value) in rounds {
+    state.take(Pass::Evidence, proof);
+    for value in rounds {
         if is_proved && has_number(&value) {
-            state.take(Pass::Timed, round.round, round.cpu, None, value);
+            state.take(Pass::Timed, value);
         }
     }
 }

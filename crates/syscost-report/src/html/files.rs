@@ -163,7 +163,7 @@ fn contention_caption(run: &Run) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use syscost_results::{Evidence, Verdict};
+    use syscost_results::Evidence;
 
     use super::*;
     use crate::fixture;

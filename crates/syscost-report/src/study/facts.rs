@@ -249,7 +249,7 @@ pub(crate) fn flags(studies: &[Repeated], runs: &[&Run]) -> Vec<(&'static str, &
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::{Evidence, Flag, Verdict};
+    use syscost_results::{Evidence, Flag};
 
     use super::*;
     use crate::study::tests::{hand_made, run};

@@ -78,8 +78,6 @@ impl Claim {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Fact;
-
     use super::*;
 
     fn claims(claim: &str, source: &str, verdicts: &[Verdict]) -> Claims {

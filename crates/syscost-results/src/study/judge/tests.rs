@@ -3,7 +3,7 @@ use crate::fixture::{row, run};
 use crate::measurement::Cause;
 use crate::measurement::Disturbance;
 use crate::study::Kind;
-use crate::{Fact, Status, Unit, Verdict};
+use crate::{Status, Unit, Verdict};
 
 const STUDY: &str = r#"
 id = "mine"
