@@ -11,9 +11,6 @@ use anyhow::{Result, bail};
 
 use crate::workspace::{self, SourceFile};
 
-/// Maximum number of lines of a file: a longer one contains more than one concept.
-const MAX_LINES: usize = 400;
-
 /// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
@@ -53,20 +50,11 @@ pub(crate) fn run() -> Result<()> {
 
 /// Every violation in these files, by place.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = files.iter().filter_map(too_long).collect();
-    findings.extend(files.iter().flat_map(target::findings));
+    let mut findings: Vec<Finding> = files.iter().flat_map(target::findings).collect();
     findings.extend(files.iter().flat_map(unknown::findings));
     findings.extend(catalogue::findings(files));
     findings.sort();
     findings
-}
-
-fn too_long(file: &SourceFile) -> Option<Finding> {
-    let lines = file.text.lines().count();
-    (lines > MAX_LINES).then(|| {
-        let message = format!("{lines} lines, {MAX_LINES} at most: split it by concept");
-        Finding::new(&file.path, lines, message)
-    })
 }
 
 #[cfg(test)]
@@ -78,19 +66,5 @@ mod tests {
         let findings = findings(&workspace::rust_files(workspace::root()).unwrap());
         let list: Vec<String> = findings.iter().map(Finding::to_string).collect();
         assert!(list.is_empty(), "\n{}", list.join("\n"));
-    }
-
-    #[test]
-    fn a_file_of_four_hundred_lines_passes_and_one_more_does_not() {
-        let file = |lines: usize| SourceFile {
-            path: "crates/a/src/b.rs".into(),
-            text: "//\n".repeat(lines),
-        };
-        assert_eq!(too_long(&file(400)), None);
-        let finding = too_long(&file(401)).unwrap();
-        assert_eq!(
-            finding.to_string(),
-            "crates/a/src/b.rs:401: 401 lines, 400 at most: split it by concept"
-        );
     }
 }
