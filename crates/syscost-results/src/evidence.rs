@@ -22,6 +22,11 @@ impl ClaimId {
         Self(words.join("_"))
     }
 
+    /// Whether it is about a count per operation: the ids of these end so.
+    pub fn is_per_operation(&self) -> bool {
+        self.0.ends_with("_per_operation")
+    }
+
     /// The id as a document has it.
     pub fn as_str(&self) -> &str {
         &self.0

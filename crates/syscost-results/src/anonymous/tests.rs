@@ -4,7 +4,7 @@ use super::*;
 use crate::directory::NfsMount;
 use crate::run::Warning;
 use crate::study::{Study, judge};
-use crate::{Directory, Evidence, Verdict, fixture};
+use crate::{Claim, Directory, Evidence, Verdict, fixture};
 
 #[test]
 fn nothing_that_names_the_owner_is_left() {
@@ -167,6 +167,25 @@ fn a_study_finds_its_claims_and_its_texts_are_clean() {
     assert_eq!(verdict(&before), verdict(&after));
     let reason = after.judged[0].evidence[0].reason.as_deref();
     assert_eq!(reason, Some("of (unnamed), at (unnamed)"));
+}
+
+#[test]
+fn a_claim_that_names_something_is_cleaned_and_keeps_an_id_that_does_not() {
+    let mut run = fixture::run_of(&[vec![1.0, 2.0]]);
+    run.machine.hostname = "alice-box".to_owned();
+    let sentence = "bytes of alice-box in /home/alice";
+    let judged = |claim: Claim| Evidence::new(claim, 1.0, 1.0, "stat", Verdict::Confirmed);
+    run.measurements[0].evidence = vec![
+        judged(Claim::new("bytes of the host", sentence)),
+        judged(sentence.into()),
+    ];
+    run.anonymize();
+    let [given, by_words] = &run.measurements[0].evidence[..] else {
+        panic!("two claims");
+    };
+    assert_eq!(given.claim, "bytes of (unnamed) in (unnamed)");
+    assert_eq!(given.claim_id.as_str(), "bytes_of_the_host");
+    assert_eq!(by_words.claim_id.as_str(), "bytes_of_unnamed_in_unnamed");
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl Claim {
     /// per operation, in which a wait or a switch of others' making is counted as well. What is
     /// claimed wrongly is wrong in every process.
     fn may_be_others(&self) -> bool {
-        self.worst.source == "clock" || self.worst.claim.ends_with(" per operation")
+        self.worst.source == "clock" || self.worst.claim_id.is_per_operation()
     }
 
     fn evidence(&self) -> Evidence {
