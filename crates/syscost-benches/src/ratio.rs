@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::Row;
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Fact, Verdict};
+use syscost_results::{Evidence, Verdict};
 
 /// One row: its benchmark's id, and its parameters.
 pub(crate) type Named<R> = (&'static str, R);
@@ -36,17 +36,13 @@ where
     let holds = value >= least;
     Ok(Derived {
         value,
-        evidence: vec![Evidence {
-            claim: format!("times that {} takes", over.0),
-            expected: Bound::AtLeast(least).fact(),
-            observed: Some(Fact::Number(value)),
-            source: "what both operations do".to_owned(),
-            verdict: match holds {
-                true => Verdict::Confirmed,
-                false => Verdict::Refuted,
-            },
-            reason: None,
-        }],
+        evidence: vec![Evidence::new(
+            format!("times that {} takes", over.0),
+            Bound::AtLeast(least).fact(),
+            value,
+            "what both operations do",
+            Verdict::of(holds),
+        )],
         details: BTreeMap::from([("of_ns".to_owned(), long), ("over_ns".to_owned(), short)]),
         ..Derived::default()
     })

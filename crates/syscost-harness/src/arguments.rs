@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use syscost_results::{Evidence, Fact, Verdict};
+use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::audit::Arguments;
 use syscost_sys::raw::Sysno;
 
@@ -53,19 +53,19 @@ pub struct ArgumentClaim {
 }
 
 impl ArgumentClaim {
-    /// The claim in words, e.g. `share of munmap calls whose length is 4096`.
-    fn claim(&self) -> String {
-        let given = match self.given {
-            Given::Always(value) => format!("is {value}"),
-            Given::Never(value) => format!("is not {value}"),
-            Given::InTurn(one, other) => format!("is {one} and {other} in turn"),
-            Given::Different => "is another each time".to_owned(),
-            Given::Apart(least) => format!("is {least} or more from the last"),
-            Given::EverySecond(value) => format!("is {value} in every second"),
-            Given::InOrder { step, .. } => format!("is {step} more than the last"),
+    /// The claim, e.g. `share of munmap calls whose length is 4096`; its id has no values.
+    fn claim(&self) -> Claim {
+        let (id, given) = match self.given {
+            Given::Always(value) => ("is given", format!("is {value}")),
+            Given::Never(value) => ("is not", format!("is not {value}")),
+            Given::InTurn(one, other) => ("is in turn", format!("is {one} and {other} in turn")),
+            Given::Different => ("is another", "is another each time".to_owned()),
+            Given::Apart(least) => ("is apart", format!("is {least} or more from the last")),
+            Given::EverySecond(value) => ("is every second", format!("is {value} in every second")),
+            Given::InOrder { step, .. } => ("is in order", format!("is {step} more than the last")),
         };
-        let (call, name) = (self.call.name(), self.argument.name);
-        format!("share of {call} calls whose {name} {given}")
+        let of = format!("{} calls whose {}", self.call.name(), self.argument.name);
+        Claim::new(&format!("{of} {id}"), format!("share of {of} {given}"))
     }
 
     /// Judges these calls, in their order. Without any call nothing is confirmed.
@@ -104,14 +104,7 @@ impl ArgumentClaim {
 
     /// The evidence where auditing is not supported.
     pub(crate) fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
-        Evidence {
-            claim: self.claim(),
-            expected: Fact::Number(1.0),
-            observed: None,
-            source: source.to_owned(),
-            verdict: Verdict::Unverified,
-            reason: Some(reason.into()),
-        }
+        Evidence::unobserved(self.claim(), 1.0, source).because(reason)
     }
 
     /// The calls that break the claim, by their number from 0, with the argument's value.

@@ -1,7 +1,7 @@
 //! What a benchmark claims, and what a count says about it.
 
 pub use syscost_results::Bound;
-use syscost_results::{Evidence, Fact, Verdict};
+use syscost_results::{Evidence, Verdict};
 use syscost_sys::raw::Sysno;
 
 /// What is counted, always per operation unless said otherwise.
@@ -123,31 +123,19 @@ pub const fn either(counter: Counter, one: f64, other: f64) -> Expect {
 impl Expect {
     /// Judges a count.
     pub fn judge(&self, observed: f64, source: &str) -> Evidence {
-        let holds = self.bound.holds(observed);
-        Evidence {
-            claim: self.counter.claim(),
-            expected: self.bound.fact(),
-            observed: Some(Fact::Number(observed)),
-            source: source.to_owned(),
-            verdict: if holds {
-                Verdict::Confirmed
-            } else {
-                Verdict::Refuted
-            },
-            reason: None,
-        }
+        let verdict = Verdict::of(self.bound.holds(observed));
+        Evidence::new(
+            self.counter.claim(),
+            self.bound.fact(),
+            observed,
+            source,
+            verdict,
+        )
     }
 
     /// The evidence where the counter is not available.
     pub fn unverified(&self, source: &str, reason: impl Into<String>) -> Evidence {
-        Evidence {
-            claim: self.counter.claim(),
-            expected: self.bound.fact(),
-            observed: None,
-            source: source.to_owned(),
-            verdict: Verdict::Unverified,
-            reason: Some(reason.into()),
-        }
+        Evidence::unobserved(self.counter.claim(), self.bound.fact(), source).because(reason)
     }
 }
 
@@ -245,6 +233,8 @@ pub fn complete(declared: &[Expect], manner: Manner, cpus: usize) -> Vec<Expect>
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::Fact;
+
     use super::*;
 
     fn bound(all: &[Expect], counter: Counter) -> Option<Bound> {
@@ -308,7 +298,7 @@ mod tests {
     fn evidence_shows_what_was_expected_and_seen() {
         let evidence = calls(Sysno::GETPPID).judge(0.0, "seccomp audit");
         assert_eq!(evidence.claim, "getppid system calls per operation");
-        assert_eq!(evidence.expected, Fact::Number(1.0));
+        assert_eq!(evidence.expected, Some(Fact::Number(1.0)));
         assert_eq!(evidence.observed, Some(Fact::Number(0.0)));
         assert_eq!(evidence.verdict, Verdict::Refuted);
         let unknown = calls(Sysno::GETPPID).unverified("seccomp audit", "not here");

@@ -220,12 +220,9 @@ fn measurements() -> Vec<Measurement> {
 
 fn claim(claim: &str, observed: Option<f64>, verdict: Verdict) -> Evidence {
     Evidence {
-        claim: claim.to_owned(),
-        expected: Fact::Number(1.0),
         observed: observed.map(Fact::Number),
-        source: "seccomp audit".to_owned(),
         verdict,
-        reason: None,
+        ..Evidence::unobserved(claim, 1.0, "seccomp audit")
     }
 }
 

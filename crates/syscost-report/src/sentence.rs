@@ -131,7 +131,8 @@ pub fn reason(measurement: &Measurement) -> Option<String> {
     })
 }
 
-/// A piece of evidence: `getppid calls per operation: expected 1, observed 0 (seccomp audit)`.
+/// A piece of evidence: `getppid calls per operation: expected 1, observed 0 (seccomp audit)`. Of a
+/// note nothing is expected.
 pub fn evidence(evidence: &Evidence) -> String {
     let Evidence {
         claim,
@@ -149,7 +150,9 @@ pub fn evidence(evidence: &Evidence) -> String {
     let reason = reason
         .as_ref()
         .map_or_else(String::new, |reason| format!(": {reason}"));
-    format!("{claim}: expected {expected}, {observed} ({source}){reason}")
+    let expected = expected.as_ref();
+    let expected = expected.map_or_else(String::new, |fact| format!("expected {fact}, "));
+    format!("{claim}: {expected}{observed} ({source}){reason}")
 }
 
 /// `1 row`, `2 rows`.

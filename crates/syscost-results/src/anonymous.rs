@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::directory::KEY;
 use crate::run::{NfsServer, Peer};
-use crate::{Fact, Machine, Measurement, Run};
+use crate::{ClaimId, Fact, Machine, Measurement, Run};
 
 use names::{Names, UNNAMED};
 
@@ -75,7 +75,7 @@ fn names_in(run: &Run) -> Names {
     run.config.program.iter().for_each(|program| add(program));
     let rows = run.measurements.iter();
     let of_rows = rows.flat_map(|row| {
-        let claims = row.evidence.iter().map(|one| one.claim.as_str());
+        let claims = row.evidence.iter().map(|one| one.claim_id.as_str());
         claims.chain([row.title.as_str()])
     });
     let advice = run.warnings.iter().map(|warning| warning.advice.as_str());
@@ -163,7 +163,8 @@ fn anonymize(run: &mut Run, names: &Names, labels: &BTreeMap<String, String>) {
     run.config.program = None;
 }
 
-/// Claims are not changed: they are the program's own words, by which studies find them.
+/// Claims keep their ids, by which studies find them, unless these are words of a text that names
+/// something.
 fn anonymize_row(
     row: &mut Measurement,
     labels: &BTreeMap<String, String>,
@@ -176,10 +177,17 @@ fn anonymize_row(
     }
     row.reason.iter_mut().for_each(&clean);
     for evidence in &mut row.evidence {
+        let is_by_words = evidence.claim_id == ClaimId::of(&evidence.claim);
+        clean(&mut evidence.claim);
+        if is_by_words {
+            evidence.claim_id = ClaimId::of(&evidence.claim);
+        }
         clean(&mut evidence.source);
         evidence.reason.iter_mut().for_each(&clean);
-        let facts = [Some(&mut evidence.expected), evidence.observed.as_mut()];
-        for fact in facts.into_iter().flatten() {
+        for fact in [&mut evidence.expected, &mut evidence.observed]
+            .into_iter()
+            .flatten()
+        {
             match fact {
                 Fact::Text(text) => clean(text),
                 Fact::Number(_) => {}

@@ -17,6 +17,7 @@ use crate::{
 pub mod between;
 pub mod core_share;
 mod flags;
+pub mod floor;
 pub mod frequency;
 pub mod retraced;
 pub mod selection;

@@ -27,6 +27,7 @@ pub mod curve;
 pub mod directory;
 pub mod document;
 pub mod estimate;
+mod evidence;
 #[cfg(test)]
 mod fixture;
 pub mod history;
@@ -46,6 +47,7 @@ pub use bound::Bound;
 pub use directory::Directory;
 pub use machine::Machine;
 pub use measurement::{
-    Better, Estimate, Evidence, Fact, Flag, Measurement, RoundSamples, Status, Unit, Verdict,
+    Better, Claim, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, RoundSamples, Status,
+    Unit, Verdict,
 };
 pub use run::{Run, SCHEMA_VERSION};

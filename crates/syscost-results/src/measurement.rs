@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 mod across;
 
+pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, Verdict};
 pub use crate::unit::Unit;
 pub use across::{BetweenRuns, CoreShare};
 
@@ -226,100 +227,12 @@ pub enum Flag {
     PartlyUnverified,
 }
 
-/// A number or a sentence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum Fact {
-    /// A number.
-    Number(f64),
-    /// A bound or a sentence, e.g. `at most 0.01`.
-    Text(String),
-}
-
-impl From<f64> for Fact {
-    fn from(value: f64) -> Self {
-        Fact::Number(value)
-    }
-}
-
-// Exact up to 2^53, which no count reaches.
-impl From<u64> for Fact {
-    fn from(count: u64) -> Self {
-        Fact::Number(count as f64)
-    }
-}
-
-impl From<usize> for Fact {
-    fn from(count: usize) -> Self {
-        Fact::Number(count as f64)
-    }
-}
-
-impl From<u32> for Fact {
-    fn from(number: u32) -> Self {
-        Fact::Number(number.into())
-    }
-}
-
-impl From<String> for Fact {
-    fn from(value: String) -> Self {
-        Fact::Text(value)
-    }
-}
-
-impl From<&str> for Fact {
-    fn from(value: &str) -> Self {
-        Fact::Text(value.to_owned())
-    }
-}
-
-impl std::fmt::Display for Fact {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            // Six decimals distinguish 1 from 0.999; more are not worth reading.
-            Fact::Number(value) => write!(f, "{}", (value * 1e6).round() / 1e6),
-            Fact::Text(text) => f.write_str(text),
-        }
-    }
-}
-
-/// What a benchmark claimed and what was counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Evidence {
-    /// What is claimed, e.g. `getppid system calls per operation`.
-    pub claim: String,
-    /// What the claim expects to be counted.
-    pub expected: Fact,
-    /// What was counted; null if nothing could be.
-    pub observed: Option<Fact>,
-    /// Who counted, e.g. `seccomp audit` or `getrusage`.
-    pub source: String,
-    /// What follows.
-    pub verdict: Verdict,
-    /// Why it could not be verified, or how it was refuted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-/// What a count says about a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Verdict {
-    /// The count agrees with the claim.
-    Confirmed,
-    /// The counter could not be had here.
-    Unverified,
-    /// The count contradicts the claim; the number is withheld.
-    Refuted,
-}
-
 /// The samples of one round: one fresh process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundSamples {
     /// Number of the round, from 0.
+    #[serde(default)]
     pub round: u32,
     /// The CPU that measured.
     pub cpu: u32,

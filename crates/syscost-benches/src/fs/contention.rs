@@ -26,6 +26,7 @@ mod readers;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, Device};
 
@@ -298,8 +299,8 @@ fn describe(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
         let percent = |reads: f64| 100.0 * reads * count / all;
         let least = reads.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = reads.iter().copied().fold(0.0, f64::max);
-        b.detail("least_share_percent", percent(least));
-        b.detail("largest_share_percent", percent(largest));
+        b.detail_over(Over::Min, "least_share_percent", percent(least));
+        b.detail_over(Over::Max, "largest_share_percent", percent(largest));
     }
     let mut latency = Latency::default();
     accounts

@@ -114,25 +114,21 @@ fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failur
 /// The law that was chosen, and its distance from points left out.
 fn evidence(choice: &Choice) -> Vec<Evidence> {
     let is_of_all = choice.criteria.len() == Kind::ALL.len();
-    let chosen = Evidence {
-        claim: CHOSEN_LAW.to_owned(),
-        expected: Kind::ALL.map(Kind::name).join(" or ").into(),
-        observed: Some(choice.law.kind().name().into()),
-        source: "Akaike information criterion".to_owned(),
-        verdict: match is_of_all {
-            true => Verdict::Confirmed,
-            false => Verdict::Unverified,
-        },
-        reason: (!is_of_all).then(|| "too few numbers of processes for the others".to_owned()),
-    };
-    let near = Evidence {
-        claim: "relative error of the law at points left out of its fit".to_owned(),
-        expected: format!("at most {MAX_ERROR}").into(),
-        observed: Some(choice.held_out_error.into()),
-        source: "least squares".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    };
+    let chosen = Evidence::new(
+        CHOSEN_LAW,
+        Kind::ALL.map(Kind::name).join(" or "),
+        choice.law.kind().name(),
+        "Akaike information criterion",
+        Verdict::Confirmed,
+    )
+    .unless((!is_of_all).then_some("too few numbers of processes for the others"));
+    let near = Evidence::new(
+        "relative error of the law at points left out of its fit",
+        format!("at most {MAX_ERROR}"),
+        choice.held_out_error,
+        "least squares",
+        Verdict::Confirmed,
+    );
     vec![chosen, near]
 }
 

@@ -260,30 +260,28 @@ fn are_far_and_near(remote: Option<Filesystem>, local: Option<Filesystem>) -> Ev
     };
     let kind = |found: Option<Filesystem>| found.map_or("unknown".to_owned(), |found| found.kind);
     Evidence {
-        claim: "file systems of both sides".to_owned(),
-        expected: "a remote one and a local one".into(),
-        observed: Some(format!("{} and {}", kind(remote), kind(local)).into()),
-        source: "/proc/self/mountinfo".to_owned(),
-        verdict,
         reason: (verdict == Verdict::Unverified)
             .then(|| "not both of the directories can be looked up".to_owned()),
+        ..Evidence::new(
+            "file systems of both sides",
+            "a remote one and a local one",
+            format!("{} and {}", kind(remote), kind(local)),
+            "/proc/self/mountinfo",
+            verdict,
+        )
     }
 }
 
 /// Whether both are times that can be compared.
 fn are_times(remote: f64, local: f64) -> Evidence {
     let are = remote > 0.0 && local > 0.0;
-    Evidence {
-        claim: "times of both operations, in ns".to_owned(),
-        expected: "above 0".into(),
-        observed: Some(format!("{remote:.0} and {local:.0}").into()),
-        source: "the rows it is computed from".to_owned(),
-        verdict: match are {
-            true => Verdict::Confirmed,
-            false => Verdict::Refuted,
-        },
-        reason: None,
-    }
+    Evidence::new(
+        "times of both operations, in ns",
+        "above 0",
+        format!("{remote:.0} and {local:.0}"),
+        "the rows it is computed from",
+        Verdict::of(are),
+    )
 }
 
 #[cfg(test)]

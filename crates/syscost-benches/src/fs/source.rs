@@ -167,11 +167,11 @@ impl Source {
             Ok(Some(alignment)) => b.note(claim, alignment.offset, source),
             Ok(None) => {
                 let reason = "the kernel does not say that this file system has direct I/O";
-                b.claim_unverified(claim, Bencher::ANY, "none", source, reason);
+                b.note_unverified(claim, "none", source, reason);
             }
             Err(reason) => {
                 let reason = reason.to_string();
-                b.claim_unverified(claim, Bencher::ANY, "unknown", source, &reason);
+                b.note_unverified(claim, "unknown", source, &reason);
             }
         }
         Ok(())

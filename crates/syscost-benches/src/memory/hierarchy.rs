@@ -150,18 +150,14 @@ pub(super) fn memory(
         ));
     };
     let is_plateau = last.to >= *to;
-    let verdict = match is_plateau {
-        true => Verdict::Confirmed,
-        false => Verdict::Unverified,
-    };
-    let evidence = Evidence {
-        claim: "size up to which the last plateau goes".to_owned(),
-        expected: (*to).into(),
-        observed: Some(last.to.into()),
-        source: "this run".to_owned(),
-        verdict,
-        reason: (!is_plateau).then(|| "the curve still rises at its end".to_owned()),
-    };
+    let evidence = Evidence::new(
+        "size up to which the last plateau goes",
+        *to,
+        last.to,
+        "this run",
+        Verdict::Confirmed,
+    )
+    .unless((!is_plateau).then_some("the curve still rises at its end"));
     let plateau = Plateau {
         from: points[beyond].0,
         to: *to,
@@ -175,17 +171,13 @@ pub(super) fn memory(
 /// The claim that a curve rises with the size, as it must.
 pub(super) fn rises(staircase: &Staircase) -> Evidence {
     let error = staircase.relative_error;
-    Evidence {
-        claim: "typical distance of its rows from a rising curve, relative to them".to_owned(),
-        expected: format!("at most {MAX_ERROR}").into(),
-        observed: Some(error.into()),
-        source: "isotonic regression".to_owned(),
-        verdict: match error <= MAX_ERROR {
-            true => Verdict::Confirmed,
-            false => Verdict::Refuted,
-        },
-        reason: None,
-    }
+    Evidence::new(
+        "typical distance of its rows from a rising curve, relative to them",
+        format!("at most {MAX_ERROR}"),
+        error,
+        "isotonic regression",
+        Verdict::of(error <= MAX_ERROR),
+    )
 }
 
 /// Minimum share of a step's rise that lies between its two plateaus. Below the first number it may
@@ -199,24 +191,21 @@ const MIN_SHARE: (f64, f64) = (0.5, 0.3);
 pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Failure> {
     let share = plateau.share_of_rise_to(next);
     let (least, spread) = MIN_SHARE;
-    let verdict = match share {
-        share if share >= least => Verdict::Confirmed,
-        share if share >= spread => Verdict::Unverified,
-        _ => {
-            return Err(Failure::Unsupported(format!(
-                "the curve rises without a step there: {share:.2} of the rise lie between the two plateaus, of {spread} at least"
-            )));
-        }
-    };
-    Ok(Evidence {
-        claim: "share of the rise that lies between the two plateaus".to_owned(),
-        expected: format!("at least {least}").into(),
-        observed: Some(share.into()),
-        source: "isotonic regression".to_owned(),
-        verdict,
-        reason: (verdict != Verdict::Confirmed)
-            .then(|| "the curve rises on its plateaus as well: it may have no step".to_owned()),
-    })
+    if share.is_nan() || share < spread {
+        return Err(Failure::Unsupported(format!(
+            "the curve rises without a step there: {share:.2} of the rise lie between the two plateaus, of {spread} at least"
+        )));
+    }
+    let doubt = "the curve rises on its plateaus as well: it may have no step";
+    let doubt = (share < least).then_some(doubt);
+    Ok(Evidence::new(
+        "share of the rise that lies between the two plateaus",
+        format!("at least {least}"),
+        share,
+        "isotonic regression",
+        Verdict::Confirmed,
+    )
+    .unless(doubt))
 }
 
 /// The claim, unverified for a curve in small pages, that translation has no part in it. `None` for
@@ -225,15 +214,15 @@ pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
     let mut rows = sources
         .iter()
         .filter_map(|source| source.of::<latency::Row>(DENSE));
-    rows.any(|row| row.pages == Pages::Small).then(|| Evidence {
-        claim: "pages in which translation takes no part".to_owned(),
-        expected: Pages::Huge.name().into(),
-        observed: Some(Pages::Small.name().into()),
-        source: "this run".to_owned(),
-        verdict: Verdict::Unverified,
-        reason: Some(
-            "there are no larger pages here; in small ones a step may be a TLB's".to_owned(),
-        ),
+    rows.any(|row| row.pages == Pages::Small).then(|| {
+        Evidence::new(
+            "pages in which translation takes no part",
+            Pages::Huge.name(),
+            Pages::Small.name(),
+            "this run",
+            Verdict::Unverified,
+        )
+        .because("there are no larger pages here; in small ones a step may be a TLB's")
     })
 }
 

@@ -79,19 +79,9 @@ fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
 /// Claims that no larger distance costs as little as those within a line; this many do. That may be
 /// due to noise.
 fn is_one_step(again: usize) -> Evidence {
-    let verdict = match again {
-        0 => Verdict::Confirmed,
-        _ => Verdict::Unverified,
-    };
-    Evidence {
-        claim: "larger distances that cost as little as smaller ones".to_owned(),
-        expected: 0.0.into(),
-        observed: Some((again as f64).into()),
-        source: "this run".to_owned(),
-        verdict,
-        reason: (again > 0)
-            .then(|| "something disturbed a row, or lines are fetched in groups".to_owned()),
-    }
+    let claim = "larger distances that cost as little as smaller ones";
+    let doubt = (again > 0).then_some("something disturbed a row, or lines are fetched in groups");
+    Evidence::new(claim, 0.0, again, "this run", Verdict::Confirmed).unless(doubt)
 }
 
 #[cfg(test)]

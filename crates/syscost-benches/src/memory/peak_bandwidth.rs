@@ -18,7 +18,7 @@
 mod place;
 
 use syscost_harness::prelude::*;
-use syscost_results::{Evidence, Verdict};
+use syscost_results::{Claim, Evidence};
 use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
@@ -90,14 +90,12 @@ impl Computed for Row {
 
 /// The row that was the largest of so many.
 fn is_largest(row: &bandwidth::Row, count: usize) -> Evidence {
-    Evidence {
-        claim: format!("the largest of {count} rows"),
-        expected: "any".into(),
-        observed: Some(format!("{} with {}", row.op.name(), row.simd.text()).into()),
-        source: bandwidth::BENCHMARK.id.to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    }
+    let largest = Claim::new(
+        "the largest of its rows",
+        format!("the largest of {count} rows"),
+    );
+    let observed = format!("{} with {}", row.op.name(), row.simd.text());
+    Evidence::note(largest, observed, bandwidth::BENCHMARK.id)
 }
 
 #[cfg(test)]

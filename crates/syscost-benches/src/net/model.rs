@@ -201,14 +201,13 @@ fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Fai
 
 /// How near the model is to its rows.
 fn fits(model: &Model) -> Evidence {
-    Evidence {
-        claim: "relative error of the fitted model".to_owned(),
-        expected: format!("at most {MAX_ERROR}").into(),
-        observed: Some(model.relative_error.into()),
-        source: "least squares".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    }
+    Evidence::new(
+        "relative error of the fitted model",
+        format!("at most {MAX_ERROR}"),
+        model.relative_error,
+        "least squares",
+        Verdict::Confirmed,
+    )
 }
 
 /// Whether single messages are about as fast as a stream on the same path.
@@ -231,12 +230,14 @@ fn beside_stream(bandwidth: f64, stream: f64, path: Path) -> Evidence {
     };
     let least = 1.0 / MAX_BELOW_STREAM;
     Evidence {
-        claim: "bandwidth of the model over that of a stream".to_owned(),
-        expected: format!("{least} to {MAX_ABOVE_STREAM}").into(),
-        observed: Some(factor.into()),
-        source: bandwidth::BENCHMARK.id.to_owned(),
-        verdict,
         reason: reason.map(str::to_owned),
+        ..Evidence::new(
+            "bandwidth of the model over that of a stream",
+            format!("{least} to {MAX_ABOVE_STREAM}"),
+            factor,
+            bandwidth::BENCHMARK.id,
+            verdict,
+        )
     }
 }
 

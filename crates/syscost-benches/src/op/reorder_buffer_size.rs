@@ -72,13 +72,14 @@ fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
             step.rise, step.share
         )));
     }
-    let evidence = |claim: &str, least: f64, observed: f64| Evidence {
-        claim: claim.to_owned(),
-        expected: format!("at least {least}").into(),
-        observed: Some(observed.into()),
-        source: "the curve".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
+    let evidence = |claim: &str, least: f64, observed: f64| {
+        Evidence::new(
+            claim,
+            format!("at least {least}"),
+            observed,
+            "the curve",
+            Verdict::Confirmed,
+        )
     };
     Ok(Derived {
         misfit: None,
@@ -107,18 +108,9 @@ fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
 /// Claims that the curve stays up, by the share of the rows after the step that are nearer to the
 /// upper level. A row that is not may be noise.
 fn stays(share: f64) -> Evidence {
-    let holds = share >= 1.0;
-    Evidence {
-        claim: "share of the rows behind the step that are nearer to loads apart".to_owned(),
-        expected: 1.0.into(),
-        observed: Some(share.into()),
-        source: "the curve".to_owned(),
-        verdict: match holds {
-            true => Verdict::Confirmed,
-            false => Verdict::Unverified,
-        },
-        reason: (!holds).then(|| "the curve falls again after its step".to_owned()),
-    }
+    let claim = "share of the rows behind the step that are nearer to loads apart";
+    let doubt = (share < 1.0).then_some("the curve falls again after its step");
+    Evidence::new(claim, 1.0, share, "the curve", Verdict::Confirmed).unless(doubt)
 }
 
 /// The step in a curve.

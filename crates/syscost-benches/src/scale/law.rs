@@ -140,14 +140,13 @@ impl Computed for Row {
                 Term::Contention => law.sigma,
                 Term::Coherence => law.kappa,
             },
-            evidence: vec![Evidence {
-                claim: "relative error of the fitted law".to_owned(),
-                expected: format!("at most {MAX_ERROR}").into(),
-                observed: Some(law.relative_error.into()),
-                source: "least squares".to_owned(),
-                verdict: Verdict::Confirmed,
-                reason: None,
-            }],
+            evidence: vec![Evidence::new(
+                "relative error of the fitted law",
+                format!("at most {MAX_ERROR}"),
+                law.relative_error,
+                "least squares",
+                Verdict::Confirmed,
+            )],
             details: BTreeMap::from([
                 ("lambda_operations_per_s".to_owned(), law.lambda),
                 (

@@ -38,18 +38,13 @@ impl Computed for Row {
         };
         Ok(Derived {
             value: long / short,
-            evidence: vec![Evidence {
-                claim: "rows it is computed from".to_owned(),
-                expected: 2.0.into(),
-                observed: Some((sources.len() as f64).into()),
-                source: "this run".to_owned(),
-                verdict: if sources.len() == 2 {
-                    Verdict::Confirmed
-                } else {
-                    Verdict::Refuted
-                },
-                reason: None,
-            }],
+            evidence: vec![Evidence::new(
+                "rows it is computed from",
+                2.0,
+                sources.len(),
+                "this run",
+                Verdict::of(sources.len() == 2),
+            )],
             ..Derived::default()
         })
     }

@@ -281,7 +281,7 @@ mod tests {
         });
         let Some(found) = found else { return };
         assert!(
-            found.details["major_faults_percent"] > 50.0,
+            found.details["major_faults_percent"].value > 50.0,
             "{:?}",
             found.details
         );

@@ -5,6 +5,7 @@ use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::cpu;
@@ -181,8 +182,8 @@ impl Sums {
             verdict,
             reason,
         );
-        b.detail("least_share_percent", least);
-        b.detail("largest_share_percent", most);
+        b.detail_over(Over::Min, "least_share_percent", least);
+        b.detail_over(Over::Max, "largest_share_percent", most);
     }
 }
 

@@ -202,7 +202,7 @@ impl Parent {
                 b.detail("resident_bytes", memory.resident_bytes as f64);
             }
             Err(reason) => {
-                b.claim_unverified(claim, Bencher::ANY, "unknown", "/proc", &reason.to_string());
+                b.note_unverified(claim, "unknown", "/proc", &reason.to_string());
             }
         }
         Ok(())

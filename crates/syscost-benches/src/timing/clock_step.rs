@@ -19,6 +19,7 @@
 
 mod steps;
 
+use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::nearest_rank;
 use syscost_sys::arch;
@@ -142,14 +143,14 @@ fn steps_of(b: &mut Bencher, named: Named) -> Result<(), Failure> {
     );
     let over_1us = all.iter().filter(|ns| **ns > 1000.0).count() as f64;
     b.detail("steps_over_1us_percent", 100.0 * over_1us / readings as f64);
-    for (name, q) in [
-        ("smallest", 0.0),
-        ("p50", 0.5),
-        ("p99", 0.99),
-        ("p999", 0.999),
-        ("longest", 1.0),
+    for (name, q, over) in [
+        ("smallest", 0.0, Over::Min),
+        ("p50", 0.5, Over::Median),
+        ("p99", 0.99, Over::Median),
+        ("p999", 0.999, Over::Median),
+        ("longest", 1.0, Over::Max),
     ] {
-        b.detail(&format!("{name}_step_ns"), quantile(&mut all, q));
+        b.detail_over(over, &format!("{name}_step_ns"), quantile(&mut all, q));
     }
     if !runs.is_empty() {
         b.detail("equal_readings_typical_count", quantile(&mut runs, 0.5));

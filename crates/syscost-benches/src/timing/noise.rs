@@ -19,6 +19,7 @@ mod window;
 
 use std::thread;
 
+use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Gaps;
 
@@ -99,7 +100,7 @@ impl Measured for Row {
             .iter()
             .map(|window| window.gaps.longest_ns)
             .fold(0.0, f64::max);
-        b.detail("longest_gap_ns", longest);
+        b.detail_over(Over::Max, "longest_gap_ns", longest);
         b.detail(
             "gaps_over_5us_per_s",
             1e9 * sum(|gaps| gaps.long as f64) / sum(|gaps| gaps.spent_ns),

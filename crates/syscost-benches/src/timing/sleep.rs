@@ -20,6 +20,7 @@ mod way;
 
 use rustix::io::Errno;
 use rustix::time::Timespec;
+use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_sys::process::{DEFAULT_TIMER_SLACK_NS, class, set_timer_slack, timer_slack};
 
@@ -131,7 +132,8 @@ impl Measured for Row {
             .count();
         b.report("early wake-ups", early as f64);
         overshoots.iter().for_each(|ns| b.record_single(*ns));
-        b.detail(
+        b.detail_over(
+            Over::Max,
             "longest_overshoot_ns",
             overshoots.iter().copied().fold(f64::NAN, f64::max),
         );

@@ -21,6 +21,7 @@
 mod exchange;
 mod skew;
 
+use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 
 use self::exchange::exchange;
@@ -115,7 +116,7 @@ impl Measured for Row {
         );
         let shortest =
             seen.iter().map(|skew| skew.shortest).min().unwrap_or(0) as f64 / ticks_per_ns;
-        b.detail("shortest_round_trip_ns", shortest);
+        b.detail_over(Over::Min, "shortest_round_trip_ns", shortest);
         b.detail("uncertainty_ns", shortest / 2.0);
         b.detail(
             "asymmetry_ns",

@@ -1,6 +1,6 @@
 //! What a benchmark itself contributes: claims that it judged, and numbers beside the main one.
 
-use syscost_results::{Evidence, Fact, Verdict};
+use syscost_results::{Claim, Evidence, Fact, Verdict};
 use syscost_sys::memory::Memory;
 use syscost_sys::raw::Sysno;
 
@@ -17,24 +17,20 @@ impl Bencher<'_> {
     /// Adds a claim that the benchmark judged itself.
     pub fn claim(
         &mut self,
-        claim: &str,
+        claim: impl Into<Claim>,
         expected: impl Into<Fact>,
         observed: impl Into<Fact>,
         source: &str,
         holds: bool,
     ) {
-        let verdict = match holds {
-            true => Verdict::Confirmed,
-            false => Verdict::Refuted,
-        };
-        self.claim_verdict(claim, expected, observed, source, verdict, None);
+        self.claim_verdict(claim, expected, observed, source, Verdict::of(holds), None);
     }
 
     /// Adds a claim that two values are equal. For counts and names: measured quantities are never
     /// exactly equal.
     pub fn claim_equal<T: PartialEq + Into<Fact>>(
         &mut self,
-        claim: &str,
+        claim: impl Into<Claim>,
         expected: T,
         observed: T,
         source: &str,
@@ -44,7 +40,13 @@ impl Bencher<'_> {
     }
 
     /// Adds a claim that a number is within a bound.
-    pub fn claim_within(&mut self, claim: &str, bound: Bound, observed: f64, source: &str) {
+    pub fn claim_within(
+        &mut self,
+        claim: impl Into<Claim>,
+        bound: Bound,
+        observed: f64,
+        source: &str,
+    ) {
         let holds = bound.holds(observed);
         self.claim(claim, bound.fact(), observed, source, holds);
     }
@@ -54,36 +56,45 @@ impl Bencher<'_> {
     /// with the reason; it refutes only where it is grossly wrong.
     pub fn claim_verdict(
         &mut self,
-        claim: &str,
+        claim: impl Into<Claim>,
         expected: impl Into<Fact>,
         observed: impl Into<Fact>,
         source: &str,
         verdict: Verdict,
         reason: Option<&str>,
     ) {
-        self.findings.evidence.push(Evidence {
-            claim: claim.to_owned(),
-            expected: expected.into(),
-            observed: Some(observed.into()),
-            source: source.to_owned(),
-            verdict,
+        self.add_evidence(Evidence {
             reason: reason.map(str::to_owned),
+            ..Evidence::new(claim, expected, observed, source, verdict)
         });
     }
 
-    /// The expectation of a fact of which nothing is expected.
-    pub const ANY: &'static str = "any";
-
-    /// Adds a fact to the evidence, e.g. the kernel's name for something. It proves nothing: a row
+    /// Adds a note to the evidence, e.g. the kernel's name for something. It proves nothing: a row
     /// that has no other evidence claims nothing.
-    pub fn note(&mut self, what: &str, observed: impl Into<Fact>, source: &str) {
-        self.claim(what, Self::ANY, observed, source, true);
+    pub fn note(&mut self, what: impl Into<Claim>, observed: impl Into<Fact>, source: &str) {
+        self.add_evidence(Evidence::note(what, observed, source));
+    }
+
+    /// Adds that what a note would say could not be had here, and why.
+    pub fn note_unverified(
+        &mut self,
+        what: impl Into<Claim>,
+        observed: impl Into<Fact>,
+        source: &str,
+        reason: &str,
+    ) {
+        self.add_evidence(Evidence::note(what, observed, source).unless(Some(reason)));
+    }
+
+    /// Adds evidence that was judged elsewhere.
+    pub fn add_evidence(&mut self, evidence: Evidence) {
+        self.findings.evidence.push(evidence);
     }
 
     /// Adds a claim that could be neither confirmed nor refuted here, and says why.
     pub fn claim_unverified(
         &mut self,
-        claim: &str,
+        claim: impl Into<Claim>,
         expected: impl Into<Fact>,
         observed: impl Into<Fact>,
         source: &str,
@@ -113,13 +124,16 @@ impl Bencher<'_> {
         let (resident, bytes) = (memory.resident()?, memory.bytes());
         let what = "resident bytes of the memory";
         self.claim_equal(what, bytes, resident.bytes, "smaps");
-        let what = format!("of these in pages of {}", memory.pages().name());
+        let what = Claim::new(
+            "of these in pages of the requested size",
+            format!("of these in pages of {}", memory.pages().name()),
+        );
         let as_asked = resident.in_pages_bytes;
         if as_asked < bytes && as_asked as f64 >= MIN_UNSPLIT * bytes as f64 {
             let reason = "the kernel has split some of these pages since";
-            self.claim_unverified(&what, bytes, as_asked, "smaps", reason);
+            self.claim_unverified(what, bytes, as_asked, "smaps", reason);
         } else {
-            self.claim_equal(&what, bytes, as_asked, "smaps");
+            self.claim_equal(what, bytes, as_asked, "smaps");
         }
         Ok(())
     }
@@ -149,19 +163,9 @@ impl Bencher<'_> {
         self.findings.larger = Some(reason.into());
     }
 
-    /// Adds a named number beside the main one; the name ends in its unit, e.g. `longest_gap_ns`. A
-    /// value that is not finite, e.g. a share of nothing, cannot be represented in JSON and is left
-    /// out.
-    pub fn detail(&mut self, name: &str, value: f64) {
-        if value.is_finite() {
-            self.findings.details.insert(name.to_owned(), value);
-        }
-    }
-
     /// How many individually timed operations the row's histogram has, including those below zero.
     pub fn singles(&self) -> u64 {
-        let below = self.findings.details.get("singles_below_zero_count");
-        self.singles.len() + below.copied().unwrap_or(0.0) as u64
+        self.singles.len() + self.singles_below_zero
     }
 
     /// Adds one individually timed operation, in ns, to the row's histogram. A time that is
@@ -171,11 +175,7 @@ impl Bencher<'_> {
         if ns >= 0.0 {
             self.singles.saturating_record((ns * 10.0) as u64);
         } else {
-            *self
-                .findings
-                .details
-                .entry("singles_below_zero_count".to_owned())
-                .or_default() += 1.0;
+            self.singles_below_zero += 1;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use syscost_results::{Evidence, Verdict};
+use syscost_results::Evidence;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{SchedStat, TaskReading};
 
@@ -54,12 +54,8 @@ impl Stretch {
 pub(super) const WANTED: &str = "another program wants this CPU, and may have caused it";
 
 /// Changes a refutation to unverified if other programs may have raised the count and want this CPU.
-pub(super) fn excused(mut evidence: Evidence, may_be_others: bool) -> Evidence {
-    if may_be_others && evidence.verdict == Verdict::Refuted && is_there() {
-        evidence.verdict = Verdict::Unverified;
-        evidence.reason = Some(WANTED.to_owned());
-    }
-    evidence
+pub(super) fn excused(evidence: Evidence, may_be_others: bool) -> Evidence {
+    evidence.excused(|| (may_be_others && is_there()).then_some(WANTED))
 }
 
 /// Whether this task has to wait for the CPU though it never sleeps. False where the kernel does
@@ -82,6 +78,8 @@ fn waited() -> Result<f64, Unsupported> {
 
 #[cfg(test)]
 mod tests {
+    use syscost_results::Verdict;
+
     use super::*;
     use crate::expect::{Counter, at_most};
 

@@ -15,6 +15,7 @@ use syscost_sys::partner::Between;
 use super::Bencher;
 use super::bracket::Bracket;
 use super::counts::Counted;
+use super::detail::Over;
 use super::evidence::COUNTED_NS;
 use super::pass::Pass;
 use super::team::groups_of;
@@ -143,7 +144,7 @@ impl Bencher<'_> {
             bencher.gate();
             let stints = course.window(&mut bencher.bracket)?;
             let rate = turns_per_tick(&stints) * bencher.clock.ticks_per_ns() * 1e9;
-            let number = bencher.findings.values.len() as u32;
+            let number = bencher.findings.samples.values.len() as u32;
             if overlap(&stints) < OVERLAP {
                 bencher.disturbed(number, Cause::RunDelay);
             }
@@ -317,8 +318,16 @@ impl Bencher<'_> {
         let turns: Vec<u64> = (0..copies).map(of).collect();
         let equal = turns.iter().sum::<u64>() as f64 / copies.max(1) as f64;
         let percent = |turns: Option<&u64>| 100.0 * turns.copied().unwrap_or(0) as f64 / equal;
-        self.detail("least_share_percent", percent(turns.iter().min()));
-        self.detail("largest_share_percent", percent(turns.iter().max()));
+        self.detail_over(
+            Over::Min,
+            "least_share_percent",
+            percent(turns.iter().min()),
+        );
+        self.detail_over(
+            Over::Max,
+            "largest_share_percent",
+            percent(turns.iter().max()),
+        );
     }
 }
 
@@ -333,7 +342,10 @@ fn worst(evidence: Vec<Evidence>) -> Vec<Evidence> {
     };
     let mut worst: Vec<Evidence> = Vec::new();
     for one in evidence {
-        match worst.iter_mut().find(|known| known.claim == one.claim) {
+        match worst
+            .iter_mut()
+            .find(|known| known.claim_id == one.claim_id)
+        {
             Some(known) if badness(&one) > badness(known) => *known = one,
             Some(_) => {}
             None => worst.push(one),

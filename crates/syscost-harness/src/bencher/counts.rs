@@ -245,13 +245,7 @@ impl Bencher<'_> {
                         evidence.verdict = Verdict::Confirmed;
                         evidence.reason = Some(a_single_one_in(operations));
                     }
-                    let counted = counted.as_ref().ok();
-                    let excuse = counted.and_then(|counted| counted.excuse(expect, operations));
-                    if let (Verdict::Refuted, Some(reason)) = (evidence.verdict, excuse) {
-                        evidence.verdict = Verdict::Unverified;
-                        evidence.reason = Some(reason.to_owned());
-                    }
-                    evidence
+                    evidence.excused(|| counted.as_ref().ok()?.excuse(expect, operations))
                 }
                 Err(reason) => expect.unverified(source, reason),
             };

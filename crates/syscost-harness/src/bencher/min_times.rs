@@ -42,7 +42,7 @@ impl Bencher<'_> {
     /// and spare others, so without an undisturbed sample nothing is refuted. Includes the reason then.
     #[must_use]
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
-        let mut samples = 0..self.findings.values.len() as u32;
+        let mut samples = 0..self.findings.samples.values.len() as u32;
         let is_undisturbed = self.bracket.is_none() || samples.any(|one| !self.is_disturbed(one));
         supported(judged, is_undisturbed)
     }

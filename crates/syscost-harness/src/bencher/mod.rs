@@ -16,8 +16,8 @@ mod clocked;
 mod company;
 mod copies;
 mod counts;
+mod detail;
 mod evidence;
-mod follows;
 mod histogram;
 mod laps;
 mod min_times;
@@ -49,7 +49,7 @@ use crate::targets::Targets;
 use body::{KernelBody, PreparedBody};
 use bracket::Bracket;
 pub use clocked::clocked;
-pub use follows::Follows;
+pub use detail::{Detail, Over};
 use histogram::{buckets, new_histogram};
 pub use laps::Laps;
 pub use min_times::MinTimes;
@@ -99,6 +99,7 @@ pub struct Bencher<'a> {
     /// The reports that other programs may have raised.
     shared_counts: Vec<&'static str>,
     singles: Histogram<u64>,
+    singles_below_zero: u64,
 }
 
 impl<'a> Bencher<'a> {
@@ -141,6 +142,7 @@ impl<'a> Bencher<'a> {
             reports: BTreeMap::new(),
             shared_counts: Vec::new(),
             singles: new_histogram(),
+            singles_below_zero: 0,
         }
     }
 
@@ -385,6 +387,10 @@ impl<'a> Bencher<'a> {
             }
         }
         self.findings.histogram = buckets(&self.singles);
+        if self.singles_below_zero > 0 {
+            let count = self.singles_below_zero as f64;
+            self.detail_over(Over::Sum, "singles_below_zero_count", count);
+        }
         Ok(self.findings)
     }
 }

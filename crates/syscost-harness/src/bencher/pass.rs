@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use syscost_results::Evidence;
-use syscost_results::measurement::Disturbance;
+use syscost_results::{Evidence, RoundSamples};
 use syscost_sys::clock::Clock;
 
-use super::Follows;
+use super::Detail;
 use crate::benchmark::Setup;
 use crate::cores::Cores;
 use crate::here::Here;
@@ -81,14 +80,9 @@ impl ClockCost {
 /// What one pass found out about one case.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
-    /// Operations per sample.
-    pub iterations: u64,
-    /// Samples in the benchmark's unit, with the overhead subtracted.
-    pub values: Vec<f64>,
-    /// Samples before the overhead was subtracted; empty where none was.
-    pub raw: Vec<f64>,
-    /// Disturbed samples.
-    pub disturbed: Vec<Disturbance>,
+    /// Its samples, as the document has them: the worker knows no round, steal or usual frequency.
+    #[serde(flatten)]
+    pub samples: RoundSamples,
     /// Whether the benchmark observed the values itself, in its own unit.
     pub observed: bool,
     /// How many bytes an operation moves, if the values are rates in B/s and not times.
@@ -114,35 +108,21 @@ pub struct Findings {
     /// each batch that it is computed from.
     #[serde(default)]
     pub grain: f64,
-    /// Median core frequency around the samples, in GHz.
-    pub core_ghz: Option<f64>,
-    /// Core frequency at each sample, in GHz, 0 where unknown; empty if it was not observed.
-    #[serde(default)]
-    pub sample_ghz: Vec<f64>,
-    /// Share of the time in which the core was ours, in percent, if that was observed.
-    #[serde(default)]
-    pub alone_percent: Option<f64>,
     /// The ratio that looks were compared with: that of an undisturbed core, as far as it was known then.
     #[serde(default)]
     pub alone_ratio: Option<f64>,
     /// How long the pass waited for an undisturbed core, in ns.
     #[serde(default)]
     pub waited_ns: f64,
-    /// The CPU it was measured on.
-    #[serde(default)]
-    pub cpu: Option<u32>,
     /// How long all of this pass took, set-up and waiting included, in ns.
     #[serde(default)]
     pub took_ns: f64,
     /// Claims and counts.
     pub evidence: Vec<Evidence>,
-    /// Minimum cost in core cycles, judged when all rounds are in.
+    /// Minimum cost in core cycles: a claim about the row's figure, judged with it.
     pub cycle_floor: Option<f64>,
     /// Named numbers beside the main one.
-    pub details: BTreeMap<String, f64>,
-    /// Details that follow from the main value.
-    #[serde(default)]
-    pub follows: BTreeMap<String, Follows>,
+    pub details: BTreeMap<String, Detail>,
     /// Individually timed operations, as `[upper bound in ns, count]`.
     pub histogram: Vec<(f64, u64)>,
 }

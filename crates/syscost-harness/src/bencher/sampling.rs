@@ -139,9 +139,9 @@ impl Bencher<'_> {
         } else {
             wanted
         };
-        self.findings.iterations = iterations;
-        self.findings.values.reserve(most as usize);
-        self.findings.raw.reserve(most as usize);
+        self.findings.samples.iterations = iterations;
+        self.findings.samples.values.reserve(most as usize);
+        self.findings.samples.raw.reserve(most as usize);
         self.begin_looks();
         let mut watch = Watch::start(self.may_block(), self.is_team);
         let mut progress = Progress::default();
@@ -160,8 +160,8 @@ impl Bencher<'_> {
             }
             let stopped = self.clock.stop();
             progress.spent_ns += self.clock.to_ns(stopped.ticks.saturating_sub(started));
-            self.findings.values.push(value);
-            self.findings.raw.extend(raw);
+            self.findings.samples.values.push(value);
+            self.findings.samples.raw.extend(raw);
             let moved = self.pinned && stopped.cpu.is_some_and(|cpu| cpu != self.cpu);
             let cause = watch.look();
             let cause = if moved { Some(Cause::Migrated) } else { cause };
@@ -178,7 +178,7 @@ impl Bencher<'_> {
     fn finish_looks(&mut self, progress: &Progress) {
         if let Some(bracket) = &self.bracket {
             // Nothing is selected by the core in an uninterrupted series: it counts as not looked at.
-            self.findings.alone_percent =
+            self.findings.samples.alone_percent =
                 bracket.alone_percent().filter(|_| !self.is_uninterrupted);
             self.findings.alone_ratio =
                 self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
@@ -192,8 +192,9 @@ impl Bencher<'_> {
         }
         self.findings.grain = self.grain();
         self.excuse_after_effects(progress);
-        let known = self.findings.sample_ghz.iter().copied();
-        self.findings.core_ghz = median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
+        let known = self.findings.samples.sample_ghz.iter().copied();
+        self.findings.samples.core_ghz =
+            median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
     }
 
     /// The effect of half a step of the clock on a value, in the benchmark's unit; 0 for values
@@ -203,8 +204,8 @@ impl Bencher<'_> {
             return 0.0;
         }
         let step_ns = self.clock.to_ns(u64::from(self.cores.grain.max(1)));
-        let ns = step_ns / 2.0 / self.findings.iterations as f64;
-        match (self.findings.bytes, median(&self.findings.values)) {
+        let ns = step_ns / 2.0 / self.findings.samples.iterations as f64;
+        match (self.findings.bytes, median(&self.findings.samples.values)) {
             (Some(bytes), Some(rate)) => rate * rate * ns / (bytes * 1e9),
             _ => ns,
         }
@@ -273,12 +274,15 @@ impl Bencher<'_> {
 
     /// Whether a sample is tagged, for whatever cause.
     pub(super) fn is_disturbed(&self, sample: u32) -> bool {
-        let mut tags = self.findings.disturbed.iter();
+        let mut tags = self.findings.samples.disturbed.iter();
         tags.any(|tag| tag.sample == sample)
     }
 
     pub(super) fn disturbed(&mut self, sample: u32, cause: Cause) {
-        self.findings.disturbed.push(Disturbance { sample, cause });
+        self.findings
+            .samples
+            .disturbed
+            .push(Disturbance { sample, cause });
     }
 
     /// Records what the looks around a sample showed.
@@ -301,7 +305,10 @@ impl Bencher<'_> {
         }
         if knows_frequency {
             let ghz = seen.ghz().unwrap_or(0.0);
-            self.findings.sample_ghz.push((ghz * 1e4).round() / 1e4);
+            self.findings
+                .samples
+                .sample_ghz
+                .push((ghz * 1e4).round() / 1e4);
         }
         if !self.is_disturbed(number) {
             progress.own.push(value);
@@ -313,7 +320,7 @@ impl Bencher<'_> {
     /// on an undisturbed core and hardly ever end on one, but empty samples do, only the look
     /// before decides.
     fn excuse_after_effects(&mut self, progress: &Progress) {
-        let all = self.findings.values.len();
+        let all = self.findings.samples.values.len();
         let begun_ours = all - progress.begun_shared.len();
         let share = f64::from(progress.ended_shared) / begun_ours.max(1) as f64;
         if progress.ended_shared < AFTER_EFFECTS
@@ -338,7 +345,7 @@ impl Bencher<'_> {
             !seen.before && !seen.after
         });
         if ours.count() as u32 >= CONTROLS_OURS {
-            self.findings.disturbed.retain(|one| {
+            self.findings.samples.disturbed.retain(|one| {
                 one.cause != Cause::SharedCore || progress.begun_shared.contains(&one.sample)
             });
             self.detail(GATE_ALONE, 1.0);

@@ -65,14 +65,14 @@ fn timed(run: impl FnOnce(&mut Bencher) -> Result<(), Failure>) -> Result<Findin
 #[test]
 fn a_batch_gives_back_the_cost_of_one_operation() {
     let findings = timed(|b| b.iter(|| mock::advance_ns(70))).expect("measured");
-    assert_eq!(findings.values.len(), 10);
+    assert_eq!(findings.samples.values.len(), 10);
     assert!(
-        findings.values.iter().all(|ns| *ns == 70.0),
+        findings.samples.values.iter().all(|ns| *ns == 70.0),
         "{:?}",
-        findings.values
+        findings.samples.values
     );
-    assert!(findings.iterations as f64 * 70.0 >= EFFORT.batch_ns);
-    assert!(findings.raw.is_empty(), "nothing was taken off");
+    assert!(findings.samples.iterations as f64 * 70.0 >= EFFORT.batch_ns);
+    assert!(findings.samples.raw.is_empty(), "nothing was taken off");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn what_looks_leave_cold_is_paid_for_untimed() {
         })
     })
     .expect("measured");
-    assert!(findings.values.iter().all(|ns| *ns == 300.0));
+    assert!(findings.samples.values.iter().all(|ns| *ns == 300.0));
     let led_in = calls.windows(2).filter(|pair| *pair == [16, 64]).count();
     assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
 }
@@ -106,7 +106,7 @@ fn few_turns_are_led_in_by_eight_and_one_that_is_long_by_none() {
                 Ok(())
             })
         });
-        (findings.expect("measured").iterations, calls)
+        (findings.expect("measured").samples.iterations, calls)
     };
     let (turns, calls) = calls_of(5_000);
     assert_eq!(turns, 2);
@@ -129,7 +129,7 @@ fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
         .kernel_difference(&kernel, &kernel, 0.5)
         .expect("measured");
     let findings = bencher.finish().expect("finished");
-    let (net, raw) = (&findings.values, &findings.raw);
+    let (net, raw) = (&findings.samples.values, &findings.samples.raw);
     let typical = order::median(net).expect("there are samples");
     assert!(typical.abs() < 0.5 * raw[0], "{net:?} of {raw:?}");
 }
@@ -151,14 +151,14 @@ fn a_single_operation_is_net_of_the_timer() {
     })
     .expect("measured");
     assert!(
-        findings.values.iter().all(|ns| *ns == 400.0),
+        findings.samples.values.iter().all(|ns| *ns == 400.0),
         "{:?}",
-        findings.values
+        findings.samples.values
     );
     assert!(
-        findings.raw.iter().all(|ns| *ns > 400.0),
+        findings.samples.raw.iter().all(|ns| *ns > 400.0),
         "{:?}",
-        findings.raw
+        findings.samples.raw
     );
 }
 
@@ -172,7 +172,7 @@ fn observations_are_kept_as_they_come() {
         })
     })
     .expect("observed");
-    assert_eq!(findings.values[..3], [1.0, 2.0, 3.0]);
+    assert_eq!(findings.samples.values[..3], [1.0, 2.0, 3.0]);
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn the_rate_of_a_kernel_is_of_the_bytes_it_moves() {
         b.rate(8);
         b.kernel(&Moving(8))
     });
-    let values = findings.expect("measured").values;
+    let values = findings.expect("measured").samples.values;
     assert!(
         values.iter().all(|rate| (rate - 8e9 / 70.0).abs() < 1.0),
         "{values:?}"
@@ -361,8 +361,11 @@ fn a_preparation_is_neither_timed_nor_more_than_there_is_room_for() {
         )
     })
     .expect("measured");
-    assert!(findings.values.iter().all(|ns| *ns == 30.0));
-    assert_eq!(findings.iterations, 64, "a longer batch has no room");
+    assert!(findings.samples.values.iter().all(|ns| *ns == 30.0));
+    assert_eq!(
+        findings.samples.iterations, 64,
+        "a longer batch has no room"
+    );
     assert_eq!(findings.histogram, [], "none is timed singly");
     let failure = timed(|b| b.prepared_batches(1, 64, |_| Ok(()), |_| Ok(()))).expect_err("short");
     assert!(matches!(failure, Failure::Unsupported(_)), "{failure}");

@@ -110,7 +110,7 @@ impl Bencher<'_> {
             self.record_laps(laps);
             return self.time_further_laps(batch, body);
         }
-        let typical = median(&self.findings.values).unwrap_or(0.0);
+        let typical = median(&self.findings.samples.values).unwrap_or(0.0);
         // A histogram holds times, and a rate has none.
         if self.findings.bytes.is_none()
             && per_turn == 1
@@ -219,14 +219,15 @@ impl Bencher<'_> {
             false => empty,
         };
         let overhead = median(&pairs).unwrap_or(0.0);
-        self.findings.raw = self.findings.values.clone();
+        self.findings.samples.raw = self.findings.samples.values.clone();
         self.findings
+            .samples
             .values
             .iter_mut()
             .for_each(|value| *value -= overhead);
         self.findings.grain *= 2.0;
         for index in own {
-            self.record_single(self.findings.values[index]);
+            self.record_single(self.findings.samples.values[index]);
         }
         self.detail("timer_overhead_ns", overhead);
     }

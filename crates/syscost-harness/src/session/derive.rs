@@ -8,7 +8,7 @@ use syscost_results::{Evidence, Measurement, RoundSamples, Status, Verdict};
 
 use super::frequencies::Frequencies;
 use super::rows::RowState;
-use crate::bencher::{Findings, Pass};
+use crate::bencher::{Detail, Findings, Over, Pass};
 use crate::catalogue::Row;
 use crate::derive::{Derive, Source};
 use crate::failure::Failure;
@@ -34,13 +34,13 @@ pub fn derived<'a>(
             None => match none_here(&sources) {
                 Some(reason) => {
                     let refusal = Failure::Unsupported(reason);
-                    state.take(Pass::Evidence, 0, 0, None, Err(refusal));
+                    state.take(Pass::Evidence, Err(refusal));
                 }
                 None => compute(&mut state, how, &sources, here),
             },
             // If it is unsupported here, that is the reason, not the lack of other rows.
             Some(reason) => match (row.benchmark.support)(&row.case, here) {
-                Err(refusal) => state.take(Pass::Evidence, 0, 0, None, Err(refusal.into())),
+                Err(refusal) => state.take(Pass::Evidence, Err(refusal.into())),
                 Ok(()) => state.skipped = Some(reason),
             },
         }
@@ -123,21 +123,32 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
                 let what = format!("computes {}, which is no number", derived.value);
                 return Err(Failure::Broken(what));
             }
-            Ok(Findings {
+            let samples = RoundSamples {
+                round: round.round,
+                cpu: round.cpu,
                 iterations: 1,
                 values: vec![derived.value],
-                observed: true,
                 alone_percent: round.alone_percent,
                 // A value computed from a disturbed sample is disturbed.
                 disturbed: is_disturbed.then_some(SHARED).into_iter().collect(),
-                details: derived.details,
+                ..RoundSamples::default()
+            };
+            let median = |value| Detail {
+                value,
+                over: Over::Median,
+            };
+            let details = derived.details.into_iter();
+            Ok(Findings {
+                samples,
+                observed: true,
+                details: details.map(|(name, value)| (name, median(value))).collect(),
                 ..Findings::default()
             })
         });
-        rounds.push((round, value));
+        rounds.push(value);
     }
     let has_number = |value: &Result<_, _>| !matches!(value, Err(Failure::Unsupported(_)));
-    let having = rounds.iter().filter(|(_, value)| has_number(value)).count();
+    let having = rounds.iter().filter(|value| has_number(value)).count();
     let proof = (how.compute)(&case, &whole, here).and_then(|derived| {
         if let Some(misfit) = derived.misfit {
             return Err(Failure::Unsupported(misfit));
@@ -156,10 +167,10 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
         })
     });
     let is_proved = proof.is_ok();
-    state.take(Pass::Evidence, 0, 0, None, proof);
-    for (round, value) in rounds {
+    state.take(Pass::Evidence, proof);
+    for value in rounds {
         if is_proved && has_number(&value) {
-            state.take(Pass::Timed, round.round, round.cpu, None, value);
+            state.take(Pass::Timed, value);
         }
     }
 }
@@ -212,18 +223,9 @@ fn proof_of_rounds(having: usize, all: usize) -> Result<Evidence, Failure> {
             "it is seen in {having} of {all} rounds only"
         )));
     }
-    let is_all = having == all;
-    Ok(Evidence {
-        claim: "rounds that it is seen in".to_owned(),
-        expected: (all as f64).into(),
-        observed: Some((having as f64).into()),
-        source: "this run".to_owned(),
-        verdict: match is_all {
-            true => Verdict::Confirmed,
-            false => Verdict::Unverified,
-        },
-        reason: (!is_all).then(|| "others show none".to_owned()),
-    })
+    let claim = "rounds that it is seen in";
+    let evidence = Evidence::new(claim, all, having, "this run", Verdict::Confirmed);
+    Ok(evidence.unless((having < all).then_some("others show none")))
 }
 
 /// A result is proved no better than its sources.
@@ -231,16 +233,18 @@ fn proof_of(sources: &[&(&Row, &Measurement)]) -> Evidence {
     let unproved = sources
         .iter()
         .find(|(_, row)| row.evidence.iter().any(|e| e.verdict != Verdict::Confirmed));
-    Evidence {
-        claim: "evidence of the rows it is computed from".to_owned(),
-        expected: "confirmed".into(),
-        observed: unproved.is_none().then(|| "confirmed".into()),
-        source: "this run".to_owned(),
-        verdict: match unproved {
-            None => Verdict::Confirmed,
-            Some(_) => Verdict::Unverified,
+    let evidence = Evidence::unobserved(
+        "evidence of the rows it is computed from",
+        "confirmed",
+        "this run",
+    );
+    match unproved {
+        Some((_, row)) => evidence.because(format!("that of {} is not complete", row.name)),
+        None => Evidence {
+            observed: Some("confirmed".into()),
+            verdict: Verdict::Confirmed,
+            ..evidence
         },
-        reason: unproved.map(|(_, row)| format!("that of {} is not complete", row.name)),
     }
 }
 

@@ -297,18 +297,22 @@ impl<'a> Session<'a> {
             });
             if let Some(state) = state {
                 // The observed steal belongs to the job's CPU.
+                let result = result.map(|mut findings| {
+                    let samples = &mut findings.samples;
+                    samples.round = round;
+                    samples.steal_percent = steal_percent.filter(|_| samples.cpu == cpu);
+                    findings
+                });
                 let findings = result.as_ref().ok();
-                let own = findings.and_then(|findings| findings.cpu);
-                let ratio = findings.and_then(|findings| findings.alone_ratio);
-                let steal = steal_percent.filter(|_| own.is_none_or(|own| own == cpu));
-                state.take(pass, round, own.unwrap_or(cpu), steal, result);
-                // A resumed run may know more than the one before.
-                if pass == Pass::Timed
-                    && ratio.is_some_and(|ratio| self.cores.refutes(ratio, own.unwrap_or(cpu)))
-                {
-                    state.rounds.last_mut().into_iter().for_each(doubt::doubt);
+                let own = findings.map(|findings| (findings.samples.cpu, findings.alone_ratio));
+                state.take(pass, result);
+                if let (Pass::Timed, Some((own, ratio))) = (pass, own) {
+                    // A resumed run may know more than the one before.
+                    if ratio.is_some_and(|ratio| self.cores.refutes(ratio, own)) {
+                        state.rounds.last_mut().into_iter().for_each(doubt::doubt);
+                    }
+                    used.push(own);
                 }
-                used.extend(own.filter(|_| pass == Pass::Timed));
             }
         }
         used.into_iter().for_each(|cpu| self.note_used(cpu));

@@ -1,15 +1,16 @@
 //! The state of one row during the run, and its entry in the document.
 
 mod claims;
-mod combine;
 mod status;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use syscost_results::estimate::between::Level;
 use syscost_results::estimate::core_share::Line;
+use syscost_results::estimate::floor::Floor;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
 use syscost_results::stats::looks::StopRule;
@@ -17,10 +18,9 @@ use syscost_results::stats::order;
 use syscost_results::{Estimate, Flag, Measurement, RoundSamples, Status, Verdict};
 
 use self::claims::Claims;
-use self::combine::{merge_histogram, over_processes, wider};
 use super::budget::Takes;
 use super::frequencies::Frequencies;
-use crate::bencher::{Findings, Follows, Pass};
+use crate::bencher::{Findings, Over, Pass};
 use crate::benchmark::Quantity;
 use crate::catalogue::Row;
 use crate::failure::Failure;
@@ -50,28 +50,14 @@ pub(crate) struct RowState {
     /// The first of the studies' tiers that names it, see [`tiered`](super::order::tiered).
     pub(crate) tier: usize,
     claims: Claims,
-    /// Whether the evidence pass has been completed.
-    is_proved: bool,
-    observed: bool,
-    cycle_floor: Option<f64>,
-    /// How many copies ran simultaneously, if its throughput was measured.
-    copies: Option<u32>,
-    /// How many bytes an operation moves, if a rate was measured.
-    bytes: Option<f64>,
-    /// The resolution of each round that reported one.
-    resolutions: Vec<f64>,
-    /// The grain of each round.
-    grains: Vec<f64>,
-    /// The limits of its method, where it has some.
-    limits: Option<(f64, f64)>,
-    /// The reason of each round in which nothing larger than the values was tried.
-    larger: Vec<String>,
+    /// What the evidence pass found, once it was completed; of a derived row, what holds for the whole run.
+    proof: Option<Findings>,
+    /// What the timed processes found besides `rounds`.
+    timed: Vec<Findings>,
     /// How many rounds postponed it because no core was ours.
     pub(crate) deferred: u32,
     /// The time that it takes of the run.
     pub(crate) takes: Takes,
-    details: BTreeMap<String, Vec<f64>>,
-    follows: BTreeMap<String, Follows>,
     histogram: Vec<(f64, u64)>,
 }
 
@@ -91,19 +77,10 @@ impl RowState {
             cut: false,
             tier: 0,
             claims: Claims::default(),
-            is_proved: false,
-            observed: false,
-            cycle_floor: None,
-            copies: None,
-            bytes: None,
-            resolutions: Vec::new(),
-            grains: Vec::new(),
-            limits: None,
-            larger: Vec::new(),
+            proof: None,
+            timed: Vec::new(),
             deferred: 0,
             takes: Takes::default(),
-            details: BTreeMap::new(),
-            follows: BTreeMap::new(),
             histogram: Vec::new(),
         }
     }
@@ -125,15 +102,8 @@ impl RowState {
     }
 
     /// Adds the findings of a worker.
-    pub(crate) fn take(
-        &mut self,
-        pass: Pass,
-        round: u32,
-        cpu: u32,
-        steal_percent: Option<f64>,
-        result: Result<Findings, Failure>,
-    ) {
-        let findings = match result {
+    pub(crate) fn take(&mut self, pass: Pass, result: Result<Findings, Failure>) {
+        let mut findings = match result {
             Ok(findings) => findings,
             Err(Failure::Deferred) => {
                 self.deferred += 1;
@@ -144,55 +114,67 @@ impl RowState {
                 return;
             }
         };
-        for evidence in findings.evidence {
+        for evidence in mem::take(&mut findings.evidence) {
             self.claims.add(evidence);
         }
-        self.observed |= findings.observed;
-        self.cycle_floor = findings.cycle_floor.or(self.cycle_floor);
-        self.copies = findings.copies.or(self.copies);
-        self.bytes = findings.bytes.or(self.bytes);
-        self.resolutions.extend(findings.resolution);
         if pass == Pass::Evidence {
-            // The evidence pass times nothing for the record. A derived row gets its limits here: they
-            // are those of the whole run.
-            self.is_proved = true;
-            if self.row.benchmark.derive.is_some() {
-                self.limits = findings.limits;
-            }
             self.takes.evidence_s = findings.took_ns / 1e9;
+            self.proof = Some(findings);
             return;
         }
-        self.limits = wider(self.limits, findings.limits);
         self.takes.work_s = (findings.took_ns - findings.waited_ns).max(0.0) / 1e9;
         self.takes.longest_s = self.takes.longest_s.max(self.takes.work_s);
         self.takes.waited_s = findings.waited_ns / 1e9;
-        if findings.waited_ns > 0.0 {
-            let waited = self.details.entry("waited_ns".to_owned()).or_default();
-            waited.push(findings.waited_ns.round());
+        merge_histogram(&mut self.histogram, &mem::take(&mut findings.histogram));
+        let samples = mem::take(&mut findings.samples);
+        if !samples.values.is_empty() {
+            self.iterations.get_or_insert(samples.iterations);
+            self.rounds.push(samples);
         }
-        for (name, value) in findings.details {
-            self.details.entry(name).or_default().push(value);
+        self.timed.push(findings);
+    }
+
+    /// What all its processes found, except samples and claims: those of the timed ones first.
+    fn found(&self) -> impl Iterator<Item = &Findings> {
+        self.timed.iter().chain(&self.proof)
+    }
+
+    /// What its figure is claimed not to be below.
+    fn floor(&self) -> Option<Floor> {
+        Some(Floor {
+            cycles: self.found().find_map(|one| one.cycle_floor)?,
+            copies: self.found().find_map(|one| one.copies).unwrap_or(1),
+            bytes: self.found().find_map(|one| one.bytes),
+        })
+    }
+
+    /// The limits of its method, where it has some: wide enough for all processes.
+    fn limits(&self) -> Option<(f64, f64)> {
+        // Those of a derived row are of the whole run.
+        let found = match self.row.benchmark.derive {
+            Some(_) => self.proof.as_slice(),
+            None => &self.timed,
+        };
+        let limits = found.iter().filter_map(|findings| findings.limits);
+        limits.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
+    /// The details that its processes found, of a row with this value.
+    fn details(&self, median: Option<f64>) -> BTreeMap<String, f64> {
+        let mut all: BTreeMap<&str, (Over, Vec<f64>)> = BTreeMap::new();
+        for findings in &self.timed {
+            let waited = (findings.waited_ns > 0.0).then(|| findings.waited_ns.round());
+            let waited = waited.map(|ns| ("waited_ns", Over::Median, ns));
+            let own = findings.details.iter();
+            let own = own.map(|(name, one)| (name.as_str(), one.over, one.value));
+            for (name, over, value) in waited.into_iter().chain(own) {
+                all.entry(name).or_insert((over, Vec::new())).1.push(value);
+            }
         }
-        self.follows.extend(findings.follows);
-        self.grains.push(findings.grain);
-        self.larger.extend(findings.larger);
-        merge_histogram(&mut self.histogram, &findings.histogram);
-        if !findings.values.is_empty() {
-            self.iterations.get_or_insert(findings.iterations);
-            self.rounds.push(RoundSamples {
-                round,
-                cpu,
-                iterations: findings.iterations,
-                core_ghz: findings.core_ghz,
-                sample_ghz: findings.sample_ghz,
-                usual_ghz: None,
-                alone_percent: findings.alone_percent,
-                values: findings.values,
-                raw: findings.raw,
-                disturbed: findings.disturbed,
-                steal_percent,
-            });
-        }
+        let numbers = all.into_iter().filter_map(|(name, (over, values))| {
+            Some((name.to_owned(), over.of(&values, median)?))
+        });
+        numbers.collect()
     }
 
     /// Whether what refuted it is to be counted again: others may have caused it.
@@ -270,6 +252,9 @@ impl RowState {
     }
 
     fn estimated(&self, rounds: &[RoundSamples], kept: Option<&KeptRuns>) -> Estimated {
+        fn of_all(values: impl Iterator<Item = f64>) -> f64 {
+            order::median(&values.collect::<Vec<_>>()).unwrap_or(0.0)
+        }
         estimate(
             rounds,
             &Rules {
@@ -278,10 +263,10 @@ impl RowState {
                 unit: self.row.benchmark.unit,
                 better: self.row.benchmark.better,
                 // The median, so that one disturbed round does not hide what the others show.
-                resolution: order::median(&self.resolutions).unwrap_or(0.0),
+                resolution: of_all(self.found().filter_map(|findings| findings.resolution)),
                 discrete: self.row.benchmark.quantity == Quantity::Choice,
-                limits: self.limits,
-                grain: order::median(&self.grains).unwrap_or(0.0),
+                limits: self.limits(),
+                grain: of_all(self.timed.iter().map(|findings| findings.grain)),
                 histogram: &self.histogram,
                 kept,
             },
@@ -309,6 +294,12 @@ impl RowState {
         kept: Option<&KeptRuns>,
     ) -> Measurement {
         let rounds = self.at_usual(frequencies);
+        let estimated = self.estimated(&rounds, kept);
+        let mut evidence = self.claims.evidence();
+        let floor = self.floor();
+        evidence.extend(
+            floor.and_then(|floor| floor.judge(&estimated, self.row.benchmark.unit, &rounds)),
+        );
         let Estimated {
             mut estimate,
             core_cycles,
@@ -318,10 +309,7 @@ impl RowState {
             below_resolution,
             details,
             ..
-        } = self.estimated(&rounds, kept);
-        let mut evidence = self.claims.evidence();
-        let usual_ghz = rounds.iter().find_map(|round| round.usual_ghz);
-        evidence.extend(self.judge_floor(&estimate, core_cycles, usual_ghz));
+        } = estimated;
         let (status, reason) = self.status(&estimate, below_resolution, &evidence, missing);
         let is_shown = status.has_figures();
         if status == Status::AboveRange {
@@ -337,17 +325,8 @@ impl RowState {
         if is_shown && evidence.iter().any(|e| e.verdict == Verdict::Unverified) {
             flags.push(Flag::PartlyUnverified);
         }
-        let mut all_details: BTreeMap<String, f64> = self
-            .details
-            .iter()
-            .filter_map(|(name, values)| Some((name.clone(), over_processes(name, values)?)))
-            .collect();
+        let mut all_details = self.details(estimate.median);
         all_details.extend(details);
-        if let Some(median) = estimate.median {
-            let following = self.follows.iter();
-            let following = following.map(|(name, how)| (name.clone(), how.of(median)));
-            all_details.extend(following.filter(|(_, value)| value.is_finite()));
-        }
         if self.deferred > 0 {
             all_details.insert("deferred_rounds_count".to_owned(), f64::from(self.deferred));
         }
@@ -375,5 +354,15 @@ impl RowState {
             measurement.drop_figures();
         }
         measurement
+    }
+}
+
+/// Adds the operations of another process.
+fn merge_histogram(into: &mut Vec<(f64, u64)>, other: &[(f64, u64)]) {
+    for &(bound, count) in other {
+        match into.binary_search_by(|(known, _)| known.total_cmp(&bound)) {
+            Ok(index) => into[index].1 += count,
+            Err(index) => into.insert(index, (bound, count)),
+        }
     }
 }

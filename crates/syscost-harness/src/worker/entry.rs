@@ -187,7 +187,7 @@ pub(crate) fn measure(
     }
     let mut findings = bencher.finish()?;
     findings.evidence.extend(tracer::evidence());
-    findings.cpu = Some(cpu);
+    findings.samples.cpu = cpu;
     findings.took_ns = begun.elapsed().as_nanos() as f64;
     let measured = match (findings.bytes, findings.copies) {
         (Some(_), _) => Unit::BytesPerSecond,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use syscost_results::directory::{self, Directory};
 use syscost_results::{
-    Better, Estimate, Evidence, Fact, Flag, Measurement, Run, Status, Unit, measurement,
+    Better, ClaimId, Estimate, Evidence, Fact, Flag, Measurement, Run, Status, Unit, measurement,
 };
 
 use crate::sentence::{self, Mark};
@@ -73,10 +73,12 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
-    /// What is claimed, e.g. `getppid system calls per operation`.
+    /// Which claim it is about, e.g. `getppid_system_calls_per_operation`.
+    pub claim_id: ClaimId,
+    /// What is claimed, for people, e.g. `getppid system calls per operation`.
     pub claim: String,
-    /// What the claim expects to be counted.
-    pub expected: Fact,
+    /// What the claim expects to be counted; null for a note.
+    pub expected: Option<Fact>,
     /// What was counted; null if nothing could be.
     pub observed: Option<Fact>,
     /// Who counted, e.g. `seccomp audit` or `getrusage`.
@@ -91,6 +93,7 @@ pub struct Claim {
 impl Claim {
     fn new(evidence: &Evidence) -> Self {
         Claim {
+            claim_id: evidence.claim_id.clone(),
             claim: evidence.claim.clone(),
             expected: evidence.expected.clone(),
             observed: evidence.observed.clone(),

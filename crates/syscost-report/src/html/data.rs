@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::{Map, Value, json};
-use syscost_results::{Measurement, Run, Status};
+use syscost_results::{Fact, Measurement, Run, Status};
 
 use crate::sentence::{self, Mark};
 use crate::units::{self, Figures};
@@ -164,7 +164,7 @@ fn evidence(row: &Measurement, claims: &mut Texts) -> Value {
         let claim = json!([
             words::class(mark),
             one.claim,
-            one.expected.to_string(),
+            one.expected.as_ref().map(Fact::to_string),
             one.source,
             one.reason.as_deref().unwrap_or_default()
         ]);

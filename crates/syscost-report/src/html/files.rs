@@ -2,6 +2,7 @@
 //! concurrent readers.
 
 use maud::Markup;
+use syscost_results::ClaimId;
 use syscost_results::curve::{CHOSEN_LAW, fitted_processes, reread_size};
 use syscost_results::row_name::number;
 use syscost_results::{Fact, Measurement, Run, Status, Unit};
@@ -142,7 +143,8 @@ fn fitted(law: &Measurement) -> Vec<(f64, f64)> {
 
 fn contention_caption(run: &Run) -> String {
     let name = |law: &Measurement| -> Option<String> {
-        let chosen = law.evidence.iter().find(|one| one.claim == CHOSEN_LAW)?;
+        let id = ClaimId::of(CHOSEN_LAW);
+        let chosen = law.evidence.iter().find(|one| one.claim_id == id)?;
         match &chosen.observed {
             Some(Fact::Text(name)) => Some(format!("{}: {name}", label(law))),
             Some(Fact::Number(_)) | None => None,
@@ -161,7 +163,7 @@ fn contention_caption(run: &Run) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use syscost_results::{Evidence, Verdict};
+    use syscost_results::Evidence;
 
     use super::*;
     use crate::fixture;
@@ -241,14 +243,7 @@ mod tests {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
-        fit.evidence = vec![Evidence {
-            claim: CHOSEN_LAW.to_owned(),
-            expected: "any".into(),
-            observed: Some("linear".into()),
-            source: String::new(),
-            verdict: Verdict::Confirmed,
-            reason: None,
-        }];
+        fit.evidence = vec![Evidence::note(CHOSEN_LAW, "linear", String::new())];
         run.measurements = vec![of("16", 490.0), of("1", 300.0), fit];
         let (lines, beside) = contention(&run);
         assert_eq!(

@@ -46,7 +46,7 @@
       const [sign, word] = signs[mark];
       const verdict = element("span", { class: "mark " + mark }, sign, element("span", { class: "word" }, " " + word));
       const claimed = element("span", {}, claim, reason ? element("span", { class: "quiet" }, ": " + reason) : null);
-      lines.push([verdict, claimed, expected, row.e[index + 1] ?? "–", by]);
+      lines.push([verdict, claimed, expected ?? "–", row.e[index + 1] ?? "–", by]);
     }
     const run = lastRun(row);
     const caption = run < 0 ? "Evidence" : "Evidence of " + nameOfRun(run);

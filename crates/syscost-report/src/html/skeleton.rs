@@ -7,7 +7,7 @@ use crate::chart::theme_variables;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 /// SHA-256 of the script, in base64; a test computes the expected value.
-const SCRIPT_SHA256: &str = "9mTu9xZnG6fFJflIfS5HaeWdi329YEik+6TUSxuotHI=";
+const SCRIPT_SHA256: &str = "jkATlIidOzShlCgZDmhTw3e5zTYIxMN0S6BdkyDQa84=";
 
 /// The whole document. Its content security policy allows exactly this script and the style: no
 /// network, no other script.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use syscost_results::machine::Cache;
 use syscost_results::precision::{self, Precision};
 use syscost_results::study::{Cycles, means};
-use syscost_results::{Fact, Measurement, Run, Unit};
+use syscost_results::{ClaimId, Fact, Measurement, Run, Unit};
 
 use super::repeated::{QuantityBy, Repeated, began};
 use crate::sentence;
@@ -177,12 +177,9 @@ fn programs(studies: &[Repeated], run: &Run) -> String {
 
 /// How a row's program was made, if it is one.
 fn made(row: &Measurement) -> Option<&str> {
-    let by = ["program compiled by", "program"];
+    let by = ["program compiled by", "program"].map(ClaimId::of);
     let mut evidence = row.evidence.iter();
-    match &evidence
-        .find(|one| by.contains(&one.claim.as_str()))?
-        .observed
-    {
+    match &evidence.find(|one| by.contains(&one.claim_id))?.observed {
         Some(Fact::Text(text)) => Some(text),
         Some(Fact::Number(_)) | None => None,
     }
@@ -252,20 +249,13 @@ pub(crate) fn flags(studies: &[Repeated], runs: &[&Run]) -> Vec<(&'static str, &
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::{Evidence, Flag, Verdict};
+    use syscost_results::{Evidence, Flag};
 
     use super::*;
     use crate::study::tests::{hand_made, run};
 
     fn note(how: &str) -> Evidence {
-        Evidence {
-            claim: "program compiled by".to_owned(),
-            expected: Fact::Text("any".to_owned()),
-            observed: Some(Fact::Text(how.to_owned())),
-            source: "build".to_owned(),
-            verdict: Verdict::Confirmed,
-            reason: None,
-        }
+        Evidence::note("program compiled by", how, "build")
     }
 
     #[test]

@@ -118,14 +118,13 @@ pub(crate) fn run() -> Run {
     row.estimate.undisturbed_percent = Some(60.0);
     row.core_cycles = Some(11.1);
     row.details = [("tries_count".to_owned(), 10_000.0)].into();
-    row.evidence = vec![Evidence {
-        claim: "getpid system calls per operation".to_owned(),
-        expected: Fact::Number(0.0),
-        observed: Some(Fact::Number(0.0)),
-        source: "seccomp audit".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    }];
+    row.evidence = vec![Evidence::new(
+        "getpid system calls per operation",
+        0.0,
+        0.0,
+        "seccomp audit",
+        Verdict::Confirmed,
+    )];
     row.histogram = vec![(2.9, 70), (3.1, 20), (9.0, 10)];
     row.samples = Some(vec![RoundSamples {
         values: vec![2.9, 3.1, 9.0],

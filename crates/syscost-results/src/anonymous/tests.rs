@@ -4,7 +4,7 @@ use super::*;
 use crate::directory::NfsMount;
 use crate::run::Warning;
 use crate::study::{Study, judge};
-use crate::{Directory, Evidence, Verdict, fixture};
+use crate::{Claim, Directory, Evidence, Verdict, fixture};
 
 #[test]
 fn nothing_that_names_the_owner_is_left() {
@@ -58,14 +58,16 @@ fn nothing_that_names_the_owner_is_left() {
     config.environment.extend([token]);
     let row = &mut run.measurements[0];
     row.reason = Some("opening /home/secret-user/.cache/x: no space".to_owned());
-    row.evidence = vec![Evidence {
-        claim: "far end".to_owned(),
-        expected: Fact::Text("secret-peer".to_owned()),
-        observed: Some(Fact::Text("10.1.2.3:7717 of 10.7.8.9".to_owned())),
-        source: "getpeername".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: Some("mounted from 10.4.5.6/srv".to_owned()),
-    }];
+    row.evidence = vec![
+        Evidence::new(
+            "far end",
+            "secret-peer",
+            "10.1.2.3:7717 of 10.7.8.9",
+            "getpeername",
+            Verdict::Confirmed,
+        )
+        .because("mounted from 10.4.5.6/srv"),
+    ];
     run.anonymize();
     let text = serde_json::to_string(&run).expect("a document");
     for word in ["secret", "10.1.2.3", "10.4.5.6", "10.7.8.9", "/srv"] {
@@ -147,14 +149,16 @@ fn a_study_finds_its_claims_and_its_texts_are_clean() {
     let study = Study::parse(STUDY).expect("a study");
     let mut run = fixture::run_of(&[vec![1.0, 2.0]]);
     run.machine.hostname = "read".to_owned();
-    run.measurements[0].evidence = vec![Evidence {
-        claim: "read system calls per operation".to_owned(),
-        expected: Fact::Number(1.0),
-        observed: Some(Fact::Number(0.0)),
-        source: "seccomp audit".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: Some("of /home/alice/file, at 10.1.2.3".to_owned()),
-    }];
+    run.measurements[0].evidence = vec![
+        Evidence::new(
+            "read system calls per operation",
+            1.0,
+            0.0,
+            "seccomp audit",
+            Verdict::Confirmed,
+        )
+        .because("of /home/alice/file, at 10.1.2.3"),
+    ];
     let before = judge(&study, &run);
     run.anonymize();
     let after = judge(&study, &run);
@@ -163,6 +167,25 @@ fn a_study_finds_its_claims_and_its_texts_are_clean() {
     assert_eq!(verdict(&before), verdict(&after));
     let reason = after.judged[0].evidence[0].reason.as_deref();
     assert_eq!(reason, Some("of (unnamed), at (unnamed)"));
+}
+
+#[test]
+fn a_claim_that_names_something_is_cleaned_and_keeps_an_id_that_does_not() {
+    let mut run = fixture::run_of(&[vec![1.0, 2.0]]);
+    run.machine.hostname = "alice-box".to_owned();
+    let sentence = "bytes of alice-box in /home/alice";
+    let judged = |claim: Claim| Evidence::new(claim, 1.0, 1.0, "stat", Verdict::Confirmed);
+    run.measurements[0].evidence = vec![
+        judged(Claim::new("bytes of the host", sentence)),
+        judged(sentence.into()),
+    ];
+    run.anonymize();
+    let [given, by_words] = &run.measurements[0].evidence[..] else {
+        panic!("two claims");
+    };
+    assert_eq!(given.claim, "bytes of (unnamed) in (unnamed)");
+    assert_eq!(given.claim_id.as_str(), "bytes_of_the_host");
+    assert_eq!(by_words.claim_id.as_str(), "bytes_of_unnamed_in_unnamed");
 }
 
 #[test]

@@ -144,7 +144,7 @@ pub struct Quantity {
     pub published: Vec<Figure>,
     /// What the quantity's name claims, to be checked against what was counted.
     #[serde(default, rename = "claim")]
-    pub claims: Vec<Claim>,
+    pub claims: Vec<NameClaim>,
     /// Why the published procedure may give another number than syscost's, each with the count that
     /// shows it.
     #[serde(default, rename = "reason")]
@@ -155,7 +155,7 @@ pub struct Quantity {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
-    /// A claim of the row's evidence or one of its details. One in ns or, as a share of the figure, in
+    /// A claim of the row's evidence, by its id or its words, or one of its details. One in ns or, as a share of the figure, in
     /// percent is the amount by which the reason acts if it has no bounds; it explains differences of
     /// half to twice as much.
     pub counted: String,
@@ -227,8 +227,9 @@ pub struct Figure {
 /// What a quantity's name claims about a row, in terms of what was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// A claim of the row's evidence or one of its details, e.g. `getpid system calls per operation`.
+pub struct NameClaim {
+    /// A claim of the row's evidence, by its id or its words, e.g. `getpid system calls per operation`,
+    /// or one of its details.
     pub counted: String,
     /// The minimum that the name allows.
     pub at_least: Option<f64>,

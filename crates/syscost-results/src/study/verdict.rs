@@ -6,9 +6,9 @@ use super::comparison::{Relation, given, with_method, with_published};
 use super::figure::JudgedFigure;
 use super::printed::{Scale, number, share as percent};
 use super::view::{Seen, View};
-use super::{Acts, Claim, Quantity, Reason};
+use super::{Acts, NameClaim, Quantity, Reason};
 use crate::row_name::{parameters, size};
-use crate::{Fact, Measurement, Unit};
+use crate::{ClaimId, Fact, Measurement, Unit};
 
 /// The kind of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -95,7 +95,8 @@ impl<'r> Facts<'r> {
 
 /// What was counted for a row: a claim's observation, or a detail.
 fn counted(row: &Measurement, name: &str) -> Option<Fact> {
-    let evidence = row.evidence.iter().find(|one| one.claim == name);
+    let id = ClaimId::of(name);
+    let evidence = row.evidence.iter().find(|one| one.claim_id == id);
     let observed = evidence.and_then(|one| one.observed.clone());
     observed.or_else(|| row.details.get(name).map(|value| Fact::Number(*value)))
 }
@@ -163,9 +164,9 @@ enum Claimed {
 /// What was really measured: of the first claim that is broken, which is told as well, else of the
 /// first that was not counted, else of the first.
 fn of_claims<'q>(
-    claims: &'q [Claim],
+    claims: &'q [NameClaim],
     row: &Measurement,
-) -> (Claimed, Option<&'q Claim>, Option<String>) {
+) -> (Claimed, Option<&'q NameClaim>, Option<String>) {
     let judged = claims.iter().map(|claim| {
         let held = match count_of(row, &claim.counted) {
             None => Claimed::NotCounted,
@@ -174,7 +175,7 @@ fn of_claims<'q>(
         };
         (held, claim)
     });
-    let judged: Vec<(Claimed, &Claim)> = judged.collect();
+    let judged: Vec<(Claimed, &NameClaim)> = judged.collect();
     let first = |wanted| {
         let mut judged = judged.iter();
         judged

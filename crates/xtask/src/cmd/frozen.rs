@@ -25,7 +25,7 @@ use syscost_harness::Here;
 use syscost_harness::bencher::{Findings, Pass};
 use syscost_harness::session::{Event, Observer, Options, Profile, Session};
 use syscost_harness::worker::{Job, Program as WorkerProgram, Reply};
-use syscost_results::Fact;
+use syscost_results::{Fact, RoundSamples};
 
 use crate::program::Program;
 use crate::workspace;
@@ -164,8 +164,12 @@ pub(crate) fn work() -> Result<()> {
             Pass::Evidence => Vec::new(),
         };
         let findings = Findings {
-            iterations: 1000,
-            values,
+            samples: RoundSamples {
+                cpu: job.cpu,
+                iterations: 1000,
+                values,
+                ..RoundSamples::default()
+            },
             observed: true,
             ..Findings::default()
         };
@@ -185,7 +189,7 @@ fn evidence(program: &Program) -> Result<String> {
     for row in &run.measurements {
         lines.insert(format!("{}\t{:?}", row.name, row.status));
         for one in &row.evidence {
-            let expected = said(&one.expected);
+            let expected = one.expected.as_ref().map_or("any".to_owned(), said);
             let verdict = one.verdict;
             lines.insert(format!(
                 "{}\t{}\t{expected}\t{}\t{verdict:?}",

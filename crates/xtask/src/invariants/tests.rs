@@ -102,14 +102,13 @@ fn withheld() -> Measurement {
         core_cycles: None,
         core_share: None,
         between_runs: None,
-        evidence: vec![Evidence {
-            claim: "getppid system calls per operation".into(),
-            expected: Fact::Number(1.0),
-            observed: Some(Fact::Number(0.0)),
-            source: "seccomp audit".into(),
-            verdict: Verdict::Refuted,
-            reason: None,
-        }],
+        evidence: vec![Evidence::new(
+            "getppid system calls per operation",
+            1.0,
+            0.0,
+            "seccomp audit",
+            Verdict::Refuted,
+        )],
         ..row("10")
     }
 }

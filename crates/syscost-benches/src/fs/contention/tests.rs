@@ -116,9 +116,9 @@ fn shares_show_how_fair_it_was() {
         Ok(())
     })
     .expect("it works");
-    assert!((found.details["fairness_ratio"] - 100.0 / 164.0).abs() < 1e-9);
-    assert_eq!(found.details["least_share_percent"], 20.0);
-    assert_eq!(found.details["largest_share_percent"], 180.0);
+    assert!((found.details["fairness_ratio"].value - 100.0 / 164.0).abs() < 1e-9);
+    assert_eq!(found.details["least_share_percent"].value, 20.0);
+    assert_eq!(found.details["largest_share_percent"].value, 180.0);
 }
 
 /// How many claims about the name of a row are refuted by reports of these processes and files.

@@ -70,17 +70,8 @@ pub(in super::super) fn agrees(claim: &str, reported: Option<f64>, found: f64) -
         ),
         Some(_) => None,
     };
-    Evidence {
-        claim: claim.to_owned(),
-        expected: reported.map_or_else(|| "not reported".into(), Fact::from),
-        observed: Some(found.into()),
-        source: "sysfs".to_owned(),
-        verdict: match reason {
-            None => Verdict::Confirmed,
-            Some(_) => Verdict::Unverified,
-        },
-        reason: reason.map(str::to_owned),
-    }
+    let reported = reported.map_or_else(|| "not reported".into(), Fact::from);
+    Evidence::new(claim, reported, found, "sysfs", Verdict::Confirmed).unless(reason)
 }
 
 /// Whether memory of this many bytes is beyond the last-level cache of this reported size. A reported
@@ -95,20 +86,11 @@ pub(in super::super) fn is_beyond(last: Option<f64>, bytes: f64) -> Evidence {
         )),
         Some(_) => None,
     };
-    Evidence {
-        claim: "bytes of the memory, of which the last cache holds no more than half".to_owned(),
-        expected: least.map_or_else(
-            || Fact::from("twice the last cache"),
-            |least| format!("at least {least:.0}").into(),
-        ),
-        observed: Some(bytes.into()),
-        source: "sysfs".to_owned(),
-        verdict: match reason {
-            None => Verdict::Confirmed,
-            Some(_) => Verdict::Unverified,
-        },
-        reason,
-    }
+    let least = least.map_or("twice the last cache".to_owned(), |least| {
+        format!("at least {least:.0}")
+    });
+    let claim = "bytes of the memory, of which the last cache holds no more than half";
+    Evidence::new(claim, least, bytes, "sysfs", Verdict::Confirmed).unless(reason)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syscost_results::{Evidence, Verdict};
+use syscost_results::{Claim, Evidence, Verdict};
 use syscost_sys::topology::{CacheKind, Topology};
 
 use crate::memory::bandwidth::Level;
@@ -50,13 +50,15 @@ pub(super) fn lies_in(
         (Verdict::Confirmed, None)
     };
     let places: Vec<String> = places.into_iter().collect();
+    let claim = Claim::new(
+        "level of caches in which the bytes of each thread fit",
+        format!("level of caches in which {each} bytes of each thread fit"),
+    );
     Evidence {
-        claim: format!("level of caches in which {each} bytes of each thread fit"),
-        expected: level.name().into(),
         observed: (!places.is_empty()).then(|| places.join(" or ").into()),
-        source: "/sys/devices/system/cpu".to_owned(),
         verdict,
         reason,
+        ..Evidence::unobserved(claim, level.name(), "/sys/devices/system/cpu")
     }
 }
 

@@ -323,7 +323,7 @@ fn losses_are_results_on_a_path_that_may_lose() {
             [UNANSWERED, LATE, TWICE, SUM]
         );
         let details = ["lost_count", "late_count", "duplicated_count"];
-        assert_eq!(details.map(|name| found.details[name]), [1.0; 3]);
+        assert_eq!(details.map(|name| found.details[name].value), [1.0; 3]);
     }
     let none = Account {
         messages: 0,

@@ -152,7 +152,7 @@ mod tests {
             program.measure(b)
         });
         let Some(found) = found else { return };
-        let of = |name: &str| found.details[name];
+        let of = |name: &str| found.details[name].value;
         let to_partner = of("switches_to_partner_per_byte_count");
         assert_eq!(to_partner, of("switches_per_byte_count"));
         assert!(to_partner >= 0.9, "{to_partner}");

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use syscost_harness::bencher::Over;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_sys::counters::{SchedStat, Usage};
@@ -82,7 +83,7 @@ impl Tally {
         if let Some(ns) = self.queued_ns {
             b.detail("mean_in_queue_ns", ns as f64 / self.tries().max(1) as f64);
         }
-        b.detail("singles_without_sleep_count", self.awake as f64);
+        b.detail_over(Over::Sum, "singles_without_sleep_count", self.awake as f64);
         let slept = self.latencies.len() as f64 / self.tries().max(1) as f64;
         let expected = format!("at least {MIN_SLEPT}");
         let claim = "sleeps per wake-up, each told from those it did not precede";
@@ -110,7 +111,7 @@ fn per_sample(
 mod tests {
     use super::*;
     use crate::testing::{self, claims};
-    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_harness::bencher::{Findings, Over, Pass};
     use syscost_results::Verdict;
 
     /// The findings of a measurement of these wake-ups.
@@ -143,10 +144,10 @@ mod tests {
         })
         .unwrap();
         assert_eq!(refuted(&findings), [""; 0]);
-        assert!(findings.values.iter().all(|ns| *ns == 700.0));
+        assert!(findings.samples.values.iter().all(|ns| *ns == 700.0));
         let singles: u64 = findings.histogram.iter().map(|(_, count)| count).sum();
-        let awake = findings.details["singles_without_sleep_count"];
-        assert!(singles >= 5 * findings.values.len() as u64 - awake as u64);
+        let awake = findings.details["singles_without_sleep_count"].value;
+        assert!(singles >= 5 * findings.samples.values.len() as u64 - awake as u64);
     }
 
     #[test]

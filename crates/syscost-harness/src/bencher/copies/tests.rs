@@ -69,7 +69,10 @@ fn all_copies_work_and_every_operation_is_counted() {
         })
         .unwrap();
         assert_eq!(findings.copies, Some(2));
-        assert!(findings.values.len() >= 5 && findings.values.iter().all(|rate| *rate > 0.0));
+        assert!(
+            findings.samples.values.len() >= 5
+                && findings.samples.values.iter().all(|rate| *rate > 0.0)
+        );
         let each = [0, 1].map(|number| done[number].load(Relaxed));
         assert!(each[0] > 0 && each[1] > 0, "{each:?}");
         assert_eq!(each[0] + each[1], operations);
@@ -77,7 +80,8 @@ fn all_copies_work_and_every_operation_is_counted() {
             verdict_of(&findings, "CPUs of its copies"),
             Verdict::Confirmed
         );
-        let shares = ["least_share_percent", "largest_share_percent"].map(|d| findings.details[d]);
+        let shares =
+            ["least_share_percent", "largest_share_percent"].map(|d| findings.details[d].value);
         assert!((shares[0] + shares[1] - 200.0).abs() < 1e-6, "{shares:?}");
     }
 }

@@ -110,21 +110,20 @@ impl Bencher<'_> {
             all.push(self.proportion(expect, per_turn, body, batch_ns)?);
         }
         let last = all[all.len() - 1];
-        let mut evidence = expect.judge(last.ratio, "clock");
-        if evidence.verdict == Verdict::Confirmed && all.len() == ATTEMPTS {
-            evidence.verdict = Verdict::Unverified;
-            evidence.reason = Some(ONLY_LONG.to_owned());
+        let evidence = expect.judge(last.ratio, "clock");
+        if evidence.verdict == Verdict::Confirmed {
+            return Ok(evidence.unless((all.len() == ATTEMPTS).then_some(ONLY_LONG)));
         }
         let ratios = || all.iter().map(|one| one.ratio);
         let least = ratios().fold(last.ratio, f64::min);
         let most = ratios().fold(last.ratio, f64::max);
-        if evidence.verdict == Verdict::Refuted {
+        Ok(evidence.excused(|| {
             // Not even a neighbour makes twice the work take no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
             // A task that sleeps lets others run, and how long they do is in neither count.
             let is_beside =
                 || last.beside == Beside::Others || self.sleeps() && company::is_there();
-            let reason = if self.pinned && is_beside() {
+            if self.pinned && is_beside() {
                 Some(company::WANTED)
             } else if is_folded {
                 None
@@ -136,13 +135,8 @@ impl Bencher<'_> {
                 Some("the machine is too noisy to tell")
             } else {
                 None
-            };
-            if let Some(reason) = reason {
-                evidence.verdict = Verdict::Unverified;
-                evidence.reason = Some(reason.to_owned());
             }
-        }
-        Ok(evidence)
+        }))
     }
 
     /// Measures the proportion with pairs of batches that last `batch_ns` and twice as long. It

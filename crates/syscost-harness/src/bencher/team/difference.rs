@@ -3,6 +3,7 @@
 use std::mem;
 use std::time::Instant;
 
+use syscost_results::ClaimId;
 use syscost_results::stats::order::median;
 
 use super::{AtWork, Handed, Make, Seen, Team};
@@ -168,6 +169,8 @@ impl Bencher<'_> {
         self.operations = operations;
         for evidence in &mut self.findings.evidence[known..] {
             evidence.claim = format!("{}: {}", baseline.name, evidence.claim);
+            let id = evidence.claim_id.as_str();
+            evidence.claim_id = ClaimId::of(&format!("{} {id}", baseline.name));
         }
         seen
     }

@@ -231,7 +231,7 @@ impl Bencher<'_> {
         self.detail("others_percent", 100.0 * others);
         self.had_company = others > company::MAX_OTHERS;
         if self.had_company {
-            for sample in 0..self.findings.values.len() as u32 {
+            for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
                     self.disturbed(sample, Cause::Preempted);
                 }

@@ -9,6 +9,7 @@ use syscost_sys::{Unsupported, cpu};
 use super::between::Groups;
 use super::sentinel::Sentinel;
 use crate::bencher::Bencher;
+use crate::bencher::Over;
 use crate::bencher::bracket::Bracket;
 use crate::bencher::pass::Pass;
 use crate::bencher::sampling::PARTNERS_UNSEEN;
@@ -195,7 +196,7 @@ impl Bencher<'_> {
         }
         for (name, count) in counts {
             let percent = 100.0 * count / pairs.len().max(1) as f64;
-            self.detail(&format!("placed_{name}_percent"), percent);
+            self.detail_over(Over::Mean, &format!("placed_{name}_percent"), percent);
         }
         let (what, least) = ("looks at the CPUs of its tasks", "at least 1");
         match pairs.is_empty() {

@@ -17,14 +17,7 @@ fn judged(claim: impl FnOnce(&mut Bencher)) -> Evidence {
 fn only_what_is_equal_is_confirmed_as_such() {
     for (observed, verdict) in [(3, Verdict::Confirmed), (4, Verdict::Refuted)] {
         let evidence = judged(|b| b.claim_equal("pages", 3_usize, observed, "pagemap"));
-        let expected = Evidence {
-            claim: "pages".into(),
-            expected: Fact::Number(3.0),
-            observed: Some(Fact::Number(observed as f64)),
-            source: "pagemap".into(),
-            verdict,
-            reason: None,
-        };
+        let expected = Evidence::new("pages", 3.0, observed as f64, "pagemap", verdict);
         assert_eq!(evidence, expected);
     }
     let named = |name: &'static str| judged(|b| b.claim_equal("pages", "small", name, "smaps"));
@@ -46,14 +39,7 @@ fn only_what_is_within_its_bound_is_confirmed_as_such() {
     ] {
         assert_eq!(within(share).verdict, verdict, "{share}");
     }
-    let expected = Evidence {
-        claim: "share".into(),
-        expected: Fact::Text("at least 0.9".into()),
-        observed: Some(Fact::Number(0.89)),
-        source: "walk".into(),
-        verdict: Verdict::Refuted,
-        reason: None,
-    };
+    let expected = Evidence::new("share", "at least 0.9", 0.89, "walk", Verdict::Refuted);
     assert_eq!(within(0.89), expected);
 }
 

@@ -65,7 +65,7 @@ fn every_operation_is_in_the_histogram() {
     };
     let findings = findings.expect("measured");
     let count = |bins: &[(f64, u64)]| bins.iter().map(|(_, count)| count).sum::<u64>();
-    let of_samples = findings.iterations * findings.values.len() as u64;
+    let of_samples = findings.samples.iterations * findings.samples.values.len() as u64;
     // Those of the samples, and as many of the batches after them as p99.99 needs.
     let all = count(&findings.histogram);
     assert!(all >= of_samples + 10_000, "{all} of {of_samples}");
@@ -74,7 +74,7 @@ fn every_operation_is_in_the_histogram() {
         slowest.is_some_and(|ns| (1_900.0..1_930.0).contains(&ns)),
         "{slowest:?}"
     );
-    let overhead = findings.details["overhead_bound_percent"];
+    let overhead = findings.details["overhead_bound_percent"].value;
     assert!(
         (0.13..0.17).contains(&overhead),
         "2 ns of 1450, and a little more: {overhead}"
@@ -88,9 +88,9 @@ fn a_lost_operation_is_in_no_sample() {
     };
     let findings = findings.expect("measured");
     assert!(
-        findings.values.iter().all(|ns| *ns < 2_000.0),
+        findings.samples.values.iter().all(|ns| *ns < 2_000.0),
         "{:?}",
-        findings.values
+        findings.samples.values
     );
     assert!(findings.histogram.iter().all(|(ns, _)| *ns < 2_000.0));
     let failure = measured(2).expect("as before").unwrap_err();

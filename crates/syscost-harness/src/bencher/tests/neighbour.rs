@@ -47,14 +47,19 @@ pub(super) fn on_core(
 
 /// How many samples are tagged as shared; others are disturbed by tests that run at the same time.
 pub(super) fn shared_samples(findings: &Findings) -> usize {
-    let causes = findings.disturbed.iter();
+    let causes = findings.samples.disturbed.iter();
     causes.filter(|one| one.cause == Cause::SharedCore).count()
 }
 
 /// How many samples there are besides those that other tests running at the same time disturbed.
 fn undisturbed_samples(findings: &Findings) -> usize {
-    let disturbed: BTreeSet<u32> = findings.disturbed.iter().map(|one| one.sample).collect();
-    findings.values.len() - disturbed.len()
+    let disturbed: BTreeSet<u32> = findings
+        .samples
+        .disturbed
+        .iter()
+        .map(|one| one.sample)
+        .collect();
+    findings.samples.values.len() - disturbed.len()
 }
 
 #[test]
@@ -62,7 +67,7 @@ fn on_a_core_of_our_own_samples_that_agree_end_a_process_early() {
     let findings = on_core(2.0, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
     assert_eq!(shared_samples(&findings), 0);
     assert_eq!(undisturbed_samples(&findings), 5, "five agree");
-    let alone = findings.alone_percent.expect("looked");
+    let alone = findings.samples.alone_percent.expect("looked");
     assert!(alone > 90.0, "{alone}");
 }
 
@@ -82,9 +87,9 @@ fn samples_that_differ_are_taken_as_often_as_wanted() {
 fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
     let findings = on_core(0.5, Pass::Timed, |b| b.iter(|| mock::advance_ns(70)));
     // That many show that it will hardly be ours.
-    assert_eq!(findings.values.len(), 8);
+    assert_eq!(findings.samples.values.len(), 8);
     assert_eq!(shared_samples(&findings), 8);
-    assert_eq!(findings.alone_percent, Some(0.0));
+    assert_eq!(findings.samples.alone_percent, Some(0.0));
     let waited = findings.waited_ns;
     assert!(
         (PATIENCE_NS..1.1 * PATIENCE_NS).contains(&waited),
@@ -110,7 +115,7 @@ fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
             Ok(())
         })
     });
-    assert_eq!(findings.details.get("gate_alone"), Some(&1.0));
+    assert_eq!(findings.details["gate_alone"].value, 1.0);
     assert_eq!(shared_samples(&findings), 0);
 }
 
@@ -144,20 +149,28 @@ fn every_way_to_measure_looks_at_the_core() {
     ];
     for (name, way) in ways {
         let shared = on_core(0.5, Pass::Timed, way);
-        assert_eq!(shared_samples(&shared), shared.values.len(), "{name}");
-        let own = on_core(2.0, Pass::Timed, way);
-        assert!(
-            shared_samples(&own) == 0 && own.alone_percent > Some(50.0),
+        assert_eq!(
+            shared_samples(&shared),
+            shared.samples.values.len(),
             "{name}"
         );
-        assert!(knows_each_frequency(&own), "{name}: {:?}", own.sample_ghz);
+        let own = on_core(2.0, Pass::Timed, way);
+        assert!(
+            shared_samples(&own) == 0 && own.samples.alone_percent > Some(50.0),
+            "{name}"
+        );
+        assert!(
+            knows_each_frequency(&own),
+            "{name}: {:?}",
+            own.samples.sample_ghz
+        );
     }
 }
 
 /// Whether each sample has the frequency of its core.
 fn knows_each_frequency(findings: &Findings) -> bool {
-    let known = findings.sample_ghz.iter().filter(|ghz| **ghz > 0.0);
-    known.count() == findings.values.len() && findings.core_ghz.is_some()
+    let known = findings.samples.sample_ghz.iter().filter(|ghz| **ghz > 0.0);
+    known.count() == findings.samples.values.len() && findings.samples.core_ghz.is_some()
 }
 
 #[test]
@@ -175,8 +188,14 @@ fn what_does_not_depend_on_the_frequency_is_looked_at_and_has_none() {
     };
     assert!(knows_each_frequency(&observed(false)));
     let without = observed(true);
-    assert_eq!((&without.sample_ghz[..], without.core_ghz), (&[][..], None));
-    assert!(without.alone_percent > Some(50.0), "its core is looked at");
+    assert_eq!(
+        (&without.samples.sample_ghz[..], without.samples.core_ghz),
+        (&[][..], None)
+    );
+    assert!(
+        without.samples.alone_percent > Some(50.0),
+        "its core is looked at"
+    );
 }
 
 #[test]
@@ -186,7 +205,7 @@ fn a_benchmark_about_neighbours_takes_samples_as_they_come() {
         b.iter(|| mock::advance_ns(70))
     });
     assert_eq!(shared_samples(&findings), 0);
-    assert_eq!(findings.alone_percent, None);
+    assert_eq!(findings.samples.alone_percent, None);
 }
 
 #[test]

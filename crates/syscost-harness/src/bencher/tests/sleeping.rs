@@ -86,7 +86,7 @@ fn the_core_of_a_partner_that_sleeps_is_not_looked_at() {
     let Some(sleeping) = round_trips(1.0) else {
         return println!("skipped: there is no other CPU");
     };
-    assert_eq!(sleeping.details.get(PARTNERS_UNSEEN), Some(&1.0));
+    assert_eq!(sleeping.details[PARTNERS_UNSEEN].value, 1.0);
     let spinning = round_trips(0.0).expect("as before");
     assert_eq!(spinning.details.get(PARTNERS_UNSEEN), None);
 }
@@ -102,6 +102,9 @@ fn every_sample_of_what_sleeps_counts_whatever_its_core_does() {
             })
         });
         assert_eq!(shared_samples(&findings), 0);
-        assert_eq!(findings.alone_percent, None, "as if it was not looked at");
+        assert_eq!(
+            findings.samples.alone_percent, None,
+            "as if it was not looked at"
+        );
     }
 }

@@ -59,19 +59,19 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
     .expect("measured");
     // 400 ns for four operations, less 20 for one, less 30 for two.
     assert!(
-        findings.values.iter().all(|ns| *ns == 65.0),
+        findings.samples.values.iter().all(|ns| *ns == 65.0),
         "{:?}",
-        findings.values
+        findings.samples.values
     );
     assert!(
-        findings.raw.iter().all(|ns| *ns == 100.0),
+        findings.samples.raw.iter().all(|ns| *ns == 100.0),
         "{:?}",
-        findings.raw
+        findings.samples.raw
     );
-    assert_eq!(findings.details["less_ns"], 20.0);
-    assert_eq!(findings.details["least_ns"], 15.0);
+    assert_eq!(findings.details["less_ns"].value, 20.0);
+    assert_eq!(findings.details["least_ns"].value, 15.0);
     assert_eq!(findings.cycle_floor, None, "a difference may be nothing");
-    assert_eq!(findings.iterations % 4, 0);
+    assert_eq!(findings.samples.iterations % 4, 0);
 }
 
 #[test]

@@ -70,18 +70,13 @@ impl Computed for Sum {
         }
         Ok(Derived {
             value,
-            evidence: vec![Evidence {
-                claim: "sum".to_owned(),
-                expected: "below 100".into(),
-                observed: Some(value.into()),
-                source: "arithmetic".to_owned(),
-                verdict: if value < 100.0 {
-                    Verdict::Confirmed
-                } else {
-                    Verdict::Refuted
-                },
-                reason: None,
-            }],
+            evidence: vec![Evidence::new(
+                "sum",
+                "below 100",
+                value,
+                "arithmetic",
+                Verdict::of(value < 100.0),
+            )],
             details: BTreeMap::from([("rows_count".to_owned(), sizes.len() as f64)]),
             ..Derived::default()
         })

@@ -162,29 +162,28 @@ pub(super) fn is_sound(record: &Record) -> bool {
 
 fn is_sound_finding(findings: &Findings) -> bool {
     let Findings {
-        values,
-        raw,
-        sample_ghz,
+        samples,
         details,
         histogram,
         ..
     } = findings;
+    let (values, raw, sample_ghz) = (&samples.values, &samples.raw, &samples.sample_ghz);
     let counts = [
         values.len(),
         raw.len(),
         sample_ghz.len(),
-        findings.disturbed.len(),
+        samples.disturbed.len(),
         details.len(),
         histogram.len(),
     ];
     let numbers = values.iter().chain(raw).chain(sample_ghz);
-    let numbers = numbers.chain(details.values());
+    let numbers = numbers.chain(details.values().map(|detail| &detail.value));
     let spans = [findings.took_ns, findings.waited_ns];
     counts.iter().all(|count| *count <= MAX_ENTRIES)
         && numbers.copied().all(is_number)
         && histogram.iter().all(|(bound, _)| is_number(*bound))
         && spans.iter().all(|span| (0.0..=MAX_NUMBER).contains(span))
-        && (values.is_empty() || findings.iterations > 0)
+        && (values.is_empty() || samples.iterations > 0)
 }
 
 fn is_number(number: f64) -> bool {
@@ -348,8 +347,11 @@ mod tests {
         fn findings(record: &mut Record) -> &mut Findings {
             record.cases[0].1.as_mut().expect("was measured")
         }
-        assert!(!change(|record| findings(record).values.push(1e300)));
-        assert!(!change(|record| findings(record).iterations = 0));
+        assert!(!change(|record| findings(record)
+            .samples
+            .values
+            .push(1e300)));
+        assert!(!change(|record| findings(record).samples.iterations = 0));
         assert!(!change(|record| findings(record).took_ns = -5.0));
     }
 }

@@ -1,3 +1,5 @@
+use syscost_results::RoundSamples;
+
 use super::*;
 
 pub(super) fn header() -> Header {
@@ -45,8 +47,11 @@ pub(super) fn record(round: u32) -> Record {
         cases: vec![(
             "{call=getppid}".into(),
             Ok(Findings {
-                iterations: 100,
-                values: vec![91.5, 0.1 + 0.2],
+                samples: RoundSamples {
+                    iterations: 100,
+                    values: vec![91.5, 0.1 + 0.2],
+                    ..RoundSamples::default()
+                },
                 ..Findings::default()
             }),
         )],

@@ -20,7 +20,7 @@ impl Claims {
     /// Adds what a process found: of verdicts on the same claim, the worst is kept.
     pub(super) fn add(&mut self, evidence: Evidence) {
         let same = |known: &&mut Claim| {
-            known.worst.claim == evidence.claim && known.worst.source == evidence.source
+            known.worst.claim_id == evidence.claim_id && known.worst.source == evidence.source
         };
         let refuted = u32::from(evidence.verdict == Verdict::Refuted);
         match self.0.iter_mut().find(same) {
@@ -56,7 +56,7 @@ impl Claim {
     /// per operation, in which a wait or a switch of others' making is counted as well. What is
     /// claimed wrongly is wrong in every process.
     fn may_be_others(&self) -> bool {
-        self.worst.source == "clock" || self.worst.claim.ends_with(" per operation")
+        self.worst.source == "clock" || self.worst.claim_id.is_per_operation()
     }
 
     fn evidence(&self) -> Evidence {
@@ -78,21 +78,12 @@ impl Claim {
 
 #[cfg(test)]
 mod tests {
-    use syscost_results::Fact;
-
     use super::*;
 
     fn claims(claim: &str, source: &str, verdicts: &[Verdict]) -> Claims {
         let mut claims = Claims::default();
         for verdict in verdicts {
-            claims.add(Evidence {
-                claim: claim.to_owned(),
-                expected: 1.0.into(),
-                observed: Some(Fact::Number(2.0)),
-                source: source.to_owned(),
-                verdict: *verdict,
-                reason: None,
-            });
+            claims.add(Evidence::new(claim, 1.0, 2.0, source, *verdict));
         }
         claims
     }

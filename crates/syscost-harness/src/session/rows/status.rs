@@ -1,66 +1,11 @@
-//! The status of a row, and what its core cycles prove.
+//! The status of a row.
 
-use syscost_results::{Estimate, Evidence, Fact, Status, Unit, Verdict};
+use syscost_results::{Estimate, Evidence, Fact, Status, Verdict};
 
 use super::RowState;
-use crate::bencher::Bencher;
-use crate::expect::{Counter, at_least};
 use crate::failure::Failure;
 
-/// Maximum frequency of any core made so far, in GHz: it bounds the cycles where the frequency is unknown.
-const FASTEST_CORE_GHZ: f64 = 6.5;
-
-/// Minimum frequency of a working core, in GHz: an operation that waits for a device takes longer
-/// than any floor, and the core is not looked at then.
-const SLOWEST_CORE_GHZ: f64 = 0.1;
-
 impl RowState {
-    /// Judges the floor that its benchmark claims by its core cycles, or by their bounds.
-    pub(super) fn judge_floor(
-        &self,
-        estimate: &Estimate,
-        core_cycles: Option<f64>,
-        usual_ghz: Option<f64>,
-    ) -> Option<Evidence> {
-        let floor = at_least(Counter::CoreCycles, self.cycle_floor?);
-        // The time of an operation within each copy.
-        let copies = f64::from(self.copies.unwrap_or(1));
-        let median = match (self.row.benchmark.unit, self.bytes) {
-            (Unit::Nanoseconds, _) => estimate.median?,
-            (Unit::OperationsPerSecond | Unit::FlopsPerSecond, _) => {
-                copies * 1e9 / estimate.median?
-            }
-            (Unit::BytesPerSecond, Some(bytes)) => copies * bytes * 1e9 / estimate.median?,
-            _ => return None,
-        };
-        if let Some(cycles) = core_cycles {
-            return Some(floor.judge(cycles, "chains around the samples"));
-        }
-        // If the frequency is unsteady, the lowest that was seen still bounds the cycles from below.
-        let slowest = self
-            .rounds
-            .iter()
-            .filter_map(|round| round.core_ghz)
-            // The median is at that one.
-            .chain(usual_ghz)
-            .reduce(f64::min);
-        if let Some(ghz) = slowest.filter(|ghz| floor.bound.holds(median * ghz)) {
-            return Some(floor.judge(median * ghz, "slowest core frequency seen"));
-        }
-        if floor.bound.holds(median * SLOWEST_CORE_GHZ) {
-            return Some(floor.judge(median * SLOWEST_CORE_GHZ, "clock, at least 0.1 GHz"));
-        }
-        // Without a frequency there is only an upper bound of the cycles: it can refute, not confirm.
-        let at_most = floor.judge(median * FASTEST_CORE_GHZ, "clock, at most 6.5 GHz");
-        Some(match at_most.verdict {
-            Verdict::Refuted => at_most,
-            _ => floor.unverified(
-                "chains around the samples",
-                "the core's frequency is not known",
-            ),
-        })
-    }
-
     /// The status of the row, and the reason if it has no number.
     pub(super) fn status(
         &self,
@@ -86,13 +31,11 @@ impl RowState {
         if self.rounds.is_empty() {
             return (Status::Skipped, Some(missing.to_owned()));
         }
-        // A note, of which nothing is expected, is not a claim.
-        let is_note = |one: &Evidence| one.expected == Fact::from(Bencher::ANY);
-        if evidence.iter().all(is_note) {
+        if evidence.iter().all(Evidence::is_note) {
             let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
             return (Status::Failed, Some(defect.to_string()));
         }
-        if !self.is_proved {
+        if self.proof.is_none() {
             let reason = "its evidence pass did not come back, so nothing proves the number";
             return (Status::Failed, Some(reason.to_owned()));
         }
@@ -106,26 +49,29 @@ impl RowState {
             return (Status::BelowResolution, Some(reason));
         }
         // If other rounds did find it, the bounds of these rounds are among the values.
-        if let Some(why) = self
-            .larger
+        let larger: Vec<&String> = self
+            .timed
+            .iter()
+            .filter_map(|one| one.larger.as_ref())
+            .collect();
+        if let Some(why) = larger
             .first()
-            .filter(|_| 2 * self.larger.len() > self.rounds.len())
+            .filter(|_| 2 * larger.len() > self.rounds.len())
         {
-            return (Status::AboveRange, Some(why.clone()));
+            return (Status::AboveRange, Some((*why).clone()));
         }
         (Status::Ok, None)
     }
 }
 
 fn refutation(evidence: &Evidence) -> String {
-    let observed = evidence
-        .observed
-        .as_ref()
-        .map_or("nothing".to_owned(), ToString::to_string);
-    let mut text = format!(
-        "{}: expected {}, observed {observed} ({})",
-        evidence.claim, evidence.expected, evidence.source
-    );
+    let said = |fact: &Option<Fact>| {
+        let fact = fact.as_ref();
+        fact.map_or("nothing".to_owned(), Fact::to_string)
+    };
+    let (expected, observed) = (said(&evidence.expected), said(&evidence.observed));
+    let (claim, source) = (&evidence.claim, &evidence.source);
+    let mut text = format!("{claim}: expected {expected}, observed {observed} ({source})");
     if let Some(reason) = &evidence.reason {
         text.push_str(": ");
         text.push_str(reason);

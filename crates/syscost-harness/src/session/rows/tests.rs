@@ -20,17 +20,24 @@ fn process(is_ours: bool) -> Result<Findings, Failure> {
         cause: Cause::SharedCore,
     };
     Ok(Findings {
-        iterations: 1,
-        values: vec![1.0; 5],
-        alone_percent: Some(0.0),
-        disturbed: (0..5).map(tag).filter(|_| !is_ours).collect(),
+        samples: RoundSamples {
+            iterations: 1,
+            values: vec![1.0; 5],
+            alone_percent: Some(0.0),
+            disturbed: (0..5).map(tag).filter(|_| !is_ours).collect(),
+            ..RoundSamples::default()
+        },
         took_ns: 4e6,
         ..Findings::default()
     })
 }
 
 fn take(row: &mut RowState, round: u32, result: Result<Findings, Failure>) {
-    row.take(Pass::Timed, round, 0, None, result);
+    let numbered = |mut findings: Findings| {
+        findings.samples.round = round;
+        findings
+    };
+    row.take(Pass::Timed, result.map(numbered));
 }
 
 #[test]
@@ -70,14 +77,7 @@ fn what_a_row_likely_takes_is_less_if_it_may_be_deferred() {
 
 #[test]
 fn a_row_says_larger_than_if_most_of_its_rounds_do() {
-    let evidence = Evidence {
-        claim: "a".to_owned(),
-        expected: 1.0.into(),
-        observed: Some(1.0.into()),
-        source: "b".to_owned(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    };
+    let evidence = Evidence::new("a", 1.0, 1.0, "b", Verdict::Confirmed);
     let of = |larger: &[bool]| {
         let mut row = row();
         let proof = Findings {
@@ -85,11 +85,14 @@ fn a_row_says_larger_than_if_most_of_its_rounds_do() {
             limits: Some((1.0, 1000.0)),
             ..Findings::default()
         };
-        row.take(Pass::Evidence, 0, 0, None, Ok(proof));
+        row.take(Pass::Evidence, Ok(proof));
         for (round, is_larger) in (0..).zip(larger) {
             let findings = Findings {
-                iterations: 1,
-                values: vec![256.0 + f64::from(round); 5],
+                samples: RoundSamples {
+                    iterations: 1,
+                    values: vec![256.0 + f64::from(round); 5],
+                    ..RoundSamples::default()
+                },
                 limits: Some((240.0 - f64::from(round), 300.0)),
                 larger: is_larger.then(|| "time ended".to_owned()),
                 ..Findings::default()
@@ -143,31 +146,25 @@ fn a_computed_row_has_its_limits_from_the_whole_run() {
         limits: Some((240.0, 300.0)),
         ..Findings::default()
     };
-    row.take(Pass::Evidence, 0, 0, None, Ok(proof));
+    row.take(Pass::Evidence, Ok(proof));
     take(&mut row, 0, process(true));
-    assert_eq!(row.limits, Some((240.0, 300.0)));
+    assert_eq!(row.limits(), Some((240.0, 300.0)));
 }
 
 #[test]
 fn a_row_that_only_notes_facts_claims_nothing() {
     let mut row = row();
     take(&mut row, 0, process(true));
-    let evidence = |expected: &str| Evidence {
-        claim: "its name".into(),
-        expected: expected.into(),
-        observed: Some("a name".into()),
-        source: "the kernel".into(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    };
+    let note = Evidence::note("its name", "a name", "the kernel");
+    let claim = Evidence::new("its name", "a", "a", "the kernel", Verdict::Confirmed);
     let why = |evidence: &[Evidence]| {
         let (_, reason) = row.status(&Estimate::default(), false, evidence, "");
         reason.unwrap_or_default()
     };
     let defect = "claims nothing that could be wrong";
     assert!(why(&[]).contains(defect));
-    assert!(why(&[evidence("any")]).contains(defect));
-    assert!(!why(&[evidence("any"), evidence("a name")]).contains(defect));
+    assert!(why(std::slice::from_ref(&note)).contains(defect));
+    assert!(!why(&[note, claim]).contains(defect));
 }
 
 #[test]
@@ -175,14 +172,13 @@ fn what_others_may_have_broken_is_counted_again_and_withheld_only_if_most_say_so
     use Verdict::{Confirmed, Refuted};
     let counted = |verdict| {
         Ok(Findings {
-            evidence: vec![Evidence {
-                claim: "switches of all its tasks per operation".into(),
-                expected: 2.0.into(),
-                observed: Some(2.4.into()),
-                source: "/proc".into(),
+            evidence: vec![Evidence::new(
+                "switches of all its tasks per operation",
+                2.0,
+                2.4,
+                "/proc",
                 verdict,
-                reason: None,
-            }],
+            )],
             ..Findings::default()
         })
     };
@@ -190,7 +186,7 @@ fn what_others_may_have_broken_is_counted_again_and_withheld_only_if_most_say_so
         let mut row = row();
         for (round, verdict) in (0..).zip(verdicts) {
             assert_eq!(row.is_doubtful(), round > 0, "{verdicts:?}, {round}");
-            row.take(Pass::Evidence, round, 0, None, counted(*verdict));
+            row.take(Pass::Evidence, counted(*verdict));
             take(&mut row, round, process(true));
         }
         let measured = row.measurement(true, "", &Frequencies::default(), None);

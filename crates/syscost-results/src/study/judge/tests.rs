@@ -3,7 +3,7 @@ use crate::fixture::{row, run};
 use crate::measurement::Cause;
 use crate::measurement::Disturbance;
 use crate::study::Kind;
-use crate::{Fact, Status, Unit, Verdict};
+use crate::{Status, Unit, Verdict};
 
 const STUDY: &str = r#"
 id = "mine"
@@ -172,14 +172,13 @@ fn what_is_not_repeated_is_still_compared_with_the_text_and_makes_ratios() {
 #[test]
 fn a_broken_claim_comes_first() {
     let mut published = published_row();
-    published.evidence = vec![Evidence {
-        claim: "getpid system calls per operation".into(),
-        expected: Fact::Number(0.0),
-        observed: Some(Fact::Number(0.0)),
-        source: "seccomp audit".into(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    }];
+    published.evidence = vec![Evidence::new(
+        "getpid system calls per operation",
+        0.0,
+        0.0,
+        "seccomp audit",
+        Verdict::Confirmed,
+    )];
     let judged = judge(&study(), &run("r", vec![published]));
     let verdict = &judged.judged[0].verdict;
     assert_eq!(verdict.kind, Kind::NotWhatItSays);

@@ -9,22 +9,21 @@ const NS: Scale = Scale {
 
 fn row() -> Measurement {
     let mut row = crate::fixture::row("study.x", vec![vec![5.0]; 6]);
-    row.evidence = vec![Evidence {
-        claim: "getpid system calls per operation".into(),
-        expected: Fact::Number(0.0),
-        observed: Some(Fact::Number(0.0)),
-        source: "seccomp audit".into(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    }];
+    row.evidence = vec![Evidence::new(
+        "getpid system calls per operation",
+        0.0,
+        0.0,
+        "seccomp audit",
+        Verdict::Confirmed,
+    )];
     row.details.insert("tries".into(), 10_000.0);
     row.details.insert("loop_ns".into(), 1500.0);
     row.details.insert("rare".into(), 0.004);
     row
 }
 
-fn claim(at_least: f64) -> Claim {
-    Claim {
+fn claim(at_least: f64) -> NameClaim {
+    NameClaim {
         counted: "getpid system calls per operation".into(),
         at_least: Some(at_least),
         at_most: None,
@@ -73,14 +72,14 @@ fn counts_are_shown_with_a_unit_that_suits_them() {
 fn a_share_of_more_than_all_is_no_part() {
     let mut row = row();
     row.details.insert("loop_percent".into(), 158.0);
-    let claims = [Claim {
+    let claims = [NameClaim {
         counted: "loop_percent".into(),
         at_least: None,
         at_most: Some(10.0),
         holds: None,
         broken: "The loop is {} % of it.".into(),
     }];
-    let said = |claims: &[Claim], row: &Measurement| of_claims(claims, row).2;
+    let said = |claims: &[NameClaim], row: &Measurement| of_claims(claims, row).2;
     let more = said(&claims, &row);
     assert_eq!(more.as_deref(), Some("The loop is more than 100 % of it."));
     row.details.insert("loop_percent".into(), 82.0);
@@ -122,14 +121,11 @@ fn a_reason_that_acts_by_at_most_so_much_explains_no_more() {
 #[test]
 fn what_a_compiler_was_told_is_a_reason() {
     let mut row = row();
-    row.evidence.push(Evidence {
-        claim: "program compiled by".into(),
-        expected: Fact::Text("any".into()),
-        observed: Some(Fact::Text("cc 12, -O0 -static".into())),
-        source: "build".into(),
-        verdict: Verdict::Confirmed,
-        reason: None,
-    });
+    row.evidence.push(Evidence::note(
+        "program compiled by",
+        "cc 12, -O0 -static",
+        "build",
+    ));
     let compiled = |flag: &str| Reason {
         says: Some(flag.into()),
         ..reason("program compiled by", Acts::More, "not optimised")
@@ -152,7 +148,7 @@ fn a_mean_far_above_what_nine_of_ten_took_is_that_of_a_few() {
     assert_eq!(why(486.0, 600.0), None, "it makes no figure smaller");
 }
 
-fn quantity(claims: Vec<Claim>, reasons: Vec<Reason>) -> Quantity {
+fn quantity(claims: Vec<NameClaim>, reasons: Vec<Reason>) -> Quantity {
     Quantity {
         id: "getpid".to_owned(),
         title: "getpid".to_owned(),

@@ -7,7 +7,7 @@ use syscost_benches::CATALOGUE;
 use syscost_harness::Here;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::study::{CountLine, Lines, Quantity, Study, StudyError, means};
-use syscost_results::{Unit, row_name};
+use syscost_results::{ClaimId, Unit, row_name};
 
 use super::counts::Counts;
 use crate::selection::{self, most_similar, similar};
@@ -98,13 +98,15 @@ impl Counted<'_> {
     fn is_declared(&self) -> bool {
         let own = self.row.case.expect();
         let mut all = self.row.benchmark.expect.iter().chain(own);
-        all.any(|expect| expect.counter.claim() == self.place.name)
+        let id = ClaimId::of(&self.place.name);
+        all.any(|expect| ClaimId::of(&expect.counter.claim()) == id)
     }
 
     /// Explains that there is no such count, if the row has only the `known` ones.
     fn problem(&self, known: &[String]) -> Option<String> {
         let (name, row) = (&self.place.name, self.row.name());
-        if known.iter().any(|one| one == name) {
+        let id = ClaimId::of(name);
+        if known.iter().any(|one| ClaimId::of(one) == id) {
             return None;
         }
         let near = similar(name, known);
