@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn each_row_of_contention_belongs_to_one_law() {
-        let rows_of = |benchmark| Catalogue::rows([benchmark].into_iter(), &Here::plain());
+        let rows_of = |benchmark| Catalogue::rows([benchmark], &Here::plain());
         let (rows, laws) = (rows_of(&contention::BENCHMARK), rows_of(&BENCHMARK));
         for row in &rows {
             let of = laws.iter().filter(|law| law.is_computed_from(row)).count();

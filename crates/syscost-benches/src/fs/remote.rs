@@ -286,6 +286,8 @@ fn are_times(remote: f64, local: f64) -> Evidence {
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::directory::Directory;
+
     use super::*;
 
     fn case(remote: &str, op: Op) -> Case {
@@ -391,6 +393,22 @@ mod tests {
         assert_eq!(place(Op::ReadCold4K, READ, &cold), ssd);
         assert_eq!(place(Op::ReadWarm4K, READ, &cold), None);
         assert_eq!(place(Op::ReadCold4K, WRITE, &cold), None);
+    }
+
+    #[test]
+    fn a_server_is_compared_with_the_first_local_directory() {
+        let mut here = Here::plain();
+        here.targets.nfs = Some("nfs://192.0.2.1/export".parse().unwrap());
+        here.targets.directories = vec![Directory {
+            label: "here".to_owned(),
+            path: "/proc".into(),
+        }];
+        let names = cases(&here).iter().map(Case::suffix).collect::<Vec<_>>();
+        let expected = ["read_4K", "read_1M", "stat"];
+        assert_eq!(
+            names,
+            expected.map(|op| format!("{{dir=nfs,local=here,op={op}}}"))
+        );
     }
 
     #[test]
