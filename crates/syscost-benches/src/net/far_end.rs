@@ -31,6 +31,33 @@ pub(crate) enum Path {
     Remote,
 }
 
+impl Path {
+    /// The paths that there are here.
+    pub(crate) fn each(here: &Here) -> Vec<Self> {
+        let remote = here.targets.peer().map(|_| Self::Remote);
+        [Self::Loopback].into_iter().chain(remote).collect()
+    }
+
+    /// The families by which its far end can be reached, the usual one first.
+    pub(crate) fn families(self, here: &Here) -> Vec<Family> {
+        match self {
+            Self::Loopback => Family::ALL.to_vec(),
+            Self::Remote => Reach::remote(here)
+                .map(|to| to.family)
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// Where a row on this path has its partner: on one of these CPUs, if it has one.
+    pub(crate) fn cpus(self, places: &[Placement]) -> Vec<Option<Placement>> {
+        match self {
+            Self::Loopback => places.iter().copied().map(Some).collect(),
+            Self::Remote => vec![None],
+        }
+    }
+}
+
 /// A family of internet addresses.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
@@ -75,12 +102,6 @@ impl Reach {
         let given = here.targets.peer().ok()?;
         let family = Family::of_address(given.address.ip());
         Some(Self::new(Path::Remote, family, None))
-    }
-
-    /// A partner by each family, and the far end that was given.
-    pub(crate) fn each(here: &Here) -> impl Iterator<Item = Self> {
-        let near = Family::ALL.map(|family| Self::new(Path::Loopback, family, None));
-        near.into_iter().chain(Self::remote(here))
     }
 
     /// The route to it.

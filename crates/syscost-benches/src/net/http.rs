@@ -74,9 +74,8 @@ impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case> {
-        let far = Reach::remote(here).map(|far| far.path);
         rows!(Row {
-            path: [Path::Loopback].into_iter().chain(far),
+            path: Path::each(here),
             connection: Connection::ALL,
             size: [PLAIN, Bytes::kib(64)]
         })

@@ -84,18 +84,13 @@ impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case> {
-        let nearest = same_and_nearest().pop();
-        let local = Reach::new(Path::Loopback, Family::Ipv4, nearest);
-        let rows = |Reach { path, family, cpus }: Reach| {
-            rows!(Row {
-                path: [path],
-                family: [family],
-                cpus: [cpus],
-                streams: [0, 1, 2]
-            })
-        };
-        let all = [local].into_iter().chain(Reach::remote(here));
-        all.flat_map(rows).collect()
+        let near = same_and_nearest();
+        rows!(Row {
+            path: Path::each(here),
+            family: path.families(here).into_iter().take(1),
+            cpus: path.cpus(&near[near.len() - 1..]),
+            streams: [0, 1, 2]
+        })
     }
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {

@@ -99,21 +99,16 @@ impl Measured for Row {
 
     fn rows(here: &Here) -> Vec<Case> {
         // The placements and ways to wait for which round trips of many sizes are measured.
-        let local = same_and_nearest()
-            .into_iter()
-            .map(|place| Reach::new(Path::Loopback, Family::Ipv4, Some(place)))
-            .zip([Wait::Block, Wait::Spin]);
-        let remote = Reach::remote(here).map(|remote| (remote, Wait::Block));
-        let rows = |(Reach { path, family, cpus }, wait): (Reach, Wait)| {
-            rows!(Row {
-                path: [path],
-                family: [family],
-                cpus: [cpus],
-                wait: [wait],
-                term: Term::ALL
-            })
-        };
-        local.chain(remote).flat_map(rows).collect()
+        rows!(Row {
+            path: Path::each(here),
+            family: path.families(here).into_iter().take(1),
+            cpus: path.cpus(&same_and_nearest()),
+            wait: match cpus {
+                None | Some(Placement::SAME) => [Wait::Block],
+                Some(_) => [Wait::Spin],
+            },
+            term: Term::ALL
+        })
     }
 
     fn tier(&self) -> Tier {

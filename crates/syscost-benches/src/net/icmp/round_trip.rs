@@ -51,14 +51,11 @@ impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case> {
-        let rows = |Reach { path, family, .. }: Reach| {
-            rows!(Row {
-                path: [path],
-                family: [family],
-                size: [PLAIN, Bytes::kib(1)]
-            })
-        };
-        Reach::each(here).flat_map(rows).collect()
+        rows!(Row {
+            path: Path::each(here),
+            family: path.families(here),
+            size: [PLAIN, Bytes::kib(1)]
+        })
     }
 
     fn tier(&self) -> Tier {

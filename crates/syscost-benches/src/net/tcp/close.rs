@@ -71,13 +71,10 @@ impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case> {
-        let rows = |Reach { path, family, .. }: Reach| {
-            rows!(Row {
-                path: [path],
-                family: [family]
-            })
-        };
-        Reach::each(here).flat_map(rows).collect()
+        rows!(Row {
+            path: Path::each(here),
+            family: path.families(here)
+        })
     }
 
     fn tier(&self) -> Tier {

@@ -87,14 +87,11 @@ impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case> {
-        let rows = |Reach { path, family, .. }: Reach| {
-            rows!(Row {
-                path: [path],
-                family: [family],
-                step: Step::ALL
-            })
-        };
-        Reach::each(here).flat_map(rows).collect()
+        rows!(Row {
+            path: Path::each(here),
+            family: path.families(here),
+            step: Step::ALL
+        })
     }
 
     fn tier(&self) -> Tier {
