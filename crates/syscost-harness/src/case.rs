@@ -13,22 +13,10 @@ use crate::here::Here;
 pub enum Cases {
     /// Only one, without parameters.
     One,
-    /// These variants, each with its own parameters and expectations.
-    List(&'static [CaseSpec]),
-    /// Every combination of these parameters' values; the last parameter varies fastest.
-    Grid(&'static [(&'static str, &'static [&'static str])]),
     /// These variants, whatever the machine.
     Rows(fn(&Here) -> Vec<Case>),
     /// The variants that this machine has: clocks, CPU pairs.
     Here(fn(&Here) -> Vec<Case>),
-}
-
-/// One variant in a const list.
-pub struct CaseSpec {
-    /// Parameters and their values.
-    pub params: &'static [(&'static str, &'static str)],
-    /// What must be counted, in addition to the benchmark's own expectations.
-    pub expect: &'static [Expect],
 }
 
 /// One variant.
@@ -215,56 +203,14 @@ impl Cases {
     pub fn list(&self, here: &Here) -> Vec<Case> {
         match self {
             Cases::One => vec![Case::default()],
-            Cases::List(specs) => specs
-                .iter()
-                .map(|spec| {
-                    Case::new(spec.params.iter().copied()).expecting(spec.expect.iter().copied())
-                })
-                .collect(),
-            Cases::Grid(axes) => grid(axes),
             Cases::Rows(cases) | Cases::Here(cases) => cases(here),
         }
     }
 }
 
-fn grid(axes: &[(&'static str, &'static [&'static str])]) -> Vec<Case> {
-    axes.iter()
-        .fold(vec![Vec::new()], |rows, (key, values)| {
-            rows.iter()
-                .flat_map(|row: &Vec<(&'static str, &'static str)>| {
-                    values.iter().map(|value| {
-                        let mut longer = row.clone();
-                        longer.push((*key, *value));
-                        longer
-                    })
-                })
-                .collect()
-        })
-        .into_iter()
-        .map(Case::new)
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_grid_lists_every_combination_with_the_last_axis_fastest() {
-        let cases = Cases::Grid(&[("fds", &["10", "500"]), ("ready", &["first", "last"])])
-            .list(&Here::plain());
-        let names: Vec<String> = cases.iter().map(Case::suffix).collect();
-        assert_eq!(
-            names,
-            [
-                "{fds=10,ready=first}",
-                "{fds=10,ready=last}",
-                "{fds=500,ready=first}",
-                "{fds=500,ready=last}"
-            ]
-        );
-        assert_eq!(cases[3].number("fds"), 500);
-    }
 
     #[test]
     fn a_misspelt_parameter_is_no_empty_value() {

@@ -41,7 +41,7 @@ pub mod worker;
 
 pub use bencher::Bencher;
 pub use benchmark::{Benchmark, Group, Quantity, Setup};
-pub use case::{Case, CaseSpec, Cases};
+pub use case::{Case, Cases};
 pub use catalogue::{Catalogue, Row};
 pub use derive::{Computed, Derive, Derived, Source};
 pub use expect::{Bound, Counter, Expect};
@@ -57,7 +57,7 @@ pub mod prelude {
         Baseline, Bencher, Crew, Follower, Laps, Lead, Served, Stop, Team, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
-    pub use crate::case::{Case, CaseSpec, Cases};
+    pub use crate::case::{Case, Cases};
     pub use crate::derive::{Computed, Derive, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,

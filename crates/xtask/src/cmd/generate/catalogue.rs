@@ -136,15 +136,7 @@ fn rows(benchmark: &Benchmark) -> String {
             "They depend on the machine; `syscost explain {}` lists them.",
             benchmark.id
         ),
-        Cases::Grid([(parameter, values)]) => format!("`{parameter}` is {}.", one_of(values)),
-        Cases::Grid(axes) => {
-            let axes: Vec<String> = axes
-                .iter()
-                .map(|(parameter, values)| format!("`{parameter}` is {}", one_of(values)))
-                .collect();
-            format!("Every combination of: {}.", axes.join("; "))
-        }
-        Cases::List(_) | Cases::Rows(_) => {
+        Cases::Rows(_) => {
             let cases = benchmark.cases.list(&Here::plain());
             if let Some(axes) = axes(&cases) {
                 return axes;
@@ -252,7 +244,6 @@ pub(super) fn anchor(heading: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use syscost_harness::CaseSpec;
     use syscost_harness::prelude::*;
 
     const SOURCE: &str = "//! Ends\n//! early.\n//!\n//! ## Measures\n//! This.\n//! ## Source\n//! Nobody.\n\nuse x;\n";
@@ -266,10 +257,10 @@ mod tests {
                     id: "some.call",
                     title: "A call",
                     tags: &["kernel entry", "lat_one"],
-                    cases: Cases::List(&[CaseSpec {
-                        params: &[("call", "getppid")],
-                        expect: &[calls(Sysno::GETPPID)],
-                    }]),
+                    cases: Cases::Rows(|_| {
+                        let case = Case::new([("call", "getppid")]);
+                        vec![case.expecting([calls(Sysno::GETPPID)])]
+                    }),
                     source: SOURCE,
                     ..Benchmark::DEFAULT
                 },
@@ -278,7 +269,10 @@ mod tests {
                     title: "Waiting",
                     unit: Unit::Gigahertz,
                     better: Better::Higher,
-                    cases: Cases::Grid(&[("fds", &["10", "100", "500"]), ("edge", &["no"])]),
+                    cases: Cases::Rows(|_| {
+                        let case = |fds| Case::new([("fds", fds), ("edge", "no")]);
+                        ["10", "100", "500"].map(case).into()
+                    }),
                     quick: |case| case.get("fds") != "500",
                     expect: &[at_most(Counter::MinorFaults, 2.0)],
                     source: SOURCE,
