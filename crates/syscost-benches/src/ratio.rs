@@ -6,38 +6,32 @@ use syscost_harness::Row;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-/// One row: its benchmark, and the parameters of its case.
-pub(crate) type Named = (&'static str, &'static [(&'static str, &'static str)]);
-
-/// Whether this is the row of that name.
-pub(crate) fn is(named: &Named, id: &str, case: &Case) -> bool {
-    let (benchmark, parameters) = named;
-    let has = |(key, value): &(&str, &str)| case.find(key) == Some(*value);
-    id == *benchmark && parameters.len() == case.len() && parameters.iter().all(has)
-}
+/// One row: its benchmark's id, and its parameters.
+pub(crate) type Named<R> = (&'static str, R);
 
 /// Whether it is either of these rows.
-pub(crate) fn takes(of: &Named, over: &Named, row: &Row) -> bool {
-    is(of, row.benchmark.id, &row.case) || is(over, row.benchmark.id, &row.case)
+pub(crate) fn takes<A, B>(of: &Named<A>, over: &Named<B>, row: &Row) -> bool
+where
+    A: Params + PartialEq,
+    B: Params + PartialEq,
+{
+    row.of(of.0).as_ref() == Some(&of.1) || row.of(over.0).as_ref() == Some(&over.1)
 }
 
 /// How many times `over` fits into a `share` of `of`, which by what both operations do is `least`
 /// at the minimum.
-pub(crate) fn compute(
-    of: &Named,
-    over: &Named,
+pub(crate) fn compute<A, B>(
+    of: &Named<A>,
+    over: &Named<B>,
     share: f64,
     least: f64,
     sources: &[Source<'_>],
-) -> Result<Derived, Failure> {
-    let find = |named: &Named| {
-        let source = sources
-            .iter()
-            .find(|source| is(named, source.id, source.case));
-        let missing = || Failure::Unsupported(format!("it takes a row of {}", named.0));
-        source.map(|source| source.median).ok_or_else(missing)
-    };
-    let (long, short) = (share * find(of)?, find(over)?);
+) -> Result<Derived, Failure>
+where
+    A: Params + PartialEq,
+    B: Params + PartialEq,
+{
+    let (long, short) = (share * median(of, sources)?, median(over, sources)?);
     let value = long / short;
     let holds = value >= least;
     Ok(Derived {
@@ -54,22 +48,51 @@ pub(crate) fn compute(
     })
 }
 
+fn median<R: Params + PartialEq>(
+    (id, row): &Named<R>,
+    sources: &[Source<'_>],
+) -> Result<f64, Failure> {
+    let mut sources = sources.iter();
+    let source = sources.find(|source| source.of(id).as_ref() == Some(row));
+    let missing = || Failure::Unsupported(format!("it takes a row of {id}"));
+    source.map(|source| source.median).ok_or_else(missing)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const OF: Named = ("switch.pipe", &[("between", "threads"), ("cpus", "same")]);
-    const OVER: Named = ("syscall.null", &[("call", "getppid")]);
+    #[derive(Params, PartialEq)]
+    struct Switch {
+        processes: bool,
+    }
+
+    #[derive(Params, PartialEq)]
+    struct Syscall {
+        arguments: u32,
+        times: Option<u32>,
+    }
+
+    const OF: Named<Switch> = ("some.switch", Switch { processes: true });
+    const OVER: Named<Syscall> = (
+        "some.syscall",
+        Syscall {
+            arguments: 0,
+            times: None,
+        },
+    );
 
     fn ratio(of_ns: f64, over_ns: f64) -> Result<Derived, Failure> {
-        let of = Case::new([("between", "threads"), ("cpus", "same")]);
-        let over = Case::new([("call", "getppid")]);
-        let libc = Case::new([("call", "getppid"), ("via", "libc")]);
+        let of = rows!(Switch { processes: [true] });
+        let over = rows!(Syscall {
+            arguments: [0],
+            times: [Some(2), None]
+        });
         let source = |id, case, median| Source { id, case, median };
         let sources = [
-            source(OVER.0, &libc, 1.0),
-            source(OVER.0, &over, over_ns),
-            source(OF.0, &of, of_ns),
+            source(OVER.0, &over[0], 1.0),
+            source(OVER.0, &over[1], over_ns),
+            source(OF.0, &of[0], of_ns),
         ];
         compute(&OF, &OVER, 0.5, 2.0, &sources)
     }

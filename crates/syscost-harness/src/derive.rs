@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use syscost_params::Params;
 use syscost_results::Evidence;
+use syscost_sys::Unsupported;
 
-use crate::case::Case;
+use crate::benchmark::Benchmark;
+use crate::case::{Case, Cases};
 use crate::catalogue::Row;
 use crate::failure::Failure;
 use crate::here::Here;
+use crate::measured::{Tier, listed};
 
 /// How the rows of a benchmark are computed.
 ///
@@ -34,6 +38,25 @@ pub struct Source<'a> {
     pub median: f64,
 }
 
+impl Source<'_> {
+    /// Its parameters, if it is a row of the benchmark of this id.
+    pub fn of<R: Params>(&self, id: &str) -> Option<R> {
+        (self.id == id).then(|| listed(self.case))
+    }
+}
+
+/// The medians of the rows of one benchmark by the size that each has, from small to large.
+pub fn points<R: Params>(
+    sources: &[Source<'_>],
+    id: &str,
+    size: impl Fn(R) -> u64,
+) -> Vec<(f64, f64)> {
+    let point = |source: &Source<'_>| Some((size(source.of(id)?) as f64, source.median));
+    let mut points: Vec<_> = sources.iter().filter_map(point).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
 /// The result of a computation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Derived {
@@ -51,7 +74,74 @@ pub struct Derived {
     pub details: BTreeMap<String, f64>,
 }
 
+/// A row that is computed from others: of a benchmark that has parameters, or the only one of its benchmark.
+pub trait Computed: Params {
+    /// Ids of the benchmarks it is computed from; they are measured, not computed themselves.
+    const FROM: &'static [&'static str];
+
+    /// Whether it depends on the machine which rows there are.
+    const DEPENDS_ON_MACHINE: bool = false;
+
+    /// The rows that there are here, in order; see [`rows`](crate::rows). By default the only one.
+    fn rows(_: &Here) -> Vec<Case> {
+        const { assert!(Self::KEYS.is_empty(), "rows with parameters are listed") };
+        vec![Case::default()]
+    }
+
+    /// Which profiles show it.
+    fn tier(&self) -> Tier {
+        Tier::Standard
+    }
+
+    /// Whether this machine can do it, found out without measuring.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    /// Whether a row of these benchmarks is a source of this one. By default all are.
+    fn takes(&self, _: &Row) -> bool {
+        true
+    }
+
+    /// Computes it from its sources.
+    ///
+    /// # Errors
+    /// Why there is no number.
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure>;
+}
+
+impl Benchmark {
+    /// What a benchmark of such rows has in common with others, and its rows.
+    pub const fn computed<R: Computed>() -> Benchmark {
+        Benchmark {
+            cases: match (R::KEYS.is_empty(), R::DEPENDS_ON_MACHINE) {
+                (true, _) => Cases::One,
+                (false, true) => Cases::Here(R::rows),
+                (false, false) => Cases::Rows(R::rows),
+            },
+            quick: |case| listed::<R>(case).tier() == Tier::Quick,
+            full: |case| listed::<R>(case).tier() == Tier::Full,
+            careful: |case| listed::<R>(case).tier() == Tier::Careful,
+            support: |case, here| listed::<R>(case).support(here),
+            derive: Some(Derive {
+                from: R::FROM,
+                takes: |case, other| listed::<R>(case).takes(other),
+                compute: |case, sources, here| case.row::<R>()?.compute(sources, here),
+            }),
+            ..Benchmark::DEFAULT
+        }
+    }
+}
+
 impl Row {
+    /// Its parameters, if it is a row of the benchmark of this id.
+    pub fn of<R: Params>(&self, id: &str) -> Option<R> {
+        (self.benchmark.id == id).then(|| listed(&self.case))
+    }
+
     /// Whether this row is computed from that one.
     pub fn is_computed_from(&self, other: &Row) -> bool {
         self.benchmark.derive.as_ref().is_some_and(|derive| {

@@ -43,7 +43,7 @@ pub use bencher::Bencher;
 pub use benchmark::{Benchmark, Group, Quantity, Setup};
 pub use case::{Case, CaseSpec, Cases};
 pub use catalogue::{Catalogue, Row};
-pub use derive::{Derive, Derived, Source};
+pub use derive::{Computed, Derive, Derived, Source};
 pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
 pub use here::Here;
@@ -58,7 +58,7 @@ pub mod prelude {
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::{Case, CaseSpec, Cases};
-    pub use crate::derive::{Derive, Derived, Source};
+    pub use crate::derive::{Computed, Derive, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,
         within,

@@ -100,7 +100,7 @@ fn cases<R: Measured>(here: &Here) -> Vec<Case> {
 }
 
 /// The row of a case that [`Measured::rows`] has listed.
-fn listed<R: Params>(case: &Case) -> R {
+pub(crate) fn listed<R: Params>(case: &Case) -> R {
     let row = case.row();
     row.unwrap_or_else(|wrong| panic!("{}: {wrong}", case.suffix()))
 }

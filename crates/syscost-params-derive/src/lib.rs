@@ -16,8 +16,8 @@ pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
         .into()
 }
 
-/// Implements `Params` for a struct with named fields, each of which implements `Value`. A field's name is
-/// the parameter's.
+/// Implements `Params` for a struct with named fields, each of which implements `Value`, or without fields. A
+/// field's name is the parameter's.
 #[proc_macro_derive(Params)]
 pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -101,18 +101,18 @@ fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
     let wrong = || {
         Error::new(
             Span::call_site(),
-            "only structs with named fields are parameters",
+            "only structs are parameters, and their fields have names",
         )
     };
     let Data::Struct(data) = &input.data else {
         return Err(wrong());
     };
-    let Fields::Named(fields) = &data.fields else {
+    if let Fields::Unnamed(_) = &data.fields {
         return Err(wrong());
-    };
+    }
     let ident = &input.ident;
-    let fields: Vec<_> = fields
-        .named
+    let fields: Vec<_> = data
+        .fields
         .iter()
         .filter_map(|one| one.ident.as_ref())
         .collect();

@@ -19,7 +19,7 @@
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Call, call};
 
-pub(super) const BENCHMARK: Benchmark = Benchmark {
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "call.integer",
     title: "Function call, integer arguments",
     tags: &[
@@ -33,7 +33,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, PartialEq)]
 pub(crate) struct Row {
     pub(crate) arguments: u64,
 }

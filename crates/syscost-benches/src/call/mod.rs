@@ -3,7 +3,7 @@
 mod double;
 mod first;
 mod indirect;
-mod integer;
+pub(crate) mod integer;
 mod recursion;
 mod struct_argument;
 mod struct_return;

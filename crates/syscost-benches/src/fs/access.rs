@@ -3,7 +3,7 @@
 use syscost_harness::prelude::*;
 
 /// An order of blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// One after the other, cyclically.
     Sequential,
@@ -12,30 +12,6 @@ pub(super) enum Access {
 }
 
 impl Access {
-    pub(super) const ALL: [Access; 2] = [Access::Sequential, Access::Random];
-
-    /// The key of the case parameter that names it.
-    pub(super) const KEY: &str = "access";
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Access::Sequential => "sequential",
-            Access::Random => "random",
-        }
-    }
-
-    /// The parameter of a case.
-    pub(super) const fn parameter(self) -> (&'static str, &'static str) {
-        (Self::KEY, self.name())
-    }
-
-    /// The order that a case names.
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|access| access.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
-    }
-
     /// The numbers of `count` blocks in this order. In random order one or two may be missing that would
     /// have to follow a neighbour.
     pub(super) fn order(self, count: u64, random: &mut fastrand::Rng) -> Vec<u64> {
@@ -45,6 +21,47 @@ impl Access {
         }
     }
 }
+
+/// The blocks of a file that are read or written in turn, repeatedly.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Blocks {
+    pub(super) access: Access,
+    /// Length of a block.
+    pub(super) size: Bytes,
+    /// Length of the file, or of the part at its beginning that they make up, in bytes.
+    pub(super) all: u64,
+}
+
+impl Blocks {
+    /// Expects that every such call is for one block, and that they come in this order; `length` is what
+    /// the claim calls the argument.
+    pub(super) fn expect(self, b: &mut Bencher, call: Sysno, length: &'static str) {
+        let (step, end) = (self.size.0, self.all);
+        let length = Argument {
+            position: 2,
+            name: length,
+        };
+        b.expect_argument(call, length, Given::Always(step));
+        let offsets = match self.access {
+            Access::Sequential => Given::InOrder { step, end },
+            Access::Random => Given::Apart(2 * step),
+        };
+        b.expect_argument(call, OFFSET, offsets);
+    }
+
+    /// Their offsets in this order.
+    pub(super) fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
+        let numbers = self.access.order(self.all / self.size.0, random);
+        let offsets = numbers.into_iter().map(|number| number * self.size.0);
+        offsets.collect()
+    }
+}
+
+/// An argument of pread64 and pwrite64.
+pub(super) const OFFSET: Argument = Argument {
+    position: 3,
+    name: "offset",
+};
 
 /// Numbers of blocks in random order, such that no two successive ones are neighbours in the file, not
 /// even the last and the first. One or two may be missing for which there is no such place.
@@ -72,15 +89,6 @@ pub(super) fn scattered(blocks: u64, random: &mut fastrand::Rng) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_case_names_its_order() {
-        for access in Access::ALL {
-            assert_eq!(Access::of(&Case::new([access.parameter()])), Ok(access));
-        }
-        let unknown = Access::of(&Case::new([(Access::KEY, "backwards")]));
-        assert!(matches!(unknown, Err(Failure::Broken(_))), "{unknown:?}");
-    }
 
     #[test]
     fn scattered_blocks_are_all_apart_and_nearly_all_there() {

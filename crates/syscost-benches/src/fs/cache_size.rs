@@ -34,7 +34,7 @@ use syscost_sys::memory;
 
 use self::grown::{Grown, Halt, Reread};
 use self::search::Search;
-use super::in_each_directory;
+use super::labels;
 use super::space::Space;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -48,14 +48,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    cases: Cases::Here(|here| in_each_directory(here, &[Case::default()])),
     setup: Setup::Expensive { seconds: 0.8 },
-    disregards_neighbours: |_| true,
-    // Up to a second in each round, for one row.
-    full: |_| true,
-    run,
     source: include_str!("cache_size.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Time of a search that cannot find the limit, and maximum time of one that can.
@@ -72,11 +67,36 @@ const PASSES: f64 = 3.0;
 /// Minimum share of a file's pages in the cache for its size to count as kept.
 const KEPT: f64 = 0.99;
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let space = Space::of(b)?;
+#[derive(Params)]
+struct Row {
+    dir: String,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row { dir: labels(here) })
+    }
+
+    fn tier(&self) -> Tier {
+        // Up to a second in each round, for one row.
+        Tier::Full
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        measure(b, &Space::in_directory(b, &self.dir)?)
+    }
+}
+
+fn measure(b: &mut Bencher, space: &Space) -> Result<(), Failure> {
     space.has_storage()?;
     let seed = b.random().u64(..);
-    let mut file = Grown::new(&space, seed, !b.is_timed())?;
+    let mut file = Grown::new(space, seed, !b.is_timed())?;
     let Found { search, seen, why } = find(b, &mut file)?;
     let Some(kept) = search.kept() else {
         return Err(Failure::Unsupported(match (why, search.lost()) {
@@ -101,7 +121,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.observe(|| Ok(value))?;
     let of = |bytes: Option<u64>| seen.iter().rfind(|reread| Some(reread.bytes) == bytes);
     if let Some(reread) = of(search.kept()) {
-        claim_kept(b, &space, reread);
+        claim_kept(b, space, reread);
         claim_delivered(b, file.device(), reread);
     }
     if let Some(reread) = of(search.lost()) {
@@ -208,7 +228,7 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
         true => Bound::AtMost((1.0 - KEPT) * reread.bytes as f64),
         false => Bound::AtLeast(KEPT * reread.fetched as f64),
     };
-    match (device, reread.delivered) {
+    let (source, reason) = match (device, reread.delivered) {
         (Ok(source), Some(delivered)) => {
             let delivered = delivered as f64;
             let verdict = match (bound.holds(delivered), reread.is_kept()) {
@@ -218,27 +238,12 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
             };
             let reason = "others read from the same device";
             let reason = (verdict == Verdict::Unverified).then_some(reason);
-            b.claim_verdict(what, bound.fact(), delivered, &source, verdict, reason);
+            return b.claim_verdict(what, bound.fact(), delivered, &source, verdict, reason);
         }
-        (Ok(source), None) => {
-            b.claim_unverified(
-                what,
-                bound.fact(),
-                "nothing",
-                &source,
-                "it could not be read",
-            );
-        }
-        (Err(reason), _) => {
-            b.claim_unverified(
-                what,
-                bound.fact(),
-                "nothing",
-                "/sys/dev/block",
-                &reason.to_string(),
-            );
-        }
-    }
+        (Ok(source), None) => (source, "it could not be read".to_owned()),
+        (Err(reason), _) => ("/sys/dev/block".to_owned(), reason.to_string()),
+    };
+    b.claim_unverified(what, bound.fact(), "nothing", &source, &reason);
 }
 
 /// Adds details: the curve, and what limits memory here.

@@ -32,7 +32,7 @@ use syscost_sys::files::{self, Device};
 
 use self::latency::Latency;
 use self::readers::{Account, BLOCK, Readers};
-use super::in_each_directory;
+use super::labels;
 use super::space::{Space, Stamped, claim_all_fetched, detail_guest};
 use crate::implied::{Implied, Shares};
 
@@ -51,30 +51,15 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::OperationsPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases),
     setup: Setup::Expensive { seconds: 0.06 },
-    disregards_neighbours: |_| true,
-    full: |case| case.get(FILE) != OWN || !["1", "8"].contains(&case.get(PROCESSES)),
-    careful: |case| CAREFUL.contains(&case.get(PROCESSES)),
-    run,
     source: include_str!("contention.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// The key of the parameter with the number of processes.
-pub(super) const PROCESSES: &str = "processes";
-
-/// The key of the parameter that says whether they read one file.
-pub(super) const FILE: &str = "file";
-pub(super) const OWN: &str = "own";
-pub(super) const SHARED: &str = "shared";
-
-const COUNTS: [&str; 12] = [
-    "1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "40", "50",
-];
+const COUNTS: [usize; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 50];
 
 /// Additional numbers of processes, which help to distinguish similar laws.
-const CAREFUL: [&str; 5] = ["3", "6", "12", "24", "40"];
+const CAREFUL: [usize; 5] = [3, 6, 12, 24, 40];
 
 /// Size of a file of one process, and of one for all of them, in bytes.
 const OWN_BYTES: u64 = 1 << 19;
@@ -93,22 +78,57 @@ const MIN_DELIVERED_OF_FEW: f64 = 0.6;
 /// one in forty.
 const MAX_NEAR: f64 = 0.25;
 
-fn cases(here: &Here) -> Vec<Case> {
-    let of = |file| COUNTS.map(|count| Case::new([(FILE, file), (PROCESSES, count)]));
-    in_each_directory(here, &[OWN, SHARED].map(of).concat())
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) dir: String,
+    pub(super) file: Whose,
+    pub(super) processes: usize,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let count = b.case().number(PROCESSES) as usize;
-    let space = Space::of(b)?;
+/// Whether each process reads a file of its own.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    Own,
+    Shared,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            file: Whose::ALL,
+            processes: COUNTS
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.file, self.processes) {
+            (Whose::Own | Whose::Shared, count) if CAREFUL.contains(&count) => Tier::Careful,
+            (Whose::Own, 1 | 8) => Tier::Standard,
+            (Whose::Own | Whose::Shared, _) => Tier::Full,
+        }
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        measure(b, &space, self.file, self.processes)
+    }
+}
+
+fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<(), Failure> {
     space.has_storage()?;
     let seed = b.random().u64(..);
-    let files: Vec<Stamped> = match b.case().get(FILE) {
-        OWN => (0..count)
+    let files: Vec<Stamped> = match file {
+        Whose::Own => (0..count)
             .map(|number| space.file(&format!("own{number}"), OWN_BYTES, seed ^ number as u64))
             .collect::<Result<_, _>>()?,
-        SHARED => vec![space.file("shared", SHARED_BYTES, seed)?],
-        _ => return Err(b.case().unknown(FILE)),
+        Whose::Shared => vec![space.file("shared", SHARED_BYTES, seed)?],
     };
     let cached = files
         .iter()
@@ -117,13 +137,8 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     cached.iter().try_for_each(files::drop_cache)?;
     let device = Device::of(&cached[0]);
     let mut readers = Readers::start(b, count, &files)?;
-    let delivered = || {
-        device
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(Device::moved)
-    };
-    let before = delivered();
+    let moved = || device.as_ref().map_err(Clone::clone)?.moved();
+    let before = moved();
     let mut implied = Implied::default();
     let window = || {
         let (begun, before) = (Instant::now(), readers.counted().all_reads());
@@ -138,7 +153,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
     if let Err(failure) = b.observe(window) {
         return Err(readers.explain(failure));
     }
-    let after = delivered();
+    let delivered = before.and_then(|before| Ok(moved()?.read - before.read));
     implied.claim(b, Shares::WHOLE);
     let windows = readers.counted();
     let accounts = readers.dismiss()?;
@@ -146,37 +161,26 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         return Err(Failure::Failed("no read ended in any window".into()));
     }
     claim_window(b, &windows, &accounts);
-    claim_label(b, &accounts)?;
+    claim_label(b, file, count, &accounts);
     claim_direct(b, &accounts, device.is_ok());
-    let left: u64 = cached
-        .iter()
-        .map(files::resident_pages)
-        .sum::<Result<_, _>>()?;
-    b.claim_equal(
-        "pages of the files in the page cache afterwards",
-        0,
-        left,
-        "mincore",
-    );
+    let left = cached.iter().map(files::resident_pages);
+    let left: u64 = left.sum::<Result<_, _>>()?;
+    let what = "pages of the files in the page cache afterwards";
+    b.claim_equal(what, 0, left, "mincore");
     let claim = "bytes that the device delivered, of those read in the windows";
-    match (before, after) {
-        (Ok(before), Ok(after)) => {
+    match delivered {
+        Ok(delivered) => {
             let read = (windows.all_reads() * BLOCK as u64) as f64;
-            let share = (after.read - before.read) as f64 / read.max(1.0);
+            let share = delivered as f64 / read.max(1.0);
             let source = device.map(|device| device.source()).unwrap_or_default();
             let in_flight = (count * BLOCK) as f64 / read.max(1.0);
             let least = (MIN_DELIVERED - in_flight).max(MIN_DELIVERED_OF_FEW);
             b.claim_within(claim, Bound::AtLeast(least), share, &source);
         }
-        (Err(reason), _) | (_, Err(reason)) => {
+        Err(reason) => {
             let expected = Bound::AtLeast(MIN_DELIVERED).fact();
-            b.claim_unverified(
-                claim,
-                expected,
-                "nothing",
-                "/sys/dev/block",
-                &reason.to_string(),
-            );
+            let (source, reason) = ("/sys/dev/block", reason.to_string());
+            b.claim_unverified(claim, expected, "nothing", source, &reason);
         }
     }
     describe(b, &windows, &accounts);
@@ -249,21 +253,19 @@ fn claim_window(b: &mut Bencher, windows: &Windows, accounts: &[Account]) {
     }
 }
 
-/// Claims that the numbers of processes and of files are those in the row's name, according to what
-/// each process sees of itself and of its file.
-fn claim_label(b: &mut Bencher, accounts: &[Account]) -> Result<(), Failure> {
-    let named = b.case().number(PROCESSES);
+/// Claims that the numbers of processes and of files are those of the row, according to what each
+/// process sees of itself and of its file.
+fn claim_label(b: &mut Bencher, file: Whose, named: usize, accounts: &[Account]) {
     let processes: BTreeSet<u32> = accounts.iter().map(|account| account.process).collect();
     let files: BTreeSet<(u64, u64)> = accounts.iter().map(|account| account.file).collect();
-    let of_files = match b.case().is(FILE, SHARED, OWN)? {
-        true => 1,
-        false => named,
+    let of_files = match file {
+        Whose::Shared => 1,
+        Whose::Own => named,
     };
     let what = "different processes that read";
-    b.claim_equal(what, named, processes.len() as u64, "getpid");
+    b.claim_equal(what, named, processes.len(), "getpid");
     let what = "different files that they read";
-    b.claim_equal(what, of_files, files.len() as u64, "fstat of each process");
-    Ok(())
+    b.claim_equal(what, of_files, files.len(), "fstat of each process");
 }
 
 /// Claims that every read bypassed the page cache, and was at a random place.

@@ -23,14 +23,13 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::directory;
 use syscost_harness::prelude::*;
 use syscost_results::curve::{CHOSEN_LAW, fitted_detail};
 use syscost_results::stats::growth::{self, Choice, Kind, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 
-use super::contention::{self, FILE, OWN, PROCESSES, SHARED};
-use super::in_each_directory;
+use super::contention::{self, Whose};
+use super::labels;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.contention_law",
@@ -43,14 +42,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "usl",
     ],
     quantity: Quantity::Level,
-    cases: Cases::Here(cases),
+    cases: Cases::Here(|here| {
+        rows!(Row {
+            dir: labels(here),
+            file: Whose::ALL
+        })
+    }),
     full: |_| true,
     derive: Some(Derive {
         from: &[contention::BENCHMARK.id],
         takes: |case, row| {
-            [directory::KEY, FILE]
-                .into_iter()
-                .all(|key| row.case.get(key) == case.get(key))
+            let (law, row) = (case.row::<Row>(), row.case.row::<contention::Row>());
+            law.is_ok_and(|law| row.is_ok_and(|row| (law.dir, law.file) == (row.dir, row.file)))
         },
         compute,
     }),
@@ -61,16 +64,18 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum typical distance of a law from points left out of the fit, relative to them.
 const MAX_ERROR: f64 = 0.25;
 
-fn cases(here: &Here) -> Vec<Case> {
-    in_each_directory(here, &[OWN, SHARED].map(|file| Case::new([(FILE, file)])))
+#[derive(Params)]
+struct Row {
+    dir: String,
+    file: Whose,
 }
 
 fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let rates: Vec<(f64, f64)> = sources
-        .iter()
-        .map(|source| (source.case.number(PROCESSES) as f64, source.median))
-        .collect();
-    let times: Vec<(f64, f64)> = rates.iter().map(|(n, rate)| (*n, n * 1e9 / rate)).collect();
+    let time = |source: &Source<'_>| -> Result<(f64, f64), Failure> {
+        let processes = source.case.row::<contention::Row>()?.processes as f64;
+        Ok((processes, processes * 1e9 / source.median))
+    };
+    let times: Vec<(f64, f64)> = sources.iter().map(time).collect::<Result<_, _>>()?;
     let choice = growth::choose(&times).ok_or_else(|| {
         Failure::Unsupported(format!(
             "no law can be fitted to {} numbers of processes; it takes at least {MIN_POINTS}",
@@ -128,4 +133,76 @@ fn evidence(choice: &Choice) -> Vec<Evidence> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use syscost_harness::Catalogue;
+    use syscost_harness::directory::DEFAULT;
+
+    use super::*;
+
+    const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 50];
+
+    fn law_of(rate: impl Fn(f64) -> f64) -> Result<Derived, Failure> {
+        let cases = {
+            use contention::Row;
+            rows!(Row {
+                dir: [DEFAULT.to_owned()],
+                file: [Whose::Own],
+                processes: COUNTS
+            })
+        };
+        let sources = cases.iter().zip(COUNTS).map(|(case, count)| Source {
+            id: contention::BENCHMARK.id,
+            case,
+            median: rate(count as f64),
+        });
+        compute(
+            &Case::default(),
+            &sources.collect::<Vec<_>>(),
+            &Here::plain(),
+        )
+    }
+
+    /// One process achieves 300 reads per second, many of them almost 500.
+    #[test]
+    fn a_device_with_a_limit_adds_its_inverse() {
+        let derived = law_of(|n| 500.0 * n / (n + 2.0 / 3.0)).unwrap();
+        assert!((derived.value / 2e6 - 1.0).abs() < 0.01, "{derived:?}");
+        assert_eq!(derived.evidence[0].observed, Some("linear".into()));
+        assert!((derived.details["fitted_50_per_s"] / 500.0 - 1.0).abs() < 0.1);
+        assert!(
+            derived
+                .evidence
+                .iter()
+                .all(|one| one.verdict == Verdict::Confirmed)
+        );
+    }
+
+    #[test]
+    fn a_device_without_a_limit_adds_nothing() {
+        let derived = law_of(|n| 10_000.0 * n).unwrap();
+        assert!(derived.value.abs() < 1.0, "{derived:?}");
+    }
+
+    #[test]
+    fn rates_that_follow_no_law_say_so() {
+        let derived = law_of(|n| {
+            if [4.0, 16.0].contains(&n) {
+                100.0 * n
+            } else {
+                1000.0 * n
+            }
+        });
+        let misfit = derived.unwrap().misfit.unwrap_or_default();
+        assert!(misfit.starts_with("the rates follow no law"), "{misfit}");
+    }
+
+    #[test]
+    fn each_row_of_contention_belongs_to_one_law() {
+        let rows_of = |benchmark| Catalogue::rows([benchmark].into_iter(), &Here::plain());
+        let (rows, laws) = (rows_of(&contention::BENCHMARK), rows_of(&BENCHMARK));
+        for row in &rows {
+            let of = laws.iter().filter(|law| law.is_computed_from(row)).count();
+            assert_eq!(of, 1, "{}", row.name());
+        }
+    }
+}

@@ -29,12 +29,10 @@ use std::cell::{Cell, RefCell};
 use syscost_harness::prelude::*;
 use syscost_sys::files::{self, stamp};
 
-use super::content::read_back;
+use super::labels;
 use super::named::claim_size;
-use super::read::reader::read_through;
 use super::space::{Cache, Space};
 use super::waits::{Charged, MAX_SLEEPS};
-use super::{SIZE, in_each_directory};
 use copier::{By, Copier};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -48,13 +46,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "clone",
         "cp",
     ],
-    cases: Cases::Here(cases),
     // A file system that has much to write makes a task that adds to it wait.
     expect: &[MAX_SLEEPS],
-    full: |case| case.get("via") == "splice",
-    run,
     source: include_str!("copy.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// From this share on it counts as all of the content, and up to the remainder as none of it: the
@@ -64,27 +59,52 @@ const MIN_ALL: f64 = 0.95;
 /// Name of the file that is copied to.
 const TARGET: &str = "target";
 
-fn cases(here: &Here) -> Vec<Case> {
-    let of = |by: By| Case::new([(By::KEY, by.name()), (SIZE, "4M")]);
-    in_each_directory(here, &By::ALL.map(of))
+#[derive(Params)]
+struct Row {
+    dir: String,
+    via: By,
+    size: Bytes,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (by, bytes) = (By::of(b.case())?, b.case().number(SIZE));
-    let space = Space::of(b)?;
-    claim_size(b, bytes, "source and target of each copy");
-    measure(b, &space, by, bytes)
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            via: By::ALL,
+            size: [Bytes::mib(4)]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.via {
+            By::Splice => Tier::Full,
+            By::ReadWrite | By::CopyFileRange | By::Sendfile | By::Reflink => Tier::Standard,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        measure(b, &space, self.via, self.size)
+    }
 }
 
-fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Failure> {
+fn measure(b: &mut Bencher, space: &Space, by: By, size: Bytes) -> Result<(), Failure> {
+    let bytes = size.0;
     let seed = b.random().u64(..);
     let source = space.file("source", bytes, seed)?;
     space.room_for(bytes)?;
     let target = space.folder().create(TARGET)?;
     let mut copier = Copier::new(by, source.open()?, target, bytes)?;
     copier.probe(&space.filesystem().kind)?;
-    let cached = source.open()?;
-    Cache::of(space, &cached)?.fill(b, || read_through(&source, &cached))?;
+    claim_size(
+        b,
+        size,
+        copier.target_length()?,
+        "source and target of each copy",
+    );
+    Cache::of(space, source.open()?)?.fill(b, &source)?;
     by.expect(b, bytes);
     let charged = Charged::begin();
     let copies = Cell::new(0_u64);
@@ -122,12 +142,11 @@ fn measure(b: &mut Bencher, space: &Space, by: By, bytes: u64) -> Result<(), Fai
     if b.is_timed() {
         return Ok(());
     }
-    let content = read_back(space, TARGET)?;
-    let is_right =
-        content.bytes.len() as u64 == bytes && stamp::check(&content.bytes, 0, seed).is_ok();
+    let (content, source) = space.read_back(TARGET)?;
+    let is_right = content.len() as u64 == bytes && stamp::check(&content, 0, seed).is_ok();
     let what = "content of the target";
     let found = if is_right { "the source's" } else { "other" };
-    b.claim_equal(what, "the source's", found, content.source);
+    b.claim_equal(what, "the source's", found, source);
     Ok(())
 }
 
@@ -182,8 +201,8 @@ fn claim_outcome(
     dirtied: Result<f64, Unsupported>,
 ) -> Result<(), Failure> {
     const WHAT: &str = "what became of the content";
-    let extents = files::extents(copier.target());
-    let bytes = copier.bytes() as f64;
+    let extents = files::extents(&copier.target);
+    let bytes = copier.bytes as f64;
     let shared = extents.map(|found| found.shared as f64 / bytes).ok();
     // In memory nothing is written back, but a copy has pages of its own.
     let (dirtied, source) = match space.filesystem().is_in_memory() {
@@ -195,7 +214,7 @@ fn claim_outcome(
             b.detail(name, 100.0 * share);
         }
     }
-    let (expected, allowed) = match copier.by() {
+    let (expected, allowed) = match copier.by {
         By::ReadWrite | By::Sendfile | By::Splice => ("copied", &[Outcome::Copied][..]),
         By::Reflink => ("shared", &[Outcome::Shared][..]),
         By::CopyFileRange => ("copied or shared", &[Outcome::Copied, Outcome::Shared][..]),
@@ -239,7 +258,7 @@ mod tests {
             let Some(space) = on_disk() else {
                 return println!("skipped: no disk");
             };
-            match refuted(&[MAX_SLEEPS], |b| measure(b, &space, by, 1 << 20)) {
+            match refuted(&[MAX_SLEEPS], |b| measure(b, &space, by, Bytes::mib(1))) {
                 Err(Failure::Unsupported(reason)) => println!("skipped: {reason}"),
                 found => assert_eq!(found, Ok(Vec::new()), "{by:?}"),
             }

@@ -8,13 +8,10 @@ use syscost_harness::prelude::*;
 use syscost_sys::files::Filesystem;
 
 use super::space::Space;
-use super::waits::{MAX_SLEEPS, Waits, claim_written, needs_device};
-
-/// The key of the parameter that says what follows each operation.
-pub(super) const KEY: &str = "sync";
+use super::waits::{MAX_SLEEPS, Waits, claim_written, has_device};
 
 /// What follows each operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sync {
     /// Nothing: the kernel writes back in its own time.
     None,
@@ -23,23 +20,17 @@ pub(super) enum Sync {
 }
 
 impl Sync {
-    pub(super) const ALL: [Sync; 2] = [Sync::None, Sync::Fsync];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Sync::None => "none",
-            Sync::Fsync => "fsync",
-        }
-    }
-
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(KEY);
-        let found = Self::ALL.into_iter().find(|sync| sync.name() == name);
-        found.ok_or_else(|| case.unknown(KEY))
-    }
-
-    pub(super) fn is_fsync(self) -> bool {
+    /// Whether it is the device that is measured.
+    pub(super) fn is_of_the_device(self) -> bool {
         self == Sync::Fsync
+    }
+
+    /// Whether there is a device to wait for in the directory of this label, if it is waited for.
+    pub(super) fn support(self, here: &Here, label: &str) -> Result<(), Unsupported> {
+        match self {
+            Sync::None => Ok(()),
+            Sync::Fsync => has_device(here, label),
+        }
     }
 
     /// Waits for the device, if that is part of the operation.
@@ -66,7 +57,7 @@ impl Sync {
             position: 0,
             name: "descriptor",
         };
-        if self.is_fsync() {
+        if self.is_of_the_device() {
             b.expect_argument(Sysno::FSYNC, DESCRIPTOR, given);
         }
     }
@@ -75,24 +66,11 @@ impl Sync {
     /// its device or its server. Even without fsync: ext4 without a journal but with the mount
     /// option discard waits in rmdir until the device has discarded the directory's block.
     pub(super) fn expect(self, b: &mut Bencher) {
-        if self.is_fsync() {
+        if self.is_of_the_device() {
             b.expect(calls(Sysno::FSYNC));
         }
         b.expect(MAX_SLEEPS);
     }
-}
-
-/// Whether there is a device to wait for, if the case waits for one.
-pub(super) fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
-    match is_of_the_device(case) {
-        true => needs_device(case, here),
-        false => Ok(()),
-    }
-}
-
-/// Whether this case measures the device.
-pub(super) fn is_of_the_device(case: &Case) -> bool {
-    case.get(KEY) == Sync::Fsync.name()
 }
 
 /// Allows what an operation that changes nothing may do besides its calls: ask a server, if there is one.

@@ -23,10 +23,10 @@ use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
+use super::labels;
 use super::named::claim_size;
 use super::space::Space;
 use super::waits::MAX_SLEEPS;
-use super::{SIZE, in_each_directory};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.fallocate",
@@ -38,14 +38,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "sparse file",
         "stress-ng",
     ],
-    cases: Cases::Here(cases),
     expect: &[MAX_SLEEPS],
-    run,
     source: include_str!("fallocate.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const OP: &str = "op";
 
 /// Maximum bytes that a file system may add to the blocks of a file for its own metadata.
 const MAX_OWN: f64 = 65536.0;
@@ -69,15 +65,33 @@ const NEW_LENGTH: Argument = Argument {
     name: "length",
 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    in_each_directory(
-        here,
-        &Op::ALL.map(|op| Case::new([(OP, op.name()), (SIZE, "1M")])),
-    )
+#[derive(Params)]
+struct Row {
+    dir: String,
+    op: Op,
+    size: Bytes,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            op: Op::ALL,
+            size: [Bytes::mib(1)]
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Self { dir, op, size } = self;
+        let space = Space::in_directory(b, &dir)?;
+        measure(b, &space, op, size, |file| op.perform(file, size.0))
+    }
 }
 
 /// The operation on a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Allocate,
     PunchHole,
@@ -92,22 +106,6 @@ struct Facts {
 }
 
 impl Op {
-    const ALL: [Op; 3] = [Self::Allocate, Self::PunchHole, Self::Truncate];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Allocate => "allocate",
-            Self::PunchHole => "punch_hole",
-            Self::Truncate => "truncate",
-        }
-    }
-
-    fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(OP);
-        let found = Self::ALL.into_iter().find(|op| op.name() == name);
-        found.ok_or_else(|| case.unknown(OP))
-    }
-
     fn expect(self, b: &mut Bencher, bytes: u64) {
         let size = bytes as f64;
         b.expect(match self {
@@ -169,26 +167,23 @@ impl Facts {
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (op, bytes) = (Op::of(b.case())?, b.case().number(SIZE));
-    let space = Space::of(b)?;
-    claim_size(b, bytes, "blocks and length of the file");
-    measure(b, &space, op, bytes, |file| op.perform(file, bytes))
-}
-
 fn measure(
     b: &mut Bencher,
     space: &Space,
     op: Op,
-    bytes: u64,
+    size: Bytes,
     mut perform: impl FnMut(&File) -> Result<(), Errno>,
 ) -> Result<(), Failure> {
+    let bytes = size.0;
     space.room_for(MAX_FREED * bytes)?;
     let file = space.folder().create("blocks")?;
     op.expect(b, bytes);
-    op.undo(&file, bytes)
-        .and_then(|()| op.perform(&file, bytes))
-        .map_err(|cause| refused(cause, op, &space.filesystem().kind))?;
+    let refused = |cause| refused(cause, op, &space.filesystem().kind);
+    op.undo(&file, bytes).map_err(refused)?;
+    let undone = Facts::of(&file)?;
+    op.perform(&file, bytes).map_err(refused)?;
+    let longest = undone.length.max(Facts::of(&file)?.length);
+    claim_size(b, size, longest, "blocks and length of the file");
     let failed = |cause| Failure::of(op.name(), cause);
     // The preparation of the next operation judges the one before.
     let before = Cell::new(None::<Facts>);
@@ -232,7 +227,8 @@ mod tests {
     use super::*;
     use crate::fs::space::tests::{on_disk, refuted};
 
-    const BYTES: u64 = 1 << 20;
+    const SIZE: Bytes = Bytes::mib(1);
+    const BYTES: u64 = SIZE.0;
 
     /// The refuted claims of an operation that does this.
     fn refuted_of(
@@ -242,7 +238,7 @@ mod tests {
         let Some(space) = on_disk() else {
             return Err(Failure::Unsupported("no disk".into()));
         };
-        refuted(&[MAX_SLEEPS], |b| measure(b, &space, op, BYTES, perform))
+        refuted(&[MAX_SLEEPS], |b| measure(b, &space, op, SIZE, perform))
     }
 
     #[test]

@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use syscost_harness::prelude::*;
 
 use super::space::Space;
-use super::{durable, in_each_directory};
+use super::{durable, labels};
 use crate::sync::{self, Via};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -31,24 +31,31 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "open file description lock",
         "lat_fcntl",
     ],
-    cases: Cases::Here(cases),
-    run,
     source: include_str!("lock.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    in_each_directory(
-        here,
-        &Via::ALL.map(|via| Case::new([(Via::KEY, via.name())])),
-    )
+#[derive(Params)]
+struct Row {
+    dir: String,
+    via: Via,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let via = Via::of(b.case())?;
-    let space = Space::of(b)?;
-    durable::expect_answers(b, space.filesystem());
-    let folder = space.folder();
-    let files = [folder.create("lock")?, folder.open_to_write("lock", 0)?];
-    sync::measure_free_lock(b, via, &files.map(OwnedFd::from))
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            via: Via::ALL
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        durable::expect_answers(b, space.filesystem());
+        let folder = space.folder();
+        let files = [folder.create("lock")?, folder.open_to_write("lock", 0)?];
+        sync::measure_free_lock(b, self.via, &files.map(OwnedFd::from))
+    }
 }

@@ -29,17 +29,17 @@
 
 use syscost_harness::prelude::*;
 
-use self::adding::Adding;
-use self::op::Op;
-use self::removing::Removing;
-use super::durable::{self, Sync};
+use self::changing::{Adding, Removing};
+use self::op::Made;
+use super::durable::Sync;
 use super::space::Space;
-use super::{in_each_directory, pool};
+use super::{labels, pool};
 
-mod adding;
+mod changing;
 mod keeping;
 mod op;
-mod removing;
+
+pub(super) use op::{Kept, Op};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.metadata",
@@ -55,38 +55,54 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lat_fs",
         "mdtest",
     ],
-    cases: Cases::Here(cases),
-    disregards_neighbours: durable::is_of_the_device,
-    support: durable::support,
     revision: 2,
-    quick: |case| case.get(Op::KEY) == Op::CREATE.name() && !durable::is_of_the_device(case),
-    full: |case| {
-        let alike = ["symlink", "link", "chmod"];
-        let of_the_device = durable::is_of_the_device(case);
-        alike.contains(&case.get(Op::KEY)) || (of_the_device && case.get(Op::KEY) != "create")
-    },
-    run,
     source: include_str!("metadata.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    let mut rows = Vec::new();
-    for op in Op::ALL {
-        let syncs = Sync::ALL
-            .into_iter()
-            .filter(|sync| !sync.is_fsync() || op.changes_its_directory());
-        rows.extend(
-            syncs.map(|sync| Case::new([(Op::KEY, op.name()), (durable::KEY, sync.name())])),
-        );
-    }
-    in_each_directory(here, &rows)
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) dir: String,
+    pub(super) op: Op,
+    pub(super) sync: Sync,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (op, sync) = (Op::of(b.case())?, Sync::of(b.case())?);
-    let space = Space::of(b)?;
-    measure(b, &space, op, sync)
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            op: Op::ALL,
+            sync: op.syncs().iter().copied()
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        let is_alike = matches!(
+            self.op,
+            Op::Make(Made::Link | Made::Symlink) | Op::Keep(Kept::Chmod)
+        );
+        match (self.op == Op::CREATE, self.sync) {
+            (true, Sync::None) => Tier::Quick,
+            (false, Sync::Fsync) => Tier::Full,
+            (false, Sync::None) if is_alike => Tier::Full,
+            (true, Sync::Fsync) | (false, Sync::None) => Tier::Standard,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.sync.support(here, &self.dir)
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        self.sync.is_of_the_device()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        measure(b, &space, self.op, self.sync)
+    }
 }
 
 fn measure(b: &mut Bencher, space: &Space, op: Op, sync: Sync) -> Result<(), Failure> {
@@ -109,7 +125,6 @@ mod tests {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     use syscost_sys::partner::{Between, Partner};
 
-    use super::op::Made;
     use super::*;
     use crate::fs::pool::Operation;
     use crate::fs::pool::tests::measured_on_disk;
@@ -118,9 +133,8 @@ mod tests {
     #[test]
     fn nothing_is_refuted_of_any_operation() {
         for op in Op::ALL {
-            measured_on_disk(|b, space| measure(b, space, op, Sync::None));
-            if op.changes_its_directory() {
-                measured_on_disk(|b, space| measure(b, space, op, Sync::Fsync));
+            for sync in op.syncs() {
+                measured_on_disk(|b, space| measure(b, space, op, *sync));
             }
         }
     }

@@ -2,7 +2,6 @@
 
 mod access;
 mod cache_size;
-mod content;
 mod contention;
 mod contention_law;
 mod copy;
@@ -23,16 +22,18 @@ mod read_bandwidth;
 mod read_mmap;
 mod read_uring;
 mod readdir;
+mod reader;
 mod remote;
 mod small_file;
+mod source;
 mod space;
 mod sync;
 mod tail;
 mod waits;
 mod write;
 
-use syscost_harness::directory;
 use syscost_harness::prelude::*;
+use syscost_sys::files::{self, Filesystem};
 
 pub(crate) use space::claim_flag;
 
@@ -63,25 +64,14 @@ pub(super) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// The key of the parameter that gives the number of bytes of an operation.
-const SIZE: &str = "size";
-
 /// The labels of the directories in which files are measured.
-#[expect(dead_code)]
 fn labels(here: &Here) -> impl Iterator<Item = String> + Clone {
     let directories = here.targets.directories.iter();
     directories.map(|directory| directory.label.clone())
 }
 
-/// These cases for each directory; the parameter `dir` comes first.
-fn in_each_directory(here: &Here, further: &[Case]) -> Vec<Case> {
-    here.targets
-        .directories
-        .iter()
-        .flat_map(|given| {
-            further
-                .iter()
-                .map(|case| case.clone().with_first(directory::KEY, given.label.clone()))
-        })
-        .collect()
+/// The file system of the directory of this label; `None` if it cannot be looked up.
+fn filesystem(here: &Here, label: &str) -> Option<Filesystem> {
+    let directory = here.targets.directory(label).ok()?;
+    files::filesystem(&directory.path).ok()
 }

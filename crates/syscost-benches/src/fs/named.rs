@@ -1,17 +1,13 @@
-//! Shared: whether what was measured is what the row's name says. A benchmark takes sizes from
-//! the name as well, and might use half of one, so they are compared with it once more.
+//! Shared: whether what was measured is what the row says: a benchmark might use half of a size.
 
 use syscost_harness::prelude::*;
-
-use super::SIZE;
 
 /// Maximum number of blocks that may be missing from a random order.
 const MISSING: u64 = 4;
 
-/// Claims that an operation has as many bytes as the row's name says, with the source of that number.
-pub(super) fn claim_size(b: &mut Bencher, bytes: u64, source: &str) {
-    let named = b.case().number(SIZE);
-    b.claim_equal("bytes of what is measured", named, bytes, source);
+/// Claims that an operation has as many bytes as the row says, with the source of that number.
+pub(super) fn claim_size(b: &mut Bencher, size: Bytes, bytes: u64, source: &str) {
+    b.claim_equal("bytes of what is measured", size.0, bytes, source);
 }
 
 /// Claims that an order of blocks covers a whole file, instead of repeating a
@@ -29,11 +25,10 @@ mod tests {
     use syscost_results::Verdict;
 
     use super::*;
-    use crate::testing::{claims, findings_of};
+    use crate::testing::{claims, findings};
 
     fn refuted(measure: impl FnOnce(&mut Bencher)) -> usize {
-        let case = Case::new([(SIZE, "4K")]);
-        let found = findings_of(&case, Pass::Evidence, &[], |b| {
+        let found = findings(Pass::Evidence, &[], |b| {
             b.observe(|| Ok(1.0))?;
             measure(b);
             Ok(())
@@ -46,8 +41,8 @@ mod tests {
 
     #[test]
     fn half_a_size_is_not_the_one_that_is_named() {
-        assert_eq!(refuted(|b| claim_size(b, 4096, "test")), 0);
-        assert_eq!(refuted(|b| claim_size(b, 2048, "test")), 1);
+        assert_eq!(refuted(|b| claim_size(b, Bytes::kib(4), 4096, "test")), 0);
+        assert_eq!(refuted(|b| claim_size(b, Bytes::kib(4), 2048, "test")), 1);
     }
 
     #[test]

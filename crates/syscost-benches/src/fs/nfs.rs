@@ -29,7 +29,6 @@ mod call;
 mod caller;
 mod connect;
 mod echo;
-mod step;
 
 use std::net::SocketAddr;
 
@@ -37,10 +36,6 @@ use syscost_harness::prelude::*;
 use syscost_net::nfs::Export;
 
 use call::Call;
-use step::Step;
-
-use super::SIZE;
-use crate::net::setting::positive;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.nfs",
@@ -55,35 +50,67 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "nfsping",
         "nfsometer",
     ],
-    cases: Cases::Here(cases),
-    support,
-    run,
     source: include_str!("nfs.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Bytes of a READ, up to the maximum that servers usually return.
-const SIZES: [usize; 3] = [4 << 10, 64 << 10, 1 << 20];
+pub(super) const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
 
-fn cases(_: &Here) -> Vec<Case> {
-    let plain = Step::ALL.into_iter().filter(|step| *step != Step::Read);
-    let plain = plain.map(|step| Case::new([(Step::KEY, step.name())]));
-    let reads = SIZES.map(|size| {
-        let parameters = [
-            (Step::KEY, Step::Read.name().to_owned()),
-            (SIZE, size_name(size)),
-        ];
-        Case::new(parameters)
-    });
-    plain.chain(reads).collect()
+/// How far up the ladder a row goes: each operation is one step.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Icmp,
+    Connect,
+    Null,
+    Getattr,
+    Lookup,
+    Read,
 }
 
-fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
-    let server = server(here.targets.nfs()?)?;
-    match Step::of(case) {
-        Ok(Step::Icmp) => echo::support(server.ip()),
-        Ok(_) => Ok(()),
-        Err(failure) => Err(Unsupported::new(failure.to_string())),
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) op: Step,
+    pub(super) size: Option<Bytes>,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let sizes = |op| match op {
+            Step::Read => SIZES.map(Some).to_vec(),
+            Step::Icmp | Step::Connect | Step::Null | Step::Getattr | Step::Lookup => vec![None],
+        };
+        rows!(Row {
+            op: Step::ALL,
+            size: sizes(op)
+        })
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        let server = server(here.targets.nfs()?)?;
+        match self.op {
+            Step::Icmp => echo::support(server.ip()),
+            Step::Connect | Step::Null | Step::Getattr | Step::Lookup | Step::Read => Ok(()),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let export = b.targets().nfs()?;
+        let server = server(export)?;
+        let call = match (self.op, self.size) {
+            (Step::Icmp, _) => return echo::measure(b, server.ip()),
+            (Step::Connect, _) => return connect::measure(b, server),
+            (Step::Null, _) => Call::Null,
+            (Step::Getattr, _) => Call::Getattr,
+            (Step::Lookup, _) => Call::Lookup,
+            (Step::Read, Some(Bytes(bytes))) => Call::Read {
+                bytes: bytes as u32,
+            },
+            (Step::Read, None) => return Err(Failure::Broken("lacks a size".to_owned())),
+        };
+        caller::measure(b, export, call)
     }
 }
 
@@ -94,20 +121,4 @@ fn server(export: &Export) -> Result<SocketAddr, Unsupported> {
         Unsupported::new(format!("{export} was not looked up: it has no address"))
     })?;
     Ok(server)
-}
-
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let export = b.targets().nfs()?;
-    let server = server(&export)?;
-    let call = match Step::of(b.case())? {
-        Step::Icmp => return echo::measure(b, server.ip()),
-        Step::Connect => return connect::measure(b, server),
-        Step::Null => Call::Null,
-        Step::Getattr => Call::Getattr,
-        Step::Lookup => Call::Lookup,
-        Step::Read => Call::Read {
-            bytes: positive(b.case(), SIZE)? as u32,
-        },
-    };
-    caller::measure(b, &export, call)
 }

@@ -19,63 +19,355 @@
 //! ## Source
 //! nfsstat(8), mountstats(8).
 
-mod caller;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 
-use syscost_harness::directory;
+use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
-use syscost_sys::files;
+use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, Operation, mount_option, stamp};
 
-use super::{SIZE, in_each_directory};
+use super::nfs::SIZES;
+use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
+use super::{filesystem, labels};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.nfs_mount",
     title: "NFS mount operation",
     tags: &["network file system", "nfs client", "getattr", "nfsstat"],
-    cases: Cases::Here(cases),
-    disregards_neighbours: |_| true,
-    support,
-    run: caller::measure,
     source: include_str!("nfs_mount.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// The key of the parameter that names the operation.
-const OP: &str = "op";
-const GETATTR: &str = "getattr";
-const READ: &str = "read";
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Getattr,
+    Read,
+}
 
-/// The cases in those directories that are on NFS; if there are none, one case in the first
-/// directory, so that the benchmark is listed with the reason.
-fn cases(here: &Here) -> Vec<Case> {
-    let reads = ["4K", "64K", "1M"].map(|size| Case::new([(OP, READ), (SIZE, size)]));
-    let further: Vec<Case> = [Case::new([(OP, GETATTR)])]
-        .into_iter()
-        .chain(reads)
-        .collect();
-    let all = in_each_directory(here, &further);
-    let (mounted, others): (Vec<Case>, Vec<Case>) = all
-        .into_iter()
-        .partition(|case| support(case, here).is_ok());
-    match mounted.is_empty() {
-        true => others.into_iter().take(further.len()).collect(),
-        false => mounted,
+#[derive(Params)]
+struct Row {
+    dir: String,
+    op: Op,
+    size: Option<Bytes>,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    /// The rows in those directories that are on NFS; if there are none, those in the first
+    /// directory, so that the benchmark is listed with the reason.
+    fn rows(here: &Here) -> Vec<Case> {
+        let mut mounted: Vec<String> = labels(here)
+            .filter(|dir| is_mounted(here, dir).is_ok())
+            .collect();
+        if mounted.is_empty() {
+            mounted.extend(labels(here).next());
+        }
+        let sizes = |op| match op {
+            Op::Getattr => vec![None],
+            Op::Read => SIZES.map(Some).to_vec(),
+        };
+        rows!(Row {
+            dir: mounted,
+            op: Op::ALL,
+            size: sizes(op)
+        })
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        is_mounted(here, &self.dir)
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        let request = match (self.op, self.size) {
+            (Op::Getattr, _) => Request::Getattr,
+            (Op::Read, Some(size)) => Request::Read { bytes: size.get() },
+            (Op::Read, None) => return Err(Failure::Broken("lacks a size".to_owned())),
+        };
+        measure(b, &space, request)
     }
 }
 
-fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
-    let directory = here
-        .targets
-        .directory(case.get(directory::KEY))
-        .map_err(|reason| Unsupported::new(reason.to_string()))?;
-    match files::filesystem(&directory.path) {
-        Ok(found) if found.is_nfs() => Ok(()),
-        Ok(other) => Err(Unsupported::new(format!(
-            "dir={} is not on an NFS mount (it is on {}): mount an export and give it as --dir",
-            case.get(directory::KEY),
+/// Whether the directory of this label is on an NFS mount.
+fn is_mounted(here: &Here, label: &str) -> Result<(), Unsupported> {
+    match filesystem(here, label) {
+        Some(found) if found.is_nfs() => Ok(()),
+        Some(other) => Err(Unsupported::new(format!(
+            "dir={label} is not on an NFS mount (it is on {}): mount an export and give it as --dir",
             other.kind
         ))),
-        Err(_) => Err(Unsupported::new(
+        None => Err(Unsupported::new(
             "no directory on an NFS mount was given: --dir",
         )),
+    }
+}
+
+const MOUNTSTATS: &str = "/proc/self/mountstats";
+
+/// Size of the file, in bytes.
+const FILE_BYTES: u64 = 1 << 20;
+
+/// Options that are negotiated when a file system is mounted.
+const AGREED: [&str; 4] = ["vers", "proto", "sec", "rsize"];
+
+/// Maximum share of additional calls that other programs may have made.
+const MAX_OTHERS: f64 = 0.05;
+
+/// The request that an operation sends to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Request {
+    Getattr,
+    Read { bytes: usize },
+}
+
+impl Request {
+    /// Its name in the protocol.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Getattr => "GETATTR",
+            Self::Read { .. } => "READ",
+        }
+    }
+
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Getattr => 0,
+            Self::Read { bytes } => bytes,
+        }
+    }
+
+    /// The number of calls that it takes if the server returns at most this many bytes in each.
+    fn calls(self, read_bytes: usize) -> u64 {
+        self.bytes().div_ceil(read_bytes.max(1)).max(1) as u64
+    }
+}
+
+fn measure(b: &mut Bencher, space: &Space, request: Request) -> Result<(), Failure> {
+    let (seed, is_whole, clock) = (b.random().u64(..), !b.is_timed(), *b.clock());
+    let written = space.file("nfs", FILE_BYTES, seed)?;
+    let mount = NfsMount::at(&space.filesystem().mount_point)?;
+    let read_bytes = mount_option(&mount.options, "rsize").and_then(|text| text.parse().ok());
+    let calls = request.calls(read_bytes.unwrap_or(FILE_BYTES as usize));
+    expect(b, request, calls);
+    let caller = b.together(Placement::SAME, |_| {
+        let caller = Caller::open(request, space, &written, is_whole, Laps::new(clock))?;
+        Ok(Team::new(Vec::new(), caller))
+    })?;
+    claim_mount(b, space.filesystem(), &mount);
+    caller.claim(b, calls)
+}
+
+fn expect(b: &mut Bencher, request: Request, calls: u64) {
+    let length = Argument {
+        position: 2,
+        name: "length",
+    };
+    match request {
+        Request::Getattr => b.expect(together(Sysno::STATX, 1.0)),
+        Request::Read { bytes } => {
+            b.expect(together(Sysno::PREAD64, 1.0));
+            b.expect_argument(Sysno::PREAD64, length, Given::Always(bytes as u64));
+        }
+    }
+    // A lap reads the clock, which is a system call on some machines.
+    b.expect(at_most(Counter::Syscall(Sysno::CLOCK_GETTIME), 1.05));
+    // It sleeps until the reply arrives; the kernel threads that handle it may take its CPU as well.
+    b.expect(at_most(Counter::Switches, 4.3 * calls as f64));
+    if let Request::Read { .. } = request {
+        b.expect(at_most(Counter::MinorFaults, 0.01));
+    }
+}
+
+/// Claims what is mounted, from where and how, according to both of the kernel's lists.
+fn claim_mount(b: &mut Bencher, filesystem: &Filesystem, mount: &NfsMount) {
+    let what = format!("server of the mount ({})", mount.server());
+    b.claim_equal(
+        &what,
+        filesystem.source.clone(),
+        mount.source.clone(),
+        MOUNTSTATS,
+    );
+    let of = |options: &str| {
+        let known = AGREED.iter().filter_map(|key| {
+            let value = mount_option(options, key)?;
+            Some(format!("{key}={value}"))
+        });
+        known.collect::<Vec<_>>().join(",")
+    };
+    let what = format!("options of NFS {}", mount.version());
+    let (expected, observed) = (of(&filesystem.options), of(&mount.options));
+    b.claim_equal(&what, expected, observed, MOUNTSTATS);
+}
+
+/// The measuring side.
+struct Caller<'s> {
+    request: Request,
+    file: File,
+    written: &'s Stamped,
+    buffer: Buffer,
+    is_whole: bool,
+    offset: u64,
+    laps: Laps,
+    filesystem: &'s Filesystem,
+    before: Operation,
+    after: Operation,
+    turns: u64,
+    /// Reads whose content was compared.
+    checked: u64,
+    /// Pages of the file in the page cache at the end.
+    cached: u64,
+}
+
+impl<'s> Caller<'s> {
+    fn open(
+        request: Request,
+        space: &'s Space,
+        written: &'s Stamped,
+        is_whole: bool,
+        laps: Laps,
+    ) -> Result<Self, Failure> {
+        files::drop_cache(&written.open()?)?;
+        let mut caller = Self {
+            request,
+            // NFS does not report an alignment (statx), and requires none.
+            file: written.open_direct()?,
+            written,
+            buffer: Buffer::new(request.bytes(), ALIGNMENT),
+            is_whole,
+            offset: 0,
+            laps,
+            filesystem: space.filesystem(),
+            before: Operation::default(),
+            after: Operation::default(),
+            turns: 0,
+            checked: 0,
+            cached: 0,
+        };
+        caller.before = caller.counted()?;
+        Ok(caller)
+    }
+
+    /// The kernel's counts of this operation so far.
+    fn counted(&self) -> Result<Operation, Failure> {
+        let mount = NfsMount::at(&self.filesystem.mount_point)?;
+        Ok(mount.operation(self.request.name()))
+    }
+
+    #[inline(always)]
+    fn turn(&mut self) -> Result<(), Failure> {
+        self.turns += 1;
+        match self.request {
+            Request::Getattr => {
+                let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
+                let facts = statx(&self.file, c"", flags, StatxFlags::BASIC_STATS)
+                    .map_err(|errno| Failure::of("statx", errno))?;
+                match facts.stx_size == FILE_BYTES {
+                    true => Ok(()),
+                    false => Err(Failure::Refuted(format!(
+                        "statx reports {} bytes, not {FILE_BYTES}",
+                        facts.stx_size
+                    ))),
+                }
+            }
+            Request::Read { bytes } => {
+                let offset = self.offset;
+                self.file
+                    .read_exact_at(&mut self.buffer, offset)
+                    .map_err(|cause| Failure::of("pread", cause))?;
+                let ends = match self.is_whole {
+                    true => bytes,
+                    false => stamp::BYTES,
+                };
+                self.written.check(&self.buffer[..ends], offset)?;
+                let last = bytes - ends;
+                self.written
+                    .check(&self.buffer[last..], offset + last as u64)?;
+                self.checked += 1;
+                self.offset = (offset + bytes as u64) % FILE_BYTES;
+                Ok(())
+            }
+        }
+    }
+
+    /// Claims that the server received as many requests as operations were made.
+    fn claim(&self, b: &mut Bencher, calls: u64) -> Result<(), Failure> {
+        let counted = self.after.since(self.before);
+        let made = counted.calls;
+        let expected = self.turns * calls;
+        let what = format!(
+            "{} operations that the server was asked for",
+            self.request.name()
+        );
+        let others = (1.0 + MAX_OTHERS) * expected as f64;
+        match made > expected && made as f64 <= others {
+            true => b.claim_unverified(
+                &what,
+                expected as f64,
+                made as f64,
+                MOUNTSTATS,
+                "other programs use the mount as well",
+            ),
+            false => b.claim_equal(&what, expected as f64, made as f64, MOUNTSTATS),
+        }
+        if let Request::Read { bytes } = self.request {
+            let received = counted.received_bytes;
+            let least = (self.turns * bytes as u64) as f64;
+            let what = "bytes received for them";
+            b.claim_within(what, Bound::AtLeast(least), received as f64, MOUNTSTATS);
+            let what = match self.is_whole {
+                true => "reads whose every byte is as written",
+                false => "reads whose ends are as written",
+            };
+            let source = "position stamps";
+            b.claim_equal(what, self.turns as f64, self.checked as f64, source);
+            claim_flag(b, &self.file)?;
+            let what = "pages of the file in the page cache afterwards";
+            b.claim_equal(what, 0.0, self.cached as f64, "mincore");
+        }
+        let retransmits = counted.transmissions.saturating_sub(made);
+        b.detail("retransmits_count", retransmits as f64);
+        Ok(())
+    }
+}
+
+impl Lead for Caller<'_> {
+    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+
+    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+        self.laps.begin();
+        for _ in 0..turns {
+            self.turn()?;
+            self.laps.note();
+        }
+        Ok(())
+    }
+
+    fn laps(&mut self) -> Option<&mut Laps> {
+        Some(&mut self.laps)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.after = self.counted()?;
+        self.cached = files::resident_pages(&self.file)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_as_many_calls_as_the_mount_makes_necessary() {
+        let read = |bytes| Request::Read { bytes };
+        assert_eq!(read(4096).calls(131_072), 1);
+        assert_eq!(read(1 << 20).calls(131_072), 8);
+        assert_eq!(read((1 << 20) + 1).calls(1 << 20), 2);
+        assert_eq!(Request::Getattr.calls(131_072), 1);
     }
 }

@@ -1,6 +1,7 @@
 //! Shared: blocks of a file that are overwritten one after another, with content that says where
 //! it belongs and how often its block has been written.
 
+use std::cell::RefCell;
 use std::fs::File;
 
 use rustix::fs::OFlags;
@@ -9,58 +10,15 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::files::{Buffer, stamp};
 
-use super::access::Access;
-use super::content::read_back;
-use super::named::claim_whole;
+use super::access::Blocks;
+use super::named::{claim_size, claim_whole};
 use super::space::{ALIGNMENT, Space, Stamped};
-
-const SIZE: Argument = Argument {
-    position: 2,
-    name: "size",
-};
-const OFFSET: Argument = Argument {
-    position: 3,
-    name: "offset",
-};
+use super::tail::measure_each;
+use super::waits::Waits;
 
 /// Upper bound for the operations of an audited child. What it writes is in the file, but its count is
 /// lost with it.
 const MAX_AUDITED: usize = 128;
-
-/// The blocks of a file and their order.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Blocks {
-    /// Bytes of the file.
-    pub(super) file: u64,
-    /// Bytes of a block.
-    pub(super) block: u64,
-    pub(super) access: Access,
-}
-
-impl Blocks {
-    /// Claims that every write has the size of one block, and that they come in this order.
-    pub(super) fn expect(self, b: &mut Bencher) {
-        b.expect_argument(Sysno::PWRITE64, SIZE, Given::Always(self.block));
-        let offsets = match self.access {
-            Access::Sequential => Given::InOrder {
-                step: self.block,
-                end: self.file,
-            },
-            Access::Random => Given::Apart(2 * self.block),
-        };
-        b.expect_argument(Sysno::PWRITE64, OFFSET, offsets);
-    }
-
-    /// Offsets of the blocks, in the order in which they are written, repeatedly. In random order one
-    /// or two may be missing.
-    fn offsets(self, random: &mut fastrand::Rng) -> Vec<u64> {
-        let numbers = self.access.order(self.file / self.block, random);
-        numbers
-            .into_iter()
-            .map(|number| number * self.block)
-            .collect()
-    }
-}
 
 /// Overwrites a file's blocks, each time with other content.
 pub(super) struct Overwriter {
@@ -77,7 +35,8 @@ pub(super) struct Overwriter {
 }
 
 impl Overwriter {
-    /// An overwriter of a new file with these blocks, opened with these flags, e.g. O_DIRECT.
+    /// An overwriter of a new file with these blocks, opened with these flags, e.g. O_DIRECT; claims the
+    /// arguments of its calls. To be called before the measurement.
     pub(super) fn new(
         b: &mut Bencher,
         space: &Space,
@@ -85,19 +44,22 @@ impl Overwriter {
         flags: OFlags,
     ) -> Result<Self, Failure> {
         let seed = b.random().u64(..);
-        let stamped = space.file("written_over", blocks.file, seed)?;
+        let stamped = space.file("written_over", blocks.all, seed)?;
+        blocks.expect(b, Sysno::PWRITE64, "size");
         let folder = space.folder();
         let file = folder.open_to_write(stamped.name(), flags.bits() as i32)?;
         let mut writer = Self {
             file,
-            buffer: Buffer::new(blocks.block as usize, ALIGNMENT),
+            buffer: Buffer::new(blocks.size.get(), ALIGNMENT),
             offsets: blocks.offsets(b.random()),
             stamped,
             seed,
             next: 0,
             laps: 0,
         };
-        claim_whole(b, blocks.file, blocks.block, writer.offsets.len());
+        let length = writer.buffer.len() as u64;
+        claim_size(b, blocks.size, length, "length of each pwrite64");
+        claim_whole(b, blocks.all, blocks.size.0, writer.offsets.len());
         writer.stage_whole();
         Ok(writer)
     }
@@ -152,21 +114,49 @@ impl Overwriter {
         Ok(())
     }
 
+    /// Measures writes that wait for the device, each individually; `look` is called before each of them,
+    /// untimed, and after the last, and `finish` completes a write.
+    pub(super) fn measure(
+        self,
+        b: &mut Bencher,
+        mut look: impl FnMut(&File),
+        finish: impl Fn(&File) -> Result<(), Failure>,
+    ) -> Result<(Self, Waits), Failure> {
+        let waits = Waits::begin(&self.file);
+        let writer = RefCell::new(self);
+        let mut prepare = || {
+            let mut writer = writer.borrow_mut();
+            waits.after(writer.written());
+            look(&writer.file);
+            writer.stage_whole();
+            waits.before();
+            Ok(())
+        };
+        let write = || {
+            let mut writer = writer.borrow_mut();
+            writer.write()?;
+            finish(&writer.file)
+        };
+        measure_each(b, &mut prepare, write)?;
+        prepare()?;
+        Ok((writer.into_inner(), waits))
+    }
+
     /// Claims, in the evidence pass, that each block of the file holds what was last written there.
     /// All blocks must have been stamped.
     pub(super) fn claim_content(&self, b: &mut Bencher, space: &Space) -> Result<(), Failure> {
         if b.is_timed() {
             return Ok(());
         }
-        let content = read_back(space, self.stamped.name())?;
+        let (content, source) = space.read_back(self.stamped.name())?;
         let right = (0..self.blocks())
-            .filter(|index| self.is_right(*index, &content.bytes))
+            .filter(|index| self.is_right(*index, &content))
             .count();
         b.claim_equal(
             "blocks of the file that hold what was written there last",
             self.blocks(),
             right,
-            content.source,
+            source,
         );
         Ok(())
     }

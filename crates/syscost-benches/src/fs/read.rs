@@ -23,20 +23,16 @@
 //! fio with ioengine=psync and rw=randread, which gives the same advice; lmbench `bw_file_rd`;
 //! cachestat(2), mincore(2), statx(2).
 
-pub(super) mod reader;
-#[cfg(test)]
-mod tests;
-
-use std::fs::File;
-
 use rustix::fs::{Advice, fadvise};
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 
-use super::access::Access;
-use super::space::{Cache, Direct, Kept, Storage, detail_guest, kept};
-use super::tail::time_tail;
-use super::{SIZE, in_each_directory};
-use reader::Reader;
+use super::access::{Access, Blocks};
+use super::labels;
+use super::reader::Reader;
+use super::source::{Source, State};
+use super::space::Storage;
+use super::tail::measure_each;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read",
@@ -55,105 +51,161 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "bw_file_rd",
         "fio",
     ],
-    cases: Cases::Here(cases),
     expect: &[calls(Sysno::PREAD64)],
-    disregards_neighbours: |case| case.get(CACHE) != WARM,
-    quick: |case| case.get(CACHE) == COLD && case.get(SIZE) == "4K",
-    full: |case| ["512", "64K"].contains(&case.get(SIZE)),
-    run,
     source: include_str!("read.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-pub(super) const CACHE: &str = "cache";
-pub(super) const WARM: &str = "warm";
-pub(super) const COLD: &str = "cold";
-pub(super) const DIRECT: &str = "direct";
 
 /// Size of the file, in bytes.
 pub(super) const FILE: u64 = 8 << 20;
 
-fn cases(here: &Here) -> Vec<Case> {
-    // For less than a page, more is fetched than is read.
-    let sizes: [(&'static str, &'static [&'static str]); 3] = [
-        (WARM, &["512", "4K", "64K", "1M"]),
-        (COLD, &["4K", "64K", "1M"]),
-        (DIRECT, &["512", "4K", "64K", "1M"]),
-    ];
-    let cases = sizes.into_iter().flat_map(|(cache, sizes)| {
-        let case =
-            move |size| Case::new([Access::Random.parameter(), (CACHE, cache), (SIZE, size)]);
-        sizes.iter().copied().map(case)
-    });
-    in_each_directory(here, &cases.collect::<Vec<_>>())
-}
-
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let kept = kept(b, FILE)?;
-    match b.case().get(CACHE) {
-        WARM => warm(b, &kept),
-        COLD => cold(b, &kept),
-        DIRECT => direct(b, &kept),
-        _ => Err(b.case().unknown(CACHE)),
-    }
-}
-
-fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    let file = kept.file.open()?;
-    fill_cache(b, kept, &file)?;
-    let access = Access::of(b.case())?;
-    let mut reader = Reader::of(b, kept, &file, access)?;
-    let storage = Storage::watch(&file)?;
-    b.try_iter(|| reader.read())?;
-    storage.claim_unused(b, reader.bytes())
-}
-
-/// Brings a file into the page cache in the usual way: by reading it in order.
-pub(super) fn fill_cache(b: &mut Bencher, kept: &Kept, file: &File) -> Result<(), Failure> {
-    let cache = Cache::of(&kept.space, file)?;
-    if kept.space.has_storage().is_ok() {
-        cache.empty()?;
-    }
-    cache.fill(b, || reader::read_through(&kept.file, file))
-}
-
-fn cold(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    kept.space.has_storage()?;
-    let file = kept.file.open()?;
-    fadvise(&file, 0, None, Advice::Random).map_err(|cause| Failure::of("posix_fadvise", cause))?;
-    let cache = Cache::of(&kept.space, &file)?;
-    let access = Access::of(b.case())?;
-    let mut reader = Reader::of(b, kept, &file, access)?;
-    // A cold read may wait once for each page.
-    let pages = reader.size().div_ceil(rustix::param::page_size() as u64);
-    b.expect(at_most(Counter::VoluntarySwitches, 1.0 + pages as f64));
-    let mut emptied = cache.emptied(b)?;
-    let storage = Storage::watch(&file)?;
-    b.single(|| emptied.again(), || reader.read())?;
-    time_tail(b, || emptied.again(), || reader.read())?;
-    emptied.claim(b, "pages of the file in the page cache before a read");
-    cache.empty()?;
-    reader.read()?;
-    cache.claim(b, "pages of the file in the page cache after a read", pages)?;
-    storage.claim_fetched(b, reader.bytes())?;
-    detail_guest(b);
-    Ok(())
-}
-
-fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    let direct = Direct::open(kept, b.case().number(SIZE))?;
-    let access = Access::of(b.case())?;
-    let mut reader = Reader::of(b, kept, direct.file(), access)?;
-    b.expect(at_most(Counter::VoluntarySwitches, MAX_WAITS));
-    let storage = Storage::watch(direct.file())?;
-    b.single(|| Ok(()), || reader.read())?;
-    time_tail(b, || Ok(()), || reader.read())?;
-    direct.claim(b)?;
-    storage.claim_fetched(b, reader.bytes())?;
-    detail_guest(b);
-    Ok(())
-}
-
 /// Maximum waits of a direct read: one for the device, and perhaps for a lock or for a slot in the
 /// device's queue.
 const MAX_WAITS: f64 = 3.0;
+
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) dir: String,
+    pub(super) access: Access,
+    pub(super) cache: State,
+    pub(super) size: Bytes,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
+        rows!(Row {
+            dir: labels(here),
+            access: [Access::Random],
+            cache: State::ALL,
+            size: match cache {
+                State::Warm | State::Direct => SIZES.iter().copied(),
+                // For less than a page, more is fetched than is read.
+                State::Cold => SIZES[1..].iter().copied(),
+            }
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        if self.cache == State::Cold && self.size == Bytes::kib(4) {
+            Tier::Quick
+        } else if [Bytes(512), Bytes::kib(64)].contains(&self.size) {
+            Tier::Full
+        } else {
+            Tier::Standard
+        }
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        self.cache != State::Warm
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let source = Source::open(b, &self.dir, FILE, self.cache, self.size)?;
+        let blocks = Blocks {
+            access: self.access,
+            size: self.size,
+            all: FILE,
+        };
+        let mut reader = Reader::of(b, &source, blocks);
+        let pages = self.size.0.div_ceil(page_size() as u64);
+        let storage = Storage::watch(source.file())?;
+        let waits = match self.cache {
+            State::Warm => {
+                b.try_iter(|| reader.read())?;
+                return storage.claim_unused(b, reader.bytes());
+            }
+            State::Cold => {
+                fadvise(source.file(), 0, None, Advice::Random)
+                    .map_err(|cause| Failure::of("posix_fadvise", cause))?;
+                // Once for each page.
+                1.0 + pages as f64
+            }
+            State::Direct => MAX_WAITS,
+        };
+        b.expect(at_most(Counter::VoluntarySwitches, waits));
+        measure_each(b, || source.prepare(), || reader.read())?;
+        source.claim(b, "a read")?;
+        if self.cache == State::Cold {
+            source.prepare()?;
+            reader.read()?;
+            let claim = "pages of the file in the page cache after a read";
+            source.cache().claim(b, claim, pages)?;
+        }
+        storage.claim_fetched(b, reader.bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_harness::directory::DEFAULT;
+    use syscost_results::Verdict;
+
+    use super::*;
+    use crate::fs::reader::read_through;
+    use crate::fs::space::tests::is_of_others;
+    use crate::testing::{claims, found_of};
+
+    /// The findings of a row; if it cannot be measured, prints the reason and returns `None`.
+    fn found(cache: State, size: Bytes, pass: Pass) -> Option<Findings> {
+        let row = Row {
+            dir: DEFAULT.to_owned(),
+            access: Access::Random,
+            cache,
+            size,
+        };
+        found_of(&Case::default(), pass, BENCHMARK.expect, |b| row.run(b))
+    }
+
+    #[test]
+    fn honest_reads_are_not_refuted() {
+        let sizes = [Bytes(512), Bytes::kib(4), Bytes::kib(64)];
+        for (cache, size) in State::ALL.into_iter().zip(sizes) {
+            for pass in [Pass::Timed, Pass::Evidence] {
+                let Some(findings) = found(cache, size, pass) else {
+                    continue;
+                };
+                let mut refuted = claims(&findings, Verdict::Refuted);
+                refuted.retain(|claim| !is_of_others(claim));
+                assert_eq!(refuted, [""; 0], "{cache:?} {size:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_cold_and_direct_read_is_in_the_histogram() {
+        let Some(findings) = found(State::Direct, Bytes::kib(4), Pass::Timed) else {
+            return;
+        };
+        let singles: u64 = findings.histogram.iter().map(|(_, count)| count).sum();
+        assert!(singles > findings.values.len() as u64, "{singles}");
+    }
+
+    #[test]
+    fn a_cold_read_of_a_cached_file_is_refuted() {
+        let size = Bytes::kib(4);
+        let expect = BENCHMARK.expect;
+        let findings = found_of(&Case::default(), Pass::Evidence, expect, |b| {
+            let source = Source::open(b, DEFAULT, FILE, State::Cold, size)?;
+            let blocks = Blocks {
+                access: Access::Random,
+                size,
+                all: FILE,
+            };
+            let mut reader = Reader::of(b, &source, blocks);
+            read_through(source.written(), source.file())?;
+            let storage = Storage::watch(source.file())?;
+            b.single(|| Ok(()), || reader.read())?;
+            source.cache().claim(b, "pages before", 0)?;
+            storage.claim_fetched(b, reader.bytes())
+        });
+        let Some(findings) = findings else { return };
+        let refuted = claims(&findings, Verdict::Refuted);
+        for claim in ["pages before", "bytes fetched from storage per byte read"] {
+            assert!(refuted.contains(&claim), "{refuted:?}");
+        }
+    }
+}

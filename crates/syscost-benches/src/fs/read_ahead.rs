@@ -16,18 +16,16 @@
 //! ## Source
 //! posix_fadvise(2); Wu, Sequential File Prefetching in Linux (2010).
 
-use std::time::Instant;
-
 use rustix::fs::{Advice, fadvise};
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-use super::access::Access;
-use super::read::reader::Reader;
-use super::space::{Cache, Storage, detail_guest, kept};
-use super::tail::expect_waits;
-use super::{SIZE, in_each_directory};
-use crate::implied::{Implied, Shares};
+use super::access::{Access, Blocks};
+use super::labels;
+use super::reader::Reader;
+use super::source::{Source, State};
+use super::space::Storage;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.read_ahead",
@@ -41,15 +39,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases),
-    disregards_neighbours: |_| true,
-    full: |case| case.get("advice") != "none",
-    run,
     source: include_str!("read_ahead.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const ADVICE: &str = "advice";
 
 /// Size of the file, and of the part that is read, in bytes.
 const FILE: u64 = 16 << 20;
@@ -65,88 +57,90 @@ const UNADVISED: usize = 3;
 /// The sources for pages read ahead: the former does not count pages that are still being read.
 const COUNTED: &str = "mincore or cachestat";
 
-fn cases(here: &Here) -> Vec<Case> {
-    let case = |advice| Case::new([(ADVICE, advice), (SIZE, "4K")]);
-    in_each_directory(here, &["none", "random", "sequential"].map(case))
-}
-
 /// The advice given to the kernel before the file is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Advised {
-    Nothing,
+    None,
     Random,
     Sequential,
 }
 
-impl Advised {
-    fn of(case: &Case) -> Result<Self, Failure> {
-        match case.get(ADVICE) {
-            "none" => Ok(Self::Nothing),
-            "random" => Ok(Self::Random),
-            "sequential" => Ok(Self::Sequential),
-            _ => Err(case.unknown(ADVICE)),
-        }
-    }
-
-    fn advice(self) -> Option<Advice> {
-        match self {
-            Self::Nothing => None,
-            Self::Random => Some(Advice::Random),
-            Self::Sequential => Some(Advice::Sequential),
-        }
-    }
+#[derive(Params)]
+struct Row {
+    dir: String,
+    advice: Advised,
+    size: Bytes,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let advised = Advised::of(b.case())?;
-    let kept = kept(b, FILE)?;
-    kept.space.has_storage()?;
-    let file = kept.file.open()?;
-    let cache = Cache::of(&kept.space, &file)?;
-    let mut reader = Reader::of_part(b, &kept, &file, Access::Sequential, PART)?;
-    b.expect(exactly(
-        Counter::Syscall(Sysno::PREAD64),
-        reader.blocks() as f64,
-    ));
-    let part = PART / rustix::param::page_size() as u64;
-    expect_waits(b, part);
-    let (mut ahead, mut implied) = (Ahead::default(), Implied::default());
-    // Without advice, for comparison.
-    let mut unadvised = Ahead::default();
-    for _ in 0..UNADVISED {
-        cache.empty()?;
-        reader.read_all()?;
-        unadvised.note(cache.resident()?.pages().saturating_sub(part));
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            advice: Advised::ALL,
+            size: [Bytes::kib(4)]
+        })
     }
-    if let Some(advice) = advised.advice() {
-        fadvise(&file, 0, None, advice).map_err(|cause| Failure::of("posix_fadvise", cause))?;
+
+    fn tier(&self) -> Tier {
+        match self.advice {
+            Advised::None => Tier::Standard,
+            Advised::Random | Advised::Sequential => Tier::Full,
+        }
     }
-    let mut emptied = cache.emptied(b)?;
-    let clock = *b.clock();
-    let storage = Storage::watch(&file)?;
-    let before = reader.bytes();
-    b.observe(|| {
-        emptied.again()?;
-        let (begun, before) = (Instant::now(), reader.bytes());
-        let ns = clocked(&clock, || reader.read_all())?;
-        let rate = (reader.blocks() * reader.size()) as f64 * 1e9 / ns;
-        implied.note((reader.bytes() - before) as f64 * 1e9 / rate, begun);
-        ahead.note(cache.resident()?.pages().saturating_sub(part));
-        Ok(rate)
-    })?;
-    implied.claim(b, Shares::WHOLE);
-    let read = reader.bytes() - before;
-    emptied.claim(b, "pages of the file in the page cache before it is read");
-    ahead.claim(b, advised, &unadvised);
-    if let Some(fetched) = storage.fetched()? {
-        b.detail("fetched_per_byte", fetched as f64 / read as f64);
+
+    fn disregards_neighbours(&self) -> bool {
+        true
     }
-    match advised {
-        Advised::Random => storage.claim_fetched(b, read)?,
-        Advised::Nothing | Advised::Sequential => storage.claim_fetched_ahead(b, read)?,
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let source = Source::open(b, &self.dir, FILE, State::Cold, self.size)?;
+        let blocks = Blocks {
+            access: Access::Sequential,
+            size: self.size,
+            all: PART,
+        };
+        let mut reader = Reader::of(b, &source, blocks);
+        let ahead_now = || -> Result<u64, Failure> {
+            let pages = source.cache().resident()?.pages();
+            Ok(pages.saturating_sub(PART / page_size() as u64))
+        };
+        // Without advice, for comparison.
+        let (mut unadvised, mut ahead) = (Ahead::default(), Ahead::default());
+        for _ in 0..UNADVISED {
+            source.prepare()?;
+            reader.read_all()?;
+            unadvised.note(ahead_now()?);
+        }
+        let advice = match self.advice {
+            Advised::None => None,
+            Advised::Random => Some(Advice::Random),
+            Advised::Sequential => Some(Advice::Sequential),
+        };
+        if let Some(advice) = advice {
+            fadvise(source.file(), 0, None, advice)
+                .map_err(|cause| Failure::of("posix_fadvise", cause))?;
+        }
+        source.prepare()?;
+        let storage = Storage::watch(source.file())?;
+        let before = reader.bytes();
+        let look = || {
+            ahead.note(ahead_now()?);
+            Ok(())
+        };
+        reader.observe(b, || source.prepare(), look)?;
+        let read = reader.bytes() - before;
+        source.claim(b, "it is read")?;
+        ahead.claim(b, self.advice, &unadvised);
+        if let Some(fetched) = storage.fetched()? {
+            b.detail("fetched_per_byte", fetched as f64 / read as f64);
+        }
+        match self.advice {
+            Advised::Random => storage.claim_fetched(b, read),
+            Advised::None | Advised::Sequential => storage.claim_fetched_ahead(b, read),
+        }
     }
-    detail_guest(b);
-    Ok(())
 }
 
 /// How many pages beyond the last one read were in the cache, each time.
@@ -177,7 +171,7 @@ impl Ahead {
     /// Claims the effect of the advice, compared with readahead without any.
     fn claim(&self, b: &mut Bencher, advised: Advised, unadvised: &Self) {
         let Self { min, max, .. } = *unadvised;
-        let page = rustix::param::page_size() as f64;
+        let page = page_size() as f64;
         b.detail("ahead_bytes", page * self.mean());
         match advised {
             Advised::Random => {
@@ -195,7 +189,7 @@ impl Ahead {
                     reason,
                 );
             }
-            Advised::Nothing => {
+            Advised::None => {
                 let (verdict, reason) = judge_as_far(self.mean(), min, max);
                 b.claim_verdict(
                     "pages read ahead, on average",
@@ -242,21 +236,26 @@ fn judge_further(ahead: f64, unadvised: u64) -> (Verdict, Option<&'static str>) 
 #[cfg(test)]
 mod tests {
     use syscost_harness::bencher::Pass;
-    use syscost_harness::directory::{DEFAULT, KEY};
+    use syscost_harness::directory::DEFAULT;
 
     use super::*;
     use crate::testing::{claims, found_of};
 
     #[test]
     fn no_advice_is_not_refuted() {
-        for advice in ["none", "random", "sequential"] {
-            let case = Case::new([(KEY, DEFAULT), (ADVICE, advice), (SIZE, "4K")]);
-            let Some(found) = found_of(&case, Pass::Evidence, &[], run) else {
+        for advice in Advised::ALL {
+            let row = Row {
+                dir: DEFAULT.to_owned(),
+                advice,
+                size: Bytes::kib(4),
+            };
+            let none = Case::default();
+            let Some(found) = found_of(&none, Pass::Evidence, &[], |b| row.run(b)) else {
                 return;
             };
             let mut refuted = claims(&found, Verdict::Refuted);
             refuted.retain(|claim| claim.starts_with("pages"));
-            assert_eq!(refuted, [""; 0], "{advice}");
+            assert_eq!(refuted, [""; 0], "{advice:?}");
         }
     }
 

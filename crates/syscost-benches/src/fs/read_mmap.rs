@@ -22,16 +22,18 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use rustix::mm::{Advice, ProtFlags};
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::Usage;
 
 use super::access::Access;
-use super::in_each_directory;
+use super::labels;
 use super::named::claim_whole;
-use super::read::reader;
-use super::read::{CACHE, COLD, FILE, WARM, fill_cache};
-use super::space::{Cache, Kept, Storage, detail_guest, kept};
-use super::tail::{expect_waits, time_tail};
+use super::read::FILE;
+use super::reader::read_through;
+use super::source::{Source, State};
+use super::space::{Stamped, Storage};
+use super::tail::{expect_waits, measure_each};
 use crate::implied::{Implied, Shares};
 use crate::memory::space::file::Mapped;
 
@@ -46,11 +48,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "cold cache",
         "bw_mmap_rd",
     ],
-    cases: Cases::Here(cases),
-    disregards_neighbours: |case| case.get(CACHE) != WARM,
-    run,
     source: include_str!("read_mmap.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Maximum number of mappings per batch, read one after another.
@@ -59,26 +58,46 @@ const MAPPINGS: u64 = 2;
 /// Allowed faults per page: a stray fault may be caused by the process itself.
 const FAULTS: f64 = 0.02;
 
-fn cases(here: &Here) -> Vec<Case> {
-    let case = |cache| move |access: Access| Case::new([access.parameter(), (CACHE, cache)]);
-    let cases = [WARM, COLD].into_iter();
-    in_each_directory(
-        here,
-        &cases
-            .flat_map(|cache| Access::ALL.map(case(cache)))
-            .collect::<Vec<_>>(),
-    )
+/// Where faults find the pages of the file.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Cached {
+    Warm,
+    Cold,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let kept = kept(b, FILE)?;
-    let access = Access::of(b.case())?;
-    let pages = Pages::of(b, &kept, access);
-    match (b.case().get(CACHE), access) {
-        (WARM, Access::Sequential | Access::Random) => warm(b, &kept, &pages),
-        (COLD, Access::Sequential) => cold_in_order(b, &kept, &pages),
-        (COLD, Access::Random) => cold_at_random(b, &kept, &pages),
-        _ => Err(b.case().unknown(CACHE)),
+#[derive(Params)]
+struct Row {
+    dir: String,
+    access: Access,
+    cache: Cached,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            cache: Cached::ALL,
+            access: Access::ALL
+        })
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        self.cache == Cached::Cold
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (state, measure): (_, fn(&mut Bencher, &Source, &Pages) -> _) =
+            match (self.cache, self.access) {
+                (Cached::Warm, Access::Sequential | Access::Random) => (State::Warm, warm),
+                (Cached::Cold, Access::Sequential) => (State::Cold, cold_in_order),
+                (Cached::Cold, Access::Random) => (State::Cold, cold_at_random),
+            };
+        let page = Bytes(page_size() as u64);
+        let source = Source::open(b, &self.dir, FILE, state, page)?;
+        let pages = Pages::of(b, source.written(), self.access);
+        measure(b, &source, &pages)
     }
 }
 
@@ -91,13 +110,13 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(b: &mut Bencher, kept: &Kept, access: Access) -> Self {
-        let page = rustix::param::page_size() as u64;
-        let count = kept.file.bytes() / page;
+    fn of(b: &mut Bencher, written: &Stamped, access: Access) -> Self {
+        let page = page_size() as u64;
+        let count = written.bytes() / page;
         let order = access.order(count, b.random());
         let mut part = vec![0; page as usize];
         let sums = (0..count).map(|number| {
-            kept.file.content(&mut part, number * page);
+            written.content(&mut part, number * page);
             let (words, _) = part.as_chunks();
             let words = words.iter().map(|word| u64::from_le_bytes(*word));
             words.fold(0, u64::wrapping_add)
@@ -144,7 +163,7 @@ impl Pages {
 
     /// How many bytes are read when each page is read this many times.
     fn bytes(&self, times: u64) -> u64 {
-        times * rustix::param::page_size() as u64
+        times * page_size() as u64
     }
 
     /// Claims, in the evidence pass, the order in which they are read: they are read once more, and
@@ -178,11 +197,9 @@ impl Pages {
     }
 }
 
-fn warm(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Failure> {
-    let file = kept.file.open()?;
-    fill_cache(b, kept, &file)?;
+fn warm(b: &mut Bencher, source: &Source, pages: &Pages) -> Result<(), Failure> {
     let mappings = (0..MAPPINGS)
-        .map(|_| pages.map(&file))
+        .map(|_| pages.map(source.file()))
         .collect::<Result<Vec<_>, _>>()?;
     let unmap = || mappings.iter().try_for_each(Mapped::unmap_pages);
     unmap()?;
@@ -208,7 +225,7 @@ fn warm(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Failure> {
         1.1 * per_page + FAULTS,
     ));
     b.detail("pages_per_fault", 1.0 / per_page);
-    let storage = Storage::watch(&file)?;
+    let storage = Storage::watch(source.file())?;
     b.prepared_batches(
         pages.count(),
         MAPPINGS,
@@ -222,18 +239,15 @@ fn warm(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Failure> {
     storage.claim_unused(b, pages.bytes(b.operations()))
 }
 
-fn cold_in_order(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Failure> {
-    kept.space.has_storage()?;
-    let file = kept.file.open()?;
-    let (mapped, cache) = (pages.map(&file)?, Cache::of(&kept.space, &file)?);
-    let mut emptied = cache.emptied(b)?;
-    expect_waits(b, cache.pages());
+fn cold_in_order(b: &mut Bencher, source: &Source, pages: &Pages) -> Result<(), Failure> {
+    let mapped = pages.map(source.file())?;
+    expect_waits(b, source.cache().pages());
     let (mut major, mut times) = (0, 0_u64);
     let (clock, mut implied) = (*b.clock(), Implied::default());
-    let storage = Storage::watch(&file)?;
+    let storage = Storage::watch(source.file())?;
     b.observe(|| {
         mapped.unmap_pages()?;
-        emptied.again()?;
+        source.prepare()?;
         let before = Usage::thread()?;
         let begun = Instant::now();
         let ns = clocked(&clock, || pages.read_all(&mapped))?;
@@ -244,7 +258,7 @@ fn cold_in_order(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fail
         Ok(each)
     })?;
     implied.claim(b, Shares::WHOLE);
-    emptied.claim(b, "pages of the file in the page cache before it is read");
+    source.claim(b, "it is read")?;
     let each = major as f64 / times.max(1) as f64;
     let claim = "major page faults each time the file is read";
     b.claim_within(claim, Bound::AtLeast(1.0), each, "getrusage");
@@ -253,46 +267,40 @@ fn cold_in_order(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Fail
     }
     storage.claim_fetched(b, pages.bytes(times * pages.count()))?;
     pages.claim_order(b, &mapped);
-    detail_guest(b);
     Ok(())
 }
 
-fn cold_at_random(b: &mut Bencher, kept: &Kept, pages: &Pages) -> Result<(), Failure> {
-    kept.space.has_storage()?;
-    let file = kept.file.open()?;
-    reader::read_through(&kept.file, &file)?;
-    let (mapped, cache) = (pages.map(&file)?, Cache::of(&kept.space, &file)?);
+fn cold_at_random(b: &mut Bencher, source: &Source, pages: &Pages) -> Result<(), Failure> {
+    read_through(source.written(), source.file())?;
+    let mapped = pages.map(source.file())?;
     mapped.advise(Advice::Random)?;
     b.expect(within(Counter::MajorFaults, 0.99, 1.01));
     b.expect(at_most(Counter::VoluntarySwitches, 2.0));
-    let mut emptied = cache.emptied(b)?;
-    let mut prepare = || {
+    let prepare = || {
         mapped.unmap_pages()?;
-        emptied.again()
+        source.prepare()
     };
     let (mut next, mut reads) = (0, 0);
-    let mut read = || {
+    let read = || {
         pages.read(&mapped, pages.order[next])?;
         next = (next + 1) % pages.order.len();
         reads += 1;
         Ok(())
     };
-    let storage = Storage::watch(&file)?;
-    b.single(&mut prepare, &mut read)?;
-    time_tail(b, &mut prepare, &mut read)?;
-    emptied.claim(b, "pages of the file in the page cache before a read");
+    let storage = Storage::watch(source.file())?;
+    measure_each(b, prepare, read)?;
+    source.claim(b, "a read")?;
     storage.claim_fetched(b, pages.bytes(reads))?;
     // A rotating disk would take many seconds to read all of them at random.
-    reader::read_through(&kept.file, &file)?;
+    read_through(source.written(), source.file())?;
     pages.claim_order(b, &mapped);
-    detail_guest(b);
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use syscost_harness::bencher::Pass;
-    use syscost_harness::directory::{DEFAULT, KEY};
+    use syscost_harness::directory::DEFAULT;
     use syscost_results::Verdict;
 
     use super::*;
@@ -300,16 +308,18 @@ mod tests {
 
     #[test]
     fn nothing_is_refuted_of_any_order() {
-        for cache in [WARM, COLD] {
+        for cache in Cached::ALL {
             for access in Access::ALL {
-                let case = Case::new([(KEY, DEFAULT), access.parameter(), (CACHE, cache)]);
-                let Some(found) = found_of(&case, Pass::Evidence, &[], run) else {
+                let dir = DEFAULT.to_owned();
+                let row = Row { dir, access, cache };
+                let none = Case::default();
+                let Some(found) = found_of(&none, Pass::Evidence, &[], |b| row.run(b)) else {
                     continue;
                 };
                 let mut refuted = claims(&found, Verdict::Refuted);
                 // Tests that run at the same time fork, and compete for the CPUs.
                 refuted.retain(|claim| claim.starts_with("pages"));
-                assert_eq!(refuted, [""; 0], "{case:?}");
+                assert_eq!(refuted, [""; 0], "{cache:?} {access:?}");
                 let order = "pages read right behind the one before them in the file";
                 let confirmed = claims(&found, Verdict::Confirmed);
                 assert!(confirmed.contains(&order), "{confirmed:?}");

@@ -25,10 +25,11 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 
-use super::read::{CACHE, DIRECT, FILE, WARM, fill_cache};
-use super::space::{Direct, Kept, Storage, detail_guest, kept};
+use super::labels;
+use super::read::FILE;
+use super::source::{Source, State};
+use super::space::Storage;
 use super::tail::expect_waits;
-use super::{SIZE, in_each_directory};
 use crate::implied::{Implied, Shares};
 use ring::{RING, Ring};
 
@@ -45,46 +46,69 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "o_direct",
         "fio",
     ],
-    cases: Cases::Here(cases),
-    disregards_neighbours: |case| case.get(CACHE) != WARM,
-    full: |case| !["1", "16"].contains(&case.get("depth")),
-    run,
     source: include_str!("read_uring.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-pub(in crate::fs) const DEPTH: &str = "depth";
 
 /// Reads in a window: at least this many times those in flight, and at least this number.
 const ROUNDS: u64 = 4;
 const MIN_READS: u64 = 32;
 
-fn cases(here: &Here) -> Vec<Case> {
-    let cases = [DIRECT, WARM].into_iter().flat_map(|cache| {
-        let case = |depth| Case::new([(CACHE, cache), (SIZE, "4K"), (DEPTH, depth)]);
-        ["1", "4", "16", "64"].map(case)
-    });
-    in_each_directory(here, &cases.collect::<Vec<_>>())
+/// Where reads find the file.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Cached {
+    Direct,
+    Warm,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let kept = kept(b, FILE)?;
-    match b.case().get(CACHE) {
-        WARM => warm(b, &kept),
-        DIRECT => direct(b, &kept),
-        _ => Err(b.case().unknown(CACHE)),
+#[derive(Params)]
+struct Row {
+    dir: String,
+    cache: Cached,
+    size: Bytes,
+    depth: u32,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            cache: Cached::ALL,
+            size: [Bytes::kib(4)],
+            depth: [1_u32, 4, 16, 64]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match [1, 16].contains(&self.depth) {
+            true => Tier::Standard,
+            false => Tier::Full,
+        }
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        self.cache == Cached::Direct
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (state, measure): (_, fn(&mut Bencher, &Source, Ring<'_>) -> _) = match self.cache {
+            Cached::Direct => (State::Direct, direct),
+            Cached::Warm => (State::Warm, warm),
+        };
+        let source = Source::open(b, &self.dir, FILE, state, self.size)?;
+        let ring = Ring::of(b, &source, self.depth, self.size)?;
+        measure(b, &source, ring)
     }
 }
 
-fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    let file = kept.file.open()?;
-    fill_cache(b, kept, &file)?;
-    let mut ring = Ring::of(b, kept, &file)?;
+fn warm(b: &mut Bencher, source: &Source, mut ring: Ring<'_>) -> Result<(), Failure> {
     let enters = 1.0 / ring.depth() as f64;
     b.expect(exactly(Counter::Syscall(Sysno::IO_URING_ENTER), enters));
     // Some file systems let a kernel thread read, which is waited for.
     b.expect(at_most(Counter::VoluntarySwitches, 1.0));
-    let storage = Storage::watch_process(&file)?;
+    let storage = Storage::watch_process(source.file())?;
     b.batches(ring.depth(), |turns| {
         (0..turns).try_for_each(|_| ring.read_together())
     })?;
@@ -96,13 +120,11 @@ fn warm(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
     storage.claim_unused(b, ring.bytes())
 }
 
-fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
-    let direct = Direct::open(kept, b.case().number(SIZE))?;
-    let mut ring = Ring::of(b, kept, direct.file())?;
+fn direct(b: &mut Bencher, source: &Source, mut ring: Ring<'_>) -> Result<(), Failure> {
     let reads = MIN_READS.max(ROUNDS * ring.depth());
     expect_waits(b, reads + 3 * ring.depth());
     let clock = *b.clock();
-    let storage = Storage::watch_process(direct.file())?;
+    let storage = Storage::watch_process(source.file())?;
     let (mut busy, mut implied) = (Duration::ZERO, Implied::default());
     b.observe(|| {
         let (begun, before) = (Instant::now(), ring.completed());
@@ -118,10 +140,8 @@ fn direct(b: &mut Bencher, kept: &Kept) -> Result<(), Failure> {
         b.detail("device_in_flight", in_hand);
     }
     detail_rate(b);
-    direct.claim(b)?;
-    storage.claim_fetched(b, ring.bytes())?;
-    detail_guest(b);
-    Ok(())
+    source.claim(b, "a read")?;
+    storage.claim_fetched(b, ring.bytes())
 }
 
 fn detail_rate(b: &mut Bencher) {

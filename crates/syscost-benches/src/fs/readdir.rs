@@ -25,7 +25,7 @@ use syscost_harness::prelude::*;
 
 use super::durable;
 use super::entries::{self, BUFFER_BYTES, DIRECTORY, close};
-use super::in_each_directory;
+use super::labels;
 use super::space::Space;
 use crate::syscall::{Bad, must};
 
@@ -33,78 +33,67 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.readdir",
     title: "Directory read (readdir)",
     tags: &["getdents", "directory listing", "directory scan", "ls"],
-    cases: Cases::Here(cases),
-    full: |case| case.get(ENTRIES) != "100",
-    careful: |case| case.get(ENTRIES) == LARGEST && case.get(Each::KEY) == Each::Stat.name(),
     expect: &[calls(Sysno::OPENAT), calls(Sysno::CLOSE)],
-    run,
     source: include_str!("readdir.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const ENTRIES: &str = "entries";
 
 const NAME: Argument = Argument {
     position: 1,
     name: "name",
 };
 
-/// Maximum number of entries whose names have the same number of digits.
-const MAX_ENTRIES: usize = 99_999;
-
 /// Bytes that a file system may need for an empty file, including its name.
 const BYTES_OF_AN_INODE: usize = 1 << 10;
 
-/// The largest directory.
-const LARGEST: &str = "10000";
+/// The directory that people look at first, and the largest.
+const USUAL: usize = 100;
+const LARGEST: usize = 10_000;
 
-/// Seconds that it takes to create and remove as many entries as the largest directory has.
-const EXPENSIVE_SECONDS: f64 = 0.25;
+/// How expensive it is to create and remove as many entries as the largest directory has.
+const EXPENSIVE: Setup = Setup::Expensive { seconds: 0.25 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    let mut rows = Vec::new();
-    for each in Each::ALL {
-        let row = |count| Case::new([(ENTRIES, count), (Each::KEY, each.name())]);
-        rows.extend(["1", "100"].map(row));
-        rows.push(row(LARGEST).expensive(EXPENSIVE_SECONDS));
-    }
-    in_each_directory(here, &rows)
+#[derive(Params)]
+struct Row {
+    dir: String,
+    entries: usize,
+    per_entry: Each,
 }
 
 /// What is done with each entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Each {
     None,
     Stat,
 }
 
-impl Each {
-    const ALL: [Each; 2] = [Each::None, Each::Stat];
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
 
-    const KEY: &str = "per_entry";
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            per_entry: Each::ALL,
+            entries: [1, USUAL, LARGEST]
+        })
+    }
 
-    const fn name(self) -> &'static str {
-        match self {
-            Each::None => "none",
-            Each::Stat => "stat",
+    fn tier(&self) -> Tier {
+        match (self.entries, self.per_entry) {
+            (USUAL, Each::None | Each::Stat) => Tier::Standard,
+            (LARGEST, Each::Stat) => Tier::Careful,
+            (_, Each::None | Each::Stat) => Tier::Full,
         }
     }
 
-    fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|each| each.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
+    fn setup(&self) -> Option<Setup> {
+        (self.entries == LARGEST).then_some(EXPENSIVE)
     }
-}
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let each = Each::of(b.case())?;
-    let count = b.case().number(ENTRIES) as usize;
-    if !(1..=MAX_ENTRIES).contains(&count) {
-        return Err(Failure::Broken(format!("has {count} entries in its case")));
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        measure(b, &space, self.entries, self.per_entry)
     }
-    let space = Space::of(b)?;
-    measure(b, &space, count, each)
 }
 
 fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(), Failure> {
@@ -113,7 +102,7 @@ fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(
     let seen = filled.look()?;
     b.claim_equal(
         "entries that are seen exactly once",
-        b.case().number(ENTRIES) as usize,
+        count,
         seen.once,
         GETDENTS,
     );

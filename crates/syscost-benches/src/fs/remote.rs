@@ -18,19 +18,25 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::Row;
-use syscost_harness::directory::{self, Directory, NFS, NOTHING_REMOTE};
+use syscost_harness::directory::{NFS, NOTHING_REMOTE};
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
-use syscost_sys::files::{self, Filesystem};
+use syscost_sys::files::Filesystem;
 
-/// The key of the parameter that names the local directory.
-const LOCAL: &str = "local";
+use super::access::Access;
+use super::durable::Sync;
+use super::metadata::{self, Kept};
+use super::nfs::{self, Step};
+use super::source::State;
+use super::sync::{self, Call};
+use super::write::{self, Target};
+use super::{filesystem, labels, read};
 
-/// The key of the parameter that names the operation.
-const OP: &str = "op";
-
-const FROM_NFS: &str = super::nfs::BENCHMARK.id;
+const OF_SERVER: &str = nfs::BENCHMARK.id;
+const READ: &str = read::BENCHMARK.id;
+const WRITE: &str = write::BENCHMARK.id;
+const SYNC: &str = sync::BENCHMARK.id;
+const METADATA: &str = metadata::BENCHMARK.id;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.remote",
@@ -44,196 +50,175 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     quantity: Quantity::Level,
     cases: Cases::Here(cases),
-    support,
+    support: |case, _| sides(case).map(drop),
     derive: Some(Derive {
-        from: &[FROM_NFS, "fs.read", "fs.write", "fs.sync", "fs.metadata"],
-        takes,
+        from: &[OF_SERVER, READ, WRITE, SYNC, METADATA],
+        takes: |case, row| {
+            let place = |sides: &Sides| sides.op.place(row.benchmark.id, &row.case);
+            sides(case).is_ok_and(|sides| {
+                place(&sides).is_some_and(|at| [sides.remote, sides.local].contains(&at))
+            })
+        },
         compute,
     }),
     source: include_str!("remote.rs"),
     ..Benchmark::DEFAULT
 };
 
-/// A row: the id of its benchmark, and its parameters besides the directory.
-#[derive(Debug, Clone, Copy)]
-struct Plain {
-    id: &'static str,
-    parameters: &'static [(&'static str, &'static str)],
-}
-
-impl Plain {
-    /// Whether this is the row of a directory; rows of `fs.nfs` have none.
-    fn is(&self, id: &str, case: &Case, label: &str) -> bool {
-        let has = |(key, value): &(&str, &str)| case.find(key) == Some(*value);
-        let of_directory = usize::from(self.id != FROM_NFS);
-        self.id == id
-            && case.len() == self.parameters.len() + of_directory
-            && self.parameters.iter().all(has)
-            && (of_directory == 0 || case.get(directory::KEY) == label)
-    }
-}
-
 /// An operation, as it is measured on both sides.
-#[derive(Debug, Clone, Copy)]
-struct Pair {
-    name: &'static str,
-    remote: Plain,
-    local: Plain,
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    #[value("read_4K")]
+    Read4K,
+    #[value("read_1M")]
+    Read1M,
+    #[value("read_warm_4K")]
+    ReadWarm4K,
+    #[value("read_cold_4K")]
+    ReadCold4K,
+    #[value("write_buffered_4K")]
+    WriteBuffered4K,
+    #[value("fsync_4K")]
+    Fsync4K,
+    Open,
+    Stat,
+    Create,
 }
 
-const fn plain(id: &'static str, parameters: &'static [(&'static str, &'static str)]) -> Plain {
-    Plain { id, parameters }
-}
+impl Op {
+    /// Operations on the server that is measured against without a mount.
+    const UNMOUNTED: [Op; 3] = [Op::Read4K, Op::Read1M, Op::Stat];
 
-const fn same(
-    name: &'static str,
-    id: &'static str,
-    parameters: &'static [(&'static str, &'static str)],
-) -> Pair {
-    let row = plain(id, parameters);
-    Pair {
-        name,
-        remote: row,
-        local: row,
+    /// Operations in mounted directories.
+    const MOUNTED: [Op; 7] = [
+        Op::ReadWarm4K,
+        Op::ReadCold4K,
+        Op::WriteBuffered4K,
+        Op::Fsync4K,
+        Op::Open,
+        Op::Stat,
+        Op::Create,
+    ];
+
+    /// Where a row of these benchmarks measures the operation: the label of a directory, or [`NFS`];
+    /// `None` if it measures another one.
+    fn place(self, id: &str, case: &Case) -> Option<String> {
+        const SMALL: Bytes = Bytes::kib(4);
+        const LARGE: Bytes = Bytes::mib(1);
+        let (place, is_it) = match id {
+            OF_SERVER => {
+                let nfs::Row { op, size } = case.row().ok()?;
+                let is = [
+                    (Op::Read4K, Step::Read, Some(SMALL)),
+                    (Op::Read1M, Step::Read, Some(LARGE)),
+                    (Op::Stat, Step::Getattr, None),
+                ];
+                (NFS.to_owned(), is.contains(&(self, op, size)))
+            }
+            READ => {
+                let row: read::Row = case.row().ok()?;
+                let is = [
+                    (Op::Read4K, State::Warm, SMALL),
+                    (Op::Read1M, State::Warm, LARGE),
+                    (Op::ReadWarm4K, State::Warm, SMALL),
+                    (Op::ReadCold4K, State::Cold, SMALL),
+                ];
+                let is_it = is.contains(&(self, row.cache, row.size));
+                (row.dir, is_it && row.access == Access::Random)
+            }
+            WRITE => {
+                let row: write::Row = case.row().ok()?;
+                let is = (Op::WriteBuffered4K, Access::Random, Target::Buffered, SMALL);
+                (row.dir, is == (self, row.access, row.cache, row.size))
+            }
+            SYNC => {
+                let sync::Row { dir, via, size } = case.row().ok()?;
+                (dir, (self, via, size) == (Op::Fsync4K, Call::Fsync, SMALL))
+            }
+            METADATA => {
+                let metadata::Row { dir, op, sync } = case.row().ok()?;
+                let is = [
+                    (Op::Open, metadata::Op::Keep(Kept::Open), Sync::None),
+                    (Op::Stat, metadata::Op::Keep(Kept::Stat), Sync::None),
+                    (Op::Create, metadata::Op::CREATE, Sync::None),
+                ];
+                (dir, is.contains(&(self, op, sync)))
+            }
+            _ => return None,
+        };
+        is_it.then_some(place)
     }
 }
 
-const WARM_4K: Plain = plain(
-    "fs.read",
-    &[("access", "random"), ("cache", "warm"), ("size", "4K")],
-);
-const WARM_1M: Plain = plain(
-    "fs.read",
-    &[("access", "random"), ("cache", "warm"), ("size", "1M")],
-);
+#[derive(Params)]
+struct Row {
+    dir: String,
+    /// Only the placeholder, where no remote file system was given together with a local one, has
+    /// neither this nor an operation.
+    local: Option<String>,
+    op: Option<Op>,
+}
 
-/// Operations in mounted directories.
-const MOUNTED: [Pair; 7] = [
-    same("read_warm_4K", WARM_4K.id, WARM_4K.parameters),
-    same(
-        "read_cold_4K",
-        "fs.read",
-        &[("access", "random"), ("cache", "cold"), ("size", "4K")],
-    ),
-    same(
-        "write_buffered_4K",
-        "fs.write",
-        &[("access", "random"), ("cache", "buffered"), ("size", "4K")],
-    ),
-    same("fsync_4K", "fs.sync", &[("via", "fsync"), ("size", "4K")]),
-    same("open", "fs.metadata", &[("op", "open"), ("sync", "none")]),
-    same("stat", "fs.metadata", &[("op", "stat"), ("sync", "none")]),
-    same(
-        "create",
-        "fs.metadata",
-        &[("op", "create"), ("sync", "none")],
-    ),
-];
-
-/// Operations on the server that is measured against without a mount.
-const UNMOUNTED: [Pair; 3] = [
-    Pair {
-        name: "read_4K",
-        remote: plain(FROM_NFS, &[("op", "read"), ("size", "4K")]),
-        local: WARM_4K,
-    },
-    Pair {
-        name: "read_1M",
-        remote: plain(FROM_NFS, &[("op", "read"), ("size", "1M")]),
-        local: WARM_1M,
-    },
-    Pair {
-        name: "stat",
-        remote: plain(FROM_NFS, &[("op", "getattr")]),
-        local: plain("fs.metadata", &[("op", "stat"), ("sync", "none")]),
-    },
-];
-
-/// The operation of a case.
-fn pair_of(case: &Case) -> Option<&'static Pair> {
-    let pairs: &[Pair] = match case.get(directory::KEY) == NFS {
-        true => &UNMOUNTED,
-        false => &MOUNTED,
-    };
-    // The placeholder for machines without such cases has no operation.
-    let name = case.find(OP)?;
-    pairs.iter().find(|pair| pair.name == name)
+/// What is compared: an operation, and the labels of both directories.
+struct Sides {
+    op: Op,
+    remote: String,
+    local: String,
 }
 
 fn cases(here: &Here) -> Vec<Case> {
-    let (remote, local): (Vec<&Directory>, Vec<&Directory>) = here
-        .targets
-        .directories
-        .iter()
-        .partition(|one| is_remote(one));
-    let Some(local) = local.first() else {
-        return vec![nothing()];
-    };
-    let case = |remote: &str, pair: &Pair| {
-        let parameters = [
-            (directory::KEY, remote.to_owned()),
-            (LOCAL, local.label.clone()),
-            (OP, pair.name.to_owned()),
-        ];
-        Case::new(parameters)
-    };
-    let mounted = remote
-        .iter()
-        .flat_map(|directory| MOUNTED.iter().map(|pair| case(&directory.label, pair)));
-    let unmounted = UNMOUNTED
-        .iter()
-        .filter(|_| here.targets.nfs.is_some())
-        .map(|pair| case(NFS, pair));
-    let cases: Vec<Case> = unmounted.chain(mounted).collect();
-    match cases.is_empty() {
-        true => vec![nothing()],
-        false => cases,
+    let is_remote = |label: &String| filesystem(here, label).is_some_and(|found| found.is_remote());
+    let (remote, local): (Vec<String>, Vec<String>) = labels(here).partition(is_remote);
+    let server = here.targets.nfs.iter().map(|_| NFS.to_owned());
+    let rows = rows!(Row {
+        local: local.iter().take(1).cloned().map(Some),
+        dir: server.clone().chain(remote.clone()),
+        op: match dir == NFS {
+            true => Op::UNMOUNTED.map(Some).to_vec(),
+            false => Op::MOUNTED.map(Some).to_vec(),
+        }
+    });
+    match rows.is_empty() {
+        true => rows!(Row {
+            dir: [NOTHING_REMOTE.to_owned()],
+            local: [None],
+            op: [None]
+        }),
+        false => rows,
     }
 }
 
-/// The placeholder case where no remote file system was given together with a local one.
-fn nothing() -> Case {
-    Case::new([(directory::KEY, NOTHING_REMOTE)])
-}
-
-fn is_remote(directory: &Directory) -> bool {
-    files::filesystem(&directory.path).is_ok_and(|found| found.is_remote())
-}
-
-fn support(case: &Case, _: &Here) -> Result<(), Unsupported> {
-    match pair_of(case) {
-        Some(_) => Ok(()),
-        None => Err(Unsupported::new(
+/// What this case compares.
+fn sides(case: &Case) -> Result<Sides, Unsupported> {
+    let row = case.row::<Row>();
+    let row = row.map_err(|wrong| Unsupported::new(wrong.to_string()))?;
+    let (Some(local), Some(op)) = (row.local, row.op) else {
+        return Err(Unsupported::new(
             "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for a mount of a network file system and for a local directory",
-        )),
-    }
-}
-
-fn takes(case: &Case, row: &Row) -> bool {
-    let Some(pair) = pair_of(case) else {
-        return false;
+        ));
     };
-    let (id, other) = (row.benchmark.id, &row.case);
-    pair.remote.is(id, other, case.get(directory::KEY)) || pair.local.is(id, other, case.get(LOCAL))
+    Ok(Sides {
+        op,
+        remote: row.dir,
+        local,
+    })
 }
 
 fn compute(case: &Case, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
-    let pair = pair_of(case).ok_or_else(|| case.unknown(OP))?;
-    let median = |row: &Plain, label: &str| {
-        let is = |source: &&Source<'_>| row.is(source.id, source.case, label);
+    let Sides { op, remote, local } = sides(case)?;
+    let median = |label: &str| {
+        let is = |source: &&Source<'_>| op.place(source.id, source.case).as_deref() == Some(label);
         sources.iter().find(is).map(|source| source.median)
     };
-    let remote = median(&pair.remote, case.get(directory::KEY));
-    let local = median(&pair.local, case.get(LOCAL));
-    let (Some(remote), Some(local)) = (remote, local) else {
+    let (Some(far), Some(near)) = (median(&remote), median(&local)) else {
         return Err(Failure::Unsupported(
             "one of the two rows that are compared is unsupported".into(),
         ));
     };
     Ok(Derived {
-        value: remote - local,
-        evidence: vec![are_times(remote, local), of_case(case, here)],
-        details: details(remote, local),
+        value: far - near,
+        evidence: vec![are_times(far, near), of_directories(&remote, &local, here)],
+        details: details(far, near),
         ..Derived::default()
     })
 }
@@ -251,21 +236,17 @@ fn details(remote: f64, local: f64) -> BTreeMap<String, f64> {
     .collect()
 }
 
-/// The file systems on the two sides of a case, according to the current mounts.
-fn of_case(case: &Case, here: &Here) -> Evidence {
-    let found = |label: &str| {
-        let directory = here.targets.directory(label).ok()?;
-        files::filesystem(&directory.path).ok()
-    };
-    let remote = match case.get(directory::KEY) {
+/// The file systems on both sides, according to the current mounts.
+fn of_directories(remote: &str, local: &str, here: &Here) -> Evidence {
+    let far = match remote {
         // It is accessed by its protocol, without a mount.
         NFS => here.targets.nfs.as_ref().map(|_| Filesystem {
             kind: NFS.to_owned(),
             ..Filesystem::default()
         }),
-        label => found(label),
+        label => filesystem(here, label),
     };
-    are_far_and_near(remote, found(case.get(LOCAL)))
+    are_far_and_near(far, filesystem(here, local))
 }
 
 /// Whether the first of two file systems is on another machine and the second is not.
@@ -304,4 +285,121 @@ fn are_times(remote: f64, local: f64) -> Evidence {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn case(remote: &str, op: Op) -> Case {
+        let mut rows = rows!(Row {
+            dir: [remote.to_owned()],
+            local: [Some("ssd".to_owned())],
+            op: [Some(op)]
+        });
+        rows.remove(0)
+    }
+
+    fn read(dir: &str, cache: State) -> Case {
+        use read::Row;
+        let mut rows = rows!(Row {
+            dir: [dir.to_owned()],
+            access: [Access::Random],
+            cache: [cache],
+            size: [Bytes::kib(4)]
+        });
+        rows.remove(0)
+    }
+
+    fn source<'c>(id: &'static str, case: &'c Case, median: f64) -> Source<'c> {
+        Source { id, case, median }
+    }
+
+    fn computed(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+        compute(case, sources, &Here::plain())
+    }
+
+    #[test]
+    fn a_mount_is_compared_with_the_same_row_of_the_local_directory() {
+        let case = case("far", Op::ReadCold4K);
+        let (remote, local) = (read("far", State::Cold), read("ssd", State::Cold));
+        let rows = [source(READ, &local, 100.0), source(READ, &remote, 350.0)];
+        let derived = computed(&case, &rows).unwrap();
+        assert_eq!(derived.value, 250.0);
+        assert_eq!(derived.details["ratio"], 3.5);
+        assert_eq!(derived.evidence[0].verdict, Verdict::Confirmed);
+        let alone = computed(&case, &rows[..1]);
+        assert!(matches!(alone, Err(Failure::Unsupported(_))), "{alone:?}");
+        // Times in other units, or none.
+        let nothing = [source(READ, &local, 0.0), rows[1]];
+        let refuted = computed(&case, &nothing).unwrap();
+        assert_eq!(refuted.evidence[0].verdict, Verdict::Refuted);
+        assert!(!refuted.details.contains_key("ratio"), "there is none");
+    }
+
+    #[test]
+    fn the_server_without_a_mount_is_compared_with_the_page_cache() {
+        let remote = {
+            use nfs::Row;
+            rows!(Row {
+                op: [Step::Read],
+                size: [Some(Bytes::kib(4))]
+            })
+        };
+        let warm = read("ssd", State::Warm);
+        let rows = [
+            source(OF_SERVER, &remote[0], 90e3),
+            source(READ, &warm, 400.0),
+        ];
+        let derived = computed(&case(NFS, Op::Read4K), &rows).unwrap();
+        assert_eq!(derived.value, 89_600.0);
+    }
+
+    #[test]
+    fn both_sides_are_where_the_row_says() {
+        let of = |kind: &str| {
+            Some(Filesystem {
+                kind: kind.to_owned(),
+                ..Filesystem::default()
+            })
+        };
+        let verdict = |remote, local| are_far_and_near(remote, local).verdict;
+        for remote in ["nfs4", "cifs", "ceph", "9p", "fuse.sshfs"] {
+            assert_eq!(verdict(of(remote), of("ext4")), Verdict::Confirmed);
+            assert_eq!(verdict(of("nfs4"), of(remote)), Verdict::Refuted);
+        }
+        assert_eq!(verdict(of("ext4"), of("xfs")), Verdict::Refuted);
+        let unknown = are_far_and_near(of("nfs4"), None);
+        assert_eq!(unknown.verdict, Verdict::Unverified);
+        assert_eq!(unknown.observed, Some("nfs4 and unknown".into()));
+        assert!(unknown.reason.is_some());
+    }
+
+    #[test]
+    fn only_rows_of_the_operation_take_part_each_in_its_directory() {
+        let metadata = {
+            use metadata::Row;
+            rows!(Row {
+                dir: ["ssd".to_owned()],
+                op: [metadata::Op::CREATE],
+                sync: Sync::ALL
+            })
+        };
+        let place = |op: Op, id, case: &Case| op.place(id, case);
+        let ssd = Some("ssd".to_owned());
+        assert_eq!(place(Op::Create, METADATA, &metadata[0]), ssd);
+        assert_eq!(place(Op::Create, METADATA, &metadata[1]), None, "fsync");
+        assert_eq!(place(Op::Stat, METADATA, &metadata[0]), None);
+        let cold = read("ssd", State::Cold);
+        assert_eq!(place(Op::ReadCold4K, READ, &cold), ssd);
+        assert_eq!(place(Op::ReadWarm4K, READ, &cold), None);
+        assert_eq!(place(Op::ReadCold4K, WRITE, &cold), None);
+    }
+
+    #[test]
+    fn where_nothing_is_remote_the_row_says_what_is_missing() {
+        let nothing = cases(&Here::plain()).remove(0);
+        let reason = sides(&nothing).map(drop).unwrap_err().to_string();
+        assert!(
+            reason.contains("--nfs") && reason.contains("--dir"),
+            "{reason}"
+        );
+    }
+}

@@ -26,88 +26,82 @@ use rustix::io::{Errno, read, write};
 use syscost_harness::prelude::*;
 use syscost_sys::files::stamp;
 
-use super::durable::{self, Sync};
+use super::durable::Sync;
 use super::entries::{CREATE, PRIVATE, close};
+use super::labels;
 use super::named::claim_size;
 use super::pool::{self, Effect, Operation};
 use super::space::Space;
 use super::waits::unwritten_pages;
-use super::{SIZE, in_each_directory};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.small_file",
     title: "Small file: create and unlink",
     tags: &["file creation", "file deletion", "inode", "lat_fs"],
-    cases: Cases::Here(cases),
-    disregards_neighbours: durable::is_of_the_device,
-    full: |case| {
-        let of_the_device = durable::is_of_the_device(case);
-        ["1K", "4K"].contains(&case.get(SIZE)) || (of_the_device && case.get(SIZE) != "10K")
-    },
-    support: durable::support,
     revision: 2,
-    careful: |case| durable::is_of_the_device(case) && ["1K", "4K"].contains(&case.get(SIZE)),
-    run,
     source: include_str!("small_file.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// The sizes of lmbench's files.
-const SIZES: [&str; 4] = ["0", "1K", "4K", "10K"];
+const SIZES: [Bytes; 4] = [EMPTY, Bytes::kib(1), Bytes::kib(4), LARGEST];
+const EMPTY: Bytes = Bytes(0);
+const LARGEST: Bytes = Bytes::kib(10);
 
-fn cases(here: &Here) -> Vec<Case> {
-    let mut rows = Vec::new();
-    for sync in Sync::ALL {
-        for op in Op::ALL {
-            rows.extend(SIZES.map(|size| {
-                Case::new([
-                    (Op::KEY, op.name()),
-                    (SIZE, size),
-                    (durable::KEY, sync.name()),
-                ])
-            }));
+#[derive(Params)]
+struct Row {
+    dir: String,
+    op: Op,
+    size: Bytes,
+    sync: Sync,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            sync: Sync::ALL,
+            op: Op::ALL,
+            size: SIZES
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match (self.sync, self.size) {
+            (Sync::None | Sync::Fsync, LARGEST) | (Sync::None, EMPTY) => Tier::Standard,
+            (Sync::None, _) | (Sync::Fsync, EMPTY) => Tier::Full,
+            (Sync::Fsync, _) => Tier::Careful,
         }
     }
-    in_each_directory(here, &rows)
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.sync.support(here, &self.dir)
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        self.sync.is_of_the_device()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        let files = Files::new(b.random().u64(..), self.size.get(), self.op, self.sync);
+        let length = files.content.len() as u64;
+        claim_size(b, self.size, length, "content of each file");
+        measure(b, &space, files)
+    }
 }
 
 /// The operation on a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Create,
     Unlink,
 }
 
-impl Op {
-    const ALL: [Op; 2] = [Op::Create, Op::Unlink];
-
-    const KEY: &str = "op";
-
-    const fn name(self) -> &'static str {
-        match self {
-            Op::Create => "create",
-            Op::Unlink => "unlink",
-        }
-    }
-
-    fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|op| op.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
-    }
-}
-
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (op, sync) = (Op::of(b.case())?, Sync::of(b.case())?);
-    let size = b.case().number(SIZE) as usize;
-    let space = Space::of(b)?;
-    let files = Files::new(b.random().u64(..), size, op, sync);
-    claim_size(b, files.content.len() as u64, "content of each file");
-    measure(b, &space, files, sync)
-}
-
-fn measure(b: &mut Bencher, space: &Space, files: Files, sync: Sync) -> Result<(), Failure> {
+fn measure(b: &mut Bencher, space: &Space, files: Files) -> Result<(), Failure> {
     space.room_for((pool::MAX_ENTRIES * files.content.len()) as u64)?;
     match files.op {
         Op::Create => {
@@ -119,6 +113,7 @@ fn measure(b: &mut Bencher, space: &Space, files: Files, sync: Sync) -> Result<(
         }
         Op::Unlink => b.expect(calls(Sysno::UNLINKAT)),
     }
+    let sync = files.sync;
     pool::measure(b, space, files, sync)
 }
 
@@ -302,7 +297,7 @@ mod tests {
             (1 << 10, Sync::Fsync),
         ] {
             for op in Op::ALL {
-                measured_on_disk(|b, space| measure(b, space, files(size, op, sync), sync));
+                measured_on_disk(|b, space| measure(b, space, files(size, op, sync)));
             }
         }
     }

@@ -1,27 +1,22 @@
 //! Shared: where a row of this group writes: a separate folder in the row's directory.
 //!
-//! - [`kept`]: a file that the cases of one worker share.
-//! - [`cache`]: how much of a file is in the page cache. [`direct`]: reads that bypass it.
+//! - [`cache`]: how much of a file is in the page cache.
 //! - [`storage`]: what storage delivered.
 
 mod cache;
-mod direct;
-mod kept;
 mod storage;
 
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use syscost_harness::directory::KEY;
 use syscost_harness::prelude::*;
-use syscost_sys::files::{self, Filesystem, stamp};
+use syscost_sys::files::{self, Buffer, Filesystem, stamp};
 use syscost_sys::platform;
 use syscost_sys::scratch::{self, Folder, Tree};
 
-pub(super) use cache::Cache;
-pub(super) use direct::{Direct, allowed_direct};
-pub(super) use kept::{Kept, kept};
+pub(super) use cache::{Cache, Resident};
 pub(super) use storage::{Storage, claim_all_fetched};
 
 /// Alignment of memory for direct I/O, in bytes: no device with direct I/O requires more.
@@ -46,11 +41,6 @@ pub(super) struct Stamped {
 }
 
 impl Space {
-    /// A new folder for this case.
-    pub(super) fn of(b: &Bencher) -> Result<Self, Failure> {
-        Self::in_directory(b, b.case().get(KEY))
-    }
-
     /// A new folder in the directory of this label.
     pub(super) fn in_directory(b: &Bencher, label: &str) -> Result<Self, Failure> {
         Self::within(&b.targets().directory(label)?.made()?)
@@ -113,6 +103,27 @@ impl Space {
             seed,
         })
     }
+
+    /// Reads a file, whose length is a multiple of 4096 bytes, from its device, and says how: directly where
+    /// the file system can, otherwise after its pages have left the cache. A file in memory is read from
+    /// memory.
+    pub(super) fn read_back(&self, name: &str) -> Result<(Buffer, &'static str), Failure> {
+        let failed = |cause| Failure::of("read back what was written", cause);
+        let mut file = self.folder().open(name)?;
+        let mut source = "read from memory";
+        if !self.filesystem.is_in_memory() {
+            files::drop_cache(&file)?;
+            source = "read after the page cache was emptied";
+            if let Ok(Some(_)) = files::direct_alignment(&file) {
+                file = self.folder().open_direct(name)?;
+                source = "read with O_DIRECT";
+            }
+        }
+        let length = file.metadata().map_err(failed)?.len() as usize;
+        let mut bytes = Buffer::new(length, ALIGNMENT);
+        file.read_exact_at(&mut bytes, 0).map_err(failed)?;
+        Ok((bytes, source))
+    }
 }
 
 impl Stamped {
@@ -132,38 +143,10 @@ impl Stamped {
     }
 
     /// Opens it for reading with direct I/O. Some file systems accept that and read through the page cache
-    /// nevertheless: [`Stamped::claim_direct`] detects it.
+    /// nevertheless.
     pub(super) fn open_direct(&self) -> Result<File, Failure> {
         let opened = self.folder.open_direct(&self.name);
         opened.map_err(|error| Failure::Unsupported(error.to_string()))
-    }
-
-    /// Claims that a descriptor of this file was open for direct I/O, and that its reads left nothing in
-    /// the page cache. To be called after the reads, for a file whose pages were evicted from the
-    /// cache before them.
-    pub(super) fn claim_direct(
-        &self,
-        b: &mut Bencher,
-        file: &File,
-        cache: &Cache<'_>,
-    ) -> Result<(), Failure> {
-        claim_flag(b, file)?;
-        cache.claim(b, "pages that direct reads left in the page cache", 0)?;
-        let (claim, source) = ("alignment of direct I/O, in bytes", "statx STATX_DIOALIGN");
-        match files::direct_alignment(file) {
-            Ok(Some(alignment)) => {
-                b.note(claim, alignment.offset, source);
-            }
-            Ok(None) => {
-                let reason = "the kernel does not say that this file system has direct I/O";
-                b.note_unverified(claim, "none", source, reason);
-            }
-            Err(reason) => {
-                let reason = reason.to_string();
-                b.note_unverified(claim, "unknown", source, &reason);
-            }
-        }
-        Ok(())
     }
 
     /// Computes what was written from `offset` on.

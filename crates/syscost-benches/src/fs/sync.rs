@@ -24,19 +24,16 @@
 //! ## Source
 //! fio `fsync=1`, `fdatasync=1` and `sync=dsync`; PostgreSQL's `pg_test_fsync`.
 
-use std::cell::RefCell;
 use std::fs::File;
 
 use rustix::fs::{OFlags, fcntl_getfl, fdatasync, fsync};
 use syscost_harness::prelude::*;
 
-use super::access::Access;
-use super::named::claim_size;
-use super::overwrite::{Blocks, Overwriter};
+use super::access::{Access, Blocks};
+use super::labels;
+use super::overwrite::Overwriter;
 use super::space::Space;
-use super::tail::time_tail;
-use super::waits::{self, MAX_SLEEPS, PerOperation, Waits, unwritten_pages};
-use super::{SIZE, in_each_directory};
+use super::waits::{self, MAX_SLEEPS, PerOperation, unwritten_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.sync",
@@ -54,19 +51,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "pg_test_fsync",
         "fio",
     ],
-    cases: Cases::Here(cases),
-    disregards_neighbours: |_| true,
-    quick: |case| case.get(VIA) == "fsync" && case.get(SIZE) == "4K",
-    full: |case| case.get(SIZE) == "64K" || (case.get(SIZE) == "1M" && case.get(VIA) != "fsync"),
-    careful: |case| case.get(VIA) != "fsync" && case.get(SIZE) == "64K",
     expect: &[calls(Sysno::PWRITE64), MAX_SLEEPS],
-    support: waits::needs_device,
-    run,
     source: include_str!("sync.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-const VIA: &str = "via";
 
 /// Minimum size of the file, in bytes, and minimum number of its blocks.
 const MIN_BYTES: u64 = 1 << 20;
@@ -75,24 +63,57 @@ const MIN_BLOCKS: u64 = 8;
 /// The C library's value: rustix 1.1 has that of O_SYNC, of which it is a part.
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
-fn cases(here: &Here) -> Vec<Case> {
-    const ALL: &[&str] = &["4K", "64K", "1M"];
-    let mut cases = Vec::new();
-    for (call, sizes) in [
-        ("fsync", ALL),
-        ("fdatasync", ALL),
-        ("dsync", ALL),
-        ("sync", &["4K"]),
-    ] {
-        let of = |size: &&'static str| Case::new([(VIA, call), (SIZE, *size)]);
-        cases.extend(sizes.iter().map(of));
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) dir: String,
+    pub(super) via: Call,
+    pub(super) size: Bytes,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
+        rows!(Row {
+            dir: labels(here),
+            via: Call::ALL,
+            size: match via {
+                Call::Fsync | Call::Fdatasync | Call::Dsync => SIZES.iter().copied(),
+                Call::Sync => SIZES[..1].iter().copied(),
+            }
+        })
     }
-    in_each_directory(here, &cases)
+
+    fn tier(&self) -> Tier {
+        match (self.via == Call::Fsync, self.size) {
+            (true, size) if size == Bytes::kib(4) => Tier::Quick,
+            (true, size) if size == Bytes::kib(64) => Tier::Full,
+            (true, _) => Tier::Standard,
+            (false, size) if size == Bytes::kib(64) => Tier::Careful,
+            (false, size) if size == Bytes::mib(1) => Tier::Full,
+            (false, _) => Tier::Standard,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        waits::has_device(here, &self.dir)
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        true
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let space = Space::in_directory(b, &self.dir)?;
+        let finish = |file: &File| self.via.finish(file);
+        measure(b, &space, self.via, self.size, finish)
+    }
 }
 
 /// What makes a write durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Call {
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Call {
     Fsync,
     Fdatasync,
     /// O_DSYNC.
@@ -102,23 +123,6 @@ enum Call {
 }
 
 impl Call {
-    fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(VIA);
-        let found = Self::ALL.into_iter().find(|call| call.name() == name);
-        found.ok_or_else(|| case.unknown(VIA))
-    }
-
-    const ALL: [Call; 4] = [Self::Fsync, Self::Fdatasync, Self::Dsync, Self::Sync];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Fsync => "fsync",
-            Self::Fdatasync => "fdatasync",
-            Self::Dsync => "dsync",
-            Self::Sync => "sync",
-        }
-    }
-
     /// How the kernel must have the file open, whatever was requested.
     const fn opened(self) -> &'static str {
         match self {
@@ -157,27 +161,19 @@ impl Call {
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let block = b.case().number(SIZE);
-    let (call, space) = (Call::of(b.case())?, Space::of(b)?);
-    claim_size(b, block, "length of each pwrite64");
-    measure(b, &space, call, block, |file| call.finish(file))
-}
-
 /// Measures writes that `finish` makes durable, which must be what `call` says.
 fn measure(
     b: &mut Bencher,
     space: &Space,
     call: Call,
-    block: u64,
+    size: Bytes,
     finish: impl Fn(&File) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let blocks = Blocks {
-        file: MIN_BYTES.max(MIN_BLOCKS * block),
-        block,
         access: Access::Sequential,
+        size,
+        all: MIN_BYTES.max(MIN_BLOCKS * size.0),
     };
-    blocks.expect(b);
     if let Some(follows) = call.follows() {
         b.expect(calls(follows));
     }
@@ -186,36 +182,19 @@ fn measure(
     let open = open & OFlags::SYNC;
     let what = "O_SYNC and O_DSYNC of the file, as the kernel has it open";
     b.claim_equal(what, call.opened(), name(open), "fcntl F_GETFL");
-    let waits = Waits::begin(writer.file());
-    let (writer, unwritten) = (
-        RefCell::new(writer),
-        RefCell::new(Ok::<u64, Unsupported>(0)),
-    );
-    let mut prepare = || {
-        let mut writer = writer.borrow_mut();
-        waits.after(writer.written());
-        let left = unwritten_pages(writer.file());
-        let most = &mut *unwritten.borrow_mut();
-        *most = most.clone().and_then(|most| Ok(left?.max(most)));
-        writer.stage_whole();
-        waits.before();
-        Ok(())
+    let mut unwritten = Ok::<u64, Unsupported>(0);
+    let look = |file: &File| {
+        let left = unwritten_pages(file);
+        unwritten = unwritten.clone().and_then(|most| Ok(left?.max(most)));
     };
-    let mut write = || {
-        let mut writer = writer.borrow_mut();
-        writer.write()?;
-        finish(writer.file())
-    };
-    b.single(&mut prepare, &mut write)?;
-    time_tail(b, &mut prepare, &mut write)?;
-    prepare()?;
+    let (writer, waits) = writer.measure(b, look, finish)?;
     let what = "pages of the file that are not written back after an operation, at most";
-    match unwritten.into_inner() {
+    match unwritten {
         Ok(left) => b.claim_equal(what, 0, left, "cachestat"),
         Err(reason) => b.claim_unverified(what, 0_u64, "", "cachestat", &reason.to_string()),
     }
     let moved = waits.end(b);
-    waits::claim_written(b, block, &moved);
+    waits::claim_written(b, size.0, &moved);
     if let Ok(moved) = &moved {
         if let Some(flushes) = moved.flushes {
             b.detail("flushes_per_operation", flushes);
@@ -224,7 +203,7 @@ fn measure(
             claim_flushed(b, &space.filesystem().options, moved);
         }
     }
-    writer.into_inner().claim_content(b, space)
+    writer.claim_content(b, space)
 }
 
 /// A device with a cache of its own receives a request to flush it after each write. Other programs
@@ -270,13 +249,13 @@ mod tests {
     ) -> Option<Vec<String>> {
         let space = on_disk()?;
         let expect = [calls(Sysno::PWRITE64), MAX_SLEEPS];
-        let found = refuted(&expect, |b| measure(b, &space, call, 4096, finish));
+        let found = refuted(&expect, |b| measure(b, &space, call, Bytes::kib(4), finish));
         Some(found.expect("it can be written"))
     }
 
     #[test]
     fn a_write_that_nothing_makes_safe_is_found_out() {
-        for call in [Call::Fsync, Call::Fdatasync, Call::Dsync, Call::Sync] {
+        for call in Call::ALL {
             let Some(found) = refuted_of(call, |file| call.finish(file)) else {
                 return println!("skipped: no disk");
             };
@@ -291,15 +270,10 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_found_by_its_name_and_is_what_it_says() {
+    fn the_flags_of_a_call_open_the_file_as_it_says() {
         for call in Call::ALL {
-            assert_eq!(Call::of(&Case::new([(VIA, call.name())])), Ok(call));
             assert_eq!(name(call.flags()), call.opened(), "{call:?}");
         }
-        let follows = |name| Call::of(&Case::new([(VIA, name)])).unwrap().follows();
-        assert_eq!(follows("fsync"), Some(Sysno::FSYNC));
-        assert_eq!(follows("fdatasync"), Some(Sysno::FDATASYNC));
-        assert_eq!((follows("dsync"), follows("sync")), (None, None));
     }
 
     #[test]
@@ -328,12 +302,5 @@ mod tests {
             assert_eq!(judged.len(), 1, "{flushes:?} {options}");
             assert!(judged[0].contains("flush"), "{judged:?}");
         }
-    }
-
-    #[test]
-    fn o_sync_is_more_than_o_dsync() {
-        assert_eq!(name(OFlags::SYNC), "O_SYNC");
-        assert_eq!(name(O_DSYNC), "O_DSYNC");
-        assert_eq!(name(OFlags::empty()), "neither");
     }
 }

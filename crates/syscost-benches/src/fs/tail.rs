@@ -19,13 +19,14 @@ pub(super) fn expect_waits(b: &mut Bencher, most: u64) {
     b.expect(at_most(Counter::VoluntarySwitches, most));
 }
 
-/// Times further operations individually, each after an untimed preparation, into the row's
-/// histogram. To be called after the samples have been taken.
-pub(super) fn time_tail(
+/// Measures operations individually, each after an untimed preparation: samples, and then further ones
+/// into the row's histogram.
+pub(super) fn measure_each(
     b: &mut Bencher,
     mut prepare: impl FnMut() -> Result<(), Failure>,
     mut operate: impl FnMut() -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    b.single(&mut prepare, &mut operate)?;
     if !b.is_timed() {
         return Ok(());
     }

@@ -5,33 +5,24 @@ use std::cell::Cell;
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use syscost_harness::directory::KEY;
 use syscost_harness::prelude::*;
 use syscost_sys::counters::{IoReader, SchedStat, own_run_ns};
 use syscost_sys::files::{self, Device, Moved};
+
+use super::filesystem;
 
 /// Maximum number of sleeps: the journal, the block and the device's cache may each be waited for,
 /// and in addition the file system's threads.
 pub(super) const MAX_SLEEPS: Expect = at_most(Counter::VoluntarySwitches, 20.0);
 
-/// Whether the files of a case's directory lie on a device at all.
-pub(super) fn needs_device(case: &Case, here: &Here) -> Result<(), Unsupported> {
-    has_device(here, case.get(KEY))
-}
-
 /// Whether the files of the directory of this label lie on a device at all.
 pub(super) fn has_device(here: &Here, label: &str) -> Result<(), Unsupported> {
-    let found = here
-        .targets
-        .directory(label)
-        .ok()
-        .and_then(|directory| files::filesystem(&directory.path).ok());
-    match found.filter(files::Filesystem::is_in_memory) {
-        Some(found) => Err(Unsupported::new(format!(
+    match filesystem(here, label) {
+        Some(found) if found.is_in_memory() => Err(Unsupported::new(format!(
             "files of {} are nowhere but in memory: there is no device to wait for",
             found.kind
         ))),
-        None => Ok(()),
+        Some(_) | None => Ok(()),
     }
 }
 

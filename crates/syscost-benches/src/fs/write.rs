@@ -22,18 +22,20 @@
 //! fio `rw=write` and `rw=randwrite` with `ioengine=psync`, `overwrite=1` and `direct=0` or `1`;
 //! lmbench `lmdd`.
 
-mod buffered;
-mod direct;
+use std::fs;
 
+use rustix::fs::OFlags;
+use rustix::param::page_size;
 use syscost_harness::prelude::*;
+use syscost_results::Verdict;
+use syscost_sys::files::{self, Alignment, stamp};
 
-use super::access::Access;
-use super::named::claim_size;
-use super::overwrite::Blocks;
-use super::read::{CACHE, DIRECT};
-use super::space::Space;
-use super::waits;
-use super::{SIZE, in_each_directory};
+use super::access::{Access, Blocks};
+use super::labels;
+use super::overwrite::Overwriter;
+use super::source::allowed_direct;
+use super::space::{Space, claim_flag};
+use super::waits::{self, Charged, MAX_SLEEPS, unwritten_pages};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "fs.write",
@@ -51,38 +53,100 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "lmdd",
         "fio",
     ],
-    cases: Cases::Here(cases),
     expect: &[calls(Sysno::PWRITE64)],
-    disregards_neighbours: is_direct,
-    full: |case| ["512", "64K"].contains(&case.get(SIZE)),
-    // With large blocks the order hardly matters.
-    careful: |case| case.get(Access::KEY) == Access::Random.name() && case.number(SIZE) > 64 << 10,
-    support: |case, here| match is_direct(case) {
-        true => waits::needs_device(case, here),
-        false => Ok(()),
-    },
-    run,
     source: include_str!("write.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    const BUFFERED: &[&str] = &["4K", "64K", "1M"];
-    const PAST_CACHE: &[&str] = &["512", "4K", "64K", "1M"];
-    let mut cases = Vec::new();
-    for (cache, sizes) in [("buffered", BUFFERED), (DIRECT, PAST_CACHE)] {
-        for access in Access::ALL {
-            let of = |size: &&'static str| {
-                Case::new([access.parameter(), (CACHE, cache), (SIZE, *size)])
-            };
-            cases.extend(sizes.iter().map(of));
-        }
-    }
-    in_each_directory(here, &cases)
+/// Maximum share of the written bytes whose pages may become dirty again without casting doubt on
+/// the claim that all of them were dirty.
+const MAX_DIRTIED: f64 = 0.01;
+
+/// Up to this share the kernel may have written the file back meanwhile: it does so now and then,
+/// not before every other write.
+const MAX_WRITTEN_BACK: f64 = 0.5;
+
+const WRITTEN_BACK: &str = "the kernel may have written pages back meanwhile";
+
+const DIRTIED: &str = "share of the written bytes whose pages became dirty anew";
+
+/// Minimum share of the written pages that must have become dirty for writes to count as buffered.
+const MIN_BUFFERED: f64 = 0.95;
+
+/// Maximum bytes per write that the thread may be charged for without writing them itself: a page of the file
+/// system's metadata becomes dirty now and then, by the times of the file for instance.
+const MAX_METADATA: f64 = 256.0;
+
+/// Maximum total of such bytes, whatever the number of writes: with a busy journal, a few pages
+/// become dirty again even within a few writes. They are at most a quarter of each write, so twice
+/// the bytes never pass.
+const MAX_METADATA_IN_ALL: f64 = 4.0 * 4096.0;
+
+/// Where writes go.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Buffered,
+    Direct,
 }
 
-fn is_direct(case: &Case) -> bool {
-    case.get(CACHE) == DIRECT
+#[derive(Params)]
+pub(super) struct Row {
+    pub(super) dir: String,
+    pub(super) access: Access,
+    pub(super) cache: Target,
+    pub(super) size: Bytes,
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
+        rows!(Row {
+            dir: labels(here),
+            cache: Target::ALL,
+            access: Access::ALL,
+            size: match cache {
+                Target::Buffered => SIZES[1..].iter().copied(),
+                Target::Direct => SIZES.iter().copied(),
+            }
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        // With large blocks the order hardly matters.
+        if self.access == Access::Random && self.size > Bytes::kib(64) {
+            Tier::Careful
+        } else if [Bytes(512), Bytes::kib(64)].contains(&self.size) {
+            Tier::Full
+        } else {
+            Tier::Standard
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        match self.cache {
+            Target::Buffered => Ok(()),
+            Target::Direct => waits::has_device(here, &self.dir),
+        }
+    }
+
+    fn disregards_neighbours(&self) -> bool {
+        self.cache == Target::Direct
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let blocks = Blocks {
+            access: self.access,
+            size: self.size,
+            all: file_bytes(self.size.0),
+        };
+        let space = Space::in_directory(b, &self.dir)?;
+        match self.cache {
+            Target::Buffered => buffered(b, &space, blocks, OFlags::empty()),
+            Target::Direct => direct(b, &space, blocks, OFlags::DIRECT),
+        }
+    }
 }
 
 /// Size of the file, in bytes: a minimum number of blocks, and no more than is written within a moment.
@@ -90,26 +154,219 @@ fn file_bytes(block: u64) -> u64 {
     (1024 * block).clamp(1 << 20, (4 << 20).max(8 * block))
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let block = b.case().number(SIZE);
-    let blocks = Blocks {
-        file: file_bytes(block),
-        block,
-        access: Access::of(b.case())?,
+/// Measures writes to a file that is opened with these flags, which must go into the page cache.
+fn buffered(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
+    let mut writer = Overwriter::new(b, space, blocks, flags)?;
+    // A single stamp makes a block different; in the evidence pass, each of its bytes shows where it
+    // belongs.
+    let staged = match b.is_timed() {
+        true => stamp::BYTES,
+        false => blocks.size.get(),
     };
-    blocks.expect(b);
-    claim_size(b, block, "length of each pwrite64");
-    let space = Space::of(b)?;
-    match b.case().get(CACHE) {
-        "buffered" => buffered::measure(b, &space, blocks),
-        DIRECT => direct::measure(b, &space, blocks),
-        _ => Err(b.case().unknown(CACHE)),
+    for _ in 0..writer.blocks() {
+        writer.stage(staged);
+        writer.write()?;
     }
+    // A block that random order leaves out has pages, too.
+    let all = Bound::AtLeast(writer.pages() as f64);
+    let resident = files::resident_pages(writer.file())? as f64;
+    b.claim_within(
+        "pages of the file in the page cache",
+        all,
+        resident,
+        "mincore",
+    );
+    let has_device = !space.filesystem().is_in_memory();
+    if has_device {
+        let what = "pages of the file that are dirty before the operations";
+        match unwritten_pages(writer.file()) {
+            Ok(dirty) => b.claim_within(what, all, dirty as f64, "cachestat"),
+            Err(reason) => {
+                let reason = reason.to_string();
+                b.claim_unverified(what, all.fact(), "", "cachestat", &reason);
+            }
+        }
+    }
+    let charged = Charged::begin();
+    let before = writer.written();
+    b.try_iter(|| {
+        writer.stage(staged);
+        writer.write()
+    })?;
+    if has_device {
+        let bytes = (writer.written() - before) * blocks.size.0;
+        let dirtied = charged.bytes();
+        claim_dirtied(b, dirtied.map(|dirtied| dirtied as f64 / bytes as f64));
+    }
+    b.detail_per_second("bandwidth_bytes_per_s", blocks.size.0 as f64);
+    writer.claim_content(b, space)
+}
+
+/// Claims that few pages became dirty: a write to a clean page makes it dirty, and that is counted.
+/// Pages are clean where each write goes to the device as well.
+fn claim_dirtied(b: &mut Bencher, share: Result<f64, Unsupported>) {
+    let expected = Bound::AtMost(MAX_DIRTIED).fact();
+    match share {
+        Err(reason) => {
+            b.claim_unverified(DIRTIED, expected, "", Charged::SOURCE, &reason.to_string())
+        }
+        Ok(share) => {
+            let verdict = match share {
+                ..=MAX_DIRTIED => Verdict::Confirmed,
+                ..=MAX_WRITTEN_BACK => Verdict::Unverified,
+                _ => Verdict::Refuted,
+            };
+            let reason = (verdict == Verdict::Unverified).then_some(WRITTEN_BACK);
+            b.claim_verdict(DIRTIED, expected, share, Charged::SOURCE, verdict, reason);
+        }
+    }
+}
+
+/// Measures writes to a file that is opened with these flags, which must bypass the page cache.
+fn direct(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Result<(), Failure> {
+    let writer = Overwriter::new(b, space, blocks, flags)?;
+    let size = blocks.size.0;
+    let alignment = allowed_direct(writer.file(), size)?;
+    files::drop_cache(writer.file())?;
+    b.expect(MAX_SLEEPS);
+    let charged = Charged::begin();
+    let dirtied = dirtied_pages();
+    let (writer, waits) = writer.measure(b, |_| {}, |_| Ok(()))?;
+    let moved = waits.end(b);
+    waits::claim_written(b, size, &moved);
+    let what = "bytes that this thread sent to storage per operation";
+    match charged.bytes() {
+        Ok(0) if moved.is_err() => {
+            let reason = "the kernel may not count what this file system sends";
+            b.claim_unverified(what, size, 0_u64, Charged::SOURCE, reason);
+        }
+        Ok(sent) => {
+            let (written, size) = (writer.written() as f64, size as f64);
+            let metadata = (MAX_METADATA_IN_ALL / written).min(0.25 * size);
+            let bound = Bound::Within(size, 1.02 * size + MAX_METADATA + metadata);
+            b.claim_within(what, bound, sent as f64 / written, Charged::SOURCE);
+        }
+        Err(reason) => b.claim_unverified(what, size, "", Charged::SOURCE, &reason.to_string()),
+    }
+    claim_flag(b, writer.file())?;
+    let left = files::resident_pages(writer.file())?;
+    b.claim_equal("pages of the file in the page cache", 0, left, "mincore");
+    let dirtied = dirtied.and_then(|before| Ok(dirtied_pages()? - before));
+    let pages = writer.written() as f64 * (size as f64 / page_size() as f64).max(1.0);
+    claim_not_buffered(b, alignment, dirtied.map(|dirtied| dirtied as f64 / pages));
+    writer.claim_content(b, space)
+}
+
+/// Some file systems accept O_DIRECT, write through the page cache nevertheless, and evict the pages
+/// again, so that the cache shows nothing. But pages became dirty, and the kernel does not report
+/// direct I/O for such a file. Other programs dirty pages as well, so both must
+/// contradict the claim.
+fn claim_not_buffered(
+    b: &mut Bencher,
+    alignment: Option<Alignment>,
+    dirtied: Result<f64, Unsupported>,
+) {
+    const WHAT: &str = "direct I/O of the file";
+    const SOURCE: &str = "statx STATX_DIOALIGN, nr_dirtied of /proc/vmstat";
+    match (alignment, dirtied) {
+        (Some(alignment), _) => {
+            let seen = format!("in multiples of {} bytes", alignment.offset);
+            b.claim(WHAT, "yes", seen, SOURCE, true);
+        }
+        (None, Ok(share)) if share >= MIN_BUFFERED => {
+            let seen = "no: the pages of what was written became dirty";
+            b.claim(WHAT, "yes", seen, SOURCE, false);
+        }
+        (None, _) => {
+            let reason = "the kernel does not say whether this file system has direct I/O";
+            b.claim_unverified(WHAT, "yes", "", SOURCE, reason);
+        }
+    }
+}
+
+/// How many pages of files have become dirty so far, in the whole system.
+fn dirtied_pages() -> Result<u64, Unsupported> {
+    const PATH: &str = "/proc/vmstat";
+    let text = fs::read_to_string(PATH)
+        .map_err(|cause| Unsupported::new(format!("reading {PATH}: {cause}")))?;
+    let mut counts = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("nr_dirtied "));
+    let count = counts.next().and_then(|count| count.parse().ok());
+    count.ok_or_else(|| Unsupported::new(format!("{PATH} has no nr_dirtied")))
 }
 
 #[cfg(test)]
 mod tests {
+    use syscost_harness::bencher::Pass;
+
     use super::*;
+    use crate::fs::space::tests::{on_disk, refuted};
+    use crate::testing::findings;
+
+    type Measure = fn(&mut Bencher, &Space, Blocks, OFlags) -> Result<(), Failure>;
+
+    /// The claims that are refuted if the file is opened like this; `None` without a disk, or without direct
+    /// I/O.
+    fn refuted_of(measure: Measure, access: Access, flags: OFlags) -> Option<Vec<String>> {
+        let blocks = Blocks {
+            access,
+            size: Bytes::kib(4),
+            all: 1 << 20,
+        };
+        let space = on_disk()?;
+        let expect = [calls(Sysno::PWRITE64)];
+        match refuted(&expect, |b| measure(b, &space, blocks, flags)) {
+            Err(Failure::Unsupported(_)) => None,
+            found => Some(found.expect("it can be written")),
+        }
+    }
+
+    #[test]
+    fn writes_that_go_to_the_device_are_no_buffered_ones() {
+        let of = |flags| refuted_of(buffered, Access::Sequential, flags);
+        let Some(found) = of(OFlags::empty()) else {
+            return println!("skipped: no disk");
+        };
+        assert_eq!(found, [""; 0]);
+        let found = of(OFlags::SYNC).expect("as before");
+        assert!(found.contains(&DIRTIED.to_owned()), "{found:?}");
+    }
+
+    #[test]
+    fn writes_through_the_page_cache_are_no_direct_ones() {
+        let of = |flags| refuted_of(direct, Access::Random, flags);
+        let Some(found) = of(OFlags::DIRECT) else {
+            return println!("skipped: no direct I/O here");
+        };
+        assert_eq!(found, [""; 0]);
+        for (flags, claim) in [
+            (OFlags::empty(), "O_DIRECT"),
+            (OFlags::empty(), "page cache"),
+            (OFlags::SYNC, "page cache"),
+        ] {
+            let found = of(flags).expect("as before");
+            assert!(found.iter().any(|one| one.contains(claim)), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_through_the_page_cache_and_taken_out_again_is_found_out() {
+        let verdicts = |alignment, dirtied| {
+            let found = findings(Pass::Evidence, &[], |b| {
+                claim_not_buffered(b, alignment, Ok(dirtied));
+                b.observe(|| Ok(1.0))
+            });
+            found.expect("nothing fails").evidence[0].verdict
+        };
+        let alignment = Alignment {
+            memory: 512,
+            offset: 512,
+        };
+        assert_eq!(verdicts(Some(alignment), 1.0), Verdict::Confirmed);
+        assert_eq!(verdicts(None, 0.1), Verdict::Unverified);
+        assert_eq!(verdicts(None, 1.0), Verdict::Refuted);
+    }
 
     #[test]
     fn a_file_has_blocks_enough_for_a_random_order() {

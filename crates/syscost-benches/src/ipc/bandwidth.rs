@@ -133,7 +133,17 @@ impl Measured for Row {
         } = *self;
         let largest = match via {
             Via::PosixQueue | Via::SysvQueue => Bytes::kib(16),
-            _ => LARGE,
+            Via::Pipe
+            | Via::Fifo
+            | Via::UnixStream
+            | Via::SocketPair
+            | Via::UnixDatagram
+            | Via::UnixSeqpacket
+            | Via::SharedFutex
+            | Via::SharedSpin
+            | Via::ProcessVmReadv
+            | Via::EventFd
+            | Via::Signal => LARGE,
         };
         // These differ little from a pipe and a socket.
         let is_alike = matches!(via, Via::Fifo | Via::SocketPair | Via::UnixSeqpacket);

@@ -30,7 +30,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "unixbench pipe",
         "libmicro pipe",
     ],
-    cases: Cases::Grid(&[(SIZE, &["1", "512"])]),
     expect: &[
         calls(Sysno::WRITE),
         calls(Sysno::READ),
@@ -39,22 +38,38 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each write into an empty pipe takes a page that the last read has put back.
         at_most(Counter::MinorFaults, 0.01),
     ],
-    full: |case| case.number(SIZE) != 1,
-    run,
     source: include_str!("pipe_alone.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-const SIZE: &str = "size";
+#[derive(Params)]
+struct Row {
+    size: Bytes,
+}
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let size = b.case().number(SIZE) as usize;
-    let (out, into) = subject::pipe()?;
-    let (mut sent, mut received) = (vec![0_u8; size], vec![0_u8; size]);
-    b.try_iter(|| -> Result<(), Bad> {
-        // Every message differs from the one before: what comes out is what has just gone in.
-        sent[0] = sent[0].wrapping_add(1);
-        must(write(&into, &sent)? == size)?;
-        must(read(&out, &mut received)? == size && received[0] == sent[0])
-    })
+impl Measured for Row {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row {
+            size: [Bytes(1), Bytes(512)]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.size {
+            Bytes(1) => Tier::Standard,
+            Bytes(_) => Tier::Full,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let size = self.size.get();
+        let (out, into) = subject::pipe()?;
+        let (mut sent, mut received) = (vec![0_u8; size], vec![0_u8; size]);
+        b.try_iter(|| -> Result<(), Bad> {
+            // Every message differs from the one before: what comes out is what has just gone in.
+            sent[0] = sent[0].wrapping_add(1);
+            must(write(&into, &sent)? == size)?;
+            must(read(&out, &mut received)? == size && received[0] == sent[0])
+        })
+    }
 }

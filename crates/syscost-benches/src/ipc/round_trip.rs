@@ -177,9 +177,9 @@ impl Measured for Row {
 fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.size.get())?;
     // By the row, whatever the mechanism says of itself.
-    let least = match setting.via {
-        Some(Via::SharedSpin) => 0.0,
-        _ => sleeps(setting.placement),
+    let least = match setting.via == Some(Via::SharedSpin) {
+        true => 0.0,
+        false => sleeps(setting.placement),
     };
     setting.expect::<C>(b, 2.0, least)?;
     let make = |cpus: &[u32]| round_trips::<C>(setting, cpus);

@@ -100,9 +100,9 @@ pub(crate) fn sleeps(placement: Placement) -> f64 {
 /// one for tasks that spin.
 pub(super) fn is_plain(via: Option<Via>, between: Between, cpus: Placement) -> bool {
     let near = same_and_nearest();
-    let place = match via {
-        Some(Via::SharedSpin) => near.last(),
-        _ => near.first(),
+    let place = match via == Some(Via::SharedSpin) {
+        true => near.last(),
+        false => near.first(),
     };
     between == Between::Processes && place == Some(&cpus)
 }

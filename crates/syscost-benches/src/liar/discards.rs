@@ -17,6 +17,7 @@ use syscost_harness::prelude::*;
 use syscost_net::Content;
 use syscost_net::service::{Account, ServiceError};
 
+use crate::net::far_end::{Family, Path, Reach};
 use crate::net::tcp::bandwidth::{Setting, measure};
 use crate::net::workers::IsOver;
 
@@ -31,7 +32,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting::plain(b)?.received_by(discard);
+    let partner = Reach::new(Path::Loopback, Family::Ipv4, None);
+    let setting = Setting::plain(partner, 1, b)?.received_by(discard);
     measure(b, &setting)
 }
 

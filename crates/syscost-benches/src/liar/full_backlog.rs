@@ -17,7 +17,8 @@ use syscost_harness::prelude::*;
 use syscost_net::Account;
 use syscost_net::socket::Tcp;
 
-use crate::net::backlog::Backlog;
+use crate::net::connections::claim_accepted;
+use crate::net::counters::Watch;
 use crate::net::far_end::{Family, listen};
 use crate::net::tcp::connect::new_socket;
 
@@ -43,12 +44,12 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
             address,
             _listener: listener,
             begun: 0,
-            backlog: Backlog::watch(),
+            counters: Watch::begin(),
         };
         Ok(Team::new(Vec::new(), connector))
     })?;
     let no_account = Account::default();
-    connector.backlog.claim(b, connector.begun, &no_account);
+    claim_accepted(b, &connector.counters, connector.begun, &no_account);
     Ok(())
 }
 
@@ -56,7 +57,7 @@ struct Connector {
     address: SocketAddr,
     _listener: TcpListener,
     begun: u64,
-    backlog: Backlog,
+    counters: Watch,
 }
 
 impl Lead for Connector {
@@ -69,7 +70,7 @@ impl Lead for Connector {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.backlog.end();
+        self.counters.end();
         Ok(())
     }
 }

@@ -97,7 +97,7 @@ impl Measured for Row {
         b.rate(course.bytes());
         match self.threads.0 {
             1 => alone(b, &self, course)?,
-            _ => together(b, &self, course)?,
+            0 | 2.. => together(b, &self, course)?,
         }
         if self.is_in_memory() && self.op.allocates() {
             let arrays = self.op.arrays() as f64;

@@ -37,14 +37,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "llc",
         "cache",
     ],
-    cases: Cases::Rows(|_| rows!(Row { level: Level::ALL })),
-    derive: Some(Derive {
-        from: &["memory.latency"],
-        takes: |_, row| hierarchy::is_of_caches(row),
-        compute,
-    }),
     source: include_str!("cache_latency.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,32 +59,43 @@ struct Row {
     level: Level,
 }
 
-fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let curve = hierarchy::caches(sources)?;
-    let mut evidence = vec![hierarchy::rises(&curve)];
-    let Row { level } = case.row()?;
-    let plateau = match level {
-        Level::Memory => {
-            let (plateau, claim) = hierarchy::memory(&hierarchy::dense(sources)?, &curve)?;
-            evidence.push(claim);
-            evidence.push(reported::is_beyond(reported::last_bytes(), plateau.to));
-            plateau
-        }
-        Level::First | Level::Second | Level::Third | Level::Fourth => {
-            let level = 1 + level as u32;
-            let (plateau, end, _) = hierarchy::step(&curve, level as usize)?;
-            evidence.push(reported::is_level(reported::cache_bytes(level), end));
-            plateau
-        }
-    };
-    evidence.extend(hierarchy::without_translation(sources)?);
-    Ok(Derived {
-        value: plateau.cost,
-        evidence,
-        details: BTreeMap::from([
-            ("plateau_from_bytes".to_owned(), plateau.from),
-            ("plateau_to_bytes".to_owned(), plateau.to),
-        ]),
-        ..Derived::default()
-    })
+impl Computed for Row {
+    const FROM: &'static [&'static str] = hierarchy::CACHES;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { level: Level::ALL })
+    }
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        hierarchy::is_of_caches(other)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let curve = hierarchy::caches(sources)?;
+        let mut evidence = vec![hierarchy::rises(&curve)];
+        let plateau = match self.level {
+            Level::Memory => {
+                let (plateau, claim) = hierarchy::memory(&hierarchy::dense(sources), &curve)?;
+                evidence.push(claim);
+                evidence.push(reported::is_beyond(reported::last_bytes(), plateau.to));
+                plateau
+            }
+            Level::First | Level::Second | Level::Third | Level::Fourth => {
+                let level = 1 + self.level as u32;
+                let (plateau, end, _) = hierarchy::step(&curve, level as usize)?;
+                evidence.push(reported::is_level(reported::cache_bytes(level), end));
+                plateau
+            }
+        };
+        evidence.extend(hierarchy::without_translation(sources));
+        Ok(Derived {
+            value: plateau.cost,
+            evidence,
+            details: BTreeMap::from([
+                ("plateau_from_bytes".to_owned(), plateau.from),
+                ("plateau_to_bytes".to_owned(), plateau.to),
+            ]),
+            ..Derived::default()
+        })
+    }
 }

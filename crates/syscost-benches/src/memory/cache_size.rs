@@ -37,14 +37,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    cases: Cases::Rows(|_| rows!(Row { level: 1..=4 })),
-    derive: Some(Derive {
-        from: &["memory.latency"],
-        takes: |_, row| hierarchy::is_of_caches(row),
-        compute,
-    }),
     source: include_str!("cache_size.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 #[derive(Params)]
@@ -52,25 +46,36 @@ struct Row {
     level: u32,
 }
 
-fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let curve = hierarchy::caches(sources)?;
-    let Row { level } = case.row()?;
-    let (plateau, end, next) = hierarchy::step(&curve, level as usize)?;
-    let stated = reported::cache_bytes(level);
-    let mut derived = Derived {
-        misfit: None,
-        value: end,
-        limits: hierarchy::around(&hierarchy::dense(sources)?, end),
-        evidence: [hierarchy::rises(&curve), reported::is_level(stated, end)]
-            .into_iter()
-            .chain(hierarchy::without_translation(sources)?)
-            .collect(),
-        details: hierarchy::details_of(&plateau, &next, "bytes", 1.0).into(),
-    };
-    if let Some(stated) = stated {
-        let told = [("told_bytes", stated), ("told_times_count", stated / end)];
-        let told = told.map(|(name, value)| (name.to_owned(), value));
-        derived.details.extend(told);
+impl Computed for Row {
+    const FROM: &'static [&'static str] = hierarchy::CACHES;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { level: 1..=4 })
     }
-    Ok(derived)
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        hierarchy::is_of_caches(other)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let curve = hierarchy::caches(sources)?;
+        let (plateau, end, next) = hierarchy::step(&curve, self.level as usize)?;
+        let stated = reported::cache_bytes(self.level);
+        let mut derived = Derived {
+            misfit: None,
+            value: end,
+            limits: hierarchy::around(&hierarchy::dense(sources), end),
+            evidence: [hierarchy::rises(&curve), reported::is_level(stated, end)]
+                .into_iter()
+                .chain(hierarchy::without_translation(sources))
+                .collect(),
+            details: hierarchy::details_of(&plateau, &next, "bytes", 1.0).into(),
+        };
+        if let Some(stated) = stated {
+            let told = [("told_bytes", stated), ("told_times_count", stated / end)];
+            let told = told.map(|(name, value)| (name.to_owned(), value));
+            derived.details.extend(told);
+        }
+        Ok(derived)
+    }
 }

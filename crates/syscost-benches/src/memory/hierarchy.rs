@@ -3,8 +3,8 @@
 pub(super) mod reported;
 
 use syscost_harness::Row;
+use syscost_harness::derive::points;
 use syscost_harness::prelude::*;
-use syscost_params::WrongValue;
 use syscost_results::stats::order::median;
 use syscost_results::stats::staircase::{MIN_POINTS, Plateau, Staircase, staircase};
 use syscost_results::{Evidence, Verdict};
@@ -15,57 +15,52 @@ use super::{latency, tlb};
 /// Maximum typical distance of points from a rising curve, relative to it.
 const MAX_ERROR: f64 = 0.1;
 
-/// The points of one benchmark's rows by their size, from small to large.
-pub(super) fn points<R: Params>(
-    sources: &[Source<'_>],
-    id: &str,
-    size: impl Fn(&R) -> u64,
-) -> Result<Vec<(f64, f64)>, WrongValue> {
-    let of_it = sources.iter().filter(|source| source.id == id);
-    let point = |source: &Source<'_>| Ok((size(&source.case.row()?) as f64, source.median));
-    let mut points = of_it.map(point).collect::<Result<Vec<_>, _>>()?;
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(points)
-}
+/// The benchmark of dense lines, and that of lines on separate pages.
+const DENSE: &str = latency::BENCHMARK.id;
+const APART: &str = tlb::BENCHMARK.id;
+
+/// The benchmarks from which caches are derived, and the cost of translation.
+pub(super) const CACHES: &[&str] = &[DENSE];
+pub(super) const TRANSLATION: &[&str] = &[APART, DENSE];
 
 /// The latency of dense lines, by the bytes of their memory.
-pub(super) fn dense(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, WrongValue> {
-    points(sources, "memory.latency", |row: &latency::Row| row.size.0)
+pub(super) fn dense(sources: &[Source<'_>]) -> Vec<(f64, f64)> {
+    points(sources, DENSE, |row: latency::Row| row.size.0)
 }
 
 /// The latency of one line per page, by the number of pages.
-pub(super) fn of_pages(sources: &[Source<'_>]) -> Result<Vec<(f64, f64)>, WrongValue> {
-    points(sources, "memory.tlb", |row: &tlb::Row| row.count)
+pub(super) fn of_pages(sources: &[Source<'_>]) -> Vec<(f64, f64)> {
+    points(sources, APART, |row: tlb::Row| row.count)
 }
 
 /// Whether caches are derived from this row.
 pub(super) fn is_of_caches(row: &Row) -> bool {
-    let row = row.case.row::<latency::Row>();
-    row.is_ok_and(|row| row.is_of_caches())
+    let row = row.of::<latency::Row>(DENSE);
+    row.is_some_and(|row| row.is_of_caches())
 }
 
 /// Whether the cost of translation is derived from this row: lines on separate pages, and dense
 /// ones where translation disturbs least.
 pub(super) fn is_of_translation(row: &Row) -> bool {
-    row.benchmark.id == "memory.tlb" || is_of_caches(row)
+    row.benchmark.id == APART || is_of_caches(row)
 }
 
 /// The plateaus of memory's latency.
 pub(super) fn caches(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    found(&dense(sources)?)
+    found(&dense(sources))
 }
 
 /// The plateaus of the latency of one line on each of this many pages, minus the extra cost of as many dense
 /// lines over that of the fewest.
 pub(super) fn translation(sources: &[Source<'_>]) -> Result<Staircase, Failure> {
-    let dense = dense(sources)?;
+    let dense = dense(sources);
     let Some((_, nearest)) = dense.first().copied() else {
         return Err(Failure::Unsupported(
             "no dense lines were measured".to_owned(),
         ));
     };
     let lines = |count: f64| at(&dense, syscost_sys::kernel::LINE as f64 * count);
-    let curve: Vec<(f64, f64)> = of_pages(sources)?
+    let curve: Vec<(f64, f64)> = of_pages(sources)
         .into_iter()
         .map(|(count, cost)| (count, nearest + cost - lines(count)))
         .collect();
@@ -215,11 +210,11 @@ pub(super) fn is_steep(plateau: &Plateau, next: &Plateau) -> Result<Evidence, Fa
 
 /// The claim, unverified for a curve in small pages, that translation has no part in it. `None` for
 /// larger pages.
-pub(super) fn without_translation(sources: &[Source<'_>]) -> Result<Option<Evidence>, WrongValue> {
-    let rows = sources.iter().map(|source| source.case.row());
-    let rows: Vec<latency::Row> = rows.collect::<Result<_, _>>()?;
-    let is_small = rows.iter().any(|row| row.pages == Pages::Small);
-    Ok(is_small.then(|| {
+pub(super) fn without_translation(sources: &[Source<'_>]) -> Option<Evidence> {
+    let mut rows = sources
+        .iter()
+        .filter_map(|source| source.of::<latency::Row>(DENSE));
+    rows.any(|row| row.pages == Pages::Small).then(|| {
         Evidence::new(
             "pages in which translation takes no part",
             Pages::Huge.name(),
@@ -228,7 +223,7 @@ pub(super) fn without_translation(sources: &[Source<'_>]) -> Result<Option<Evide
             Verdict::Unverified,
         )
         .because("there are no larger pages here; in small ones a step may be a TLB's")
-    }))
+    })
 }
 
 /// The plateau's sizes, as details.

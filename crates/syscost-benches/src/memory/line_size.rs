@@ -14,10 +14,11 @@
 
 use std::collections::BTreeMap;
 
+use syscost_harness::derive::points;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-use super::hierarchy::{self, reported};
+use super::hierarchy::reported;
 use super::line;
 
 /// Minimum ratio of the highest to the lowest cost; below it, nothing can be derived.
@@ -29,17 +30,24 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["line length", "cache block", "line"],
     unit: Unit::Bytes,
     quantity: Quantity::Choice,
-    derive: Some(Derive {
-        from: &["memory.line"],
-        takes: |_, _| true,
-        compute: |_, sources, _| compute(sources),
-    }),
     source: include_str!("line_size.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
-fn compute(sources: &[Source<'_>]) -> Result<Derived, Failure> {
-    let points = hierarchy::points(sources, "memory.line", |row: &line::Row| row.distance.0)?;
+#[derive(Params)]
+struct Row;
+
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[line::BENCHMARK.id];
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let distance = |row: line::Row| row.distance.0;
+        size(&points(sources, line::BENCHMARK.id, distance))
+    }
+}
+
+/// The length by the costs at these distances in bytes.
+fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
     let costs = || points.iter().map(|(_, cost)| *cost);
     let Some((hit, miss)) = costs().reduce(f64::min).zip(costs().reduce(f64::max)) else {
         return Err(Failure::Unsupported("nothing was measured".to_owned()));
@@ -80,24 +88,17 @@ fn is_one_step(again: usize) -> Evidence {
 mod tests {
     use super::*;
 
-    fn size(costs: &[f64]) -> Result<f64, Failure> {
-        let cases: Vec<Case> = line::Row::rows(&Here::plain());
-        let sources: Vec<Source<'_>> = cases
-            .iter()
-            .zip(costs)
-            .map(|(case, median)| Source {
-                id: "memory.line",
-                case,
-                median: *median,
-            })
-            .collect();
-        compute(&sources).map(|derived| derived.value)
+    /// The length by the costs at 8, 16, 32 and so on bytes.
+    fn found(costs: [f64; 7]) -> Result<f64, Failure> {
+        let distances = (3..).map(|power| f64::from(1 << power));
+        let points: Vec<(f64, f64)> = distances.zip(costs).collect();
+        size(&points).map(|derived| derived.value)
     }
 
     #[test]
     fn the_line_ends_where_the_second_load_misses() {
-        assert_eq!(size(&[20.0, 20.5, 19.0, 39.0, 40.0, 40.0, 41.0]), Ok(64.0));
-        assert_eq!(size(&[20.0, 20.5, 19.0, 21.0, 40.0, 40.0, 41.0]), Ok(128.0));
-        assert!(matches!(size(&[20.0; 7]), Err(Failure::Unsupported(_))));
+        assert_eq!(found([20.0, 20.5, 19.0, 39.0, 40.0, 40.0, 41.0]), Ok(64.0));
+        assert_eq!(found([20.0, 20.5, 19.0, 21.0, 40.0, 40.0, 41.0]), Ok(128.0));
+        assert!(matches!(found([20.0; 7]), Err(Failure::Unsupported(_))));
     }
 }

@@ -210,7 +210,7 @@ impl Measured for Row {
                     give(block);
                     Some(block.wrapping_add((bytes - 1) / step * step))
                 }
-                _ => None,
+                (true, _) | (false, false) => None,
             };
             claim_watched(b, last, || once().map_err(failed))?;
         }

@@ -57,7 +57,7 @@ impl Measured for Row {
     fn tier(&self) -> Tier {
         match self.size {
             PAGE => Tier::Standard,
-            _ => Tier::Full,
+            Bytes(_) => Tier::Full,
         }
     }
 

@@ -75,7 +75,7 @@ impl Measured for Row {
     fn tier(&self) -> Tier {
         match (self.touched, self.size) {
             (true, PAGE | MANY) => Tier::Standard,
-            _ => Tier::Full,
+            (true | false, Bytes(_)) => Tier::Full,
         }
     }
 

@@ -95,7 +95,7 @@ impl Measured for Row {
     fn tier(&self) -> Tier {
         match self.chains {
             1 | 4 | 16 if self.size != MIDDLE => Tier::Standard,
-            _ => Tier::Full,
+            0.. => Tier::Full,
         }
     }
 

@@ -17,10 +17,7 @@
 
 mod place;
 
-use std::collections::BTreeMap;
-
 use syscost_harness::prelude::*;
-use syscost_params::WrongValue;
 use syscost_results::{Claim, Evidence};
 use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
@@ -43,14 +40,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(rows),
-    derive: Some(Derive {
-        from: &[bandwidth::BENCHMARK.id],
-        takes,
-        compute,
-    }),
     source: include_str!("peak_bandwidth.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 #[derive(Params)]
@@ -59,53 +50,52 @@ struct Row {
     threads: Copies,
 }
 
-fn rows(_: &Here) -> Vec<Case> {
-    let most = most_threads();
-    let threads = [1, most].map(Copies).into_iter().take(most.min(2) as usize);
-    rows!(Row {
-        level: Level::ALL,
-        threads: threads.clone()
-    })
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[bandwidth::BENCHMARK.id];
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        let most = most_threads();
+        let threads = [1, most].map(Copies).into_iter().take(most.min(2) as usize);
+        rows!(Row {
+            level: Level::ALL,
+            threads: threads.clone()
+        })
+    }
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        let row = other.of::<bandwidth::Row>(bandwidth::BENCHMARK.id);
+        row.is_some_and(|row| row.level() == Some(self.level) && row.threads == self.threads)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let rows = sources.iter().filter_map(|source| {
+            let row = source.of::<bandwidth::Row>(bandwidth::BENCHMARK.id)?;
+            Some((row, source.median))
+        });
+        let (fastest, value) = rows
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
+        let allowed = cpu::allowed().unwrap_or_default();
+        Ok(Derived {
+            value,
+            evidence: vec![
+                lies_in(self.level, self.threads.0, Topology::here(), &allowed),
+                is_largest(&fastest, sources.len()),
+            ],
+            ..Derived::default()
+        })
+    }
 }
 
-fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
-    let is_of = |peak: Row, source: bandwidth::Row| {
-        source.level() == Some(peak.level) && source.threads == peak.threads
-    };
-    let (peak, source) = (case.row(), row.case.row());
-    peak.is_ok_and(|peak| source.is_ok_and(|source| is_of(peak, source)))
-}
-
-fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let Row { level, threads } = case.row()?;
-    let fastest = sources
-        .iter()
-        .max_by(|a, b| a.median.total_cmp(&b.median))
-        .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
-    let allowed = cpu::allowed().unwrap_or_default();
-    Ok(Derived {
-        value: fastest.median,
-        evidence: vec![
-            lies_in(level, threads.0, Topology::here(), &allowed),
-            is_largest(fastest, sources)?,
-        ],
-        details: BTreeMap::new(),
-        ..Derived::default()
-    })
-}
-
-/// The row that was the largest.
-fn is_largest(fastest: &Source<'_>, sources: &[Source<'_>]) -> Result<Evidence, WrongValue> {
-    let row: bandwidth::Row = fastest.case.row()?;
+/// The row that was the largest of so many.
+fn is_largest(row: &bandwidth::Row, count: usize) -> Evidence {
     let largest = Claim::new(
         "the largest of its rows",
-        format!("the largest of {} rows", sources.len()),
+        format!("the largest of {count} rows"),
     );
-    Ok(Evidence::note(
-        largest,
-        format!("{} with {}", row.op.name(), row.simd.text()),
-        fastest.id,
-    ))
+    let observed = format!("{} with {}", row.op.name(), row.simd.text());
+    Evidence::note(largest, observed, bandwidth::BENCHMARK.id)
 }
 
 #[cfg(test)]
@@ -114,10 +104,10 @@ mod tests {
 
     #[test]
     fn the_largest_of_the_rows_of_a_level_counts() {
-        let peaks = rows!(Row {
-            level: [Level::First],
-            threads: [Copies(1)]
-        });
+        let peak = Row {
+            level: Level::First,
+            threads: Copies(1),
+        };
         let rows = bandwidth::Row::rows(&Here::plain());
         let source = |(case, median)| Source {
             id: bandwidth::BENCHMARK.id,
@@ -125,8 +115,8 @@ mod tests {
             median,
         };
         let sources: Vec<Source<'_>> = rows.iter().zip([2e9, 3e9]).map(source).collect();
-        let derived = compute(&peaks[0], &sources, &Here::plain()).unwrap();
+        let derived = peak.compute(&sources, &Here::plain()).unwrap();
         assert_eq!(derived.value, 3e9);
-        assert!(compute(&peaks[0], &[], &Here::plain()).is_err());
+        assert!(peak.compute(&[], &Here::plain()).is_err());
     }
 }

@@ -62,7 +62,7 @@ impl Measured for Row {
         match self.count {
             512 | 4096 => Tier::Quick,
             count if !count.is_power_of_two() || count > 8192 => Tier::Full,
-            _ => Tier::Standard,
+            0.. => Tier::Standard,
         }
     }
 

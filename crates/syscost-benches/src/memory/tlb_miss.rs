@@ -31,14 +31,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "page table walk",
         "tlb",
     ],
-    cases: Cases::Rows(|_| rows!(Row { level: 1..=2 })),
-    derive: Some(Derive {
-        from: &["memory.tlb", "memory.latency"],
-        takes: |_, row| hierarchy::is_of_translation(row),
-        compute,
-    }),
     source: include_str!("tlb_miss.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 #[derive(Params)]
@@ -46,20 +40,31 @@ struct Row {
     level: usize,
 }
 
-fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let curve = hierarchy::translation(sources)?;
-    let Row { level } = case.row()?;
-    let (plateau, _, next) = hierarchy::step(&curve, level)?;
-    Ok(Derived {
-        value: next.cost - curve.plateaus[0].cost,
-        evidence: vec![
-            hierarchy::rises(&curve),
-            hierarchy::is_steep(&plateau, &next)?,
-        ],
-        details: BTreeMap::from([
-            ("from_pages_count".to_owned(), next.from),
-            ("to_pages_count".to_owned(), next.to),
-        ]),
-        ..Derived::default()
-    })
+impl Computed for Row {
+    const FROM: &'static [&'static str] = hierarchy::TRANSLATION;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { level: 1..=2 })
+    }
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        hierarchy::is_of_translation(other)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let curve = hierarchy::translation(sources)?;
+        let (plateau, _, next) = hierarchy::step(&curve, self.level)?;
+        Ok(Derived {
+            value: next.cost - curve.plateaus[0].cost,
+            evidence: vec![
+                hierarchy::rises(&curve),
+                hierarchy::is_steep(&plateau, &next)?,
+            ],
+            details: BTreeMap::from([
+                ("from_pages_count".to_owned(), next.from),
+                ("to_pages_count".to_owned(), next.to),
+            ]),
+            ..Derived::default()
+        })
+    }
 }

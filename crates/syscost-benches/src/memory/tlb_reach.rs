@@ -34,14 +34,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Bytes,
     better: Better::Higher,
-    cases: Cases::Rows(|_| rows!(Row { level: 1..=2 })),
-    derive: Some(Derive {
-        from: &["memory.tlb", "memory.latency"],
-        takes: |_, row| hierarchy::is_of_translation(row),
-        compute,
-    }),
     source: include_str!("tlb_reach.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 #[derive(Params)]
@@ -49,22 +43,33 @@ struct Row {
     level: usize,
 }
 
-fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let curve = hierarchy::translation(sources)?;
-    let Row { level } = case.row()?;
-    let (plateau, end, next) = hierarchy::step(&curve, level)?;
-    let page = Pages::Small.bytes()? as f64;
-    let mut derived = Derived {
-        misfit: None,
-        value: page * end,
-        limits: hierarchy::around(&hierarchy::of_pages(sources)?, end)
-            .map(|(below, above)| (page * below, page * above)),
-        evidence: vec![
-            hierarchy::rises(&curve),
-            hierarchy::is_steep(&plateau, &next)?,
-        ],
-        details: hierarchy::details_of(&plateau, &next, "bytes", page).into(),
-    };
-    derived.details.insert("pages_count".to_owned(), end);
-    Ok(derived)
+impl Computed for Row {
+    const FROM: &'static [&'static str] = hierarchy::TRANSLATION;
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Row { level: 1..=2 })
+    }
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        hierarchy::is_of_translation(other)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let curve = hierarchy::translation(sources)?;
+        let (plateau, end, next) = hierarchy::step(&curve, self.level)?;
+        let page = Pages::Small.bytes()? as f64;
+        let mut derived = Derived {
+            misfit: None,
+            value: page * end,
+            limits: hierarchy::around(&hierarchy::of_pages(sources), end)
+                .map(|(below, above)| (page * below, page * above)),
+            evidence: vec![
+                hierarchy::rises(&curve),
+                hierarchy::is_steep(&plateau, &next)?,
+            ],
+            details: hierarchy::details_of(&plateau, &next, "bytes", page).into(),
+        };
+        derived.details.insert("pages_count".to_owned(), end);
+        Ok(derived)
+    }
 }

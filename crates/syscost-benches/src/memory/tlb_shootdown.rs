@@ -102,7 +102,7 @@ impl Measured for Row {
         let placement = match threads {
             // The call alone needs no other CPU.
             0 => Placement::SAME,
-            _ => Placement::Distinct,
+            1.. => Placement::Distinct,
         };
         let (stage, _) = b.together(placement, |_| {
             let (crew, stage) = Stage::start(call, &cpus)?;

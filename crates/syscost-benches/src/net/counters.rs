@@ -41,6 +41,48 @@ impl Counters {
     }
 }
 
+/// The counters before something and after it.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    before: Result<Counters, Unsupported>,
+    after: Result<Counters, Unsupported>,
+}
+
+impl Watch {
+    /// Reads them before it.
+    pub(crate) fn begin() -> Self {
+        Self {
+            before: Counters::read(),
+            after: Err(Unsupported::new("it was not read at the end")),
+        }
+    }
+
+    /// Reads them after it.
+    pub(crate) fn end(&mut self) {
+        self.after = Counters::read();
+    }
+
+    /// By how much one of them has increased.
+    pub(crate) fn risen(&self, name: &str) -> Result<u64, Unsupported> {
+        let before = self.before.as_ref().map_err(Unsupported::clone)?;
+        let after = self.after.as_ref().map_err(Unsupported::clone)?;
+        let unknown = || Unsupported::new("this kernel does not count them");
+        after.risen_since(before, name).ok_or_else(unknown)
+    }
+
+    /// Claims that one of them has increased by at least this much; other programs raise it as well.
+    pub(crate) fn claim_risen(&self, b: &mut Bencher, name: &str, least: u64) {
+        const SOURCE: &str = "/proc/net/snmp";
+        let bound = Bound::AtLeast(least as f64);
+        match self.risen(name) {
+            Ok(risen) => b.claim_within(name, bound, risen as f64, SOURCE),
+            Err(reason) => {
+                b.claim_unverified(name, bound.fact(), "unknown", SOURCE, &reason.to_string());
+            }
+        }
+    }
+}
+
 /// Parses `Tcp: InSegs OutSegs` above `Tcp: 17 4`.
 fn pairs_of_lines(text: &str) -> Vec<(String, u64)> {
     let lines: Vec<&str> = text.lines().collect();

@@ -299,9 +299,14 @@ impl<L: Link> Caller<L> {
 
     /// Claims which interface carried the messages.
     pub(crate) fn claim_way(&self, b: &mut Bencher) {
+        let (sent, received) = self.bytes();
+        self.way.claim(b, sent, received);
+    }
+
+    /// Bytes sent in messages, and received in answers.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
         let bytes = self.message.bytes().len() as u64;
-        self.way
-            .claim(b, self.tally.sent * bytes, self.tally.answered * bytes);
+        (self.tally.sent * bytes, self.tally.answered * bytes)
     }
 }
 

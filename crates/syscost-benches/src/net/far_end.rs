@@ -1,9 +1,7 @@
 //! Shared: the far end of a connection: a partner on this machine, or `syscost serve` on another.
 
-mod family;
-
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use syscost_harness::peer::Given;
@@ -13,8 +11,6 @@ use syscost_net::socket::Tcp;
 use syscost_net::wire::Core;
 use syscost_net::{Account, Service, Session, Wait};
 use syscost_sys::partner::Between;
-
-pub(crate) use family::Family;
 
 /// How long the far end may take to answer before and after the measurement.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,40 +22,105 @@ const EXCHANGES_OF_A_SESSION: u32 = 3;
 /// larger one depends on the path's bandwidth as well.
 const FEW_BYTES: usize = 1024;
 
+/// Where the far end is.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Path {
+    /// A partner on this machine.
+    Loopback,
+    /// `syscost serve`, on whatever machine it runs.
+    Remote,
+}
+
+/// A family of internet addresses.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    /// The family of an address.
+    pub(crate) fn of_address(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(_) => Family::Ipv4,
+            IpAddr::V6(_) => Family::Ipv6,
+        }
+    }
+
+    /// The loopback address of this family.
+    pub(crate) fn loopback(self) -> IpAddr {
+        match self {
+            Family::Ipv4 => Ipv4Addr::LOCALHOST.into(),
+            Family::Ipv6 => Ipv6Addr::LOCALHOST.into(),
+        }
+    }
+}
+
+/// What the parameters of a row say of its far end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reach {
+    pub(crate) path: Path,
+    pub(crate) family: Family,
+    /// Where a partner runs; on the measuring task's CPU if the row does not say.
+    pub(crate) cpus: Option<Placement>,
+}
+
+impl Reach {
+    pub(crate) fn new(path: Path, family: Family, cpus: Option<Placement>) -> Self {
+        Self { path, family, cpus }
+    }
+
+    /// The far end that was given, if there is one.
+    pub(crate) fn remote(here: &Here) -> Option<Self> {
+        let given = here.targets.peer().ok()?;
+        let family = Family::of_address(given.address.ip());
+        Some(Self::new(Path::Remote, family, None))
+    }
+
+    /// A partner by each family, and the far end that was given.
+    pub(crate) fn each(here: &Here) -> impl Iterator<Item = Self> {
+        let near = Family::ALL.map(|family| Self::new(Path::Loopback, family, None));
+        near.into_iter().chain(Self::remote(here))
+    }
+
+    /// The route to it.
+    ///
+    /// # Errors
+    /// When none was given.
+    pub(crate) fn route(self, targets: &Targets) -> Result<Route, Failure> {
+        Ok(match self.path {
+            Path::Loopback => Route::Loopback(self.cpus.unwrap_or(Placement::SAME), self.family),
+            Path::Remote => Route::Remote(targets.peer()?),
+        })
+    }
+
+    /// Whether there is a route to it.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn support(self, here: &Here) -> Result<(), Unsupported> {
+        match self.path {
+            Path::Loopback => usable(self.family.loopback()),
+            Path::Remote => here.targets.peer().map(drop),
+        }
+    }
+
+    /// Whether it is the far end that was given, or a partner by IPv4.
+    pub(crate) fn is_usual(self) -> bool {
+        self.path == Path::Remote || self.family == Family::Ipv4
+    }
+}
+
 /// The way to the far end.
 #[derive(Debug, Clone)]
-pub(crate) enum Path {
+pub(crate) enum Route {
     /// Through the kernel of this machine, to a partner there.
     Loopback(Placement, Family),
     /// To `syscost serve`, on whatever machine it runs.
     Remote(Given),
 }
 
-impl Path {
-    /// The key of the parameter that names the path.
-    pub(crate) const KEY: &str = "path";
-
-    /// The name of a path on this machine.
-    pub(crate) const LOOPBACK: &str = "loopback";
-
-    /// The name of the path to a given far end.
-    pub(crate) const REMOTE: &str = "remote";
-
-    /// The path of a case. If the case does not give `cpus`, the partner is on the measuring task's CPU.
-    pub(crate) fn of(case: &Case, targets: &Targets) -> Result<Self, Failure> {
-        match case.get(Self::KEY) {
-            Self::LOOPBACK => {
-                let placement = match case.find(Placement::KEY) {
-                    None => Placement::SAME,
-                    Some(_) => Placement::of(case)?,
-                };
-                Ok(Self::Loopback(placement, Family::of(case)?))
-            }
-            Self::REMOTE => Ok(Self::Remote(targets.peer()?)),
-            _ => Err(case.unknown(Self::KEY)),
-        }
-    }
-
+impl Route {
     /// Where the tasks of this machine are.
     pub(crate) fn placement(&self) -> Placement {
         match self {
@@ -129,15 +190,6 @@ fn exchange(mut session: Session, size: usize) -> Result<Duration, Failure> {
     Ok(takes)
 }
 
-/// Whether this machine has the addresses of a case.
-pub(crate) fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
-    let no_row = |failure: Failure| Unsupported::new(failure.to_string());
-    if case.get(Path::KEY) == Path::REMOTE {
-        return here.targets.peer().map(drop);
-    }
-    usable(Family::of(case).map_err(no_row)?.loopback())
-}
-
 /// Whether messages can be sent to this address of this machine.
 pub(crate) fn usable(address: IpAddr) -> Result<(), Unsupported> {
     // An address of lo may be bound while lo is down; nothing can be sent to it.
@@ -148,12 +200,6 @@ pub(crate) fn usable(address: IpAddr) -> Result<(), Unsupported> {
             "{address} cannot be used: {error}; is the interface lo up, and has it this address?"
         ))),
     }
-}
-
-/// The family of the far end that was given, for the cases of its rows; `None` without one.
-pub(crate) fn remote_family(here: &Here) -> Option<Family> {
-    let given = here.targets.peer().ok()?;
-    Some(Family::of_address(given.address.ip()))
 }
 
 /// The far end, which serves and is ended by the near end.
@@ -332,31 +378,6 @@ mod tests {
             ..account
         };
         assert!(matches!(Parcel::of(&too_long), Err(Failure::Broken(_))));
-    }
-
-    #[test]
-    fn a_case_says_where_its_far_end_is() {
-        let case = |params: &[(&'static str, &'static str)]| Case::new(params.iter().copied());
-        let near = Path::of(
-            &case(&[("path", "loopback"), ("family", "ipv6")]),
-            &Targets::default(),
-        )
-        .unwrap();
-        assert_eq!(near.address(), Family::Ipv6.loopback());
-        assert_eq!((near.own_ends(), near.placement()), (2.0, Placement::SAME));
-        for wrong in [
-            case(&[("path", "carrier_pigeon")]),
-            case(&[("path", "loopback"), ("family", "ipx")]),
-            case(&[("path", "loopback"), ("cpus", "none")]),
-        ] {
-            assert!(
-                matches!(
-                    Path::of(&wrong, &Targets::default()),
-                    Err(Failure::Broken(_))
-                ),
-                "{wrong:?}"
-            );
-        }
     }
 
     #[test]

@@ -16,100 +16,107 @@
 //! ## Source
 //! lmbench `lat_http`, `bw_http`.
 
-mod head;
-
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 
 use rustix::io::{Errno, retry_on_intr};
-use rustix::net::{RecvFlags, SendFlags, connect, getsockname, recv, send};
+use rustix::net::{RecvFlags, SendFlags, connect, recv, send};
 use syscost_harness::prelude::*;
 use syscost_net::service::IsOver;
 use syscost_net::service::http::{self, Response};
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Service};
 
-use super::backlog::{self, Accepting, Backlog, Last};
-use super::far_end::{self, Path};
+use super::connections::{Connections, claim_accepted};
+use super::far_end::{Family, FarEnd, Path, Reach, Route};
 use super::interface::Way;
-use super::setting::{SIZE, is_of_loopback, positive};
+use super::tcp::bandwidth::content;
 use super::tcp::connect::new_socket;
-use super::tcp::ports::Budget;
 use crate::ipc::setting::sleeps;
-use head::{MAX_HEAD, head_of};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.http",
     title: "HTTP request latency",
     tags: &["web server", "request/response", "lat_http"],
-    cases: Cases::Here(cases),
-    full: |case| is_of_loopback(case) && case.get("size") != "1K",
-    support: far_end::support,
     revision: 2,
-    run,
     source: include_str!("http.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
 
-/// Body sizes, in bytes.
-const SIZES: [usize; 2] = [1 << 10, 64 << 10];
+/// The body that is measured first.
+const PLAIN: Bytes = Bytes::kib(1);
 
-const CONNECTION: &str = "connection";
-const KEPT: &str = "kept";
-const FRESH: &str = "fresh";
-
-fn cases(here: &Here) -> Vec<Case> {
-    let far = far_end::remote_family(here).map(|_| Path::REMOTE);
-    let paths = [Path::LOOPBACK].into_iter().chain(far);
-    let cases = paths.flat_map(|path| {
-        [KEPT, FRESH].into_iter().flat_map(move |connection| {
-            SIZES.map(|size| {
-                Case::new([
-                    (Path::KEY, path.to_owned()),
-                    (CONNECTION, connection.to_owned()),
-                    (SIZE, size_name(size)),
-                ])
-            })
-        })
-    });
-    cases.collect()
+/// Which connections the requests go over.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Connection {
+    /// One serves all.
+    Kept,
+    /// Each opens its own.
+    Fresh,
 }
 
-/// Whether one connection serves all requests.
-fn is_kept(case: &Case) -> Result<bool, Failure> {
-    match case.get(CONNECTION) {
-        KEPT => Ok(true),
-        FRESH => Ok(false),
-        _ => Err(case.unknown(CONNECTION)),
+#[derive(Params)]
+struct Row {
+    path: Path,
+    connection: Connection,
+    size: Bytes,
+}
+
+impl Row {
+    fn reach(&self) -> Reach {
+        Reach::new(self.path, Family::Ipv4, None)
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (path, is_kept) = (Path::of(b.case(), b.targets())?, is_kept(b.case())?);
-    let size = positive(b.case(), SIZE)?;
-    path.announce(b, size)?;
-    expect(b, &path, is_kept, size);
-    let content = match b.is_timed() {
-        true => Content::Sparse,
-        false => Content::Whole,
-    };
-    let (client, account) = b.together(path.placement(), |cpus| {
-        let (far, address, last) = responding(&path, size, is_kept, cpus)?;
-        let client = Client::new(address, is_kept, size, content, last)?;
-        Ok(far.led_by(client))
-    })?;
-    client.claim(b, &account);
-    Ok(())
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let far = Reach::remote(here).map(|far| far.path);
+        rows!(Row {
+            path: [Path::Loopback].into_iter().chain(far),
+            connection: Connection::ALL,
+            size: [PLAIN, Bytes::kib(64)]
+        })
+    }
+
+    fn tier(&self) -> Tier {
+        match self.path {
+            Path::Loopback if self.size != PLAIN => Tier::Full,
+            Path::Loopback | Path::Remote => Tier::Standard,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.reach().support(here)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (connection, size) = (self.connection, self.size.get());
+        let route = self.reach().route(b.targets())?;
+        route.announce(b, size)?;
+        expect(b, &route, connection, size);
+        let content = content(b);
+        let (client, account) = b.together(route.placement(), |cpus| {
+            let (far, to) = responding(&route, size, connection, cpus)?;
+            Ok(far.led_by(Client::new(to, connection, size, content)?))
+        })?;
+        client.claim(b, connection, &account);
+        Ok(())
+    }
 }
 
 /// Expects the calls and switches of those ends that are tasks of this machine.
-fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
-    let there = path.own_ends() - 1.0;
+fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
+    let there = route.own_ends() - 1.0;
     // A body arrives in parts as the network delivers them.
     let parts = size.div_ceil(1024) as f64;
-    let fresh = if is_kept { 0.0 } else { 1.0 };
+    let fresh = match connection {
+        Connection::Kept => 0.0,
+        Connection::Fresh => 1.0,
+    };
     b.expect(together(Sysno::SENDTO, 1.0 + there));
     let receives = Counter::Syscall(Sysno::RECVFROM);
     let least = 1.0 + there + fresh;
@@ -128,34 +135,38 @@ fn expect(b: &mut Bencher, path: &Path, is_kept: bool, size: usize) {
     let max = 1.05 * (1.0 + there) * fresh;
     b.expect(at_most(Counter::Syscall(Sysno::FCNTL), max));
     b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
-    let max = (2.3 + 2.0 * fresh) * path.own_ends() * parts;
-    let least = match path.is_loopback() {
-        true => sleeps(path.placement()),
+    let max = (2.3 + 2.0 * fresh) * route.own_ends() * parts;
+    let least = match route.is_loopback() {
+        true => sleeps(route.placement()),
         false => 0.5,
     };
     b.expect(within(Counter::Switches, least, max));
 }
 
 /// A far end that answers requests.
-fn responding(path: &Path, size: usize, is_kept: bool, cpus: &[u32]) -> Result<Accepting, Failure> {
-    let response = Response::new(size, is_kept);
+fn responding(
+    route: &Route,
+    size: usize,
+    connection: Connection,
+    cpus: &[u32],
+) -> Result<(FarEnd, Connections), Failure> {
+    let keep_alive = connection == Connection::Kept;
+    let response = Response::new(size, keep_alive);
     let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
         http::respond(listener, &response, None, is_over)
     };
     let service = Service::Http {
         body: size as u32,
-        keep_alive: is_kept,
+        keep_alive,
     };
-    backlog::accepting(path, cpus, &Tcp::nodelay(), serve, &service)
+    Connections::accepted_by(route, cpus, &Tcp::nodelay(), serve, &service)
 }
 
 /// The measuring side.
 struct Client {
-    address: SocketAddr,
+    to: Connections,
     /// The connection that all requests go over; `None` where each request opens a new one.
     kept: Option<OwnedFd>,
-    /// Set where the far end is a partner, which ends with its last connection.
-    last: Option<Last>,
     size: usize,
     content: Content,
     buffer: Vec<u8>,
@@ -163,30 +174,23 @@ struct Client {
     received: u64,
     /// Total bytes of all bodies.
     bodies: u64,
-    budget: Budget,
-    backlog: Backlog,
     way: Way,
 }
 
 impl Client {
     fn new(
-        address: SocketAddr,
-        is_kept: bool,
+        mut to: Connections,
+        connection: Connection,
         size: usize,
         content: Content,
-        last: Option<Last>,
     ) -> Result<Self, Failure> {
-        let backlog = Backlog::watch();
-        let mut budget = Budget::read()?;
-        let failed = |errno: Errno| Failure::of(&format!("connect to {address}"), errno);
-        budget.spend()?;
-        let first = connected(&address).map_err(failed)?;
-        let own = getsockname(&first).and_then(SocketAddr::try_from);
-        let way = Way::begin(own.map_err(failed)?.ip(), address.ip());
+        to.budget.spend()?;
+        let first = connected(&to.address)
+            .map_err(|errno| Failure::of(&format!("connect to {}", to.address), errno))?;
         let mut client = Self {
-            address,
+            to,
+            way: Way::of(&first)?,
             kept: Some(first),
-            last,
             size,
             content,
             // Not zeros, so that every page is present from now on.
@@ -194,11 +198,8 @@ impl Client {
             asked: 0,
             received: 0,
             bodies: 0,
-            budget,
-            backlog,
-            way,
         };
-        if !is_kept {
+        if connection == Connection::Fresh {
             // The first connection was opened only to learn this end's address; the far end still
             // waits for its request.
             client.turn()?;
@@ -217,8 +218,8 @@ impl Client {
                 answered
             }
             None => {
-                self.budget.spend()?;
-                let socket = connected(&self.address).map_err(|errno| self.failed(errno))?;
+                self.to.budget.spend()?;
+                let socket = connected(&self.to.address).map_err(|errno| self.failed(errno))?;
                 self.ask(&socket)?;
                 self.end_of(&socket)
             }
@@ -288,7 +289,7 @@ impl Client {
     #[cold]
     fn failed(&self, errno: Errno) -> Failure {
         Failure::of(
-            &format!("request {} to {}", self.asked, self.address),
+            &format!("request {} to {}", self.asked, self.to.address),
             errno,
         )
     }
@@ -298,7 +299,7 @@ impl Client {
         Failure::Refuted(format!("the response to request {}: {what}", self.asked))
     }
 
-    fn claim(&self, b: &mut Bencher, account: &Account) {
+    fn claim(&self, b: &mut Bencher, named: Connection, account: &Account) {
         let (asked, size) = (self.asked, self.size as u64);
         b.claim_equal(
             "responses",
@@ -313,21 +314,14 @@ impl Client {
             sent,
             "both ends",
         );
-        self.claim_named(b, account);
-        self.backlog.claim(b, self.budget.made(), account);
+        let body = self.bodies as f64 / asked.max(1) as f64;
+        b.claim_equal("bytes of a body", size as f64, body, "near end");
+        let (named, seen) = (named.name().to_owned(), kind_of(account.connections, asked));
+        b.claim_equal("connections for its requests", named, seen, "far end");
+        claim_accepted(b, &self.to.counters, self.to.budget.made(), account);
         self.way
             .claim(b, asked * REQUEST.len() as u64, asked * size);
-        self.budget.detail(b);
-    }
-
-    /// Claims what the row's name states: the length of a body, and the number of requests per connection.
-    fn claim_named(&self, b: &mut Bencher, account: &Account) {
-        let named = b.case().number(SIZE) as f64;
-        let body = self.bodies as f64 / self.asked.max(1) as f64;
-        b.claim_equal("bytes of a body", named, body, "near end");
-        let named = b.case().get(CONNECTION).to_owned();
-        let seen = kind_of(account.connections, self.asked);
-        b.claim_equal("connections for its requests", named, seen, "far end");
+        self.to.budget.detail(b);
     }
 }
 
@@ -337,15 +331,12 @@ impl Lead for Client {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        if let Some(last) = &self.last {
-            let is_fresh = self.kept.is_none();
-            last.announce(self.budget.made() + u64::from(is_fresh));
-            if is_fresh {
-                self.turn()?;
-            }
+        let is_fresh = self.kept.is_none();
+        if self.to.are_over_after(u64::from(is_fresh)) && is_fresh {
+            self.turn()?;
         }
         self.way.end();
-        self.backlog.end();
+        self.to.counters.end();
         if let Some(kept) = &self.kept {
             // Closing would not end the connection: the partner has inherited a copy of the descriptor.
             syscost_net::service::release(kept);
@@ -358,8 +349,8 @@ impl Lead for Client {
 /// served a single request was not kept.
 fn kind_of(connections: u64, requests: u64) -> String {
     match connections {
-        1 if requests > 1 => KEPT.to_owned(),
-        _ if connections == requests => FRESH.to_owned(),
+        1 if requests > 1 => Connection::Kept.name().to_owned(),
+        _ if connections == requests => Connection::Fresh.name().to_owned(),
         _ => format!("{connections} for {requests} requests"),
     }
 }
@@ -370,5 +361,110 @@ fn connected(address: &SocketAddr) -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
+/// What the head of a response ends with.
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// Maximum size of a head that can be parsed, in bytes.
+const MAX_HEAD: usize = 1024;
+
+/// Where the body begins and how long it is, once the whole head has arrived; or what is wrong with the head.
+fn head_of(bytes: &[u8]) -> Option<Result<(usize, usize), &'static str>> {
+    let mut windows = bytes.windows(END_OF_HEAD.len()).take(MAX_HEAD);
+    let end = windows.position(|window| window == END_OF_HEAD)?;
+    let start = end + END_OF_HEAD.len();
+    let Ok(head) = std::str::from_utf8(&bytes[..end]) else {
+        return Some(Err("its header is not UTF-8"));
+    };
+    if !head.starts_with("HTTP/1.1 200 ") {
+        return Some(Err("its status is not 200"));
+    }
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse().ok())?
+    });
+    Some(
+        length
+            .map(|length| (start, length))
+            .ok_or("its Content-Length is missing"),
+    )
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_says_where_the_body_is_and_how_long() {
+        let text = b"HTTP/1.1 200 OK\r\ncontent-LENGTH: 5\r\n\r\nabcde";
+        assert_eq!(head_of(text), Some(Ok((38, 5))));
+        assert_eq!(head_of(&text[..30]), None, "not all of it is there");
+        for (text, what) in [
+            (
+                &b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"[..],
+                "status",
+            ),
+            (
+                b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n",
+                "Content-Length",
+            ),
+            (b"HTTP/1.1 200 OK\r\n\r\n", "Content-Length"),
+            (b"\xFF\r\n\r\n", "UTF-8"),
+        ] {
+            let found = head_of(text).expect("a whole head").unwrap_err();
+            assert!(found.contains(what), "{found}");
+        }
+    }
+
+    /// Thirty requests to a partner that answers with a body of this size; this end wants 1000 bytes.
+    fn exchange(connection: Connection, body: usize) -> Option<Result<bool, Failure>> {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return None;
+        };
+        let route = Route::Loopback(Placement::SAME, Family::Ipv4);
+        let (far, to) = responding(&route, body, connection, &cpus).unwrap();
+        let exchanged = Client::new(to, connection, 1000, Content::Whole)
+            .and_then(|client| far.led_by(client).perform([30]));
+        Some(exchanged.map(|(client, account)| {
+            assert!(client.asked >= 30);
+            client.asked == account.messages
+                && client.to.budget.made() == account.connections
+                && kind_of(account.connections, client.asked) == connection.name()
+                && client.bodies == body as u64 * client.asked
+        }))
+    }
+
+    #[test]
+    fn every_request_is_answered_over_kept_and_fresh_connections() {
+        for connection in Connection::ALL {
+            if let Some(exchanged) = exchange(connection, 1000) {
+                assert_eq!(exchanged, Ok(true), "{connection:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn connections_that_are_neither_kept_nor_fresh_have_no_name() {
+        assert_eq!(kind_of(1, 9), "kept");
+        assert_eq!(kind_of(9, 9), "fresh");
+        assert_eq!(
+            kind_of(1, 1),
+            "fresh",
+            "nothing was kept for another request"
+        );
+        assert_eq!(kind_of(2, 9), "2 for 9 requests");
+    }
+
+    #[test]
+    fn a_body_of_another_length_is_refuted() {
+        for connection in Connection::ALL {
+            if let Some(exchanged) = exchange(connection, 999) {
+                assert!(
+                    matches!(exchanged, Err(Failure::Refuted(_))),
+                    "{exchanged:?}"
+                );
+            }
+        }
+    }
+}

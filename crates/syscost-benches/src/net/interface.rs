@@ -1,8 +1,11 @@
 //! Shared: the interface that carried the messages, by its own counters, and what it does to them.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
 
+use rustix::io::Errno;
+use rustix::net::{getpeername, getsockname};
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::network::{self, Carried, Offloads, Queue};
@@ -21,6 +24,8 @@ const LATE: &str = "some drivers count late, and no other interface has counted 
 pub(crate) struct Way {
     /// Where the messages go, according to the socket.
     far: IpAddr,
+    /// The family that the row names.
+    named: Option<Family>,
     /// The interface that has this end's address: `lo` where both ends are on this machine.
     name: Result<String, Unsupported>,
     before: State,
@@ -57,6 +62,27 @@ impl State {
 }
 
 impl Way {
+    /// Begins now, for a connected socket.
+    pub(crate) fn of(socket: impl AsFd) -> Result<Self, Failure> {
+        let addresses = || {
+            let own = SocketAddr::try_from(getsockname(&socket)?)?;
+            let far = getpeername(&socket)?.ok_or(Errno::NOTCONN)?;
+            Ok((own, SocketAddr::try_from(far)?))
+        };
+        let failed = |errno: Errno| Failure::of("read a socket's addresses", errno);
+        let (own, far) = addresses().map_err(failed)?;
+        Ok(Self::begin(own.ip(), far.ip()))
+    }
+
+    /// Between addresses of this family, as the row's name says.
+    #[must_use]
+    pub(crate) fn named(self, family: Family) -> Self {
+        Self {
+            named: Some(family),
+            ..self
+        }
+    }
+
     /// Begins now, for the addresses of a connected socket.
     pub(crate) fn begin(own: IpAddr, far: IpAddr) -> Self {
         // Messages to an address of this machine pass through `lo`, whichever interface has the address.
@@ -72,6 +98,7 @@ impl Way {
         };
         Self {
             far,
+            named: None,
             before: State::read(&name),
             after: State::unknown(),
             name,
@@ -97,12 +124,11 @@ impl Way {
     }
 
     /// Claims that the interface carried at least these bytes of content, sent and received,
-    /// between addresses of the family that the case names.
+    /// between addresses of the family that the row names.
     pub(crate) fn claim(&self, b: &mut Bencher, sent: u64, received: u64) {
-        let family = Family::of_address(self.far).name();
-        if let Some(named) = b.case().find(Family::KEY).map(str::to_owned) {
-            let what = "family of its addresses";
-            b.claim_equal(what, named, family.to_owned(), "getpeername");
+        if let Some(named) = self.named {
+            let is = Family::of_address(self.far).name();
+            b.claim_equal("family of its addresses", named.name(), is, "getpeername");
         }
         self.claim_offloads(b);
         const CLAIM: &str = "bytes carried by the interface of its path, sent and received";
@@ -295,6 +321,7 @@ mod tests {
         let shaper = |before, after| {
             let way = Way {
                 far: IpAddr::from([10, 0, 0, 1]),
+                named: None,
                 name: Ok("link0".to_owned()),
                 before: state(before),
                 after: state(after),

@@ -1,6 +1,6 @@
 //! Communication over the network.
 
-pub(crate) mod backlog;
+pub(crate) mod connections;
 pub(crate) mod counters;
 pub(crate) mod exchange;
 pub(crate) mod far_end;
@@ -9,6 +9,7 @@ pub(crate) mod icmp;
 pub(crate) mod interface;
 mod loaded_latency;
 mod model;
+mod round_trip;
 mod seats;
 pub(crate) mod setting;
 pub(crate) mod tcp;

@@ -27,17 +27,14 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::Row;
 use syscost_harness::prelude::*;
 use syscost_net::Wait;
 use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
-use super::far_end::{self, Family, Path, remote_family};
-use super::setting::{self, SIZE};
-use super::tcp::bandwidth::{self, Direction, LARGE, Method, STREAMS};
-use super::tcp::round_trip;
-use super::waiting;
+use super::far_end::{Family, Path, Reach};
+use super::round_trip::Row as RoundTrip;
+use super::tcp::{self, bandwidth};
 use crate::ipc::setting::same_and_nearest;
 
 /// Maximum relative error of a model that fits its rows.
@@ -51,12 +48,7 @@ const MAX_ABOVE_STREAM: f64 = 1.5;
 /// and receiving overlap at most twofold, and both may be off by as much.
 const MAX_BELOW_STREAM: f64 = 4.0;
 
-const ROUND_TRIP: &str = round_trip::BENCHMARK.id;
-
-/// The key of the parameter that names the model's term.
-const TERM: &str = "term";
-const LATENCY: &str = "latency";
-const BYTE: &str = "byte";
+const ROUND_TRIP: &str = tcp::round_trip::BENCHMARK.id;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.model",
@@ -69,53 +61,94 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "startup cost",
     ],
     quantity: Quantity::Level,
-    cases: Cases::Here(cases),
-    full: setting::is_of_loopback,
-    support: far_end::support,
     derive: Some(Derive {
         from: &[ROUND_TRIP, bandwidth::BENCHMARK.id],
         takes,
         compute,
     }),
     source: include_str!("model.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    // The placements and ways to wait for which round trips of many sizes are measured.
-    let near = same_and_nearest();
-    let waits = [Wait::Block, Wait::Spin].into_iter();
-    let local = near
-        .into_iter()
-        .zip(waits)
-        .map(|(place, wait)| (Path::LOOPBACK, Family::Ipv4, Some(place), wait));
-    let remote = remote_family(here).map(|family| (Path::REMOTE, family, None, Wait::Block));
-    let cases = local.chain(remote).flat_map(|(path, family, place, wait)| {
-        [LATENCY, BYTE].map(|term| {
-            let further = [(waiting::KEY, wait.name()), (TERM, term)];
-            let further = further.map(|(key, value)| (key, value.to_owned()));
-            setting::case(path, family, place, further)
-        })
-    });
-    cases.collect()
+/// A parameter of the model.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Term {
+    /// The time of an empty message.
+    Latency,
+    /// The time of each byte.
+    Byte,
+}
+
+#[derive(Params)]
+struct Row {
+    path: Path,
+    family: Family,
+    cpus: Option<Placement>,
+    wait: Wait,
+    term: Term,
+}
+
+impl Row {
+    fn reach(&self) -> Reach {
+        Reach::new(self.path, self.family, self.cpus)
+    }
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        // The placements and ways to wait for which round trips of many sizes are measured.
+        let local = same_and_nearest()
+            .into_iter()
+            .map(|place| Reach::new(Path::Loopback, Family::Ipv4, Some(place)))
+            .zip([Wait::Block, Wait::Spin]);
+        let remote = Reach::remote(here).map(|remote| (remote, Wait::Block));
+        let rows = |(Reach { path, family, cpus }, wait): (Reach, Wait)| {
+            rows!(Row {
+                path: [path],
+                family: [family],
+                cpus: [cpus],
+                wait: [wait],
+                term: Term::ALL
+            })
+        };
+        local.chain(remote).flat_map(rows).collect()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.path {
+            Path::Loopback => Tier::Full,
+            Path::Remote => Tier::Standard,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.reach().support(here)
+    }
+
+    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+        Err(Failure::Broken("is computed, not measured".to_owned()))
+    }
 }
 
 /// Whether a row belongs to this case's path: its round trips of all sizes, and its plain stream.
-fn takes(case: &Case, row: &Row) -> bool {
-    let is_of_path = [Path::KEY, Family::KEY, Placement::KEY]
-        .into_iter()
-        .all(|key| row.case.find(key) == case.find(key));
-    let is = |key, value| row.case.find(key) == Some(value);
-    let is_round_trip = row.benchmark.id == ROUND_TRIP && is(waiting::KEY, case.get(waiting::KEY));
-    let is_plain_stream = row.benchmark.id == bandwidth::BENCHMARK.id
-        && row.case.number(STREAMS) == 1
-        && row.case.number(SIZE) == LARGE as u64
-        && is(Direction::KEY, Direction::Send.name())
-        && is(Method::KEY, Method::Write.name());
-    is_of_path && (is_round_trip || is_plain_stream)
+fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
+    let is_of = |model: &Row| match row.benchmark.id {
+        ROUND_TRIP => {
+            let trip = row.case.row::<RoundTrip>();
+            trip.is_ok_and(|trip| trip.reach() == model.reach() && trip.wait == model.wait)
+        }
+        _ => {
+            let stream = row.case.row::<bandwidth::Row>();
+            stream.is_ok_and(|stream| stream.reach() == model.reach() && stream.is_plain())
+        }
+    };
+    case.row::<Row>().is_ok_and(|model| is_of(&model))
 }
 
 fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    let row = case.row::<Row>()?;
     let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
         sources.iter().partition(|source| source.id == ROUND_TRIP);
     if round_trips.len() < MIN_POINTS {
@@ -124,18 +157,19 @@ fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Fai
             round_trips.len()
         )));
     }
-    let points: Vec<(f64, f64)> = round_trips
-        .iter()
-        .map(|source| (source.case.number(SIZE) as f64, source.median))
-        .collect();
+    let point = |source: &&Source| {
+        let row = source.case.row::<RoundTrip>()?;
+        Ok((row.size.0 as f64, source.median))
+    };
+    let points = round_trips.iter().map(point);
+    let points = points.collect::<Result<Vec<_>, Failure>>()?;
     let model = hockney::fit(&points)
         .ok_or_else(|| Failure::Failed("no model can be fitted to these times".to_owned()))?;
     // There and back.
     let bandwidth = 2e9 / model.per_byte;
-    let value = match case.get(TERM) {
-        LATENCY => model.latency,
-        BYTE => model.per_byte,
-        _ => return Err(case.unknown(TERM)),
+    let value = match row.term {
+        Term::Latency => model.latency,
+        Term::Byte => model.per_byte,
     };
     let misfit = (model.relative_error > MAX_ERROR).then(|| {
         let percent = 100.0 * model.relative_error;
@@ -145,12 +179,8 @@ fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Fai
         )
     });
     let mut evidence = vec![fits(&model)];
-    let is_loopback = case.find(Path::KEY) != Some(Path::REMOTE);
-    evidence.extend(
-        streams
-            .first()
-            .map(|stream| beside_stream(bandwidth, stream.median, is_loopback)),
-    );
+    let beside = |stream: &&Source| beside_stream(bandwidth, stream.median, row.path);
+    evidence.extend(streams.first().map(beside));
     let mut details = BTreeMap::from([(
         "relative_error_percent".to_owned(),
         100.0 * model.relative_error,
@@ -181,7 +211,7 @@ fn fits(model: &Model) -> Evidence {
 }
 
 /// Whether single messages are about as fast as a stream on the same path.
-fn beside_stream(bandwidth: f64, stream: f64, is_loopback: bool) -> Evidence {
+fn beside_stream(bandwidth: f64, stream: f64, path: Path) -> Evidence {
     let factor = bandwidth / stream;
     let (verdict, reason) = if factor > MAX_ABOVE_STREAM {
         let reason = "something holds streams back that single messages do not meet: bytes that \
@@ -190,7 +220,7 @@ fn beside_stream(bandwidth: f64, stream: f64, is_loopback: bool) -> Evidence {
         (Verdict::Unverified, Some(reason))
     } else if factor >= 1.0 / MAX_BELOW_STREAM {
         (Verdict::Confirmed, None)
-    } else if is_loopback {
+    } else if path == Path::Loopback {
         let reason = "sending and receiving overlap at most twofold";
         (Verdict::Refuted, Some(reason))
     } else {
@@ -212,4 +242,107 @@ fn beside_stream(bandwidth: f64, stream: f64, is_loopback: bool) -> Evidence {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    /// The rows of a model on this machine.
+    fn of_model(term: Term) -> Case {
+        rows!(Row {
+            path: [Path::Loopback],
+            family: [Family::Ipv4],
+            cpus: [Some(Placement::SAME)],
+            wait: [Wait::Block],
+            term: [term]
+        })
+        .remove(0)
+    }
+
+    /// The model of round trips with these times, and of a stream with this bandwidth.
+    fn computed(term: Term, time: impl Fn(f64) -> f64, stream: f64) -> Result<Derived, Failure> {
+        let sizes = [
+            Bytes(1),
+            Bytes(64),
+            Bytes::kib(1),
+            Bytes::kib(4),
+            Bytes::kib(16),
+            Bytes::kib(64),
+        ];
+        let cases = rows!(RoundTrip {
+            path: [Path::Loopback],
+            family: [Family::Ipv4],
+            cpus: [Some(Placement::SAME)],
+            wait: [Wait::Block],
+            size: sizes
+        });
+        let trips = cases.iter().zip(sizes).map(|(case, size)| Source {
+            id: ROUND_TRIP,
+            case,
+            median: time(size.0 as f64),
+        });
+        let stream = Source {
+            id: bandwidth::BENCHMARK.id,
+            case: &Case::default(),
+            median: stream,
+        };
+        let sources: Vec<Source> = trips.chain([stream]).collect();
+        compute(&of_model(term), &sources, &Here::plain())
+    }
+
+    fn verdicts(derived: &Derived) -> Vec<Verdict> {
+        derived.evidence.iter().map(|one| one.verdict).collect()
+    }
+
+    #[test]
+    fn the_terms_of_a_path_are_found() {
+        // 20 us, and 1 GB/s each way.
+        let time = |bytes: f64| 20_000.0 + 2.0 * bytes;
+        let latency = computed(Term::Latency, time, 1.2e9).unwrap();
+        let byte = computed(Term::Byte, time, 1.2e9).unwrap();
+        assert!((latency.value - 20_000.0).abs() < 1.0, "{latency:?}");
+        assert!((byte.value - 2.0).abs() < 1e-6, "{byte:?}");
+        for derived in [latency, byte] {
+            assert!((derived.details["bandwidth_bytes_per_s"] / 1e9 - 1.0).abs() < 1e-6);
+            assert!((derived.details["half_bandwidth_bytes"] - 10_000.0).abs() < 1.0);
+            assert_eq!(verdicts(&derived), [Verdict::Confirmed; 2]);
+        }
+    }
+
+    #[test]
+    fn a_slower_stream_is_held_back_and_one_many_times_as_fast_refutes_the_model() {
+        let time = |bytes: f64| 20_000.0 + 2.0 * bytes;
+        for (stream, expected) in [
+            (0.1e9, Verdict::Unverified),
+            (0.5e9, Verdict::Unverified),
+            (0.8e9, Verdict::Confirmed),
+            (3.5e9, Verdict::Confirmed),
+            // Bits for bytes.
+            (8e9, Verdict::Refuted),
+        ] {
+            let derived = computed(Term::Latency, time, stream).unwrap();
+            assert_eq!(
+                verdicts(&derived),
+                [Verdict::Confirmed, expected],
+                "{stream}"
+            );
+        }
+        assert_eq!(
+            beside_stream(1e9, 8e9, Path::Remote).verdict,
+            Verdict::Unverified
+        );
+    }
+
+    #[test]
+    fn what_is_no_line_has_no_model() {
+        let step = |bytes: f64| if bytes < 2000.0 { 20_000.0 } else { 90_000.0 };
+        let misfit = computed(Term::Latency, step, 1e9).unwrap().misfit;
+        assert!(misfit.is_some_and(|misfit| misfit.starts_with("the times of messages are not")));
+        let line = computed(Term::Latency, |bytes| 20_000.0 + bytes, 1e9).unwrap();
+        assert_eq!(line.misfit, None);
+    }
+
+    #[test]
+    fn a_few_sizes_have_no_model() {
+        let few = compute(&of_model(Term::Latency), &[], &Here::plain());
+        assert!(matches!(few, Err(Failure::Unsupported(_))));
+    }
+}

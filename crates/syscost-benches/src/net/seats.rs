@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use syscost_harness::prelude::*;
 use syscost_sys::topology::{Relation, Topology};
 
-use super::far_end::Path;
+use super::far_end::Route;
 
 /// The CPUs on which the two tasks of a connection run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +21,12 @@ impl Seats {
     ///
     /// # Errors
     /// When there are too few CPUs.
-    pub(super) fn of(path: &Path, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
+    pub(super) fn of(path: &Route, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
         match path {
-            Path::Loopback(placement, _) => {
+            Route::Loopback(placement, _) => {
                 Self::here(*placement, connections, b.cpu(), b.allowed())
             }
-            Path::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
+            Route::Remote(_) => Ok(Self::to_elsewhere(connections, b.cpu(), b.allowed())),
         }
     }
 
@@ -79,15 +79,16 @@ impl Seats {
         Ok(all)
     }
 
-    /// Claims that the two tasks of each connection are placed relative to each other as the row's name says.
-    pub(super) fn claim(all: &[Seats], b: &mut Bencher) {
-        let Some(named) = b.case().find(Placement::KEY).map(str::to_owned) else {
+    /// Claims that the two tasks of each connection are placed relative to each other as the row's name
+    /// says, if it does.
+    pub(super) fn claim(all: &[Seats], b: &mut Bencher, named: Option<Placement>) {
+        let Some(named) = named else {
             return;
         };
         let seen: BTreeSet<&str> = all.iter().map(Seats::relation).collect();
         let seen: Vec<&str> = seen.into_iter().collect();
         let what = "CPU placement of the two ends";
-        b.claim_equal(what, named, seen.join(" "), "topology");
+        b.claim_equal(what, named.name().to_owned(), seen.join(" "), "topology");
     }
 
     /// The name of how its two tasks are placed relative to each other.

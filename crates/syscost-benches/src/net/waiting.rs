@@ -6,21 +6,12 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, recv};
-use syscost_harness::prelude::*;
+use syscost_harness::prelude::Failure;
 use syscost_net::Wait;
 use syscost_sys::tcp::Readable;
 
-/// The key of the parameter that names how both ends wait.
-pub(crate) const KEY: &str = "wait";
-
 /// Receiving calls between two readings of the clock, when spinning.
 const TRIES: u32 = 1024;
-
-/// How both ends of a case wait.
-pub(crate) fn of(case: &Case) -> Result<Wait, Failure> {
-    let name = case.get(KEY);
-    Wait::from_name(name).ok_or_else(|| case.unknown(KEY))
-}
 
 /// Receives from a socket, waiting in one of the ways.
 pub(crate) struct Waiting {

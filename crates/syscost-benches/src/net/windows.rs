@@ -85,6 +85,20 @@ pub(super) struct Usage {
     pub(super) passed_ns: u64,
 }
 
+impl Usage {
+    /// Details the CPU time of both ends for each of these bytes.
+    pub(super) fn detail(&self, b: &mut Bencher, bytes: f64) {
+        for (name, ns) in [
+            ("cpu_ns_per_byte", self.near_cpu_ns),
+            ("far_cpu_ns_per_byte", self.far_cpu_ns),
+        ] {
+            if let Some(ns) = ns {
+                b.detail(name, ns as f64 / bytes.max(1.0));
+            }
+        }
+    }
+}
+
 /// The sum of all windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Windows {

@@ -18,10 +18,11 @@
 
 use std::collections::BTreeMap;
 
+use syscost_harness::derive::points;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
-use super::reorder_buffer::Row;
+use super::reorder_buffer;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.reorder_buffer_size",
@@ -34,13 +35,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Count,
     better: Better::Higher,
-    derive: Some(Derive {
-        from: &["op.reorder_buffer"],
-        takes: |_, _| true,
-        compute,
-    }),
     source: include_str!("reorder_buffer_size.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 /// Minimum cost of loads that do not overlap, relative to loads that do.
@@ -52,14 +48,21 @@ const MIN_SHARE: f64 = 0.5;
 /// Minimum number of rows on either side of a step.
 const ASIDE: usize = 2;
 
-fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let mut points: Vec<(f64, f64)> = Vec::new();
-    for source in sources {
-        let Row { instructions } = source.case.row()?;
-        points.push((instructions as f64, source.median));
+#[derive(Params)]
+struct Row;
+
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[reorder_buffer::BENCHMARK.id];
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let instructions = |row: reorder_buffer::Row| row.instructions as u64;
+        size(&points(sources, reorder_buffer::BENCHMARK.id, instructions))
     }
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let step = Step::of(&points).ok_or_else(|| {
+}
+
+/// The size by the costs at these numbers of instructions.
+fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
+    let step = Step::of(points).ok_or_else(|| {
         Failure::Unsupported("too few rows, or none higher than the first".to_owned())
     })?;
     if step.rise < MIN_RISE || step.share < MIN_SHARE {

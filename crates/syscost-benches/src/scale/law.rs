@@ -45,20 +45,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::Ratio,
     quantity: Quantity::Level,
-    derive: Some(Derive {
-        from: &[
-            "scale.syscall",
-            "scale.fault",
-            "scale.futex",
-            "scale.pipe",
-            "scale.open",
-        ],
-        takes,
-        compute,
-    }),
     source: include_str!("law.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::computed::<Row>()
 };
+
+/// The benchmarks whose rows it is computed from.
+const SYSCALL: &str = syscall::BENCHMARK.id;
+const FAULT: &str = fault::BENCHMARK.id;
+const FUTEX: &str = futex::BENCHMARK.id;
+const PIPE: &str = pipe::BENCHMARK.id;
+const OPEN: &str = open::BENCHMARK.id;
 
 /// What the copies do.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +81,9 @@ struct Row {
     term: Term,
 }
 
-impl Measured for Row {
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[SYSCALL, FAULT, FUTEX, PIPE, OPEN];
+
     fn rows(_: &Here) -> Vec<Case> {
         rows!(Row {
             of: Of::ALL,
@@ -112,94 +110,88 @@ impl Measured for Row {
         }
     }
 
-    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
-        Err(Failure::Broken("is computed, not measured".to_owned()))
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        let crowd = crowd_of(other.benchmark.id, &other.case);
+        crowd.is_some_and(|(of, r#as, _)| (of, r#as) == (self.of, self.r#as))
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        if sources.len() < MIN_POINTS {
+            return Err(Failure::Unsupported(format!(
+                "needs at least {MIN_POINTS} numbers of copies to fit the law; {} were measured",
+                sources.len()
+            )));
+        }
+        let point = |source: &Source<'_>| {
+            let (_, _, Copies(count)) = crowd_of(source.id, source.case)?;
+            Some((f64::from(count), source.median))
+        };
+        let points: Vec<(f64, f64)> = sources.iter().filter_map(point).collect();
+        let law = usl::fit(&points).ok_or_else(|| {
+            Failure::Failed("no law can be fitted to these throughputs".to_owned())
+        })?;
+        let misfit = (law.relative_error > MAX_ERROR).then(|| {
+            let percent = 100.0 * law.relative_error;
+            format!("the throughputs follow no law of this form: the nearest is {percent:.0} % off")
+        });
+        Ok(Derived {
+            misfit,
+            value: match self.term {
+                Term::Contention => law.sigma,
+                Term::Coherence => law.kappa,
+            },
+            evidence: vec![Evidence::new(
+                "relative error of the fitted law",
+                format!("at most {MAX_ERROR}"),
+                law.relative_error,
+                "least squares",
+                Verdict::Confirmed,
+            )],
+            details: BTreeMap::from([
+                ("lambda_operations_per_s".to_owned(), law.lambda),
+                (
+                    "relative_error_percent".to_owned(),
+                    100.0 * law.relative_error,
+                ),
+            ]),
+            ..Derived::default()
+        })
     }
 }
 
-/// What the copies of this row of the group do, what they are, and their number.
+/// What the copies of a row of the group do, what they are, and their number.
 fn crowd_of(benchmark: &str, case: &Case) -> Option<(Of, Between, Copies)> {
-    let (of, r#as, copies) = match benchmark {
-        "scale.syscall" => {
+    match benchmark {
+        SYSCALL => {
             let syscall::Row { r#as, copies } = case.row().ok()?;
-            (Of::Syscall, r#as, copies)
+            Some((Of::Syscall, r#as, copies))
         }
-        "scale.fault" => {
+        FAULT => {
             let fault::Row { r#as, copies } = case.row().ok()?;
-            (Of::Fault, r#as, copies)
+            Some((Of::Fault, r#as, copies))
         }
-        "scale.futex" => {
+        FUTEX => {
             let futex::Row { op, r#as, copies } = case.row().ok()?;
             let of = match op {
                 futex::Op::Wake => Of::FutexWake,
                 futex::Op::Wait => Of::FutexWait,
             };
-            (of, r#as, copies)
+            Some((of, r#as, copies))
         }
-        "scale.pipe" => {
+        PIPE => {
             let pipe::Row { r#as, copies } = case.row().ok()?;
-            (Of::Pipe, r#as, copies)
+            Some((Of::Pipe, r#as, copies))
         }
-        "scale.open" => {
+        OPEN => {
             let open::Row { of, r#as, copies } = case.row().ok()?;
             let of = match of {
                 open::Of::Same => Of::OpenSame,
                 open::Of::Different => Of::OpenDifferent,
             };
-            (of, r#as, copies)
+            Some((of, r#as, copies))
         }
-        _ => return None,
-    };
-    Some((of, r#as, copies))
-}
-
-/// Whether the law of this case is fitted to that row.
-fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
-    let (law, crowd) = (case.row::<Row>(), crowd_of(row.benchmark.id, &row.case));
-    matches!((law, crowd), (Ok(law), Some((of, r#as, _))) if (law.of, law.r#as) == (of, r#as))
-}
-
-fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    if sources.len() < MIN_POINTS {
-        return Err(Failure::Unsupported(format!(
-            "needs at least {MIN_POINTS} numbers of copies to fit the law; {} were measured",
-            sources.len()
-        )));
+        _ => None,
     }
-    let point = |source: &Source<'_>| {
-        let (_, _, Copies(count)) = crowd_of(source.id, source.case)?;
-        Some((f64::from(count), source.median))
-    };
-    let points: Option<Vec<(f64, f64)>> = sources.iter().map(point).collect();
-    let points = points.ok_or_else(|| Failure::Broken("has sources of other groups".to_owned()))?;
-    let law = usl::fit(&points)
-        .ok_or_else(|| Failure::Failed("no law can be fitted to these throughputs".to_owned()))?;
-    let misfit = (law.relative_error > MAX_ERROR).then(|| {
-        let percent = 100.0 * law.relative_error;
-        format!("the throughputs follow no law of this form: the nearest is {percent:.0} % off")
-    });
-    Ok(Derived {
-        misfit,
-        value: match case.row::<Row>()?.term {
-            Term::Contention => law.sigma,
-            Term::Coherence => law.kappa,
-        },
-        evidence: vec![Evidence::new(
-            "relative error of the fitted law",
-            format!("at most {MAX_ERROR}"),
-            law.relative_error,
-            "least squares",
-            Verdict::Confirmed,
-        )],
-        details: BTreeMap::from([
-            ("lambda_operations_per_s".to_owned(), law.lambda),
-            (
-                "relative_error_percent".to_owned(),
-                100.0 * law.relative_error,
-            ),
-        ]),
-        ..Derived::default()
-    })
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@
 //! ## Source
 //! Arithmetic.
 
-use std::collections::BTreeMap;
-
+use syscost_harness::derive::points;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
@@ -21,36 +20,32 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "selftest.ratio",
     title: "A spin of 50 µs over one of 5 µs",
     unit: Unit::Ratio,
-    derive: Some(Derive {
-        from: &["selftest.spin"],
-        takes: |_, _| true,
-        compute,
-    }),
     source: include_str!("ratio.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
-fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let of = |delay: u64| {
-        let is = |source: &&Source<'_>| {
-            let row = source.case.row::<spin::Row>();
-            row.is_ok_and(|row| row.delay == Nanoseconds(delay))
+#[derive(Params)]
+struct Row;
+
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[spin::BENCHMARK.id];
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let spins = points(sources, spin::BENCHMARK.id, |row: spin::Row| row.delay.0);
+        let of = |delay_ns: f64| spins.iter().find(|(delay, _)| *delay == delay_ns);
+        let (Some((_, long)), Some((_, short))) = (of(50_000.0), of(5_000.0)) else {
+            return Err(Failure::Unsupported("it takes both spins".to_owned()));
         };
-        sources.iter().find(is).map(|source| source.median)
-    };
-    let (Some(long), Some(short)) = (of(50_000), of(5_000)) else {
-        return Err(Failure::Unsupported("it takes both spins".to_owned()));
-    };
-    Ok(Derived {
-        value: long / short,
-        evidence: vec![Evidence::new(
-            "rows it is computed from",
-            2.0,
-            sources.len(),
-            "this run",
-            Verdict::of(sources.len() == 2),
-        )],
-        details: BTreeMap::new(),
-        ..Derived::default()
-    })
+        Ok(Derived {
+            value: long / short,
+            evidence: vec![Evidence::new(
+                "rows it is computed from",
+                2.0,
+                sources.len(),
+                "this run",
+                Verdict::of(sources.len() == 2),
+            )],
+            ..Derived::default()
+        })
+    }
 }

@@ -23,34 +23,46 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "study.own",
     title: "A procedure of your own study",
     tags: &["system call"],
-    cases: Cases::Here(cases),
     quantity: Quantity::Level,
-    run,
     source: include_str!("own.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    let programs = here.programs.iter().map(|one| one.id.clone());
-    programs
-        .map(|id| Case::new([("study", id.study), ("quantity", id.quantity)]))
-        .collect()
+#[derive(Params)]
+struct Row {
+    study: String,
+    quantity: String,
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (study, quantity) = (b.case().get("study"), b.case().get("quantity"));
-    let mut programs = b.programs().iter();
-    let own = programs.find(|one| one.id.study == study && one.id.quantity == quantity);
-    let own = own.expect("cases are listed by the programs");
-    let made = own.made.clone().map_err(Failure::Failed)?;
-    let start = || {
-        let mut command = Command::new(&made.command[0]);
-        command
-            .args(&made.command[1..])
-            .current_dir(&made.directory);
-        command.stdin(Stdio::null()).output()
-    };
-    results_of(b, 1, Unit::Nanoseconds, Some(&made.unit), start)?;
-    b.note("program", made.how.as_str(), "study");
-    Ok(())
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let ids = here.programs.iter().map(|one| &one.id);
+        ids.flat_map(|id| {
+            rows!(Row {
+                study: [id.study.clone()],
+                quantity: [id.quantity.clone()]
+            })
+        })
+        .collect()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Row { study, quantity } = self;
+        let mut programs = b.programs().iter();
+        let own = programs.find(|one| one.id.study == study && one.id.quantity == quantity);
+        let own = own.expect("rows are listed by the programs");
+        let made = own.made.clone().map_err(Failure::Failed)?;
+        let start = || {
+            let mut command = Command::new(&made.command[0]);
+            command
+                .args(&made.command[1..])
+                .current_dir(&made.directory);
+            command.stdin(Stdio::null()).output()
+        };
+        results_of(b, 1, Unit::Nanoseconds, Some(&made.unit), start)?;
+        b.note("program", made.how.as_str(), "study");
+        Ok(())
+    }
 }

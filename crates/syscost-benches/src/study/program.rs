@@ -63,19 +63,24 @@ pub(super) fn program(name: &'static str, operations: u64) -> Program {
     }
 }
 
-/// Whether the programs could be made when syscost was built.
-fn support(_: &Case, _: &Here) -> Result<(), Unsupported> {
-    match EXECUTABLE {
-        [] => Err(Unsupported::new(MISSING)),
-        _ => Ok(()),
-    }
+/// What all procedures without parameters have in common.
+pub(super) const PROCEDURE: Benchmark = made(Benchmark::DEFAULT);
+
+/// What procedures with these rows have in common.
+pub(super) const fn procedure<R: Measured>() -> Benchmark {
+    made(Benchmark::of::<R>())
 }
 
-/// What all procedures have in common.
-pub(super) const PROCEDURE: Benchmark = Benchmark {
-    support,
-    ..Benchmark::DEFAULT
-};
+/// A benchmark that needs the programs, which may not have been made when syscost was built.
+const fn made(benchmark: Benchmark) -> Benchmark {
+    Benchmark {
+        support: |_, _| match EXECUTABLE {
+            [] => Err(Unsupported::new(MISSING)),
+            [..] => Ok(()),
+        },
+        ..benchmark
+    }
+}
 
 /// The flags with which the program of this name is compiled: the build says those of each study.
 fn flags(name: &str) -> &'static str {
@@ -90,11 +95,6 @@ impl Program {
         self.arguments.push(argument.to_string());
         self.counted_arguments.push(argument.to_string());
         self
-    }
-
-    /// Adds the value of a parameter of the row as an argument.
-    pub(super) fn parameter(self, b: &Bencher, name: &str) -> Self {
-        self.argument(b.case().get(name))
     }
 
     /// Adds an argument, and another one in its place where calls are counted, with which a run makes

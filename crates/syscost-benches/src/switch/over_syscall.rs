@@ -15,29 +15,19 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
+use super::ping_pong::Tasks;
+use super::pipe;
 use crate::ratio::{self, Named};
+use crate::syscall::null;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "switch.over_syscall",
     title: "Context switch over null system call",
     tags: &["ratio", "context switch", "syscall overhead"],
     unit: Unit::Ratio,
-    derive: Some(Derive {
-        from: &["switch.pipe", "syscall.null"],
-        takes: |case, row| {
-            let of = case.row::<Row>().map(Row::round_trip);
-            of.is_ok_and(|of| ratio::takes(&of, &SYSCALL, row))
-        },
-        compute: |case, sources, _| {
-            let of = case.row::<Row>()?.round_trip();
-            ratio::compute(&of, &SYSCALL, 0.5, 2.0, sources)
-        },
-    }),
     source: include_str!("over_syscall.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::computed::<Row>()
 };
-
-const SYSCALL: Named = ("syscall.null", &[("call", "getppid")]);
 
 #[derive(Params)]
 struct Row {
@@ -46,22 +36,29 @@ struct Row {
 
 impl Row {
     /// The round trip that it is computed from.
-    fn round_trip(self) -> Named {
-        match self.between {
-            Between::Processes => ("switch.pipe", &[("between", "processes"), ("cpus", "same")]),
-            Between::Threads => ("switch.pipe", &[("between", "threads"), ("cpus", "same")]),
-        }
+    fn round_trip(&self) -> Named<Tasks> {
+        let tasks = Tasks {
+            between: self.between,
+            cpus: Placement::SAME,
+        };
+        (pipe::BENCHMARK.id, tasks)
     }
 }
 
-impl Measured for Row {
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[pipe::BENCHMARK.id, null::BENCHMARK.id];
+
     fn rows(_: &Here) -> Vec<Case> {
         rows!(Row {
             between: Between::ALL
         })
     }
 
-    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
-        Err(Failure::Broken("is computed, not measured".to_owned()))
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        ratio::takes(&self.round_trip(), &null::GETPPID, other)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        ratio::compute(&self.round_trip(), &null::GETPPID, 0.5, 2.0, sources)
     }
 }

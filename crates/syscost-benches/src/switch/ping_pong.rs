@@ -62,7 +62,7 @@ pub(crate) trait Wake: Send + Sync + 'static {
 }
 
 /// What the two are, and where.
-#[derive(Params, Debug, Clone, Copy)]
+#[derive(Params, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tasks {
     pub(super) between: Between,
     pub(super) cpus: Placement,

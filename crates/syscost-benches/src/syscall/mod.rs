@@ -12,7 +12,7 @@ mod getrusage;
 mod io_uring_nop;
 mod kill_zero;
 mod lseek;
-mod null;
+pub(crate) mod null;
 mod open_close;
 mod over_call;
 mod poll;

@@ -21,8 +21,9 @@ use syscost_harness::prelude::*;
 use syscost_sys::raw::syscall0;
 
 use super::{Bad, checked, must};
+use crate::ratio::Named;
 
-pub(super) const BENCHMARK: Benchmark = Benchmark {
+pub(crate) const BENCHMARK: Benchmark = Benchmark {
     id: "syscall.null",
     title: "Null system call",
     tags: &[
@@ -68,11 +69,20 @@ enum Via {
     Libc,
 }
 
-#[derive(Params)]
-struct Row {
+#[derive(Params, PartialEq)]
+pub(crate) struct Row {
     call: Call,
     via: Option<Via>,
 }
+
+/// The row that other operations are compared with.
+pub(crate) const GETPPID: Named<Row> = (
+    BENCHMARK.id,
+    Row {
+        call: Call::Getppid,
+        via: None,
+    },
+);
 
 impl Measured for Row {
     fn rows(_: &Here) -> Vec<Case> {

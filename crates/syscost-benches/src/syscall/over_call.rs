@@ -16,6 +16,8 @@
 
 use syscost_harness::prelude::*;
 
+use super::null;
+use crate::call::integer;
 use crate::ratio::{self, Named};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -23,15 +25,24 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "Null system call over procedure call",
     tags: &["ratio", "syscall overhead", "procedure call", "mode switch"],
     unit: Unit::Ratio,
-    derive: Some(Derive {
-        from: &["syscall.null", "call.integer"],
-        takes: |_, row| ratio::takes(&SYSCALL, &CALL, row),
-        // Entering the kernel and leaving it is one call of a procedure and more.
-        compute: |_, sources, _| ratio::compute(&SYSCALL, &CALL, 1.0, 2.0, sources),
-    }),
     source: include_str!("over_call.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
-const SYSCALL: Named = ("syscall.null", &[("call", "getppid")]);
-const CALL: Named = ("call.integer", &[("arguments", "0")]);
+const CALL: Named<integer::Row> = (integer::BENCHMARK.id, integer::Row { arguments: 0 });
+
+#[derive(Params)]
+struct Row;
+
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[null::BENCHMARK.id, integer::BENCHMARK.id];
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        ratio::takes(&null::GETPPID, &CALL, other)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        // Entering the kernel and leaving it is one call of a procedure and more.
+        ratio::compute(&null::GETPPID, &CALL, 1.0, 2.0, sources)
+    }
+}

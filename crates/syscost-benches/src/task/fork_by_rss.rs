@@ -159,7 +159,7 @@ fn of_size(b: &mut Bencher, bytes: usize, pages: Pages) -> Result<(), Failure> {
     let (clock, mut ids) = (*b.clock(), Ids::default());
     let memory = match bytes {
         0 => None,
-        _ => Some(Memory::fill(bytes, pages)?),
+        1.. => Some(Memory::fill(bytes, pages)?),
     };
     until::detail_size(b);
     // Individually: batches, and their doubling for evidence, would take far too long for the largest.

@@ -29,13 +29,14 @@ use std::os::fd::AsFd;
 
 use rustix::net::{Shutdown, shutdown};
 use serde::{Deserialize, Serialize};
+use syscost_params::Value;
 
 /// The callback that says whether a service is over, given its account so far. Called after each
 /// message; must not block.
 pub type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
 
 /// How an echo waits for the next message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {
     /// Sleeps in the receiving call: one system call per message.
@@ -44,25 +45,6 @@ pub enum Wait {
     Epoll,
     /// Polls by receiving without waiting, and never sleeps.
     Spin,
-}
-
-impl Wait {
-    /// All ways to wait.
-    pub const ALL: [Wait; 3] = [Wait::Block, Wait::Epoll, Wait::Spin];
-
-    /// The name in cases: `block`, `epoll` or `spin`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Wait::Block => "block",
-            Wait::Epoll => "epoll",
-            Wait::Spin => "spin",
-        }
-    }
-
-    /// Returns the way to wait with this name.
-    pub fn from_name(name: &str) -> Option<Wait> {
-        Self::ALL.into_iter().find(|wait| wait.name() == name)
-    }
 }
 
 /// A failed call of a service.

@@ -20,9 +20,6 @@ pub enum Pages {
 }
 
 impl Pages {
-    /// The key of the case parameter that names them.
-    pub const KEY: &str = "pages";
-
     /// All kinds, the smallest first.
     pub const ALL: [Pages; 3] = [Pages::Small, Pages::Huge, Pages::Gigantic];
 

@@ -183,30 +183,16 @@ impl Readers {
         pause(self.window);
         let (after, ended) = (self.reads(), self.clock.stop().ticks);
         self.check()?;
-        let reads: Vec<u64> = after
-            .iter()
-            .zip(&before)
-            .map(|(after, before)| after - before)
-            .collect();
-        let all: u64 = reads.iter().sum();
-        let known = std::mem::take(&mut self.windows);
-        self.windows = Windows {
-            began: if known.reads.is_empty() {
-                began
-            } else {
-                known.began
-            },
-            ended,
-            reads: match known.reads.is_empty() {
-                true => reads,
-                false => known
-                    .reads
-                    .iter()
-                    .zip(reads)
-                    .map(|(sum, more)| sum + more)
-                    .collect(),
-            },
-        };
+        let known = &mut self.windows;
+        if known.reads.is_empty() {
+            (known.began, known.reads) = (began, vec![0; self.count]);
+        }
+        known.ended = ended;
+        let mut all = 0;
+        for ((sum, after), before) in known.reads.iter_mut().zip(after).zip(before) {
+            *sum += after - before;
+            all += after - before;
+        }
         Ok(all as f64 * 1e9 / self.clock.to_ns(ended - began))
     }
 

@@ -4,7 +4,7 @@ use syscost_harness::bencher::Pass;
 use syscost_results::Verdict;
 
 use super::*;
-use crate::testing::{claims, findings, findings_of};
+use crate::testing::{claims, findings};
 
 fn account(began: u64, ended: u64) -> Account {
     Account {
@@ -122,7 +122,7 @@ fn shares_show_how_fair_it_was() {
 }
 
 /// How many claims about the name of a row are refuted by reports of these processes and files.
-fn refuted_of(file: &'static str, seen: &[(u32, u64)]) -> usize {
+fn refuted_of(file: Whose, seen: &[(u32, u64)]) -> usize {
     let accounts: Vec<Account> = seen
         .iter()
         .map(|(process, inode)| Account {
@@ -131,10 +131,10 @@ fn refuted_of(file: &'static str, seen: &[(u32, u64)]) -> usize {
             ..account(900, 2100)
         })
         .collect();
-    let case = Case::new([(FILE, file), (PROCESSES, "2")]);
-    let found = findings_of(&case, Pass::Timed, &[], |b| {
+    let found = findings(Pass::Timed, &[], |b| {
         b.observe(|| Ok(1.0))?;
-        claim_label(b, &accounts)
+        claim_label(b, file, 2, &accounts);
+        Ok(())
     })
     .expect("it works");
     claims(&found, Verdict::Refuted).len()
@@ -142,17 +142,18 @@ fn refuted_of(file: &'static str, seen: &[(u32, u64)]) -> usize {
 
 #[test]
 fn fewer_processes_or_other_files_than_the_name_says_are_refuted() {
-    assert_eq!(refuted_of(OWN, &[(7, 70), (8, 80)]), 0);
-    assert_eq!(refuted_of(SHARED, &[(7, 70), (8, 70)]), 0);
+    use Whose::{Own, Shared};
+    assert_eq!(refuted_of(Own, &[(7, 70), (8, 80)]), 0);
+    assert_eq!(refuted_of(Shared, &[(7, 70), (8, 70)]), 0);
     for (file, seen) in [
-        (OWN, [(7, 70), (8, 70)]),
-        (SHARED, [(7, 70), (8, 80)]),
-        (OWN, [(7, 70), (7, 80)]),
-        (SHARED, [(7, 70), (7, 70)]),
+        (Own, [(7, 70), (8, 70)]),
+        (Shared, [(7, 70), (8, 80)]),
+        (Own, [(7, 70), (7, 80)]),
+        (Shared, [(7, 70), (7, 70)]),
     ] {
-        assert_eq!(refuted_of(file, &seen), 1, "{file} {seen:?}");
+        assert_eq!(refuted_of(file, &seen), 1, "{file:?} {seen:?}");
     }
-    assert_eq!(refuted_of(SHARED, &[(7, 70)]), 1, "one process is missing");
+    assert_eq!(refuted_of(Shared, &[(7, 70)]), 1, "one process is missing");
 }
 
 #[test]

@@ -16,7 +16,7 @@ const PART: usize = 128 << 10;
 const PIPE: usize = 1 << 20;
 
 /// How the content gets into the target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     ReadWrite,
     CopyFileRange,
@@ -26,32 +26,6 @@ pub(super) enum By {
 }
 
 impl By {
-    pub(super) const KEY: &str = "via";
-
-    pub(super) const ALL: [By; 5] = [
-        Self::ReadWrite,
-        Self::CopyFileRange,
-        Self::Sendfile,
-        Self::Splice,
-        Self::Reflink,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::ReadWrite => "read_write",
-            Self::CopyFileRange => "copy_file_range",
-            Self::Sendfile => "sendfile",
-            Self::Splice => "splice",
-            Self::Reflink => "reflink",
-        }
-    }
-
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|by| by.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
-    }
-
     /// The call that fails if this method fails.
     fn call(self) -> &'static str {
         match self {
@@ -81,10 +55,11 @@ impl By {
 
 /// Two files, and what is needed to fill the second.
 pub(super) struct Copier {
-    by: By,
+    pub(super) by: By,
     source: File,
-    target: File,
-    bytes: u64,
+    pub(super) target: File,
+    /// Size of the source.
+    pub(super) bytes: u64,
     part: Vec<u8>,
     pipe: (OwnedFd, OwnedFd),
 }
@@ -105,19 +80,6 @@ impl Copier {
             part: vec![1; PART],
             pipe,
         })
-    }
-
-    pub(super) fn by(&self) -> By {
-        self.by
-    }
-
-    /// Size of the source, in bytes.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    pub(super) fn target(&self) -> &File {
-        &self.target
     }
 
     /// Size of the target, in bytes.
@@ -253,7 +215,6 @@ fn is_refused(cause: Errno) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fs::content::read_back;
     use crate::fs::space::tests::on_disk;
 
     #[test]
@@ -263,7 +224,7 @@ mod tests {
         };
         let bytes = (1 << 20) + 4096;
         let source = space.file("source", bytes, 5).unwrap();
-        let content = read_back(&space, source.name()).unwrap().bytes;
+        let content = space.read_back(source.name()).unwrap().0;
         for by in By::ALL {
             let target = space.folder().create(by.name()).unwrap();
             let mut copier = Copier::new(by, source.open().unwrap(), target, bytes).unwrap();
@@ -274,7 +235,7 @@ mod tests {
                     copier.begin_anew().unwrap();
                     assert_eq!(copier.target_length(), Ok(0));
                     copier.copy().unwrap();
-                    let copy = read_back(&space, by.name()).unwrap().bytes;
+                    let copy = space.read_back(by.name()).unwrap().0;
                     assert!(copy[..] == content[..], "{}", by.name());
                 }
             }

@@ -1,9 +1,12 @@
 //! The operations, and what is claimed of their calls.
 
+use std::borrow::Cow;
+
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
+use crate::fs::durable::Sync;
 use crate::fs::entries::{CREATE, PRIVATE};
 use crate::syscall::Bad;
 
@@ -20,7 +23,7 @@ const _: () = assert!(
 
 /// An operation on a name, by what it does to the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Op {
+pub(in crate::fs) enum Op {
     /// Adds an entry.
     Make(Made),
     /// Removes an entry.
@@ -30,24 +33,28 @@ pub(super) enum Op {
 }
 
 /// What an operation makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Made {
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fs) enum Made {
+    #[value("create")]
     File,
     Link,
     Symlink,
+    #[value("mkdir")]
     Directory,
 }
 
 /// What an operation removes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Removed {
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fs) enum Removed {
+    #[value("unlink")]
     File,
+    #[value("rmdir")]
     Directory,
 }
 
 /// What is done with the file that stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::fs) enum Kept {
     Open,
     Stat,
     Chmod,
@@ -69,37 +76,21 @@ impl Op {
     ];
 
     /// The operation that people look at first.
-    pub(super) const CREATE: Op = Op::Make(Made::File);
+    pub(in crate::fs) const CREATE: Op = Op::Make(Made::File);
 
-    /// The key of the parameter that names it.
-    pub(super) const KEY: &str = "op";
-
-    pub(super) const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
-            Op::Make(Made::File) => "create",
-            Op::Make(Made::Link) => "link",
-            Op::Make(Made::Symlink) => "symlink",
-            Op::Make(Made::Directory) => "mkdir",
-            Op::Remove(Removed::File) => "unlink",
-            Op::Remove(Removed::Directory) => "rmdir",
-            Op::Keep(Kept::Open) => "open",
-            Op::Keep(Kept::Stat) => "stat",
-            Op::Keep(Kept::Chmod) => "chmod",
-            Op::Keep(Kept::Rename) => "rename",
+            Op::Make(made) => made.name(),
+            Op::Remove(removed) => removed.name(),
+            Op::Keep(kept) => kept.name(),
         }
     }
 
-    pub(super) fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|op| op.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
-    }
-
-    /// Whether the operation changes its directory.
-    pub(super) const fn changes_its_directory(self) -> bool {
+    /// What may follow it: there is something to sync if it changes its directory.
+    pub(super) const fn syncs(self) -> &'static [Sync] {
         match self {
-            Op::Make(_) | Op::Remove(_) | Op::Keep(Kept::Rename) => true,
-            Op::Keep(Kept::Open | Kept::Stat | Kept::Chmod) => false,
+            Op::Make(_) | Op::Remove(_) | Op::Keep(Kept::Rename) => &Sync::ALL,
+            Op::Keep(Kept::Open | Kept::Stat | Kept::Chmod) => &[Sync::None],
         }
     }
 
@@ -167,6 +158,16 @@ impl Op {
     }
 }
 
+impl Value for Op {
+    fn text(&self) -> Cow<'static, str> {
+        Cow::Borrowed(self.name())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == text)
+    }
+}
+
 /// Flags of openat as the kernel receives them.
 fn opened(flags: OFlags) -> u64 {
     (flags | OFlags::LARGEFILE).bits().into()
@@ -175,15 +176,6 @@ fn opened(flags: OFlags) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_operation_is_found_by_its_name() {
-        for op in Op::ALL {
-            assert_eq!(Op::of(&Case::new([(Op::KEY, op.name())])), Ok(op));
-        }
-        let unknown = Op::of(&Case::new([(Op::KEY, "truncate")]));
-        assert!(matches!(unknown, Err(Failure::Broken(_))), "{unknown:?}");
-    }
 
     #[test]
     fn what_a_file_system_lacks_is_unsupported_and_what_it_refuses_is_not() {

@@ -4,7 +4,7 @@ use syscost_results::Verdict;
 
 use super::*;
 use crate::fs::entries::create;
-use crate::fs::space::tests::on_disk;
+use crate::fs::space::tests::{is_of_others, on_disk};
 use crate::testing::{claims, findings};
 
 /// Measures on a disk, in both passes, and checks that nothing is refuted.
@@ -19,16 +19,9 @@ pub(in crate::fs) fn measured_on_disk(
         let found = findings(pass, &[], |b| measure(b, &space));
         let found = found.expect("it can be measured here");
         let mut refuted = claims(&found, Verdict::Refuted);
-        refuted.retain(|claim| !is_of_the_whole_process(claim));
+        refuted.retain(|claim| !is_of_others(claim));
         assert_eq!(refuted, Vec::<&str>::new());
     }
-}
-
-/// Whether the count may come from other tests, which fork this process and keep its CPU busy.
-fn is_of_the_whole_process(claim: &str) -> bool {
-    ["minor page faults", "voluntary switches", "time of 2n"]
-        .iter()
-        .any(|beginning| claim.starts_with(beginning))
 }
 
 /// Creates an empty file, but leaves some out.
@@ -60,7 +53,7 @@ fn measured(left_out: fn(usize) -> bool, pass: Pass) -> Option<Result<Vec<String
     });
     Some(found.map(|findings| {
         let refuted = claims(&findings, Verdict::Refuted).into_iter();
-        let refuted = refuted.filter(|claim| !is_of_the_whole_process(claim));
+        let refuted = refuted.filter(|claim| !is_of_others(claim));
         refuted.map(str::to_owned).collect()
     }))
 }

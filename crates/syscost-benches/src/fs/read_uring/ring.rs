@@ -10,11 +10,10 @@ use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::files::Buffer;
 
-use super::DEPTH;
-use crate::fs::SIZE;
-use crate::fs::access::scattered;
+use crate::fs::access::{Access, Blocks};
 use crate::fs::named::{claim_size, claim_whole};
-use crate::fs::space::{ALIGNMENT, Kept, Stamped};
+use crate::fs::source::Source;
+use crate::fs::space::{ALIGNMENT, Stamped};
 
 /// The source of the counts: the kernel reports how many reads it accepted, and which completed.
 pub(super) const RING: &str = "io_uring";
@@ -27,6 +26,8 @@ pub(super) struct Ring<'f> {
     ring: IoUring,
     written: &'f Stamped,
     file: &'f File,
+    /// How many reads should be in flight, and how long each should be.
+    asked: (u32, Bytes),
     /// One part for each read that may be in flight.
     memory: Buffer,
     size: usize,
@@ -51,28 +52,33 @@ pub(super) struct Ring<'f> {
 }
 
 impl<'f> Ring<'f> {
-    /// A ring with the case's depth.
-    pub(super) fn of(b: &mut Bencher, kept: &'f Kept, file: &'f File) -> Result<Self, Failure> {
-        let (depth, size) = (b.case().number(DEPTH), b.case().number(SIZE));
-        if depth == 0 || size == 0 {
-            return Err(Failure::Broken(
-                "has no depth or no size in its case".into(),
-            ));
-        }
-        let ring = IoUring::new(depth as u32).map_err(|error| {
+    /// A ring of this depth, for reads of this size at random.
+    pub(super) fn of(
+        b: &mut Bencher,
+        source: &'f Source,
+        depth: u32,
+        size: Bytes,
+    ) -> Result<Self, Failure> {
+        let ring = IoUring::new(depth).map_err(|error| {
             Failure::Unsupported(format!(
                 "the kernel, or a seccomp filter in its place, gives no io_uring ({error})"
             ))
         })?;
-        let blocks = scattered(kept.file.bytes() / size, b.random());
-        let depth = depth as usize;
+        let blocks = Blocks {
+            access: Access::Random,
+            size,
+            all: source.written().bytes(),
+        };
+        let asked = (depth, size);
+        let (depth, size) = (depth as usize, size.get());
         Ok(Self {
             ring,
-            written: &kept.file,
-            file,
-            memory: Buffer::new(depth * size as usize, ALIGNMENT),
-            size: size as usize,
-            offsets: blocks.into_iter().map(|block| block * size).collect(),
+            written: source.written(),
+            file: source.file(),
+            asked,
+            memory: Buffer::new(depth * size, ALIGNMENT),
+            size,
+            offsets: blocks.offsets(b.random()),
             next: 0,
             noted: Vec::with_capacity(NOTED),
             parts: vec![None; depth],
@@ -141,8 +147,9 @@ impl<'f> Ring<'f> {
     /// Claims how many reads were in flight, and that all completed.
     pub(super) fn claim(&self, b: &mut Bencher) {
         let (least, most) = self.at_waits.unwrap_or_default();
-        let depth = b.case().number(DEPTH);
-        claim_size(b, self.size as u64, "completed reads");
+        let (depth, size) = self.asked;
+        let depth = u64::from(depth);
+        claim_size(b, size, self.size as u64, "completed reads");
         claim_whole(
             b,
             self.written.bytes(),
@@ -284,36 +291,30 @@ impl Drop for Ring<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::fs::space::kept;
-    use crate::testing::{claims, found_of};
-    use syscost_harness::bencher::Pass;
+    use syscost_harness::bencher::{Findings, Pass};
+    use syscost_harness::directory::DEFAULT;
     use syscost_results::Verdict;
 
-    fn case(depth: &'static str) -> Case {
-        let place = (
-            syscost_harness::directory::KEY,
-            syscost_harness::directory::DEFAULT,
-        );
-        Case::new([place, (SIZE, "4K"), (DEPTH, depth)])
-    }
+    use super::*;
+    use crate::fs::source::State;
+    use crate::testing::{claims, found_of};
 
     /// Runs `measure` with a ring of this depth over a file; prints why if that is not possible.
     fn with_ring(
-        depth: &'static str,
+        depth: u32,
         measure: impl FnOnce(&mut Bencher, &mut Ring<'_>) -> Result<(), Failure>,
-    ) -> Option<syscost_harness::bencher::Findings> {
-        found_of(&case(depth), Pass::Evidence, &[], |b| {
-            let kept = kept(b, 1 << 20)?;
-            let file = kept.file.open()?;
-            let mut ring = Ring::of(b, &kept, &file)?;
+    ) -> Option<Findings> {
+        found_of(&Case::default(), Pass::Evidence, &[], |b| {
+            let size = Bytes::kib(4);
+            let source = Source::open(b, DEFAULT, 1 << 20, State::Warm, size)?;
+            let mut ring = Ring::of(b, &source, depth, size)?;
             measure(b, &mut ring)
         })
     }
 
     #[test]
     fn as_many_are_in_flight_at_every_wait() {
-        for depth in ["1", "16"] {
+        for depth in [1, 16] {
             let findings = with_ring(depth, |b, ring| {
                 let clock = *b.clock();
                 b.observe(|| ring.window(100, &clock))?;
@@ -330,7 +331,7 @@ mod tests {
     #[test]
     fn reads_behind_one_that_failed_are_taken_too() {
         // The test includes that the ring is dropped at the end, without waiting forever.
-        with_ring("4", |b, ring| {
+        with_ring(4, |b, ring| {
             // The second of four reads is beyond the end.
             ring.offsets[1] = ring.written.bytes();
             let failure = ring.read_together().unwrap_err();
@@ -346,7 +347,7 @@ mod tests {
         let in_order: fn(usize) -> u64 = |index| 4096 * index as u64;
         let of_three: fn(usize) -> u64 = |index| 5 * 4096 * (index as u64 % 3);
         for order in [in_order, of_three] {
-            let findings = with_ring("4", |b, ring| {
+            let findings = with_ring(4, |b, ring| {
                 let offsets = (0..ring.offsets.len()).map(order).collect();
                 ring.offsets = offsets;
                 let clock = *b.clock();
@@ -365,7 +366,7 @@ mod tests {
 
     #[test]
     fn a_shallower_queue_is_refuted() {
-        let findings = with_ring("4", |b, ring| {
+        let findings = with_ring(4, |b, ring| {
             b.observe(|| {
                 // One slot is never filled.
                 let held = ring.free.pop();
@@ -392,7 +393,7 @@ mod tests {
 
     #[test]
     fn what_is_in_flight_is_waited_for_before_its_memory_goes() {
-        with_ring("4", |b, ring| {
+        with_ring(4, |b, ring| {
             ring.fill()?;
             b.observe(|| Ok(1.0))
         });

@@ -6,15 +6,16 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::files;
 
-use super::Space;
+use super::{Space, Stamped};
+use crate::fs::reader::read_through;
 
 /// Maximum number of readings of a file until all of it is in the page cache: a kernel that gives memory back
 /// to its host may have taken some.
 const MAX_READINGS: u32 = 5;
 
 /// The page cache's content of one file.
-pub(in crate::fs) struct Cache<'f> {
-    file: &'f File,
+pub(in crate::fs) struct Cache {
+    file: File,
     /// Pages of the file.
     pages: u64,
     /// Whether cachestat(2) is useless: on overlayfs it always counts 0.
@@ -37,7 +38,7 @@ impl Resident {
     }
 
     /// The larger count of each witness.
-    fn max(self, other: Self) -> Self {
+    pub(in crate::fs) fn max(self, other: Self) -> Self {
         Self {
             mincore: self.mincore.max(other.mincore),
             cachestat: self.cachestat.max(other.cachestat),
@@ -45,38 +46,9 @@ impl Resident {
     }
 }
 
-/// A file that is repeatedly evicted from the page cache, and the largest number of its pages left
-/// there afterwards.
-pub(in crate::fs) struct Emptied<'c> {
-    cache: &'c Cache<'c>,
-    /// Whether the cache is checked each time. Emptying it includes a check; where reads are timed another
-    /// check would only reduce their number.
-    looks: bool,
-    seen: Resident,
-}
-
-impl Emptied<'_> {
-    /// Evicts the file once more.
-    ///
-    /// # Errors
-    /// Refuted where pages stay.
-    pub(in crate::fs) fn again(&mut self) -> Result<(), Failure> {
-        self.cache.empty()?;
-        if self.looks {
-            self.seen = self.seen.max(self.cache.resident()?);
-        }
-        Ok(())
-    }
-
-    /// Claims that nothing was left each time.
-    pub(in crate::fs) fn claim(&self, b: &mut Bencher, claim: &str) {
-        self.cache.claim_seen(b, claim, 0, self.seen);
-    }
-}
-
-impl<'f> Cache<'f> {
+impl Cache {
     /// The cache of a file in this space.
-    pub(in crate::fs) fn of(space: &Space, file: &'f File) -> Result<Self, Failure> {
+    pub(in crate::fs) fn of(space: &Space, file: File) -> Result<Self, Failure> {
         let length = file
             .metadata()
             .map_err(|cause| Failure::of("fstat", cause))?
@@ -88,6 +60,11 @@ impl<'f> Cache<'f> {
         })
     }
 
+    /// The open file.
+    pub(in crate::fs) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Number of pages of the file.
     pub(in crate::fs) fn pages(&self) -> u64 {
         self.pages
@@ -95,9 +72,9 @@ impl<'f> Cache<'f> {
 
     /// How many of them are in the cache.
     pub(in crate::fs) fn resident(&self) -> Result<Resident, Failure> {
-        let counted = || files::cachestat(self.file).ok().map(|cached| cached.pages);
+        let counted = || files::cachestat(&self.file).ok().map(|cached| cached.pages);
         Ok(Resident {
-            mincore: files::resident_pages(self.file)?,
+            mincore: files::resident_pages(&self.file)?,
             cachestat: if self.is_overlay { None } else { counted() },
         })
     }
@@ -108,7 +85,7 @@ impl<'f> Cache<'f> {
     /// # Errors
     /// Refuted where pages stay.
     pub(in crate::fs) fn empty(&self) -> Result<(), Failure> {
-        match files::drop_clean_pages(self.file)? {
+        match files::drop_clean_pages(&self.file)? {
             0 => Ok(()),
             left => Err(Failure::Refuted(format!(
                 "{left} pages of the file stayed in the page cache"
@@ -116,25 +93,11 @@ impl<'f> Cache<'f> {
         }
     }
 
-    /// Evicts the file, for the first of several times.
-    pub(in crate::fs) fn emptied(&self, b: &Bencher) -> Result<Emptied<'_>, Failure> {
-        self.empty()?;
-        Ok(Emptied {
-            cache: self,
-            looks: !b.is_timed(),
-            seen: self.resident()?,
-        })
-    }
-
-    /// Makes `read` read the file, repeatedly if not all of it stayed in the cache, and claims that all
-    /// of it is there.
-    pub(in crate::fs) fn fill(
-        &self,
-        b: &mut Bencher,
-        mut read: impl FnMut() -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    /// Reads the file in order, repeatedly if not all of it stayed in the cache, and claims that all of it
+    /// is there.
+    pub(in crate::fs) fn fill(&self, b: &mut Bencher, written: &Stamped) -> Result<(), Failure> {
         for _ in 0..MAX_READINGS {
-            read()?;
+            read_through(written, &self.file)?;
             if self.resident()?.mincore == self.pages {
                 break;
             }

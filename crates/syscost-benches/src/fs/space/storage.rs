@@ -8,6 +8,8 @@ use syscost_results::Verdict;
 use syscost_sys::counters::IoReader;
 use syscost_sys::files::{Device, Moved};
 
+use super::detail_guest;
+
 const FETCHED: &str = "bytes fetched from storage per byte read";
 const DELIVERED: &str = "bytes that the device delivered per byte read";
 const STRAY: &str = "something else of this process was fetched, too";
@@ -79,13 +81,14 @@ impl Storage {
         }
     }
 
-    /// Claims that all `read` bytes were fetched from storage, and possibly more that the
-    /// kernel read ahead.
+    /// Claims that all `read` bytes were fetched from storage, and possibly more that the kernel read
+    /// ahead.
     pub(in crate::fs) fn claim_fetched_ahead(
         &self,
         b: &mut Bencher,
         read: u64,
     ) -> Result<(), Failure> {
+        detail_guest(b);
         let is_on_device = self.device.is_some();
         self.claim(b, "at least 1", read, |per_byte| {
             judge(per_byte.min(1.0), is_on_device)
@@ -94,6 +97,7 @@ impl Storage {
 
     /// Claims that all `read` bytes were fetched from storage, and nothing else.
     pub(in crate::fs) fn claim_fetched(&self, b: &mut Bencher, read: u64) -> Result<(), Failure> {
+        detail_guest(b);
         let is_on_device = self.device.is_some();
         self.claim(b, &all_fetched(), read, |per_byte| {
             judge(per_byte, is_on_device)
@@ -134,12 +138,13 @@ impl Storage {
         read: u64,
         judge: impl Fn(f64) -> (Verdict, Option<&'static str>),
     ) -> Result<(), Failure> {
-        match (&self.io, self.fetched()?) {
-            (Err(reason), _) => {
+        match &self.io {
+            Err(reason) => {
                 b.claim_unverified(FETCHED, expected, "", self.source, &reason.to_string());
             }
-            (Ok(_), fetched) => {
-                let per_byte = fetched.unwrap_or(0) as f64 / read.max(1) as f64;
+            Ok(io) => {
+                let fetched = io.read()?.read_bytes - self.fetched;
+                let per_byte = fetched as f64 / read.max(1) as f64;
                 let (verdict, reason) = judge(per_byte);
                 b.claim_verdict(FETCHED, expected, per_byte, self.source, verdict, reason);
             }

@@ -146,7 +146,7 @@ pub(super) fn rows() -> Vec<Case> {
         let streams: &[Stream] = match threads {
             1 => &[],
             threads if threads == most => &CROWDED,
-            _ => &[Stream::Read, Stream::Triad],
+            0.. => &[Stream::Read, Stream::Triad],
         };
         rows.extend(add(streams, widest, Level::Memory, threads));
     }

@@ -24,9 +24,9 @@ fn translation_ns(pages: f64) -> f64 {
     }
 }
 
-/// The value of a derived benchmark's case on that machine.
-fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived, Failure> {
-    let case = Case::new([("level", level)]);
+/// The result of a computed benchmark's row on that machine; the first has number 0.
+fn derived(benchmark: &'static Benchmark, number: usize) -> Result<Derived, Failure> {
+    let case = benchmark.cases.list(&Here::plain()).swap_remove(number);
     let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
         .into_iter()
         .flat_map(|benchmark: &'static Benchmark| {
@@ -42,7 +42,7 @@ fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived
             id: row.benchmark.id,
             case: &row.case,
             median: match row.benchmark.id {
-                "memory.tlb" => {
+                APART => {
                     let count = row.case.row::<Apart>().unwrap().count as f64;
                     nanoseconds(64.0 * count) + translation_ns(count)
                 }
@@ -60,8 +60,8 @@ fn derived(benchmark: &'static Benchmark, level: &'static str) -> Result<Derived
 
 #[test]
 fn caches_are_found_with_their_sizes_and_latencies() {
-    let sizes = [("1", 49152.0), ("2", 2_097_152.0), ("3", 33_554_432.0)];
-    for (level, size) in sizes {
+    let sizes = [49152.0, 2_097_152.0, 33_554_432.0];
+    for (level, size) in sizes.into_iter().enumerate() {
         let found = derived(&cache_size::BENCHMARK, level).unwrap();
         assert!(
             (0.8..1.4).contains(&(found.value / size)),
@@ -71,7 +71,8 @@ fn caches_are_found_with_their_sizes_and_latencies() {
         assert!(found.details["plateau_to_bytes"] <= found.value);
         assert!(found.details["next_plateau_from_bytes"] >= found.value);
     }
-    for (level, ns) in [("1", 1.6), ("2", 5.0), ("3", 35.0), ("memory", 130.0)] {
+    // The last row is memory's.
+    for (level, ns) in [(0, 1.6), (1, 5.0), (2, 35.0), (4, 130.0)] {
         let found = derived(&cache_latency::BENCHMARK, level).unwrap();
         assert!((found.value / ns - 1.0).abs() < 0.1, "{level}: {found:?}");
         assert_eq!(found.evidence[0].verdict, Verdict::Confirmed);
@@ -81,7 +82,7 @@ fn caches_are_found_with_their_sizes_and_latencies() {
 #[test]
 fn a_level_that_is_not_there_is_unsupported() {
     for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
-        match derived(benchmark, "4") {
+        match derived(benchmark, 3) {
             Err(Failure::Unsupported(reason)) => {
                 let expected = "level 4 was not found: the curve has only 3 steps";
                 assert_eq!(reason, expected);
@@ -135,7 +136,7 @@ fn memory_whose_latency_still_rises_has_a_number_that_is_not_proved() {
 
 #[test]
 fn tlbs_are_found_with_their_reach_and_the_cost_of_missing_them() {
-    for (level, pages, ns) in [("1", 96.0, 2.3), ("2", 2048.0, 12.0)] {
+    for (level, pages, ns) in [(0, 96.0, 2.3), (1, 2048.0, 12.0)] {
         let reach = derived(&tlb_reach::BENCHMARK, level).unwrap();
         let found = reach.details["pages_count"];
         assert!((0.99..1.4).contains(&(found / pages)), "{level}: {found}");
@@ -189,8 +190,8 @@ fn what_translation_adds_is_not_clamped() {
     });
     let rows: Vec<_> = pages
         .into_iter()
-        .map(|case| ("memory.tlb", case, 1.8))
-        .chain(dense.into_iter().map(|case| ("memory.latency", case, 2.0)))
+        .map(|case| (APART, case, 1.8))
+        .chain(dense.into_iter().map(|case| (DENSE, case, 2.0)))
         .collect();
     let sources: Vec<Source<'_>> = rows
         .iter()
@@ -231,17 +232,17 @@ fn levels_are_compared_with_reports_and_small_pages_are_doubted() {
             size: [Bytes::kib(16)]
         });
         let source = Source {
-            id: "memory.latency",
+            id: DENSE,
             case: &cases[0],
             median: 1.0,
         };
-        let evidence = without_translation(&[source]).unwrap();
+        let evidence = without_translation(&[source]);
         let is_small = pages == Pages::Small;
         assert_eq!(evidence.is_some(), is_small);
         assert!(evidence.is_none_or(|evidence| evidence.verdict == Verdict::Unverified));
     }
     for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
-        let evidence = derived(benchmark, "1").unwrap().evidence;
+        let evidence = derived(benchmark, 0).unwrap().evidence;
         let compared = evidence.iter().find(|one| one.source == "sysfs").unwrap();
         // 48 KiB, if this machine reports it.
         let expected = reported::is_level(reported::cache_bytes(1), 49152.0).expected;

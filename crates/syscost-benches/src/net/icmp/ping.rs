@@ -14,7 +14,7 @@ use syscost_net::Wait;
 use syscost_sys::network::only_echo_replies;
 
 use crate::ipc::message::Message;
-use crate::net::counters::Counters;
+use crate::net::counters::Watch;
 use crate::net::exchange::Link;
 use crate::net::far_end::Family;
 use crate::net::interface::Way;
@@ -64,7 +64,7 @@ pub(crate) struct Pinger {
     /// Answers whose sequence number was that of the last request.
     matched: u64,
     packet: Vec<u8>,
-    counters: [Result<Counters, Unsupported>; 2],
+    counters: Watch,
 }
 
 impl Pinger {
@@ -98,10 +98,7 @@ impl Pinger {
             sequence: 0,
             matched: 0,
             packet: vec![1; MAX_IP_HEAD + HEAD + size],
-            counters: [
-                Counters::read(),
-                Err(Unsupported::new("it was not read at the end")),
-            ],
+            counters: Watch::begin(),
         };
         Ok((pinger, Way::begin(own.ip(), to)))
     }
@@ -125,7 +122,7 @@ impl Pinger {
             (Family::Ipv6, false) => ["Icmp6OutEchos", "Icmp6InEchoReplies"],
         };
         for name in names {
-            self.claim_counted(b, name, answered as f64);
+            self.counters.claim_risen(b, name, answered);
         }
     }
 
@@ -143,24 +140,6 @@ impl Pinger {
     fn asked(&self) -> Option<IpAddr> {
         let address = getpeername(&self.socket).ok().flatten()?;
         Some(SocketAddr::try_from(address).ok()?.ip())
-    }
-
-    /// Claims that a counter has risen by at least this much; other programs' echoes are counted
-    /// too.
-    fn claim_counted(&self, b: &mut Bencher, name: &str, answered: f64) {
-        const SOURCE: &str = "/proc/net/snmp";
-        let [before, after] = &self.counters;
-        let risen = match (before, after) {
-            (Ok(before), Ok(after)) => after
-                .risen_since(before, name)
-                .ok_or_else(|| "this kernel does not count them".to_owned()),
-            (Err(reason), _) | (_, Err(reason)) => Err(reason.to_string()),
-        };
-        let bound = Bound::AtLeast(answered);
-        match risen {
-            Ok(risen) => b.claim_within(name, bound, risen as f64, SOURCE),
-            Err(reason) => b.claim_unverified(name, bound.fact(), "unknown", SOURCE, &reason),
-        }
     }
 
     /// The sequence number and the payload of a packet, if it is a reply to this socket.
@@ -251,7 +230,7 @@ impl Link for Pinger {
     }
 
     fn end(&mut self) -> Result<(), Errno> {
-        self.counters[1] = Counters::read();
+        self.counters.end();
         Ok(())
     }
 }

@@ -21,73 +21,88 @@ use syscost_harness::prelude::*;
 
 use super::ping::{HEAD, Pinger, support as may_ping};
 use crate::net::exchange::{Exchange, LOST_AFTER};
-use crate::net::far_end::{self, Family, Path, remote_family};
-use crate::net::setting::{self, PLAIN, SIZE};
+use crate::net::far_end::{Family, Path, Reach};
+use crate::net::round_trip::PLAIN;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.icmp.round_trip",
     title: "ICMP echo round-trip time (ping)",
     tags: &["rtt", "network latency"],
-    cases: Cases::Here(cases),
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
-    quick: |case| setting::is_usual_path(case) && case.number(SIZE) == PLAIN as u64,
-    full: |case| setting::is_of_loopback(case) && case.number(SIZE) != PLAIN as u64,
-    support,
-    run,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-/// Payload of an echo, in bytes.
-const SIZES: [usize; 2] = [PLAIN, 1 << 10];
-
-fn cases(here: &Here) -> Vec<Case> {
-    let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
-    let far = remote_family(here).map(|family| (Path::REMOTE, family));
-    let paths = near.into_iter().chain(far);
-    let cases = paths.flat_map(|(path, family)| {
-        SIZES.map(|size| setting::case(path, family, None, [(SIZE, size_name(size))]))
-    });
-    cases.collect()
+#[derive(Params)]
+struct Row {
+    path: Path,
+    family: Family,
+    /// Payload of an echo.
+    size: Bytes,
 }
 
-fn support(case: &Case, here: &Here) -> Result<(), Unsupported> {
-    far_end::support(case, here)?;
-    let family = Family::of(case);
-    may_ping(family.map_err(|failure| Unsupported::new(failure.to_string()))?)
+impl Row {
+    fn reach(&self) -> Reach {
+        Reach::new(self.path, self.family, None)
+    }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = Path::of(b.case(), b.targets())?;
-    let size = setting::positive(b.case(), SIZE)?;
-    path.announce(b, size)?;
-    let length = Argument {
-        position: 2,
-        name: "length",
-    };
-    // From the row's name, not from what was set up.
-    let named = HEAD as u64 + b.case().number(SIZE);
-    b.expect_argument(Sysno::SENDTO, length, Given::Always(named));
-    let limit = match path {
-        Path::Loopback(..) => None,
-        Path::Remote(_) => {
-            // One, unless a nearby host answers before this end has fallen asleep; none where the far
-            // end is another network namespace of this kernel, which answers within the sending
-            // call; two where packets for other programs wake a raw socket as well.
-            b.expect(at_most(Counter::Switches, 2.3));
-            Some(LOST_AFTER)
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let rows = |Reach { path, family, .. }: Reach| {
+            rows!(Row {
+                path: [path],
+                family: [family],
+                size: [PLAIN, Bytes::kib(1)]
+            })
+        };
+        Reach::each(here).flat_map(rows).collect()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.path {
+            _ if self.size == PLAIN && self.reach().is_usual() => Tier::Quick,
+            Path::Loopback if self.size != PLAIN => Tier::Full,
+            Path::Loopback | Path::Remote => Tier::Standard,
         }
-    };
-    let exchange = Exchange::new(b, size, path.is_loopback());
-    let pinger = b.together(path.placement(), |_| {
-        let (pinger, way) = Pinger::open(path.address(), size, limit)?;
-        Ok(Team::new(Vec::new(), exchange.over(pinger, way)))
-    })?;
-    pinger.claim_deliveries(b);
-    pinger.claim_way(b);
-    pinger.link.claim_address(b, path.address());
-    pinger
-        .link
-        .claim(b, pinger.tally.answered, path.is_loopback());
-    Ok(())
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.reach().support(here)?;
+        may_ping(self.family)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (route, size) = (self.reach().route(b.targets())?, self.size.get());
+        route.announce(b, size)?;
+        let length = Argument {
+            position: 2,
+            name: "length",
+        };
+        b.expect_argument(Sysno::SENDTO, length, Given::Always((HEAD + size) as u64));
+        let limit = match self.path {
+            Path::Loopback => None,
+            Path::Remote => {
+                // One, unless a nearby host answers before this end has fallen asleep; none where the
+                // far end is another network namespace of this kernel, which answers within the
+                // sending call; two where packets for other programs wake a raw socket as well.
+                b.expect(at_most(Counter::Switches, 2.3));
+                Some(LOST_AFTER)
+            }
+        };
+        let exchange = Exchange::new(b, size, route.is_loopback());
+        let pinger = b.together(route.placement(), |_| {
+            let (pinger, way) = Pinger::open(route.address(), size, limit)?;
+            let caller = exchange.over(pinger, way.named(self.family));
+            Ok(Team::new(Vec::new(), caller))
+        })?;
+        pinger.claim_deliveries(b);
+        pinger.claim_way(b);
+        pinger.link.claim_address(b, route.address());
+        let answered = pinger.tally.answered;
+        pinger.link.claim(b, answered, route.is_loopback());
+        Ok(())
+    }
 }

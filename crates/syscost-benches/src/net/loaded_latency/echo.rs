@@ -9,7 +9,7 @@ use syscost_net::service::{ServiceError, TcpSide, Wait, stream};
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, Session, socket};
 
-use crate::net::far_end::{PATIENCE, Path, listen};
+use crate::net::far_end::{Family, PATIENCE, Route, listen};
 use crate::net::interface::Way;
 use crate::net::seats::Seats;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
@@ -38,16 +38,19 @@ pub(super) struct Echo {
 
 impl Echo {
     /// Connects to a far end that answers, on its CPUs if it is on this machine.
-    pub(super) fn start(path: &Path, tcp: &Tcp, seats: &Seats, seed: u64) -> Result<Self, Failure> {
-        let (near, answers) = match path {
-            Path::Loopback(..) => Self::here(path.address(), tcp, seats)?,
-            Path::Remote(given) => Self::there(given, tcp)?,
+    pub(super) fn start(
+        route: &Route,
+        family: Family,
+        tcp: &Tcp,
+        seats: &Seats,
+        seed: u64,
+    ) -> Result<Self, Failure> {
+        let (near, answers) = match route {
+            Route::Loopback(..) => Self::here(route.address(), tcp, seats)?,
+            Route::Remote(given) => Self::there(given, tcp)?,
         };
-        let failed = |cause| Failure::of("ask for a socket's addresses", cause);
-        let own = near.local_addr().map_err(failed)?;
-        let far = near.peer_addr().map_err(failed)?;
         Ok(Self {
-            way: Way::begin(own.ip(), far.ip()),
+            way: Way::of(&near)?.named(family),
             near,
             answers,
             seed,
@@ -167,7 +170,6 @@ impl Echo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::far_end::Family;
 
     #[test]
     fn the_far_end_answers_what_it_is_asked() {
@@ -176,8 +178,9 @@ mod tests {
             return;
         };
         let seats = Seats::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
-        let path = Path::Loopback(Placement::Free, Family::Ipv4);
-        let mut echo = Echo::start(&path, &Tcp::nodelay(), &seats[0], 7).unwrap();
+        let (family, tcp) = (Family::Ipv4, Tcp::nodelay());
+        let route = Route::Loopback(Placement::Free, family);
+        let mut echo = Echo::start(&route, family, &tcp, &seats[0], 7).unwrap();
         for _ in 0..20 {
             echo.round_trip().unwrap();
         }

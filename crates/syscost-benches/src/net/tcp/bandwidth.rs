@@ -33,30 +33,32 @@
 //! Documentation/networking/msg_zerocopy.rst.
 
 mod bottleneck;
-mod cases;
 mod claims;
 mod ends;
 mod limiter;
 mod method;
 mod sender;
-mod setting;
 mod streams;
 
+use std::net::TcpStream;
 use std::time::Duration;
 
 use syscost_harness::prelude::*;
+use syscost_net::Content;
+use syscost_net::service::{Account, ServiceError, stream};
+use syscost_net::socket::Tcp;
 
 pub(in crate::net) use claims::claim;
-pub(in crate::net) use method::Method;
-pub(crate) use setting::Setting;
-pub(in crate::net) use setting::{Direction, LARGE, STREAMS, content, sink};
+use method::Method;
 use streams::Outcome;
 pub(in crate::net) use streams::Streams;
 
-use crate::net::far_end;
+use super::stream::options;
+use crate::ipc::setting::same_and_nearest;
+use crate::net::far_end::{Family, Path, Reach, Route};
 use crate::net::seats::Seats;
 use crate::net::windows::Windows;
-use crate::net::workers::Until;
+use crate::net::workers::{IsOver, Until};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.bandwidth",
@@ -79,13 +81,8 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases::cases),
-    quick: cases::is_plain,
-    full: cases::is_full,
-    support: far_end::support,
-    run,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
 /// Messages whose calls are counted: fewer large ones to another machine, since the path may be
@@ -106,12 +103,211 @@ const MAX_SLOW_WINDOW: Duration = Duration::from_millis(250);
 const WARM_UP: Duration = Duration::from_millis(60);
 const WARM_UP_REMOTE: Duration = Duration::from_secs(2);
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting::of(b)?;
-    let outcome = measured(b, &setting)?;
-    claims::claim_named(b, &outcome);
-    Seats::claim(&setting.seats, b);
-    Ok(())
+/// Message size that most tools use, and a small one.
+const LARGE: Bytes = Bytes::kib(64);
+const SMALL: Bytes = Bytes::kib(1);
+
+/// Which end sends.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::net) enum Direction {
+    /// This end.
+    Send,
+    /// The far end.
+    Receive,
+}
+
+#[derive(Params)]
+pub(in crate::net) struct Row {
+    path: Path,
+    family: Family,
+    cpus: Option<Placement>,
+    streams: usize,
+    size: Bytes,
+    direction: Direction,
+    via: Method,
+}
+
+impl Row {
+    pub(in crate::net) fn reach(&self) -> Reach {
+        Reach::new(self.path, self.family, self.cpus)
+    }
+
+    /// Whether it is one stream of large messages that this end writes.
+    pub(in crate::net) fn is_plain(&self) -> bool {
+        let Row {
+            streams,
+            size,
+            direction,
+            via,
+            ..
+        } = self;
+        (*streams, *size, *direction, *via) == (1, LARGE, Direction::Send, Method::Write)
+    }
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        use Direction::{Receive, Send};
+        use Method::{SendFile, Splice, Write, ZeroCopy};
+        const OTHERS: &[Method] = &[ZeroCopy, SendFile, Splice];
+        let mut rows = Vec::new();
+        let mut add = |reach: Reach,
+                       streams: &[usize],
+                       sizes: &[Bytes],
+                       directions: &[Direction],
+                       methods: &[Method]| {
+            rows.extend(rows!(Row {
+                path: [reach.path],
+                family: [reach.family],
+                cpus: [reach.cpus],
+                streams: streams.iter().copied(),
+                size: sizes.iter().copied(),
+                direction: directions.iter().copied(),
+                via: methods.iter().copied()
+            }));
+        };
+        let local = |family, place| Reach::new(Path::Loopback, family, Some(place));
+        let near = same_and_nearest();
+        for place in &near {
+            let there = local(Family::Ipv4, *place);
+            add(there, &[1], &[LARGE, SMALL], &[Send, Receive], &[Write]);
+        }
+        if let Some(place) = near.last() {
+            add(
+                local(Family::Ipv6, *place),
+                &[1],
+                &[LARGE],
+                &[Send],
+                &[Write],
+            );
+        }
+        for place in &near {
+            add(local(Family::Ipv4, *place), &[1], &[LARGE], &[Send], OTHERS);
+        }
+        let own = here.allowed.first().copied().unwrap_or(0);
+        for place in near {
+            let mut streams = vec![2, 4];
+            streams.retain(|count| Seats::here(place, *count, own, &here.allowed).is_ok());
+            add(
+                local(Family::Ipv4, place),
+                &streams,
+                &[LARGE],
+                &[Send],
+                &[Write],
+            );
+        }
+        if here.allowed.len() > 1 {
+            let anywhere = local(Family::Ipv4, Placement::Free);
+            add(anywhere, &[1, 2], &[LARGE], &[Send], &[Write]);
+        }
+        if let Some(remote) = Reach::remote(here) {
+            for direction in Direction::ALL {
+                add(remote, &[1, 2, 4], &[LARGE], &[direction], &[Write]);
+                add(remote, &[1], &[SMALL], &[direction], &[Write]);
+            }
+            add(remote, &[1], &[LARGE], &[Send], OTHERS);
+        }
+        rows
+    }
+
+    /// On loopback, what differs in more than one way from a plain stream on one CPU is for the full profile.
+    fn tier(&self) -> Tier {
+        let ways = [
+            self.cpus.is_some_and(|place| place != Placement::SAME),
+            self.size != LARGE,
+            self.direction != Direction::Send,
+            self.via != Method::Write,
+            self.streams != 1,
+            !self.reach().is_usual(),
+        ];
+        match ways.into_iter().filter(|differs| *differs).count() {
+            0 => Tier::Quick,
+            2.. if self.path == Path::Loopback => Tier::Full,
+            1.. => Tier::Standard,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.reach().support(here)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let setting = Setting {
+            direction: self.direction,
+            method: self.via,
+            size: self.size.get(),
+            ..Setting::plain(self.reach(), self.streams, b)?
+        };
+        let outcome = measured(b, &setting)?;
+        claims::claim_named(b, &self, &outcome);
+        Seats::claim(&setting.seats, b, self.cpus);
+        Ok(())
+    }
+}
+
+/// The function that receives a stream on this machine.
+pub(crate) type Sink =
+    fn(&TcpStream, &mut [u8], Content, IsOver<'_>) -> Result<Account, ServiceError>;
+
+/// What streams are made by.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    pub(in crate::net) route: Route,
+    pub(in crate::net) family: Family,
+    direction: Direction,
+    method: Method,
+    /// Bytes of a message.
+    size: usize,
+    /// Where the tasks of each stream run.
+    pub(in crate::net) seats: Vec<Seats>,
+    content: Content,
+    sink: Sink,
+    /// The options of both ends.
+    pub(in crate::net) tcp: Tcp,
+}
+
+impl Setting {
+    /// This many streams of large messages that this end writes.
+    pub(crate) fn plain(reach: Reach, streams: usize, b: &Bencher) -> Result<Setting, Failure> {
+        let route = reach.route(b.targets())?;
+        Ok(Setting {
+            seats: Seats::of(&route, streams, b)?,
+            route,
+            family: reach.family,
+            direction: Direction::Send,
+            method: Method::Write,
+            size: LARGE.get(),
+            content: content(b),
+            sink: |socket, buffer, content, is_over| stream::sink(socket, buffer, content, is_over),
+            tcp: options(b.targets()),
+        })
+    }
+
+    /// This setting with other receivers on this machine.
+    #[must_use]
+    pub(crate) fn received_by(self, sink: Sink) -> Self {
+        Self { sink, ..self }
+    }
+
+    /// Whether a task on this machine sends.
+    fn sends_here(&self) -> bool {
+        self.direction == Direction::Send || self.route.is_loopback()
+    }
+
+    /// Whether a task on this machine receives.
+    fn receives_here(&self) -> bool {
+        self.direction == Direction::Receive || self.route.is_loopback()
+    }
+}
+
+/// How much of the content is stamped and checked: all of it where evidence is counted.
+pub(in crate::net) fn content(b: &Bencher) -> Content {
+    match b.is_timed() {
+        true => Content::Sparse,
+        false => Content::Whole,
+    }
 }
 
 /// Measures these streams; the liar has streams of its own.
@@ -125,7 +321,7 @@ fn measured(b: &mut Bencher, setting: &Setting) -> Result<Outcome, Failure> {
     let window = warm_up(&mut streams, b.case_ns(), setting)?;
     let mut windows = Windows::default();
     b.observe(|| windows.add(window, || streams.window(window)))?;
-    if setting.path.is_loopback() {
+    if setting.route.is_loopback() {
         streams.workers().claim_cpus(b);
     }
     let outcome = streams.finish()?;
@@ -141,7 +337,7 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     let mut one = setting.clone();
     one.seats.truncate(1);
     let calls = one.method.calls(one.sends_here(), one.receives_here());
-    let audited = match one.path.is_loopback() {
+    let audited = match one.route.is_loopback() {
         true => AUDITED,
         false => (AUDITED_BYTES_REMOTE / one.size as u64).clamp(MIN_AUDITED, AUDITED),
     };
@@ -158,7 +354,7 @@ pub(in crate::net) fn warm_up(
     setting: &Setting,
 ) -> Result<Duration, Failure> {
     let window = Duration::from_nanos(case_ns as u64).clamp(MIN_WINDOW, MAX_WINDOW);
-    let limit = match setting.path.is_loopback() {
+    let limit = match setting.route.is_loopback() {
         true => WARM_UP,
         false => WARM_UP_REMOTE,
     };

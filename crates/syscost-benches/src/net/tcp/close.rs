@@ -18,7 +18,6 @@
 //! ## Source
 //! RFC 9293, 3.6; the teardown that courses on operating systems have their students measure.
 
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
 use rustix::net::{Shutdown, connect, shutdown};
@@ -29,10 +28,8 @@ use syscost_net::wire::Close;
 use syscost_sys::process::Batch;
 
 use super::connect::{accepting, new_socket, next_byte};
-use super::ports::Budget;
-use crate::net::backlog::{Backlog, Last};
-use crate::net::far_end::{self, Family, Path, remote_family};
-use crate::net::setting;
+use crate::net::connections::Connections;
+use crate::net::far_end::{Family, Path, Reach};
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -46,22 +43,9 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "fin",
         "time_wait",
     ],
-    cases: Cases::Here(cases),
-    full: |case| !setting::is_usual_path(case),
-    support: far_end::support,
-    run,
     source: include_str!("close.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-fn cases(here: &Here) -> Vec<Case> {
-    let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
-    let far = remote_family(here).map(|family| (Path::REMOTE, family));
-    let paths = near.into_iter().chain(far);
-    paths
-        .map(|(path, family)| setting::case(path, family, None, []))
-        .collect()
-}
 
 /// The far end sends a byte, by which this end knows that it has the connection, and waits for its
 /// end.
@@ -71,69 +55,81 @@ const RULE: Accept = Accept {
     only_from: None,
 };
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let path = Path::of(b.case(), b.targets())?;
-    path.announce(b, 0)?;
-    // What both ends do without closing is subtracted.
-    b.expect(together(Sysno::SHUTDOWN, 1.0));
-    b.expect(together(Sysno::RECVFROM, 1.0));
-    b.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
-    b.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
-    // On one CPU this end waits for the far end's FIN, and the far end for this one's.
-    b.expect(match path.is_loopback() {
-        true => within(Counter::Switches, 1.9, 4.2),
-        false => within(Counter::Switches, 0.5, 2.3),
-    });
-    // Else the byte that the far end sends preempts it, and it waits for the end later.
-    let _no_preemption = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    let (closer, account) = b.single_together(path.placement(), |cpus| {
-        let (far, address, last) = accepting(RULE, &path, cpus)?;
-        Ok(far.led_by(Closer::new(address, last)?))
-    })?;
-    let made = closer.budget.made();
-    closer.backlog.claim(b, made, &account);
-    closer.backlog.claim_counted(b, "Tcp.ActiveOpens", made);
-    let claimed = b.case().get(Family::KEY).to_owned();
-    let is = Family::of_address(closer.address.ip()).name();
-    b.claim_equal("family of its addresses", claimed, is.to_owned(), "address");
-    closer.budget.detail(b);
-    Ok(())
+#[derive(Params)]
+struct Row {
+    path: Path,
+    family: Family,
+}
+
+impl Row {
+    fn reach(&self) -> Reach {
+        Reach::new(self.path, self.family, None)
+    }
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let rows = |Reach { path, family, .. }: Reach| {
+            rows!(Row {
+                path: [path],
+                family: [family]
+            })
+        };
+        Reach::each(here).flat_map(rows).collect()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.reach().is_usual() {
+            true => Tier::Standard,
+            false => Tier::Full,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.reach().support(here)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let route = self.reach().route(b.targets())?;
+        route.announce(b, 0)?;
+        // What both ends do without closing is subtracted.
+        b.expect(together(Sysno::SHUTDOWN, 1.0));
+        b.expect(together(Sysno::RECVFROM, 1.0));
+        b.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
+        b.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
+        // On one CPU this end waits for the far end's FIN, and the far end for this one's.
+        b.expect(match route.is_loopback() {
+            true => within(Counter::Switches, 1.9, 4.2),
+            false => within(Counter::Switches, 0.5, 2.3),
+        });
+        // Else the byte that the far end sends preempts it, and it waits for the end later.
+        let _no_preemption =
+            Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
+        let (closer, account) = b.single_together(route.placement(), |cpus| {
+            let (far, to) = accepting(RULE, &route, cpus)?;
+            Ok(far.led_by(Closer { to, open: None }))
+        })?;
+        closer.to.claim(b, self.family, Some(&account));
+        Ok(())
+    }
 }
 
 /// The measuring side.
 struct Closer {
-    address: SocketAddr,
-    /// Set where the far end is a partner, which ends with its last connection.
-    last: Option<Last>,
-    budget: Budget,
-    backlog: Backlog,
+    to: Connections,
     /// The connection to be closed next.
     open: Option<OwnedFd>,
 }
 
 impl Closer {
-    fn new(address: SocketAddr, last: Option<Last>) -> Result<Self, Failure> {
-        Ok(Self {
-            address,
-            last,
-            budget: Budget::read()?,
-            backlog: Backlog::watch(),
-            open: None,
-        })
-    }
-
     /// Opens a connection that the far end has accepted.
     fn opened(&self) -> Result<OwnedFd, Bad> {
-        let socket = new_socket(self.address)?;
-        connect(&socket, &self.address)?;
+        let socket = new_socket(self.to.address)?;
+        connect(&socket, &self.to.address)?;
         must(next_byte(&socket)? == 1)?;
         Ok(socket)
-    }
-
-    #[cold]
-    fn failed(&self, bad: Bad) -> Failure {
-        let number = self.budget.made();
-        Failure::of(&format!("connection {number} to {}", self.address), bad)
     }
 }
 
@@ -143,8 +139,8 @@ impl Lead for Closer {
     fn prepare(&mut self) -> Result<(), Failure> {
         // The far end attends to one connection at a time.
         self.open = None;
-        self.budget.spend()?;
-        let opened = self.opened().map_err(|bad| self.failed(bad))?;
+        self.to.budget.spend()?;
+        let opened = self.opened().map_err(|bad| self.to.failed(bad))?;
         self.open = Some(opened);
         Ok(())
     }
@@ -153,19 +149,18 @@ impl Lead for Closer {
         for _ in 0..turns {
             let missing = || Failure::Broken("closes a connection before it is open".into());
             let socket = self.open.take().ok_or_else(missing)?;
-            close(socket).map_err(|bad| self.failed(bad))?;
+            close(socket).map_err(|bad| self.to.failed(bad))?;
         }
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
         self.open = None;
-        if let Some(last) = &self.last {
-            last.announce(self.budget.made() + 1);
+        if self.to.are_over_after(1) {
             self.prepare()?;
             self.turns(1)?;
         }
-        self.backlog.end();
+        self.to.counters.end();
         Ok(())
     }
 }
@@ -182,6 +177,7 @@ fn close(socket: OwnedFd) -> Result<(), Bad> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::far_end::Route;
 
     /// What closing twenty connections leads to, with a far end that follows this rule.
     fn closed(rule: Accept) -> Option<Result<(u64, u64), Failure>> {
@@ -189,12 +185,10 @@ mod tests {
             println!("skipped: no affinity here");
             return None;
         };
-        let case = Case::new([(Path::KEY, Path::LOOPBACK), (Family::KEY, "ipv4")]);
-        let (far, address, last) =
-            accepting(rule, &Path::of(&case, &Targets::default()).unwrap(), &cpus).unwrap();
-        let closer = Closer::new(address, last).unwrap();
-        let done = far.led_by(closer).perform([1; 20]);
-        Some(done.map(|(closer, account)| (closer.budget.made(), account.connections)))
+        let route = Route::Loopback(Placement::SAME, Family::Ipv4);
+        let (far, to) = accepting(rule, &route, &cpus).unwrap();
+        let done = far.led_by(Closer { to, open: None }).perform([1; 20]);
+        Some(done.map(|(closer, account)| (closer.to.budget.made(), account.connections)))
     }
 
     #[test]

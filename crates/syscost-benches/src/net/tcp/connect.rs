@@ -32,17 +32,15 @@ use rustix::net::{
     socket_with, sockopt,
 };
 use syscost_harness::prelude::*;
+use syscost_net::Service;
 use syscost_net::service::IsOver;
 use syscost_net::service::connections::{self, Accept};
 use syscost_net::socket::Tcp;
 use syscost_net::wire::Close;
-use syscost_net::{Account, Service};
 
-use super::ports::Budget;
 use crate::ipc::setting::sleeps;
-use crate::net::backlog::{self, Accepting, BACKLOG, Backlog, Last};
-use crate::net::far_end::{self, Family, FarEnd, Path, remote_family};
-use crate::net::setting;
+use crate::net::connections::{BACKLOG, Connections};
+use crate::net::far_end::{Family, FarEnd, Path, Reach, Route};
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -58,31 +56,13 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "lat_connect",
         "netperf TCP_CC",
     ],
-    cases: Cases::Here(cases),
-    quick: |case| setting::is_usual_path(case) && case.get(Step::KEY) == Step::Connect.name(),
-    full: |case| !setting::is_usual_path(case),
-    support: far_end::support,
     revision: 2,
-    run,
     source: include_str!("connect.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
 
-fn cases(here: &Here) -> Vec<Case> {
-    let near = Family::ALL.map(|family| (Path::LOOPBACK, family));
-    let far = remote_family(here).map(|family| (Path::REMOTE, family));
-    let paths = near.into_iter().chain(far);
-    let cases = paths.flat_map(|(path, family)| {
-        Step::ALL.map(|step| {
-            let further = [(Step::KEY, step.name().to_owned())];
-            setting::case(path, family, None, further)
-        })
-    });
-    cases.collect()
-}
-
 /// How far a connection gets, and how it ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Connect,
     FirstByte,
@@ -90,26 +70,72 @@ enum Step {
     Refused,
 }
 
-impl Step {
-    const ALL: [Step; 4] = [Step::Connect, Step::FirstByte, Step::Reset, Step::Refused];
+#[derive(Params)]
+struct Row {
+    path: Path,
+    family: Family,
+    step: Step,
+}
 
-    const KEY: &str = "step";
+impl Row {
+    fn reach(&self) -> Reach {
+        Reach::new(self.path, self.family, None)
+    }
+}
 
-    const fn name(self) -> &'static str {
-        match self {
-            Step::Connect => "connect",
-            Step::FirstByte => "first_byte",
-            Step::Reset => "reset",
-            Step::Refused => "refused",
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let rows = |Reach { path, family, .. }: Reach| {
+            rows!(Row {
+                path: [path],
+                family: [family],
+                step: Step::ALL
+            })
+        };
+        Reach::each(here).flat_map(rows).collect()
+    }
+
+    fn tier(&self) -> Tier {
+        match self.step {
+            _ if !self.reach().is_usual() => Tier::Full,
+            Step::Connect => Tier::Quick,
+            Step::FirstByte | Step::Reset | Step::Refused => Tier::Standard,
         }
     }
 
-    fn of(case: &Case) -> Result<Self, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|step| step.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.reach().support(here)
     }
 
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let (step, route) = (self.step, self.reach().route(b.targets())?);
+        route.announce(b, 0)?;
+        step.expect(b, &route);
+        let (connector, account) = match step {
+            Step::Refused => {
+                let make = |_: &[u32]| {
+                    let (address, closed_port) = closed_port(&route)?;
+                    let to = Connections::refused(address)?;
+                    Ok(Team::new(Vec::new(), Connector::new(step, to, closed_port)))
+                };
+                (b.together(route.placement(), make)?, None)
+            }
+            Step::Connect | Step::FirstByte | Step::Reset => {
+                let (connector, account) = b.together(route.placement(), |cpus| {
+                    let (far, to) = accepting(step.rule(), &route, cpus)?;
+                    Ok(far.led_by(Connector::new(step, to, None)))
+                })?;
+                (connector, Some(account))
+            }
+        };
+        connector.to.claim(b, self.family, account.as_ref());
+        Ok(())
+    }
+}
+
+impl Step {
     /// What the far end does with each connection; a refused one has no far end.
     fn rule(self) -> Accept {
         let (close, first_byte) = match self {
@@ -125,11 +151,11 @@ impl Step {
     }
 
     /// Expects the calls and switches of those ends that are tasks of this machine.
-    fn expect(self, b: &mut Bencher, path: &Path) {
+    fn expect(self, b: &mut Bencher, route: &Route) {
         // What a far end on this machine adds.
         let there = match self {
             Step::Refused => 0.0,
-            Step::Connect | Step::FirstByte | Step::Reset => path.own_ends() - 1.0,
+            Step::Connect | Step::FirstByte | Step::Reset => route.own_ends() - 1.0,
         };
         let is_first_byte = f64::from(u8::from(self == Step::FirstByte));
         let is_reset = f64::from(u8::from(self == Step::Reset));
@@ -159,9 +185,9 @@ impl Step {
             Counter::Syscall(Sysno::FCNTL),
             1.05 * (1.0 + there),
         ));
-        match (self, path.is_loopback()) {
+        match (self, route.is_loopback()) {
             (Step::Refused, true) => {}
-            (_, true) => b.expect(within(Counter::Switches, sleeps(path.placement()), 4.2)),
+            (_, true) => b.expect(within(Counter::Switches, sleeps(route.placement()), 4.2)),
             // None where the far end is this kernel, or another network namespace of it.
             (Step::Refused, false) => b.expect(at_most(Counter::Switches, 2.3)),
             // One wait for the handshake, one for what follows.
@@ -170,34 +196,12 @@ impl Step {
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let (step, path) = (Step::of(b.case())?, Path::of(b.case(), b.targets())?);
-    path.announce(b, 0)?;
-    step.expect(b, &path);
-    let (connector, account) = match step {
-        Step::Refused => {
-            let make = |_: &[u32]| {
-                let closed_port = ClosedPort::at(&path)?;
-                let address = closed_port.address;
-                let connector = Connector::new(step, address, None)?;
-                Ok(Team::new(Vec::new(), connector.beside(closed_port)))
-            };
-            (b.together(path.placement(), make)?, None)
-        }
-        Step::Connect | Step::FirstByte | Step::Reset => {
-            let (connector, account) = b.together(path.placement(), |cpus| {
-                let (far, address, last) = accepting(step.rule(), &path, cpus)?;
-                Ok(far.led_by(Connector::new(step, address, last)?))
-            })?;
-            (connector, Some(account))
-        }
-    };
-    connector.claim(b, account.as_ref());
-    Ok(())
-}
-
 /// A far end that accepts connections and ends them by this rule.
-pub(super) fn accepting(rule: Accept, path: &Path, cpus: &[u32]) -> Result<Accepting, Failure> {
+pub(super) fn accepting(
+    rule: Accept,
+    route: &Route,
+    cpus: &[u32],
+) -> Result<(FarEnd, Connections), Failure> {
     let serve = move |listener: &TcpListener, is_over: IsOver<'_>| {
         connections::accept(listener, &rule, is_over)
     };
@@ -206,45 +210,31 @@ pub(super) fn accepting(rule: Accept, path: &Path, cpus: &[u32]) -> Result<Accep
         first_byte: rule.first_byte,
         backlog: BACKLOG,
     };
-    backlog::accepting(path, cpus, &Tcp::default(), serve, &service)
+    Connections::accepted_by(route, cpus, &Tcp::default(), serve, &service)
 }
 
-/// A port without a listener.
-struct ClosedPort {
-    address: SocketAddr,
-    /// Keeps other programs from listening on the port.
-    _taken: Option<OwnedFd>,
-}
-
-impl ClosedPort {
-    fn at(path: &Path) -> Result<Self, Failure> {
-        match path {
-            Path::Loopback(..) => {
-                let failed =
-                    |errno: Errno| Failure::of("take a port that nobody listens on", errno);
-                let any = SocketAddr::new(path.address(), 0);
-                let taken = new_socket(any).map_err(failed)?;
-                bind(&taken, &any).map_err(failed)?;
-                let address = getsockname(&taken).and_then(SocketAddr::try_from);
-                Ok(Self {
-                    address: address.map_err(failed)?,
-                    _taken: Some(taken),
-                })
-            }
-            // A port of the far end that has just been closed.
-            Path::Remote(given) => {
-                let service = Service::Accept {
-                    close: Close::Fin,
-                    first_byte: false,
-                    backlog: 1,
-                };
-                let (far, opened) = FarEnd::peer(given, &service)?;
-                far.led_by(|_| Ok(())).perform([]).map(drop)?;
-                Ok(Self {
-                    address: opened.address(),
-                    _taken: None,
-                })
-            }
+/// A port without a listener, and what keeps other programs of this machine from listening on it.
+fn closed_port(route: &Route) -> Result<(SocketAddr, Option<OwnedFd>), Failure> {
+    match route {
+        Route::Loopback(..) => {
+            let take = || {
+                let any = SocketAddr::new(route.address(), 0);
+                let taken = new_socket(any)?;
+                bind(&taken, &any)?;
+                Ok((SocketAddr::try_from(getsockname(&taken)?)?, Some(taken)))
+            };
+            take().map_err(|errno: Errno| Failure::of("take a port that nobody listens on", errno))
+        }
+        // A port of the far end that has just been closed.
+        Route::Remote(given) => {
+            let service = Service::Accept {
+                close: Close::Fin,
+                first_byte: false,
+                backlog: 1,
+            };
+            let (far, opened) = FarEnd::peer(given, &service)?;
+            far.led_by(|_| Ok(())).perform([]).map(drop)?;
+            Ok((opened.address(), None))
         }
     }
 }
@@ -252,58 +242,24 @@ impl ClosedPort {
 /// The measuring side.
 struct Connector {
     step: Step,
-    address: SocketAddr,
-    /// Set where the far end is a partner, which ends with its last connection.
-    last: Option<Last>,
-    budget: Budget,
-    backlog: Backlog,
-    _closed_port: Option<ClosedPort>,
+    to: Connections,
+    /// Keeps the port that it is refused at from being taken.
+    _closed_port: Option<OwnedFd>,
 }
 
 impl Connector {
-    fn new(step: Step, address: SocketAddr, last: Option<Last>) -> Result<Self, Failure> {
-        Ok(Self {
-            step,
-            address,
-            last,
-            budget: Budget::read()?,
-            backlog: Backlog::watch(),
-            _closed_port: None,
-        })
-    }
-
-    fn beside(self, closed_port: ClosedPort) -> Self {
+    fn new(step: Step, to: Connections, closed_port: Option<OwnedFd>) -> Self {
         Self {
-            _closed_port: Some(closed_port),
-            ..self
+            step,
+            to,
+            _closed_port: closed_port,
         }
     }
 
     #[inline(always)]
     fn turn(&mut self) -> Result<(), Failure> {
-        self.budget.spend()?;
-        once(self.step, &self.address).map_err(|bad| self.failed(bad))
-    }
-
-    #[cold]
-    fn failed(&self, bad: Bad) -> Failure {
-        let number = self.budget.made();
-        Failure::of(&format!("connection {number} to {}", self.address), bad)
-    }
-
-    fn claim(&self, b: &mut Bencher, account: Option<&Account>) {
-        let made = self.budget.made();
-        let claimed = b.case().get(Family::KEY).to_owned();
-        let is = Family::of_address(self.address.ip()).name();
-        b.claim_equal("family of its addresses", claimed, is.to_owned(), "address");
-        match account {
-            Some(account) => {
-                self.backlog.claim(b, made, account);
-                self.backlog.claim_counted(b, "Tcp.ActiveOpens", made);
-            }
-            None => self.backlog.claim_counted(b, "Tcp.AttemptFails", made),
-        }
-        self.budget.detail(b);
+        self.to.budget.spend()?;
+        once(self.step, &self.to.address).map_err(|bad| self.to.failed(bad))
     }
 }
 
@@ -313,11 +269,10 @@ impl Lead for Connector {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        if let Some(last) = &self.last {
-            last.announce(self.budget.made() + 1);
+        if self.to.are_over_after(1) {
             self.turn()?;
         }
-        self.backlog.end();
+        self.to.counters.end();
         Ok(())
     }
 }
@@ -361,4 +316,56 @@ pub(crate) fn new_socket(address: SocketAddr) -> Result<OwnedFd, Errno> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn route(family: Family) -> Route {
+        Route::Loopback(Placement::SAME, family)
+    }
+
+    #[test]
+    fn each_step_ends_as_it_should_and_none_is_missed() {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        for step in [Step::Connect, Step::FirstByte, Step::Reset] {
+            let (far, to) = accepting(step.rule(), &route(Family::Ipv4), &cpus).unwrap();
+            let connector = Connector::new(step, to, None);
+            let (connector, account) = far.led_by(connector).perform([50]).unwrap();
+            // And the last one.
+            assert_eq!(connector.to.budget.made(), 51, "{step:?}");
+            assert_eq!(account.connections, 51, "{step:?}");
+        }
+    }
+
+    #[test]
+    fn a_port_without_a_listener_refuses() {
+        for family in Family::ALL {
+            let Ok((address, _taken)) = closed_port(&route(family)) else {
+                println!("skipped: no {} here", family.name());
+                continue;
+            };
+            assert!(once(Step::Refused, &address).is_ok());
+            assert!(once(Step::Connect, &address).is_err());
+        }
+    }
+
+    #[test]
+    fn an_end_of_another_kind_is_none_of_the_step() {
+        let Ok(cpus) = syscost_sys::cpu::allowed() else {
+            println!("skipped: no affinity here");
+            return;
+        };
+        // The far end closes by FIN where the step waits for a reset, or a byte.
+        for step in [Step::Reset, Step::FirstByte, Step::Refused] {
+            let (far, to) = accepting(Step::Connect.rule(), &route(Family::Ipv4), &cpus).unwrap();
+            let connector = Connector::new(step, to, None);
+            let failure = far.led_by(connector).perform([1]).map(drop);
+            assert!(
+                matches!(failure, Err(Failure::Failed(_))),
+                "{step:?}: {failure:?}"
+            );
+        }
+    }
+}

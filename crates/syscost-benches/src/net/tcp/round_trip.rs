@@ -36,8 +36,9 @@ use syscost_net::service::{TcpSide, stream};
 use syscost_net::{Account, Service, Wait};
 
 use super::stream::Stream;
-use crate::net::far_end::{self, FarEnd, PATIENCE, Path, listen};
-use crate::net::setting::{self, Ends, Setting, Sizes};
+use crate::net::exchange::Caller;
+use crate::net::far_end::{FarEnd, PATIENCE, Route, listen};
+use crate::net::round_trip::{Echoed, Ends, Over, Setting, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.round_trip",
@@ -54,62 +55,58 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "sockperf",
         "qperf tcp_lat",
     ],
-    cases: Cases::Here(|here| setting::cases(here, &SIZES)),
-    quick: setting::is_plain,
-    full: setting::is_full,
-    support: far_end::support,
     revision: 2,
     comes_first: true,
-    run,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Over<Stream>>()
 };
 
-const SIZES: Sizes = Sizes {
-    same: &[1, 64, 1 << 10, 16 << 10, 64 << 10],
-    other: &[64, 64 << 10],
-    spin: &[1, 64, 1 << 10, 16 << 10, 64 << 10],
-    remote: &[1, 64, 1 << 10, 16 << 10, 64 << 10],
-};
+const ALL: &[Bytes] = &[
+    Bytes(1),
+    Bytes(64),
+    Bytes::kib(1),
+    Bytes::kib(16),
+    Bytes::kib(64),
+];
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting::of(b)?;
-    let (caller, account) = setting.measure(b, true, connected)?;
-    let bytes = setting.size as u64;
-    let (sent, received) = (caller.tally.sent * bytes, caller.tally.answered * bytes);
-    caller.link.claim(b, sent, received, account.tcp.as_ref());
-    Ok(())
-}
-
-/// Connects both ends.
-fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Stream>, Failure> {
-    let Setting {
-        path,
-        wait,
-        size,
-        tcp,
-    } = setting;
-    let (far, socket) = match path {
-        Path::Loopback(..) => {
-            let (listener, address) = listen(path.address(), 1, tcp)?;
-            let (wait, size) = (*wait, *size);
-            let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
-            // The kernel notifies a connected end when its partner is gone.
-            let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
-            (far, syscost_net::socket::connect(address, tcp, PATIENCE)?)
-        }
-        Path::Remote(given) => {
-            let service = Service::StreamEcho {
-                size: *size as u32,
-                wait: *wait,
-                tcp: tcp.clone(),
-            };
-            let (far, opened) = FarEnd::peer(given, &service)?;
-            (far, opened.stream(&tcp)?)
-        }
+impl Echoed for Stream {
+    const SIZES: Sizes = Sizes {
+        same: ALL,
+        other: &[Bytes(64), Bytes::kib(64)],
+        spin: ALL,
+        remote: ALL,
     };
-    let (near, way) = Stream::over(socket, *wait)?;
-    Ok((far, near, way))
+
+    const IS_RELIABLE: bool = true;
+
+    fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
+        let (wait, size, tcp) = (setting.wait, setting.size, &setting.tcp);
+        let (far, socket) = match &setting.route {
+            Route::Loopback(..) => {
+                let (listener, address) = listen(setting.route.address(), 1, tcp)?;
+                let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
+                // The kernel notifies a connected end when its partner is gone.
+                let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
+                (far, syscost_net::socket::connect(address, tcp, PATIENCE)?)
+            }
+            Route::Remote(given) => {
+                let service = Service::StreamEcho {
+                    size: size as u32,
+                    wait,
+                    tcp: tcp.clone(),
+                };
+                let (far, opened) = FarEnd::peer(given, &service)?;
+                (far, opened.stream(tcp)?)
+            }
+        };
+        let (near, way) = Stream::over(socket, wait)?;
+        Ok((far, near, way))
+    }
+
+    fn claim(caller: &Caller<Self>, b: &mut Bencher, account: &Account) {
+        let (sent, received) = caller.bytes();
+        caller.link.claim(b, sent, received, account.tcp.as_ref());
+    }
 }
 
 /// The partner: it serves one connection as `syscost serve` does.

@@ -39,16 +39,14 @@ pub(crate) struct Stream {
 impl Stream {
     /// The near end of an established connection, and its path.
     pub(crate) fn over(socket: TcpStream, wait: Wait) -> Result<(Self, Way), Failure> {
-        let failed = |error| Failure::of("read a socket's addresses", error);
-        let own = socket.local_addr().map_err(failed)?;
-        let far = socket.peer_addr().map_err(failed)?;
+        let way = Way::of(&socket)?;
         let stream = Self {
             waiting: Waiting::new(&socket, wait, RecvFlags::WAITALL, None)?,
             sides: TcpSide::of(&socket).map(|side| (side.clone(), side)),
             mtu: TcpInfo::of(&socket).ok().map(|info| info.path_mtu),
             socket,
         };
-        Ok((stream, Way::begin(own.ip(), far.ip())))
+        Ok((stream, way))
     }
 
     /// Claims what the kernels counted: that all bytes sent were acknowledged and nothing

@@ -27,11 +27,10 @@ use std::time::Duration;
 
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
-use syscost_sys::topology::Relation;
 
-use crate::net::far_end::{self, Family, Path, remote_family};
+use crate::ipc::setting::same_and_nearest;
+use crate::net::far_end::{Family, Path, Reach};
 use crate::net::seats::Seats;
-use crate::net::setting::is_of_loopback;
 use crate::net::tcp::bandwidth::content;
 use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
@@ -54,22 +53,9 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    cases: Cases::Here(cases),
-    full: |case| is_of_loopback(case) && case.get("size") != "1K",
-    support: far_end::support,
-    run,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Row>()
 };
-
-/// The key of the parameter with the number of datagrams per second.
-const RATE: &str = "rate";
-
-/// The value for as many datagrams as possible.
-const MAX: &str = "max";
-
-/// A rate that any machine should sustain.
-const MODERATE: &str = "10000/s";
 
 /// Datagrams whose calls are counted.
 const AUDITED: u64 = 256;
@@ -81,79 +67,114 @@ const MAX_WINDOW: Duration = Duration::from_millis(25);
 /// Maximum deviation of the sender from the rate that the row names, as a share of it.
 const NEAR: f64 = 0.02;
 
-fn cases(here: &Here) -> Vec<Case> {
-    let same = Placement::At(Relation::SameCpu);
-    let mut others = Placement::here()
-        .into_iter()
-        .filter(|place| ![same, Placement::Free].contains(place));
-    let other = others.next().unwrap_or(same);
-    let case = |path: &str, family: Family, place: Option<Placement>, size, rate: &str| {
-        let place = place.map(|place| place.name().to_owned());
-        let params = [
-            (Path::KEY, Some(path.to_owned())),
-            (Family::KEY, Some(family.name().to_owned())),
-            (Placement::KEY, place),
-            ("size", Some(size_name(size))),
-            (RATE, Some(rate.to_owned())),
-        ];
-        let given = params.into_iter();
-        Case::new(given.filter_map(|(key, value)| Some((key, value?))))
-    };
-    let rows = [(64, MAX), (1024, MAX), (1024, MODERATE), (8192, MAX)];
-    let local =
-        rows.map(|(size, rate)| case(Path::LOOPBACK, Family::Ipv4, Some(other), size, rate));
-    let mut cases = Vec::from(local);
-    if other != same {
-        cases.push(case(Path::LOOPBACK, Family::Ipv4, Some(same), 1024, MAX));
-    }
-    if let Some(family) = remote_family(here) {
-        cases.extend(rows.map(|(size, rate)| case(Path::REMOTE, family, None, size, rate)));
-    }
-    cases
+/// The size that is measured with a rate as well.
+const PLAIN: Bytes = Bytes::kib(1);
+
+/// How many datagrams are sent.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Rate {
+    /// As many as possible.
+    Max,
+    /// What any machine should sustain.
+    #[value("10000/s")]
+    Moderate,
 }
 
-/// Datagrams per second that a case asks for; `None` without a limit.
-fn rate(case: &Case) -> Result<Option<u32>, Failure> {
-    let rate = case.get(RATE);
-    let number = rate.strip_suffix("/s").and_then(|rate| rate.parse().ok());
-    match number {
-        Some(rate) => Ok(Some(rate)),
-        None if rate == MAX => Ok(None),
-        None => Err(case.unknown(RATE)),
+impl Rate {
+    /// Datagrams per second; `None` without a limit.
+    fn per_s(self) -> Option<u32> {
+        match self {
+            Rate::Max => None,
+            Rate::Moderate => Some(10_000),
+        }
     }
 }
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = setting(b)?;
-    audit(b, &setting)?;
-    let mut flow = Flow::start(&setting, Until::Stopped)?;
-    let window = Duration::from_nanos(b.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
-    flow.warm_up(window)?;
-    let mut windows = Windows::default();
-    b.observe(|| windows.add(window, || flow.window(window)))?;
-    if setting.path.is_loopback() {
-        flow.workers().claim_cpus(b);
-    }
-    let outcome = flow.finish()?;
-    claim(b, &setting, &outcome);
-    Seats::claim(std::slice::from_ref(&setting.seats), b);
-    if let Some(traffic) = &outcome.traffic {
-        windows.claim(b, &traffic.usage, outcome.received.bytes);
-    }
-    Ok(())
+#[derive(Params)]
+struct Row {
+    path: Path,
+    family: Family,
+    cpus: Option<Placement>,
+    size: Bytes,
+    rate: Rate,
 }
 
-fn setting(b: &Bencher) -> Result<Setting, Failure> {
-    let case = b.case();
-    let path = Path::of(case, b.targets())?;
-    let mut seats = Seats::of(&path, 1, b)?;
-    Ok(Setting {
-        path,
-        size: case.number("size") as usize,
-        rate: rate(case)?,
-        seats: seats.remove(0),
-        content: content(b),
-    })
+impl Row {
+    fn reach(&self) -> Reach {
+        Reach::new(self.path, self.family, self.cpus)
+    }
+}
+
+impl Measured for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let mut places = same_and_nearest();
+        let mut rows = Vec::new();
+        let mut add = |Reach { path, family, cpus }: Reach, sizes: &[Bytes], plain: &[Rate]| {
+            rows.extend(rows!(Row {
+                path: [path],
+                family: [family],
+                cpus: [cpus],
+                size: sizes.iter().copied(),
+                rate: match size {
+                    PLAIN => plain.iter().copied(),
+                    _ => [Rate::Max].iter().copied(),
+                }
+            }));
+        };
+        let sizes = [Bytes(64), PLAIN, Bytes::kib(8)];
+        let local = |place| Reach::new(Path::Loopback, Family::Ipv4, Some(place));
+        if let Some(nearest) = places.pop() {
+            add(local(nearest), &sizes, &Rate::ALL);
+        }
+        if let Some(same) = places.pop() {
+            add(local(same), &[PLAIN], &[Rate::Max]);
+        }
+        if let Some(remote) = Reach::remote(here) {
+            add(remote, &sizes, &Rate::ALL);
+        }
+        rows
+    }
+
+    fn tier(&self) -> Tier {
+        match self.path {
+            Path::Loopback if self.size != PLAIN => Tier::Full,
+            Path::Loopback | Path::Remote => Tier::Standard,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.reach().support(here)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let route = self.reach().route(b.targets())?;
+        let setting = Setting {
+            seats: Seats::of(&route, 1, b)?.remove(0),
+            route,
+            family: self.family,
+            size: self.size.get(),
+            rate: self.rate.per_s(),
+            content: content(b),
+        };
+        audit(b, &setting)?;
+        let mut flow = Flow::start(&setting, Until::Stopped)?;
+        let window = Duration::from_nanos(b.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
+        flow.warm_up(window)?;
+        let mut windows = Windows::default();
+        b.observe(|| windows.add(window, || flow.window(window)))?;
+        if setting.route.is_loopback() {
+            flow.workers().claim_cpus(b);
+        }
+        let outcome = flow.finish()?;
+        claim(b, &setting, &outcome);
+        Seats::claim(std::slice::from_ref(&setting.seats), b, self.cpus);
+        if let Some(traffic) = &outcome.traffic {
+            windows.claim(b, &traffic.usage, outcome.received.bytes);
+        }
+        Ok(())
+    }
 }
 
 /// Counts the system calls of some datagrams: one to send each, none to wait if there is no rate to
@@ -168,7 +189,7 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
         at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), waits),
         at_most(Counter::OtherSyscalls, 0.05),
     ];
-    if setting.path.is_loopback() {
+    if setting.route.is_loopback() {
         // Datagrams that find no room never reach the receiver: how few it takes is a result.
         calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
     }
@@ -200,12 +221,12 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
         );
     }
     let per_datagram = received.bytes as f64 / received.messages.max(1) as f64;
-    let size = b.case().number("size") as f64;
+    let size = setting.size as f64;
     b.claim_equal("bytes of a datagram", size, per_datagram, "receiver");
     b.claim_equal(
         "family of its addresses",
-        b.case().get(Family::KEY).to_owned(),
-        Family::of_address(outcome.own.ip()).name().to_owned(),
+        setting.family.name(),
+        Family::of_address(outcome.own.ip()).name(),
         "getsockname",
     );
     // What a queue dropped was sent, but never carried by the interface.
@@ -239,15 +260,7 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.detail("lost_count", lost as f64);
     b.detail("duplicated_count", order.duplicated as f64);
     b.detail("reordered_count", order.reordered as f64);
-    let bytes = (traffic.received as f64 * size).max(1.0);
-    for (name, ns) in [
-        ("cpu_ns_per_byte", usage.near_cpu_ns),
-        ("far_cpu_ns_per_byte", usage.far_cpu_ns),
-    ] {
-        if let Some(ns) = ns {
-            b.detail(name, ns as f64 / bytes);
-        }
-    }
+    usage.detail(b, traffic.received as f64 * size);
 }
 
 /// Claims that the sender sent at the rate in the row's name whenever it had its CPU: other tasks
@@ -294,15 +307,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_is_datagrams_in_a_second_or_none() {
-        let of = |rate: &'static str| super::rate(&Case::new([(RATE, rate)]));
-        assert_eq!((of(MODERATE), of(MAX)), (Ok(Some(10_000)), Ok(None)));
-        for wrong in ["", "fast", "10000", "1e4/s"] {
-            assert!(matches!(of(wrong), Err(Failure::Broken(_))), "{wrong}");
-        }
-    }
-
-    #[test]
     fn a_sender_that_is_late_keeps_its_pace_and_one_at_another_rate_does_not() {
         let holds = |rate, messages, elapsed_ms: u64, forfeited_ms: u64| {
             let sent = Tally {
@@ -318,14 +322,5 @@ mod tests {
         assert!(holds(10_000, 300, 100, 70), "its CPU did something else");
         assert!(!holds(10_000, 300, 100, 0));
         assert!(!holds(10_000, 2_000, 100, 0));
-    }
-
-    #[test]
-    fn every_row_has_a_rate() {
-        assert!(
-            cases(&Here::plain())
-                .iter()
-                .all(|case| super::rate(case).is_ok())
-        );
     }
 }

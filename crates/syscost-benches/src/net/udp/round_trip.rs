@@ -28,9 +28,9 @@ use syscost_net::service::datagram;
 
 use crate::ipc::message::Message;
 use crate::net::exchange::{LOST_AFTER, Link};
-use crate::net::far_end::{self, FarEnd, Path};
+use crate::net::far_end::{FarEnd, Route};
 use crate::net::interface::Way;
-use crate::net::setting::{self, Ends, Setting, Sizes};
+use crate::net::round_trip::{Echoed, Ends, Over, Setting, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -48,75 +48,59 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "sockperf",
         "qperf udp_lat",
     ],
-    cases: Cases::Here(|here| setting::cases(here, &SIZES)),
-    quick: setting::is_plain,
-    full: setting::is_full,
-    support: far_end::support,
     revision: 2,
     comes_first: true,
-    run,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::of::<Over<Datagrams>>()
 };
 
 /// The maximum payload of a datagram is a little less than 64 KiB.
-const SIZES: Sizes = Sizes {
-    same: &[1, 64, 1 << 10, 16 << 10, 60 << 10],
-    other: &[64, 60 << 10],
-    spin: &[1, 64, 1 << 10, 16 << 10, 60 << 10],
-    remote: &[1, 64, 1 << 10, 16 << 10],
-};
+const LARGEST: Bytes = Bytes::kib(60);
 
-fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting::of(b)?;
-    let is_lossless = setting.path.is_loopback();
-    setting.measure(b, is_lossless, connected).map(drop)
-}
+const ALL: &[Bytes] = &[Bytes(1), Bytes(64), Bytes::kib(1), Bytes::kib(16), LARGEST];
 
-/// Connects both ends.
-fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Datagrams>, Failure> {
-    let Setting {
-        path, wait, size, ..
-    } = setting;
-    let (far, socket, limit) = match path {
-        Path::Loopback(..) => {
-            let (theirs, socket) = pair(path)?;
-            let (wait, size) = (*wait, *size);
-            let serve = move |theirs: &mut UdpSocket, _: &Stop| {
-                Ok(datagram::echo(
-                    &*theirs,
-                    &mut vec![0; size],
-                    wait,
-                    &mut |_| false,
-                )?)
-            };
-            // The kernel does not notify a waiting end when its partner is gone; an empty datagram
-            // does.
-            let hang_up = |theirs: &mut UdpSocket| drop(theirs.send(&[]));
-            let far = FarEnd::partner(cpus, theirs, serve, hang_up)?;
-            (far, socket, None)
-        }
-        Path::Remote(given) => {
-            let service = Service::DatagramEcho {
-                size: *size as u32,
-                wait: *wait,
-            };
-            let (far, opened) = FarEnd::peer(given, &service)?;
-            (far, opened.datagram()?, Some(LOST_AFTER))
-        }
+impl Echoed for Datagrams {
+    const SIZES: Sizes = Sizes {
+        same: ALL,
+        other: &[Bytes(64), LARGEST],
+        spin: ALL,
+        remote: &[Bytes(1), Bytes(64), Bytes::kib(1), Bytes::kib(16)],
     };
-    let failed = |error| Failure::of("read a socket's addresses", error);
-    let own = socket.local_addr().map_err(failed)?;
-    let there = socket.peer_addr().map_err(failed)?;
-    let near = Datagrams {
-        waiting: Waiting::new(&socket, *wait, RecvFlags::TRUNC, limit)?,
-        socket,
-    };
-    Ok((far, near, Way::begin(own.ip(), there.ip())))
+
+    const IS_RELIABLE: bool = false;
+
+    fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
+        let (wait, size) = (setting.wait, setting.size);
+        let (far, socket, limit) = match &setting.route {
+            Route::Loopback(..) => {
+                let (theirs, socket) = pair(&setting.route)?;
+                let serve = move |theirs: &mut UdpSocket, _: &Stop| {
+                    let mut buffer = vec![0; size];
+                    Ok(datagram::echo(&*theirs, &mut buffer, wait, &mut |_| false)?)
+                };
+                // The kernel does not notify a waiting end when its partner is gone; an empty
+                // datagram does.
+                let hang_up = |theirs: &mut UdpSocket| drop(theirs.send(&[]));
+                let far = FarEnd::partner(cpus, theirs, serve, hang_up)?;
+                (far, socket, None)
+            }
+            Route::Remote(given) => {
+                let size = size as u32;
+                let (far, opened) = FarEnd::peer(given, &Service::DatagramEcho { size, wait })?;
+                (far, opened.datagram()?, Some(LOST_AFTER))
+            }
+        };
+        let way = Way::of(&socket)?;
+        let near = Self {
+            waiting: Waiting::new(&socket, wait, RecvFlags::TRUNC, limit)?,
+            socket,
+        };
+        Ok((far, near, way))
+    }
 }
 
 /// Two sockets of this machine that are connected to each other.
-fn pair(path: &Path) -> Result<(UdpSocket, UdpSocket), Failure> {
+fn pair(path: &Route) -> Result<(UdpSocket, UdpSocket), Failure> {
     let make = || -> std::io::Result<(UdpSocket, UdpSocket)> {
         let any = SocketAddr::new(path.address(), 0);
         let (one, other) = (UdpSocket::bind(any)?, UdpSocket::bind(any)?);

@@ -17,7 +17,7 @@ const ROUNDS: u32 = 9;
 /// The rows of `scale.open{of=same,as=threads}` on a machine of 96 CPUs, with these throughputs in
 /// every round.
 fn run(throughput: impl Fn(usize, u32) -> f64) -> Vec<(Row, Measurement)> {
-    let benchmark = CATALOGUE.find("scale.open").expect("it is listed");
+    let benchmark = CATALOGUE.find(OPEN).expect("it is listed");
     let cases = rows!(Open {
         of: [open::Of::Same],
         r#as: [Between::Threads],

@@ -2,7 +2,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{PROCEDURE, program};
+use super::program::{PROCEDURE, procedure, program};
 
 /// Number of results whose median is printed, for calls.
 const RUNS: u64 = 21;
@@ -18,28 +18,41 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
         "function call overhead",
         "calling convention",
     ],
-    cases: Cases::Grid(&[(
-        "signature",
-        &[
-            "none",
-            "int",
-            "int_int",
-            "double",
-            "int_x8",
-            "struct",
-            "returns_struct",
-        ],
-    )]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| {
-        program("call_and_switch/function_call", RUNS * 100_000)
-            .parameter(b, "signature")
-            .measure(b)
-    },
     source: include_str!("function_call.c"),
-    ..PROCEDURE
+    ..procedure::<FunctionCall>()
 };
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Signature {
+    None,
+    Int,
+    IntInt,
+    Double,
+    IntX8,
+    Struct,
+    ReturnsStruct,
+}
+
+#[derive(Params)]
+struct FunctionCall {
+    signature: Signature,
+}
+
+impl Measured for FunctionCall {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(FunctionCall {
+            signature: Signature::ALL
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        program("call_and_switch/function_call", RUNS * 100_000)
+            .argument(self.signature.name())
+            .measure(b)
+    }
+}
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     id: "study.call_and_switch.system_call",

@@ -3,7 +3,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{PROCEDURE, program};
+use super::program::{PROCEDURE, procedure, program};
 
 /// Readings of the clock in a row.
 const READINGS: u64 = 100_000;
@@ -60,45 +60,80 @@ pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
     id: "study.clock_read_switch.read_zero_bytes",
     title: "Read of 0 bytes, as published",
     tags: &["syscall", "system call", "kernel entry"],
-    cases: Cases::Grid(&[("in_a_row", &["100", "1000", "10000"])]),
     expect: &[calls(Sysno::READ)],
-    run: |b| {
-        program("clock_read_switch/read_zero_bytes", READS)
-            .parameter(b, "in_a_row")
-            .measure(b)
-    },
     source: include_str!("read_zero_bytes.c"),
-    ..PROCEDURE
+    ..procedure::<ReadZeroBytes>()
 };
+
+#[derive(Params)]
+struct ReadZeroBytes {
+    in_a_row: u64,
+}
+
+impl Measured for ReadZeroBytes {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(ReadZeroBytes {
+            in_a_row: [100, 1000, 10_000]
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        program("clock_read_switch/read_zero_bytes", READS)
+            .argument(self.in_a_row)
+            .measure(b)
+    }
+}
 
 pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     id: "study.clock_read_switch.process_switch",
     title: "Process switch, as published",
     tags: &["context switch", "ping-pong", "pipe"],
-    cases: Cases::Grid(&[
-        ("in_a_row", &["20", "200", "20000"]),
-        ("hint", &["none", "same_cpu"]),
-    ]),
-    // It is not known beforehand where unpinned children run.
-    disregards_neighbours: |case| case.get("hint") == "none",
-    run: |b| {
-        let bytes = b.case().number("in_a_row");
+    source: include_str!("process_switch.c"),
+    ..procedure::<ProcessSwitch>()
+};
+
+/// What the processes tell the scheduler of where they want to run.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Hint {
+    None,
+    SameCpu,
+}
+
+#[derive(Params)]
+struct ProcessSwitch {
+    in_a_row: u64,
+    hint: Hint,
+}
+
+impl Measured for ProcessSwitch {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(ProcessSwitch {
+            in_a_row: [20, 200, 20_000],
+            hint: Hint::ALL
+        })
+    }
+
+    /// It is not known beforehand where unpinned children run.
+    fn disregards_neighbours(&self) -> bool {
+        self.hint == Hint::None
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let bytes = self.in_a_row;
         // How many runs is not published.
         let runs = if bytes > 1000 { 2 } else { 10 };
         let program = program("clock_read_switch/process_switch", runs * bytes);
-        let program = match b.case().is("hint", "same_cpu", "none")? {
-            true => program,
-            false => program.unpinned(),
+        let program = match self.hint {
+            Hint::SameCpu => program,
+            Hint::None => program.unpinned(),
         };
         program
             .argument(bytes)
             .argument(runs)
-            .parameter(b, "hint")
+            .argument(self.hint.name())
             .measure(b)
-    },
-    source: include_str!("process_switch.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 #[cfg(test)]
 mod tests {

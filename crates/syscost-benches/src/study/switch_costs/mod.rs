@@ -3,7 +3,7 @@
 
 use syscost_harness::prelude::*;
 
-use super::program::{PROCEDURE, program};
+use super::program::{PROCEDURE, procedure, program};
 
 /// Turns of loops with a function or system call: a tenth of those published, since a row must end in time.
 /// Even so the two readings of the clock are a negligible part of a result.
@@ -28,34 +28,61 @@ const YIELDS: u64 = 2 * 5_000;
 /// Operations whose system calls are counted, where those of a whole result would take too long.
 const COUNTED: u64 = 64;
 
-/// The clocks of a switch's rows: elapsed time, CPU time, and the difference of a run by each.
-const CLOCKS: &[&str] = &["monotonic", "cpu_time", "difference"];
+/// The clock of a switch's row.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    /// Elapsed time.
+    Monotonic,
+    CpuTime,
+    /// The difference of a run by each.
+    Difference,
+}
 
-/// How many runs a result by this clock takes.
-fn runs(clock: &str) -> u64 {
-    1 + u64::from(clock == "difference")
+impl Clock {
+    /// How many runs a result takes.
+    const fn runs(self) -> u64 {
+        match self {
+            Clock::Monotonic | Clock::CpuTime => 1,
+            Clock::Difference => 2,
+        }
+    }
 }
 
 pub(super) const LOOP: Benchmark = Benchmark {
     id: "study.switch_costs.loop",
     title: "Loop overhead: one turn of an empty loop, as published",
     tags: &["loop overhead"],
-    cases: Cases::Grid(&[("turns", &["100M", "100K"])]),
     // The clock is read twice per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    run: |b| {
-        let turns = match b.case().get("turns") {
-            "100M" => 100_000_000,
-            "100K" => 100_000,
-            _ => return Err(b.case().unknown("turns")),
-        };
+    source: include_str!("loop.c"),
+    ..procedure::<Loop>()
+};
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Turns {
+    #[value("100M")]
+    Many = 100_000_000,
+    #[value("100K")]
+    Few = 100_000,
+}
+
+#[derive(Params)]
+struct Loop {
+    turns: Turns,
+}
+
+impl Measured for Loop {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Loop { turns: Turns::ALL })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let turns = self.turns as u64;
         program("switch_costs/loop", turns)
             .argument(turns)
             .measure(b)
-    },
-    source: include_str!("loop.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     id: "study.switch_costs.function_call",
@@ -95,31 +122,47 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     title: "Minimal system call, as published",
     tags: &["syscall", "null system call", "kernel entry"],
     quantity: Quantity::Level,
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("getpid", "cached")],
-            expect: &[exactly(Counter::Syscall(Sysno::GETPID), 0.0)],
-        },
-        CaseSpec {
-            params: &[("getpid", "entered")],
-            expect: &[calls(Sysno::GETPID)],
-        },
-    ]),
     // The clock is read four times per result.
     expect: &[at_most(Counter::OtherSyscalls, 0.001)],
-    run: |b| {
-        let getpid = b.case().get("getpid").to_owned();
-        let turns = match getpid.as_str() {
-            "cached" => CALLS,
-            "entered" => ENTRIES,
-            _ => return Err(b.case().unknown("getpid")),
+    source: include_str!("system_call.c"),
+    ..procedure::<SystemCall>()
+};
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Getpid {
+    Cached,
+    Entered,
+}
+
+#[derive(Params)]
+struct SystemCall {
+    getpid: Getpid,
+}
+
+impl Measured for SystemCall {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(SystemCall {
+            getpid: Getpid::ALL
+        })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![match self.getpid {
+            Getpid::Cached => exactly(Counter::Syscall(Sysno::GETPID), 0.0),
+            Getpid::Entered => calls(Sysno::GETPID),
+        }]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let turns = match self.getpid {
+            Getpid::Cached => CALLS,
+            Getpid::Entered => ENTRIES,
         };
         let program = program("switch_costs/system_call", turns);
-        program.argument(getpid).argument(turns).measure(b)
-    },
-    source: include_str!("system_call.c"),
-    ..PROCEDURE
-};
+        let program = program.argument(self.getpid.name()).argument(turns);
+        program.measure(b)
+    }
+}
 
 pub(super) const PIPE_WRITE_READ: Benchmark = Benchmark {
     id: "study.switch_costs.pipe_write_read",
@@ -143,7 +186,6 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     id: "study.switch_costs.process_switch",
     title: "Process switch, as published",
     tags: &["context switch", "ping-pong", "pipe"],
-    cases: Cases::Grid(&[("clock", CLOCKS)]),
     // CPU time is not always less than elapsed time: it comes from another run.
     quantity: Quantity::Level,
     // Of a round trip, with its share of the first one, which is not timed, and of the child's report.
@@ -153,25 +195,35 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
     ],
     // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,
-    run: |b| {
-        let clock = b.case().get("clock").to_owned();
-        let trips = runs(&clock) * ROUND_TRIPS;
+    source: include_str!("process_switch.c"),
+    ..procedure::<ProcessSwitch>()
+};
+
+#[derive(Params)]
+struct ProcessSwitch {
+    clock: Clock,
+}
+
+impl Measured for ProcessSwitch {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(ProcessSwitch { clock: Clock::ALL })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let trips = self.clock.runs() * ROUND_TRIPS;
         let program = program("switch_costs/process_switch", trips);
         program
-            .argument(clock)
+            .argument(self.clock.name())
             .argument(ROUND_TRIPS)
             .unpinned()
             .measure(b)
-    },
-    source: include_str!("process_switch.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     id: "study.switch_costs.thread_switch",
     title: "Thread switch by yields, as published",
     tags: &["context switch", "sched_yield"],
-    cases: Cases::Grid(&[("clock", CLOCKS)]),
     // Two threads that run simultaneously use more CPU time than elapses.
     quantity: Quantity::Level,
     expect: &[
@@ -181,19 +233,30 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
     ],
     // It is not known beforehand where unpinned tasks run.
     disregards_neighbours: |_| true,
-    run: |b| {
-        let clock = b.case().get("clock").to_owned();
-        let yields = runs(&clock) * YIELDS;
+    source: include_str!("thread_switch.c"),
+    ..procedure::<ThreadSwitch>()
+};
+
+#[derive(Params)]
+struct ThreadSwitch {
+    clock: Clock,
+}
+
+impl Measured for ThreadSwitch {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(ThreadSwitch { clock: Clock::ALL })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let yields = self.clock.runs() * YIELDS;
         let program = program("switch_costs/thread_switch", yields);
         program
-            .argument(clock)
+            .argument(self.clock.name())
             .argument(YIELDS / 2)
             .unpinned()
             .measure(b)
-    },
-    source: include_str!("thread_switch.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 pub(super) const YIELD_ALONE: Benchmark = Benchmark {
     id: "study.switch_costs.yield_alone",

@@ -2,8 +2,9 @@
 //! averaged.
 
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 
-use super::program::{PROCEDURE, program};
+use super::program::{PROCEDURE, procedure, program};
 
 /// Operations of a result, in its three runs.
 const CALLS: u64 = 3 * 10_000;
@@ -25,31 +26,44 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     id: "study.three_costs.system_call",
     title: "System call, as published",
     tags: &["syscall", "setuid", "kernel entry"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("call", "getpid_cached")],
-            // The call that fills the cache, in each run.
-            expect: &[at_most(Counter::Syscall(Sysno::GETPID), 0.0001)],
-        },
-        CaseSpec {
-            params: &[("call", "getpid")],
-            expect: &[calls(Sysno::GETPID)],
-        },
-        CaseSpec {
-            params: &[("call", "setuid")],
-            expect: &[calls(Sysno::SETUID)],
-        },
-    ]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| {
-        program("three_costs/system_call", CALLS)
-            .parameter(b, "call")
-            .measure(b)
-    },
     source: include_str!("system_call.c"),
-    ..PROCEDURE
+    ..procedure::<SystemCall>()
 };
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    GetpidCached,
+    Getpid,
+    Setuid,
+}
+
+#[derive(Params)]
+struct SystemCall {
+    call: Call,
+}
+
+impl Measured for SystemCall {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(SystemCall { call: Call::ALL })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        vec![match self.call {
+            // The call that fills the cache, in each run.
+            Call::GetpidCached => at_most(Counter::Syscall(Sysno::GETPID), 0.0001),
+            Call::Getpid => calls(Sysno::GETPID),
+            Call::Setuid => calls(Sysno::SETUID),
+        }]
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        program("three_costs/system_call", CALLS)
+            .argument(self.call.name())
+            .measure(b)
+    }
+}
 
 pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
     id: "study.three_costs.procedure_call",
@@ -59,23 +73,33 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
         "function call overhead",
         "argument passing",
     ],
-    cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5"])]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| {
-        program("three_costs/procedure_call", CALLS)
-            .parameter(b, "arguments")
-            .measure(b)
-    },
     source: include_str!("procedure_call.c"),
-    ..PROCEDURE
+    ..procedure::<ProcedureCall>()
 };
+
+#[derive(Params)]
+struct ProcedureCall {
+    arguments: u32,
+}
+
+impl Measured for ProcedureCall {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(ProcedureCall { arguments: 0..=5 })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        program("three_costs/procedure_call", CALLS)
+            .argument(self.arguments)
+            .measure(b)
+    }
+}
 
 pub(super) const TASK_CREATE: Benchmark = Benchmark {
     id: "study.three_costs.task_create",
     title: "Process and thread creation, as published",
     tags: &["fork", "clone", "process creation", "thread creation"],
-    cases: Cases::Grid(&[("via", &["fork", "clone"])]),
     expect: &[
         calls(Sysno::CLONE),
         calls(Sysno::WAIT4),
@@ -83,32 +107,37 @@ pub(super) const TASK_CREATE: Benchmark = Benchmark {
         // The C library's own calls at a fork, such as set_robust_list in the child.
         at_most(Counter::OtherSyscalls, 4.0),
     ],
-    run: |b| {
-        program("three_costs/task_create", TASKS)
-            .parameter(b, "via")
-            .measure(b)
-    },
     source: include_str!("task_create.c"),
-    ..PROCEDURE
+    ..procedure::<TaskCreate>()
 };
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Via {
+    Fork,
+    Clone,
+}
+
+#[derive(Params)]
+struct TaskCreate {
+    via: Via,
+}
+
+impl Measured for TaskCreate {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(TaskCreate { via: Via::ALL })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        program("three_costs/task_create", TASKS)
+            .argument(self.via.name())
+            .measure(b)
+    }
+}
 
 pub(super) const SWITCH: Benchmark = Benchmark {
     id: "study.three_costs.switch",
     title: "Context switch, as published",
     tags: &["process switch", "thread switch", "pipe"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("between", "processes")],
-            expect: &[
-                exactly(Counter::Syscall(Sysno::READ), 2.0),
-                exactly(Counter::Syscall(Sysno::WRITE), 2.0),
-            ],
-        },
-        CaseSpec {
-            params: &[("between", "threads")],
-            expect: &[calls(Sysno::READ), calls(Sysno::WRITE)],
-        },
-    ]),
     quantity: Quantity::Level,
     expect: &[
         calls(Sysno::CLONE),
@@ -117,14 +146,38 @@ pub(super) const SWITCH: Benchmark = Benchmark {
         // The C library's own calls at a fork.
         at_most(Counter::OtherSyscalls, 4.0),
     ],
-    run: |b| {
-        program("three_costs/switch", TASKS)
-            .parameter(b, "between")
-            .measure(b)
-    },
     source: include_str!("switch.c"),
-    ..PROCEDURE
+    ..procedure::<Switch>()
 };
+
+#[derive(Params)]
+struct Switch {
+    between: Between,
+}
+
+impl Measured for Switch {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Switch {
+            between: Between::ALL
+        })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        let times = match self.between {
+            Between::Processes => 2.0,
+            Between::Threads => 1.0,
+        };
+        [Sysno::READ, Sysno::WRITE]
+            .map(|call| exactly(Counter::Syscall(call), times))
+            .into()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        program("three_costs/switch", TASKS)
+            .argument(self.between.name())
+            .measure(b)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,8 +2,9 @@
 //! between two readings of the time-stamp counter.
 
 use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
 
-use super::program::{PROCEDURE, program};
+use super::program::{PROCEDURE, procedure, program};
 
 /// Trials whose mean is a published result.
 const TRIALS: u64 = 10;
@@ -61,19 +62,30 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
         "function call overhead",
         "argument passing",
     ],
-    cases: Cases::Grid(&[("arguments", &["0", "1", "2", "3", "4", "5", "6", "7"])]),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| {
-        let (arguments, turns) = (b.case().number("arguments"), thoroughly(b, MANY, READINGS));
+    source: include_str!("procedure_call.c"),
+    ..procedure::<ProcedureCall>()
+};
+
+#[derive(Params)]
+struct ProcedureCall {
+    arguments: u32,
+}
+
+impl Measured for ProcedureCall {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(ProcedureCall { arguments: 0..=7 })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let turns = thoroughly(b, MANY, READINGS);
         program("whole_system/procedure_call", TRIALS * turns)
-            .argument(arguments)
+            .argument(self.arguments)
             .argument(turns)
             .measure(b)
-    },
-    source: include_str!("procedure_call.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     id: "study.whole_system.system_call",
@@ -94,58 +106,82 @@ pub(super) const TASK_CREATION: Benchmark = Benchmark {
     id: "study.whole_system.task_creation",
     title: "Process and thread creation, as published",
     tags: &["fork", "clone", "pthread_create"],
-    cases: Cases::List(&[
-        CaseSpec {
-            params: &[("task", "thread")],
-            expect: &[calls(Sysno::EXIT)],
-        },
-        CaseSpec {
-            params: &[("task", "process")],
-            expect: &[calls(Sysno::WAIT4), calls(Sysno::EXIT_GROUP)],
-        },
-    ]),
-    run: |b| {
-        let task = b.case().get("task").to_owned();
-        let tasks = match task.as_str() {
-            "thread" => THREADS,
-            "process" => PROCESSES,
-            _ => return Err(b.case().unknown("task")),
+    source: include_str!("task_creation.c"),
+    ..procedure::<TaskCreation>()
+};
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    Thread,
+    Process,
+}
+
+#[derive(Params)]
+struct TaskCreation {
+    task: Task,
+}
+
+impl Measured for TaskCreation {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(TaskCreation { task: Task::ALL })
+    }
+
+    fn expect(&self) -> Vec<Expect> {
+        match self.task {
+            Task::Thread => vec![calls(Sysno::EXIT)],
+            Task::Process => vec![calls(Sysno::WAIT4), calls(Sysno::EXIT_GROUP)],
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let tasks = match self.task {
+            Task::Thread => THREADS,
+            Task::Process => PROCESSES,
         };
         program("whole_system/task_creation", TRIALS * tasks)
-            .argument(task)
+            .argument(self.task.name())
             .counted(tasks, PROCESSES, TRIALS * PROCESSES)
             .measure(b)
-    },
-    source: include_str!("task_creation.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 pub(super) const SWITCH: Benchmark = Benchmark {
     id: "study.whole_system.switch",
     title: "Context switch by pipes, as published",
     tags: &["ping-pong", "process switch", "thread switch"],
-    cases: Cases::Grid(&[("between", &["threads", "processes"])]),
     // Of a round trip.
     expect: &[
         exactly(Counter::Syscall(Sysno::READ), 2.0),
         exactly(Counter::Syscall(Sysno::WRITE), 2.0),
     ],
-    run: |b| {
-        let between = b.case().get("between").to_owned();
-        let round_trips = thoroughly(b, MANY_ROUND_TRIPS, ROUND_TRIPS);
-        program("whole_system/switch", TRIALS * round_trips)
-            .argument(between)
-            .counted(round_trips, COUNTED, TRIALS * COUNTED)
-            .measure(b)
-    },
     source: include_str!("switch.c"),
-    ..PROCEDURE
+    ..procedure::<Switch>()
 };
 
-/// Of the 21 published sizes, 2^10 to 2^30 bytes, every other one but 2^12, and 2^15, where the first border was.
-const SIZES: [&str; 11] = [
-    "1K", "16K", "32K", "64K", "256K", "1M", "4M", "16M", "64M", "256M", "1G",
-];
+#[derive(Params)]
+struct Switch {
+    between: Between,
+}
+
+impl Measured for Switch {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Switch {
+            between: [Between::Threads, Between::Processes]
+        })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let round_trips = thoroughly(b, MANY_ROUND_TRIPS, ROUND_TRIPS);
+        program("whole_system/switch", TRIALS * round_trips)
+            .argument(self.between.name())
+            .counted(round_trips, COUNTED, TRIALS * COUNTED)
+            .measure(b)
+    }
+}
+
+/// Powers of two in bytes: of the 21 published sizes every other one but 2^12, and 2^15, where the first border
+/// was.
+const SIZES: [u32; 11] = [10, 14, 15, 16, 18, 20, 22, 24, 26, 28, 30];
 
 /// Up to this size in bytes a trial has as many accesses as published.
 const QUICK: u64 = 32 << 10;
@@ -163,20 +199,32 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
     revision: 2,
     title: "Memory access latency, as published",
     tags: &["load latency", "pointer chasing"],
-    cases: Cases::Here(|_| {
-        let case = |size| {
-            let case = Case::new([("size", size)]);
-            match case.number("size") {
-                bytes if bytes < EXPENSIVE => case,
-                bytes => case.expensive(bytes as f64 / SHUFFLED_PER_SECOND),
-            }
-        };
-        SIZES.map(case).into()
-    }),
     quantity: Quantity::Level,
     expect: &[exactly(Counter::OtherSyscalls, 0.0)],
-    run: |b| {
-        let bytes = b.case().number("size");
+    source: include_str!("memory_access.c"),
+    ..procedure::<MemoryAccess>()
+};
+
+#[derive(Params)]
+struct MemoryAccess {
+    size: Bytes,
+}
+
+impl Measured for MemoryAccess {
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(MemoryAccess {
+            size: SIZES.map(|power| Bytes(1 << power))
+        })
+    }
+
+    fn setup(&self) -> Option<Setup> {
+        let Bytes(bytes) = self.size;
+        let seconds = bytes as f64 / SHUFFLED_PER_SECOND;
+        (bytes >= EXPENSIVE).then_some(Setup::Expensive { seconds })
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let Bytes(bytes) = self.size;
         let accesses = match bytes <= QUICK {
             true => MANY,
             false => thoroughly(b, MANY, FEW),
@@ -187,10 +235,8 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
             .counted(bytes, bytes.min(COUNTED_BYTES), TRIALS * COUNTED)
             .filling(bytes)
             .measure(b)
-    },
-    source: include_str!("memory_access.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 /// Bytes of both arrays, as published.
 const GIGABYTE: u64 = 1_000_000_000;
@@ -206,35 +252,62 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     tags: &["read bandwidth", "write bandwidth"],
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
-    // For the pinned program one of the two operations is enough to see the effect.
-    cases: Cases::Here(|_| {
-        let case = |(op, cpus)| Case::new([("op", op), ("cpus", cpus)]);
-        [("read", "all"), ("write", "all"), ("read", "one")]
-            .map(case)
-            .into()
-    }),
     // Of filling, and of the same in registers.
     setup: Setup::Expensive { seconds: 0.7 },
     // The end of each thread.
     expect: &[exactly(Counter::Syscall(Sysno::EXIT), 2.0)],
-    run: |b| {
-        let op = b.case().get("op").to_owned();
+    source: include_str!("memory_bandwidth.c"),
+    ..procedure::<MemoryBandwidth>()
+};
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Op {
+    Read,
+    Write,
+}
+
+/// On how many CPUs the two threads may run.
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Cpus {
+    All,
+    One,
+}
+
+#[derive(Params)]
+struct MemoryBandwidth {
+    op: Op,
+    cpus: Cpus,
+}
+
+impl Measured for MemoryBandwidth {
+    fn rows(_: &Here) -> Vec<Case> {
+        let unpinned = rows!(MemoryBandwidth {
+            op: Op::ALL,
+            cpus: [Cpus::All]
+        });
+        // One of the two operations is enough to see the effect.
+        let pinned = rows!(MemoryBandwidth {
+            op: [Op::Read],
+            cpus: [Cpus::One]
+        });
+        [unpinned, pinned].concat()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let trials = thoroughly(b, TRIALS, FEW_TRIALS);
         let program = program("whole_system/memory_bandwidth", trials)
-            .argument(op)
+            .argument(self.op.name())
             .argument(trials)
             .counted(GIGABYTE, COUNTED_BYTES, trials)
             .filling(GIGABYTE)
             .in_unit(Unit::BytesPerSecond);
-        match b.case().is("cpus", "all", "one")? {
+        match self.cpus {
             // There may be no second round.
-            true => program.with_results(3).unpinned().measure(b),
-            false => program.measure(b),
+            Cpus::All => program.with_results(3).unpinned().measure(b),
+            Cpus::One => program.measure(b),
         }
-    },
-    source: include_str!("memory_bandwidth.c"),
-    ..PROCEDURE
-};
+    }
+}
 
 /// Pages of a trial.
 const TOUCHED: u64 = 20;

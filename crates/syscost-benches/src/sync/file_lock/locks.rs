@@ -22,16 +22,6 @@ pub(crate) enum Via {
 }
 
 impl Via {
-    /// The key of the parameter that names the kind.
-    pub(crate) const KEY: &str = "via";
-
-    /// The kind that a case names.
-    pub(crate) fn of(case: &Case) -> Result<Via, Failure> {
-        let name = case.get(Self::KEY);
-        let found = Self::ALL.into_iter().find(|via| via.name() == name);
-        found.ok_or_else(|| case.unknown(Self::KEY))
-    }
-
     /// The system call that locks and unlocks.
     pub(super) const fn call(self) -> Sysno {
         match self {

@@ -2,18 +2,34 @@
 
 use std::collections::BTreeMap;
 
+use syscost_params::{Params, Value};
 use syscost_results::{Better, Estimate, RoundSamples, Unit};
 
 use super::*;
 use crate::benchmark::{Benchmark, Quantity};
-use crate::case::{Case, Cases};
-use crate::derive::Derived;
+use crate::case::Case;
+use crate::catalogue::Catalogue;
+use crate::derive::{Computed, Derived, points};
+use crate::rows;
 
-const MEASURED: Benchmark = Benchmark {
-    id: "some.cost",
-    cases: Cases::Grid(&[("size", &["1", "2", "3"]), ("kind", &["a", "b"])]),
+static MEASURED: Benchmark = Benchmark {
+    id: COST,
     ..Benchmark::DEFAULT
 };
+
+const COST: &str = "some.cost";
+
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    A,
+    B,
+}
+
+#[derive(Params)]
+struct Cost {
+    size: u32,
+    kind: Kind,
+}
 
 /// Sums beyond this are treated as not visible.
 const MAX_SEEN: f64 = 1000.0;
@@ -22,34 +38,50 @@ const MAX_SEEN: f64 = 1000.0;
 static SUM: Benchmark = Benchmark {
     id: "some.sum",
     quantity: Quantity::Level,
-    cases: Cases::Grid(&[("kind", &["a", "b"])]),
-    derive: Some(Derive {
-        from: &["some.cost"],
-        takes: |case, source| source.case.get("kind") == case.get("kind"),
-        compute: |_, sources, _| {
-            if sources.len() < 2 {
-                return Err(Failure::Unsupported("two are needed".to_owned()));
-            }
-            let value = sources.iter().map(|source| source.median).sum();
-            if value > MAX_SEEN {
-                return Err(Failure::Unsupported("too much to see".to_owned()));
-            }
-            Ok(Derived {
-                value,
-                evidence: vec![Evidence::new(
-                    "sum",
-                    "below 100",
-                    value,
-                    "arithmetic",
-                    Verdict::of(value < 100.0),
-                )],
-                details: BTreeMap::from([("rows_count".to_owned(), sources.len() as f64)]),
-                ..Derived::default()
-            })
-        },
-    }),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Sum>()
 };
+
+#[derive(Params)]
+struct Sum {
+    kind: Kind,
+}
+
+impl Computed for Sum {
+    const FROM: &'static [&'static str] = &[COST];
+
+    fn rows(_: &Here) -> Vec<Case> {
+        rows!(Sum { kind: Kind::ALL })
+    }
+
+    fn takes(&self, other: &Row) -> bool {
+        other
+            .of(COST)
+            .is_some_and(|cost: Cost| cost.kind == self.kind)
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        let sizes = points(sources, COST, |cost: Cost| cost.size.into());
+        if sizes.len() < 2 {
+            return Err(Failure::Unsupported("two are needed".to_owned()));
+        }
+        let value = sizes.iter().map(|(_, cost)| cost).sum();
+        if value > MAX_SEEN {
+            return Err(Failure::Unsupported("too much to see".to_owned()));
+        }
+        Ok(Derived {
+            value,
+            evidence: vec![Evidence::new(
+                "sum",
+                "below 100",
+                value,
+                "arithmetic",
+                Verdict::of(value < 100.0),
+            )],
+            details: BTreeMap::from([("rows_count".to_owned(), sizes.len() as f64)]),
+            ..Derived::default()
+        })
+    }
+}
 
 fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
     Measurement {
@@ -97,30 +129,34 @@ fn source(row: &Row, rounds: &[(u32, f64)]) -> Measurement {
 /// Three rows of kind a: 1, 2 and 3 times the round's number plus one, in this many rounds each;
 /// and one of kind b.
 fn run(rounds: [u32; 3]) -> Vec<(Row, Measurement)> {
-    let benchmark: &'static Benchmark = &MEASURED;
-    let make = |size: u32, kind: &'static str, rounds: u32| {
-        let row = Row {
-            benchmark,
-            case: Case::new([("size", size.to_string()), ("kind", kind.to_owned())]),
-        };
+    let benchmark = &MEASURED;
+    let make = |size: u32, kind: Kind, rounds: u32| {
+        let mut cases = rows!(Cost {
+            size: [size],
+            kind: [kind]
+        });
+        let case = cases.remove(0);
+        let row = Row { benchmark, case };
         let values: Vec<(u32, f64)> = (0..rounds)
             .map(|round| (round, f64::from(size * (round + 1))))
             .collect();
         let measurement = source(&row, &values);
         (row, measurement)
     };
-    let mut rows: Vec<_> = (1..).zip(rounds).map(|(n, r)| make(n, "a", r)).collect();
-    rows.push(make(1, "b", 9));
+    let mut rows: Vec<_> = (1..)
+        .zip(rounds)
+        .map(|(n, r)| make(n, Kind::A, r))
+        .collect();
+    rows.push(make(1, Kind::B, 9));
     rows
 }
 
-fn compute(kind: &'static str, run: &[(Row, Measurement)]) -> Measurement {
-    let row = Row {
-        benchmark: &SUM,
-        case: Case::new([("kind", kind)]),
-    };
+fn compute(kind: Kind, run: &[(Row, Measurement)]) -> Measurement {
+    let rows = Catalogue::rows([&SUM], &Here::plain());
+    let is_it = |row: &&Row| row.case.row().is_ok_and(|sum: Sum| sum.kind == kind);
+    let row = rows.iter().find(is_it).expect("a row of each kind");
     derived(
-        &row,
+        row,
         run.iter().map(|(row, m)| (row, m)),
         0.02,
         None,
@@ -130,7 +166,7 @@ fn compute(kind: &'static str, run: &[(Row, Measurement)]) -> Measurement {
 
 #[test]
 fn a_value_is_computed_in_each_round_that_all_sources_have() {
-    let row = compute("a", &run([9, 9, 7]));
+    let row = compute(Kind::A, &run([9, 9, 7]));
     assert_eq!((row.status, row.reason), (Status::Ok, None));
     // Rounds 0 to 6 sum up to 6, 12, ... 42.
     assert_eq!(row.estimate.median, Some(24.0));
@@ -167,7 +203,7 @@ fn undisturbed_rounds_of_different_processes_go_together() {
             .map(|sample| Disturbance { sample, ..SHARED })
             .collect();
     }
-    let row = compute("a", &measured);
+    let row = compute(Kind::A, &measured);
     // The first of each are rounds 1, 0 and 0, then 2, 2 and 1, then all 3.
     let values: Vec<f64> = row.samples.iter().flatten().map(|r| r.values[0]).collect();
     assert_eq!(values, [7.0, 15.0, 24.0]);
@@ -177,8 +213,8 @@ fn undisturbed_rounds_of_different_processes_go_together() {
 #[test]
 fn a_refuted_claim_withholds_the_number() {
     // The median rounds of 29 sum up to 90: the claim holds. Of 39, to 120.
-    assert_eq!(compute("a", &run([29, 29, 29])).status, Status::Ok);
-    let row = compute("a", &run([39, 39, 39]));
+    assert_eq!(compute(Kind::A, &run([29, 29, 29])).status, Status::Ok);
+    let row = compute(Kind::A, &run([39, 39, 39]));
     assert_eq!((row.status, row.estimate.median), (Status::Withheld, None));
     assert_eq!(row.samples, None);
 }
@@ -187,23 +223,23 @@ fn a_refuted_claim_withholds_the_number() {
 fn a_source_without_a_number_leaves_none() {
     let mut measured = run([9, 9, 9]);
     measured[1].1.status = Status::Withheld;
-    let row = compute("a", &measured);
+    let row = compute(Kind::A, &measured);
     let reason = "it is computed from some.cost{size=2,kind=a}, which has no number";
     assert_eq!(
         (row.status, row.reason.as_deref()),
         (Status::Skipped, Some(reason))
     );
-    assert_eq!(compute("b", &[]).status, Status::Skipped);
+    assert_eq!(compute(Kind::B, &[]).status, Status::Skipped);
 }
 
 #[test]
 fn what_the_machine_cannot_do_takes_no_part() {
     let mut measured = run([9, 9, 9]);
     measured[2].1.status = Status::Unsupported;
-    let row = compute("a", &measured);
+    let row = compute(Kind::A, &measured);
     assert_eq!(row.details["rows_count"], 2.0);
     measured[1].1.status = Status::Unsupported;
-    let row = compute("a", &measured);
+    let row = compute(Kind::A, &measured);
     assert_eq!(
         (row.status, row.reason.as_deref()),
         (Status::Unsupported, Some("two are needed"))
@@ -220,7 +256,7 @@ fn seen_in(having: u32, all: u32) -> Measurement {
         *measurement = source(row, &rounds);
         measurement.estimate.median = Some(1.0);
     }
-    compute("a", &measured)
+    compute(Kind::A, &measured)
 }
 
 #[test]
@@ -247,7 +283,7 @@ fn doubts_of_the_sources_are_reported() {
     let mut measured = run([9, 9, 9]);
     let doubt = crate::expect::calls(syscost_sys::raw::Sysno::GETPPID);
     measured[0].1.evidence = vec![doubt.unverified("seccomp audit", "not here")];
-    let row = compute("a", &measured);
+    let row = compute(Kind::A, &measured);
     assert_eq!(row.status, Status::Ok);
     assert_eq!(row.evidence[0].verdict, Verdict::Unverified);
 }
@@ -258,7 +294,7 @@ fn rows_that_never_met_have_no_number() {
     for round in measured[0].1.samples.iter_mut().flatten() {
         round.round += 100;
     }
-    let row = compute("a", &measured);
+    let row = compute(Kind::A, &measured);
     assert_eq!(row.status, Status::Skipped);
     assert!(row.reason.unwrap().contains("no round in common"));
 }

@@ -9,8 +9,8 @@ use syscost_sys::tcp::TcpInfo;
 use super::bottleneck::Bottleneck;
 use super::limiter::{Limiter, Shares};
 use super::method::Method;
-use super::setting::{Direction, Setting};
 use super::streams::Outcome;
+use super::{Direction, Row, Setting};
 use crate::net::far_end::Family;
 use crate::net::tcp::stream::claim_retransmits;
 
@@ -42,7 +42,9 @@ pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcom
     if setting.method == Method::ZeroCopy {
         claim_zero_copy(b, outcome);
     }
-    detail_usage(b, outcome);
+    if let Some(usage) = outcome.usage.filter(|_| b.is_timed()) {
+        usage.detail(b, usage.bytes as f64);
+    }
     let sender = match setting.direction {
         Direction::Send => &outcome.near,
         Direction::Receive => &outcome.far,
@@ -66,40 +68,35 @@ fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.claim_equal("checksum of their stamps", expected, found, BOTH);
     let claim = "bytes that differ from what was sent";
     b.claim_equal(claim, 0, received.wrong, "receiver");
-    let per_message = sent.bytes as f64 / sent.messages.max(1) as f64;
-    let size = setting.size as f64;
-    let at_most = Bound::Within(0.999 * size, size);
-    b.claim_within("bytes of a message", at_most, per_message, "sender");
+    claim_size(b, "bytes of a message", Bytes(setting.size as u64), outcome);
 }
 
 /// Claims that what was counted matches the row's name.
-pub(super) fn claim_named(b: &mut Bencher, outcome: &Outcome) {
-    let streams = b.case().number("streams");
-    let used = connections(outcome) as u64;
+pub(super) fn claim_named(b: &mut Bencher, row: &Row, outcome: &Outcome) {
+    let (streams, used) = (row.streams as u64, connections(outcome) as u64);
     b.claim_equal("connections, by the row's name", streams, used, TCP_INFO);
-    let size = b.case().number("size") as f64;
-    let sent = &outcome.sent;
-    let per_message = sent.bytes as f64 / sent.messages.max(1) as f64;
-    let bound = Bound::Within(0.999 * size, size);
-    b.claim_within(
+    claim_size(
+        b,
         "bytes of a message, by the row's name",
-        bound,
-        per_message,
-        "sender",
+        row.size,
+        outcome,
     );
     if let Some(near) = &outcome.near {
-        let came = near.bytes_received > MAX_EXTRA * streams;
-        let seen = if came {
-            Direction::Receive
-        } else {
-            Direction::Send
+        let seen = match near.bytes_received > MAX_EXTRA * streams {
+            true => Direction::Receive,
+            false => Direction::Send,
         };
-        let (named, seen) = (
-            b.case().get(Direction::KEY).to_owned(),
-            seen.name().to_owned(),
-        );
+        let (named, seen) = (row.direction.name(), seen.name());
         b.claim_equal("direction of the bytes", named, seen, TCP_INFO);
     }
+}
+
+/// Claims that messages have this size; the last one may be incomplete.
+fn claim_size(b: &mut Bencher, claim: &str, size: Bytes, outcome: &Outcome) {
+    let (sent, size) = (&outcome.sent, size.0 as f64);
+    let per_message = sent.bytes as f64 / sent.messages.max(1) as f64;
+    let bound = Bound::Within(0.999 * size, size);
+    b.claim_within(claim, bound, per_message, "sender");
 }
 
 /// The number of connections with distinct ports that carried bytes.
@@ -167,22 +164,6 @@ fn claim_zero_copy(b: &mut Bencher, outcome: &Outcome) {
     b.detail("zerocopy_copied_percent", copied);
 }
 
-/// Details the CPU time of both ends per byte.
-fn detail_usage(b: &mut Bencher, outcome: &Outcome) {
-    let Some(usage) = outcome.usage.filter(|_| b.is_timed()) else {
-        return;
-    };
-    let bytes = usage.bytes.max(1) as f64;
-    for (name, ns) in [
-        ("cpu_ns_per_byte", usage.near_cpu_ns),
-        ("far_cpu_ns_per_byte", usage.far_cpu_ns),
-    ] {
-        if let Some(ns) = ns {
-            b.detail(name, ns as f64 / bytes);
-        }
-    }
-}
-
 /// Claims what the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion
 /// control, and what limits the streams.
 fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
@@ -237,7 +218,7 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
 /// What limits the streams; for a network between two machines, what limits the network.
 fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
     let limiter = shares.limiter();
-    let is_path = limiter == Limiter::Network && !setting.path.is_loopback();
+    let is_path = limiter == Limiter::Network && !setting.route.is_loopback();
     // This end's interface holds back only what this end sends.
     let shaper = || match setting.direction {
         Direction::Send => outcome.way.shaper(),

@@ -10,8 +10,8 @@ use syscost_sys::partner::Shared;
 use syscost_sys::tcp::TcpInfo;
 
 use super::sender::{Consumed, Sender};
-use super::setting::{Direction, Setting};
-use crate::net::far_end::{self, PATIENCE, Path};
+use super::{Direction, Setting};
+use crate::net::far_end::{self, PATIENCE, Route};
 use crate::net::interface::Way;
 use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
 
@@ -32,16 +32,16 @@ pub(super) struct Ends {
 impl Ends {
     /// Connects and starts both ends; each continues as long as `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        match &setting.path {
-            Path::Loopback(..) => Self::here(setting, until),
-            Path::Remote(given) => Self::there(given, setting, until),
+        match &setting.route {
+            Route::Loopback(..) => Self::here(setting, until),
+            Route::Remote(given) => Self::there(given, setting, until),
         }
     }
 
     fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
         let streams = setting.seats.len() as u32;
-        let own = setting.path.address();
-        let way = Way::begin(own, own);
+        let own = setting.route.address();
+        let way = Way::begin(own, own).named(setting.family);
         let (listener, address) = far_end::listen(own, streams, &setting.tcp)?;
         let mut pairs = Vec::new();
         for _ in &setting.seats {
@@ -83,7 +83,7 @@ impl Ends {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
-        let way = Way::begin(own.ip(), given.address.ip());
+        let way = Way::begin(own.ip(), given.address.ip()).named(setting.family);
         let opened = session.open(&service(setting))?;
         let mut workers = Workers::new()?;
         let mut near = Vec::new();

@@ -3,13 +3,15 @@
 use syscost_harness::prelude::*;
 
 /// A way to send.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::net) enum Method {
     /// sendto(2): the kernel copies.
     Write,
     /// sendto(2) with MSG_ZEROCOPY: the kernel refers to the memory until it reports completion.
+    #[value("zerocopy")]
     ZeroCopy,
     /// sendfile(2) from a file in memory: the kernel refers to the page cache.
+    #[value("sendfile")]
     SendFile,
     /// splice(2) from a file in memory into a pipe, and from there into the socket.
     Splice,
@@ -26,35 +28,6 @@ const LOOKS: Counter = Counter::Syscall(Sysno::RECVMSG);
 const MIN_LOOKS: f64 = 0.02;
 
 impl Method {
-    /// The key of the parameter that names the method.
-    pub(in crate::net) const KEY: &str = "via";
-
-    /// All methods.
-    pub(super) const ALL: [Method; 4] = [
-        Method::Write,
-        Method::ZeroCopy,
-        Method::SendFile,
-        Method::Splice,
-    ];
-
-    /// The name in cases.
-    pub(in crate::net) const fn name(self) -> &'static str {
-        match self {
-            Method::Write => "write",
-            Method::ZeroCopy => "zerocopy",
-            Method::SendFile => "sendfile",
-            Method::Splice => "splice",
-        }
-    }
-
-    /// The method that a case names.
-    pub(super) fn of(case: &Case) -> Result<Method, Failure> {
-        Self::ALL
-            .into_iter()
-            .find(|method| method.name() == case.get(Self::KEY))
-            .ok_or_else(|| case.unknown(Self::KEY))
-    }
-
     /// System calls per message: those of the sender, if this machine sends, and of the receiver,
     /// if this machine receives.
     pub(super) fn calls(self, sends: bool, receives: bool) -> Vec<Expect> {

@@ -279,7 +279,7 @@ mod tests {
 
     use super::*;
     use crate::net::far_end::{Family, listen};
-    use syscost_net::socket;
+    use syscost_net::socket::{self, Tcp};
 
     /// Sends this many messages by a method, and what the receiver found; `None` where it cannot be
     /// done here.

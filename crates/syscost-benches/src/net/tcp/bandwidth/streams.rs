@@ -10,7 +10,7 @@ use syscost_sys::process::pause;
 
 use super::bottleneck::RoundTrips;
 use super::ends::Ends;
-use super::setting::{Direction, Setting};
+use super::{Direction, Setting};
 use crate::net::far_end::PATIENCE;
 use crate::net::interface::Way;
 use crate::net::windows::{Received, Usage, Used};

@@ -14,7 +14,7 @@ use syscost_sys::audit::uncounted;
 use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
-use crate::net::far_end::{PATIENCE, Path};
+use crate::net::far_end::{Family, PATIENCE, Route};
 use crate::net::interface::Way;
 use crate::net::seats::Seats;
 use crate::net::windows::{Received, Usage, Used};
@@ -27,7 +27,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The parameters of a flow.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
-    pub(super) path: Path,
+    pub(super) route: Route,
+    pub(super) family: Family,
     /// Bytes of a datagram.
     pub(super) size: usize,
     /// Datagrams per second; as many as possible if `None`.
@@ -82,16 +83,16 @@ pub(super) struct Flow {
 impl Flow {
     /// Starts the flow, which continues as long as `until` says.
     pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        match &setting.path {
-            Path::Loopback(..) => Self::here(setting, until),
-            Path::Remote(given) => Self::there(given, setting, until),
+        match &setting.route {
+            Route::Loopback(..) => Self::here(setting, until),
+            Route::Remote(given) => Self::there(given, setting, until),
         }
     }
 
     fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
         let tried = |what: &'static str| move |cause: io::Error| Failure::of(what, cause);
-        let own = setting.path.address();
-        let way = Way::begin(own, own);
+        let own = setting.route.address();
+        let way = Way::begin(own, own).named(setting.family);
         let near = socket::datagram(SocketAddr::new(own, 0))?;
         let far = socket::datagram(SocketAddr::new(own, 0))?;
         let address = |socket: &UdpSocket| socket.local_addr().map_err(tried("getsockname"));
@@ -123,7 +124,7 @@ impl Flow {
         };
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
-        let way = Way::begin(own.ip(), given.address.ip());
+        let way = Way::begin(own.ip(), given.address.ip()).named(setting.family);
         let opened = session.open(&service)?;
         let near = opened.datagram()?;
         let mut workers = Workers::new()?;
@@ -200,7 +201,7 @@ impl Flow {
     /// Lets the flow run for a window, and until something has arrived.
     pub(super) fn warm_up(&mut self, window: Duration) -> Result<(), Failure> {
         let begun = Instant::now();
-        while self.rate(window)? == 0.0 {
+        while self.window(window)? == 0.0 {
             if begun.elapsed() > PATIENCE {
                 let seconds = PATIENCE.as_secs();
                 return Err(Failure::Failed(format!(
@@ -214,10 +215,6 @@ impl Flow {
 
     /// Bytes per second that arrive within this time.
     pub(super) fn window(&mut self, length: Duration) -> Result<f64, Failure> {
-        self.rate(length)
-    }
-
-    fn rate(&mut self, length: Duration) -> Result<f64, Failure> {
         let before = self.progress(false)?;
         pause(length);
         let after = self.progress(false)?;
@@ -304,7 +301,6 @@ fn say_goodbye(near: &UdpSocket, has_ended: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::far_end::Family;
     use syscost_sys::cpu;
 
     fn flow(messages: u64, content: Content) -> Option<Outcome> {
@@ -313,7 +309,8 @@ mod tests {
             return None;
         };
         let setting = Setting {
-            path: Path::Loopback(Placement::Free, Family::Ipv4),
+            route: Route::Loopback(Placement::Free, Family::Ipv4),
+            family: Family::Ipv4,
             size: 100,
             rate: Some(20_000),
             seats: Seats::here(Placement::Free, 1, allowed[0], &allowed)

@@ -1,4 +1,4 @@
-//! Operations that add an entry: a file, a link, a directory.
+//! Operations that add an entry, a file, a link or a directory, or remove one.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
@@ -9,7 +9,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use syscost_harness::prelude::*;
 
-use super::op::{Made, Op};
+use super::op::{Made, Op, Removed};
 use crate::fs::durable::Sync;
 use crate::fs::entries::{create, open_directory};
 use crate::fs::pool::{Effect, Operation};
@@ -128,5 +128,42 @@ impl Operation for Adding {
             );
         }
         Ok(())
+    }
+}
+
+/// Removes the entry of a name.
+pub(super) struct Removing {
+    pub(super) removed: Removed,
+    pub(super) sync: Sync,
+}
+
+impl Operation for Removing {
+    fn effect(&self) -> Effect {
+        Effect::Removes
+    }
+
+    fn expect(&self, b: &mut Bencher, directory: &OwnedFd) {
+        self.sync.expect_synced(b, directory);
+    }
+
+    #[inline(always)]
+    fn perform(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        let flags = match self.removed {
+            Removed::File => AtFlags::empty(),
+            Removed::Directory => AtFlags::REMOVEDIR,
+        };
+        unlinkat(directory, name, flags)?;
+        Ok(self.sync.wait(directory)?)
+    }
+
+    fn take_back(&self, directory: &OwnedFd, name: &CStr) -> Result<(), Bad> {
+        match self.removed {
+            Removed::File => create(directory, name),
+            Removed::Directory => Ok(mkdirat(directory, name, Mode::RWXU)?),
+        }
+    }
+
+    fn refused(&self, bad: Bad) -> Failure {
+        Op::Remove(self.removed).refused(bad)
     }
 }

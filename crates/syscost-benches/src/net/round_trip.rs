@@ -1,0 +1,212 @@
+//! Shared: round trips of messages over TCP or UDP: their rows, and what is measured and expected.
+
+use std::marker::PhantomData;
+
+use syscost_harness::prelude::*;
+use syscost_net::socket::Tcp;
+use syscost_net::{Account, Wait};
+use syscost_params::WrongValue;
+
+use super::exchange::{Caller, Exchange, Link};
+use super::far_end::{Family, FarEnd, Path, Reach, Route};
+use super::interface::Way;
+use crate::ipc::setting::{same_and_nearest, sleeps};
+use crate::net::tcp::stream::options;
+
+/// A link over which round trips are measured.
+pub(super) trait Echoed: Link + Sized + 'static {
+    /// The sizes of its messages.
+    const SIZES: Sizes;
+
+    /// Whether no message may be lost or come twice, even on the way to another machine.
+    const IS_RELIABLE: bool;
+
+    /// Connects both ends.
+    fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Self>, Failure>;
+
+    /// Claims what the kernels counted of this kind of link.
+    fn claim(_: &Caller<Self>, _: &mut Bencher, _: &Account) {}
+}
+
+/// Message sizes, by how both ends wait and where the far end is.
+pub(super) struct Sizes {
+    /// Blocking, on the measuring task's CPU.
+    pub(super) same: &'static [Bytes],
+    /// Blocking, on the nearest other CPU.
+    pub(super) other: &'static [Bytes],
+    /// Spinning, on the nearest other CPU.
+    pub(super) spin: &'static [Bytes],
+    /// Blocking, with the remote far end.
+    pub(super) remote: &'static [Bytes],
+}
+
+/// The size that is measured for every family, placement and way to wait.
+pub(super) const PLAIN: Bytes = Bytes(64);
+
+/// The parameters of a round trip.
+#[derive(Params, Debug, Clone, Copy)]
+pub(super) struct Row {
+    pub(super) path: Path,
+    pub(super) family: Family,
+    pub(super) cpus: Option<Placement>,
+    pub(super) wait: Wait,
+    pub(super) size: Bytes,
+}
+
+impl Row {
+    pub(super) fn reach(&self) -> Reach {
+        Reach::new(self.path, self.family, self.cpus)
+    }
+}
+
+/// The row of a round trip over links of this kind.
+pub(super) struct Over<L>(Row, PhantomData<L>);
+
+impl<L> Params for Over<L> {
+    const KEYS: &'static [&'static str] = Row::KEYS;
+
+    fn read(of: &dyn Fn(&str) -> Option<String>) -> Result<Self, WrongValue> {
+        Ok(Self(Row::read(of)?, PhantomData))
+    }
+}
+
+impl<L: Echoed> Measured for Over<L> {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    /// All sizes over IPv4, the plain size over IPv6 and with epoll as well.
+    fn rows(here: &Here) -> Vec<Case> {
+        use Family::{Ipv4, Ipv6};
+        use Wait::{Block, Epoll, Spin};
+        let near = same_and_nearest();
+        let (same, other) = near.split_at(1);
+        let mut elsewhere = Placement::among(&here.allowed);
+        elsewhere.retain(|place| !near.contains(place) && *place != Placement::Free);
+        let remote = Reach::remote(here);
+        let mut rows = Vec::new();
+        let mut add = |reach: &[Reach], wait: Wait, sizes: &[Bytes]| {
+            for Reach { path, family, cpus } in reach.iter().copied() {
+                rows.extend(rows!(Row {
+                    path: [path],
+                    family: [family],
+                    cpus: [cpus],
+                    wait: [wait],
+                    size: sizes.iter().copied()
+                }));
+            }
+        };
+        let local = |family, places: &[Placement]| -> Vec<Reach> {
+            let reach = |place: &Placement| Reach::new(Path::Loopback, family, Some(*place));
+            places.iter().map(reach).collect()
+        };
+        add(&local(Ipv4, same), Block, L::SIZES.same);
+        add(&local(Ipv4, other), Block, L::SIZES.other);
+        add(&local(Ipv4, &near), Epoll, &[PLAIN]);
+        // Two tasks that spin on the same CPU would wait for each other's time slices.
+        add(&local(Ipv4, other), Spin, L::SIZES.spin);
+        add(&local(Ipv4, &elsewhere), Spin, &[PLAIN]);
+        add(&local(Ipv6, &near), Block, &[PLAIN]);
+        add(&local(Ipv6, other), Spin, &[PLAIN]);
+        add(remote.as_slice(), Block, L::SIZES.remote);
+        add(remote.as_slice(), Epoll, &[PLAIN]);
+        add(remote.as_slice(), Spin, &[PLAIN]);
+        rows
+    }
+
+    /// Other sizes on loopback are for the full profile, and so are all of IPv6 but one.
+    fn tier(&self) -> Tier {
+        let Row {
+            path, wait, size, ..
+        } = self.0;
+        let (is_usual, is_plain) = (self.0.reach().is_usual(), size == PLAIN);
+        let is_first = wait == Wait::Block && self.0.cpus.is_none_or(|at| at == Placement::SAME);
+        match path {
+            _ if is_usual && is_plain && is_first => Tier::Quick,
+            Path::Loopback if !is_plain || !(is_usual || is_first) => Tier::Full,
+            Path::Loopback | Path::Remote => Tier::Standard,
+        }
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.0.reach().support(here)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let setting = Setting {
+            route: self.0.reach().route(b.targets())?,
+            wait: self.0.wait,
+            size: self.0.size.get(),
+            tcp: options(b.targets()),
+        };
+        setting.route.announce(b, setting.size)?;
+        setting.expect(b);
+        let is_lossless = L::IS_RELIABLE || setting.route.is_loopback();
+        let exchange = Exchange::new(b, setting.size, is_lossless);
+        let (caller, account) = b.together(setting.route.placement(), |cpus| {
+            let (far, near, way) = L::connected(&setting, cpus)?;
+            Ok(far.led_by(exchange.over(near, way.named(self.0.family))))
+        })?;
+        caller.claim(b, &account);
+        L::claim(&caller, b, &account);
+        Ok(())
+    }
+}
+
+/// The far end, the near end, and the path between them.
+pub(super) type Ends<L> = (FarEnd, L, Way);
+
+/// What both ends of a round trip are made by.
+#[derive(Debug, Clone)]
+pub(super) struct Setting {
+    pub(super) route: Route,
+    pub(super) wait: Wait,
+    /// Bytes of a message.
+    pub(super) size: usize,
+    /// The options of both ends, where they are connected.
+    pub(super) tcp: Tcp,
+}
+
+impl Setting {
+    /// The number of parts that the kernel may split a message into.
+    fn parts(&self) -> f64 {
+        self.size.div_ceil(4096) as f64
+    }
+
+    /// Expects the calls and switches of a round trip at those ends that are tasks of this machine.
+    /// Each waits once, or once for each part of a message; one that spins never waits, but may be
+    /// preempted.
+    fn expect(&self, b: &mut Bencher) {
+        let ends = self.route.own_ends();
+        b.expect(together(Sysno::SENDTO, ends));
+        let length = Argument {
+            position: 2,
+            name: "length",
+        };
+        b.expect_argument(Sysno::SENDTO, length, Given::Always(self.size as u64));
+        let receives = Counter::Syscall(Sysno::RECVFROM);
+        let (min, max) = (0.95 * ends, 1.05 * ends * self.parts());
+        match self.wait {
+            Wait::Block => b.expect(together(Sysno::RECVFROM, ends)),
+            Wait::Epoll => {
+                b.expect(within(receives, min, max));
+                b.expect(within(Counter::Syscall(Sysno::EPOLL_PWAIT), min, max));
+            }
+            Wait::Spin => b.expect(at_least(receives, min)),
+        }
+        // Memory allocated anew for each message would fault once per page.
+        b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
+        // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
+        // once more.
+        let wakes = if self.route.is_loopback() { 1.15 } else { 2.3 };
+        let max = wakes * ends * self.parts();
+        let min = match (self.wait, self.route.is_loopback()) {
+            (Wait::Spin, _) => 0.0,
+            (_, true) => sleeps(self.route.placement()),
+            // A nearby host may answer before this end has fallen asleep.
+            (_, false) => 0.5,
+        };
+        b.expect(within(Counter::Switches, min, max));
+        if self.wait == Wait::Spin {
+            b.expect(at_most(Counter::VoluntarySwitches, 0.05));
+        }
+    }
+}
