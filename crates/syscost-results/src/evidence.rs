@@ -49,8 +49,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// A claim whose sentence contains what differs between rows or processes; `id` are words that
-    /// do not.
+    /// A claim whose sentence contains what differs between processes or machines; `id` are words
+    /// that do not.
     pub fn new(id: &str, sentence: impl Into<String>) -> Self {
         Self {
             id: ClaimId::of(id),

@@ -124,16 +124,13 @@ impl Bencher<'_> {
         let (resident, bytes) = (memory.resident()?, memory.bytes());
         let what = "resident bytes of the memory";
         self.claim_equal(what, bytes, resident.bytes, "smaps");
-        let what = Claim::new(
-            "of these in pages of the requested size",
-            format!("of these in pages of {}", memory.pages().name()),
-        );
+        let what = format!("of these in pages of {}", memory.pages().name());
         let as_asked = resident.in_pages_bytes;
         if as_asked < bytes && as_asked as f64 >= MIN_UNSPLIT * bytes as f64 {
             let reason = "the kernel has split some of these pages since";
-            self.claim_unverified(what, bytes, as_asked, "smaps", reason);
+            self.claim_unverified(&what, bytes, as_asked, "smaps", reason);
         } else {
-            self.claim_equal(what, bytes, as_asked, "smaps");
+            self.claim_equal(&what, bytes, as_asked, "smaps");
         }
         Ok(())
     }
