@@ -125,26 +125,16 @@ fn every_case_is_known_to_its_benchmark() {
     }
 }
 
-/// Asking for a parameter that a case lacks panics: here, rather than in the middle of a run.
 #[test]
-fn what_is_said_of_a_case_asks_for_what_it_has() {
+fn only_computed_rows_have_sources() {
     let rows = Catalogue::rows(all(), &syscost_harness::Here::plain());
     for row in &rows {
-        let benchmark = row.benchmark;
-        for says in [
-            benchmark.quick,
-            benchmark.full,
-            benchmark.careful,
-            benchmark.disregards_neighbours,
-        ] {
-            says(&row.case);
-        }
-        let sources = rows.iter().filter(|other| row.is_computed_from(other));
-        if benchmark.derive.is_none() {
-            assert_eq!(sources.count(), 0, "{}", row.name());
-        } else {
-            sources.for_each(drop);
-        }
+        let has_sources = rows.iter().any(|other| row.is_computed_from(other));
+        assert!(
+            row.benchmark.derive.is_some() || !has_sources,
+            "{}",
+            row.name()
+        );
     }
 }
 

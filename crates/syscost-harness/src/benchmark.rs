@@ -4,11 +4,12 @@ use syscost_results::{Better, Unit};
 use syscost_sys::Unsupported;
 
 use crate::bencher::Bencher;
-use crate::case::{Case, Cases};
+use crate::case::Case;
 use crate::derive::Derive;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
+use crate::session::Profile;
 
 /// One operation whose cost is measured. The descriptors of a group stand in a const list, whose
 /// order is the report's.
@@ -29,28 +30,23 @@ pub struct Benchmark {
     pub better: Better,
     /// Whether zero is a legal result.
     pub quantity: Quantity,
-    /// The variants, each of which is measured as a separate row.
-    pub cases: Cases,
+    /// The variants that there are here, each of which is measured as a separate row, in order.
+    pub cases: fn(&Here) -> Vec<Case>,
+    /// Whether it depends on the machine which variants there are: clocks, CPU pairs, directories.
+    pub depends_on_machine: bool,
     /// What must be counted for its numbers to be shown, in addition to what the harness expects of
     /// every benchmark.
     pub expect: &'static [Expect],
-    /// How expensive the set-up of each of its rows is; a case may say otherwise ([`Case::expensive`]).
+    /// How expensive the set-up of each of its rows is; a row may say otherwise ([`Row::setup`](crate::Row::setup)).
     pub setup: Setup,
     /// Whether its cases are all measured on one CPU, since they reuse each other's memory, which
     /// is allocated near it.
     pub stays: bool,
-    /// Whether a case's samples are taken as they come, even on a shared core: it measures something
+    /// Whether the samples of all its cases are taken as they come, even on a shared core: it measures something
     /// other than the core's work, a device for instance, or what other programs take of it.
-    pub disregards_neighbours: fn(&Case) -> bool,
-    /// Whether the quick profile measures this case when nothing is selected by name: the rows that
-    /// people look at first, by default none.
-    pub quick: fn(&Case) -> bool,
-    /// Whether only the full and careful profiles measure this case, unless it is named: what few
-    /// people read beside the benchmark's other rows.
-    pub full: fn(&Case) -> bool,
-    /// Whether only the careful profile measures this case, unless it is named with its parameters:
-    /// points between the points of a curve.
-    pub careful: fn(&Case) -> bool,
+    pub disregards_neighbours: bool,
+    /// The shortest profile that measures its cases when nothing is selected by name; a case may say otherwise.
+    pub profile: Profile,
     /// Whether this machine can do it, found out without measuring.
     pub support: fn(&Case, &Here) -> Result<(), Unsupported>,
     /// Whether the first round begins with it: what people look at first is there however short the
@@ -75,20 +71,24 @@ impl Benchmark {
         unit: Unit::Nanoseconds,
         better: Better::Lower,
         quantity: Quantity::Cost,
-        cases: Cases::One,
+        cases: |_| vec![Case::default()],
+        depends_on_machine: false,
         expect: &[],
         setup: Setup::Cheap,
         stays: false,
-        disregards_neighbours: |_| false,
-        quick: |_| false,
-        full: |_| false,
-        careful: |_| false,
+        disregards_neighbours: false,
+        profile: Profile::Standard,
         support: |_, _| Ok(()),
         comes_first: false,
         derive: None,
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",
     };
+
+    /// Whether a case's samples are taken as they come, even on a shared core.
+    pub(crate) fn disregards(&self, case: &Case) -> bool {
+        self.disregards_neighbours || case.disregards_neighbours
+    }
 
     /// The group: the id up to its first dot.
     pub fn group(&self) -> &'static str {

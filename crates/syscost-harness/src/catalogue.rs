@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::benchmark::{Benchmark, Group, Setup};
 use crate::case::Case;
 use crate::here::Here;
+use crate::session::Profile;
 
 /// Every group of benchmarks this program has.
 #[derive(Clone, Copy)]
@@ -25,6 +26,11 @@ impl Row {
     /// `id{case}`, unique in the catalogue.
     pub fn name(&self) -> String {
         format!("{}{}", self.benchmark.id, self.case.suffix())
+    }
+
+    /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
+    pub fn profile(&self) -> Profile {
+        Profile::first_with(self.benchmark, &self.case)
     }
 
     /// How expensive its set-up is: the case's own, or its benchmark's.
@@ -90,7 +96,7 @@ impl Catalogue {
         benchmarks
             .into_iter()
             .flat_map(|benchmark| {
-                let cases = benchmark.cases.list(here).into_iter();
+                let cases = (benchmark.cases)(here).into_iter();
                 cases.map(move |case| Row { benchmark, case })
             })
             .collect()

@@ -7,11 +7,12 @@ use syscost_results::Evidence;
 use syscost_sys::Unsupported;
 
 use crate::benchmark::Benchmark;
-use crate::case::{Case, Cases};
+use crate::case::Case;
 use crate::catalogue::Row;
 use crate::failure::Failure;
 use crate::here::Here;
-use crate::measured::{Tier, listed};
+use crate::measured::listed;
+use crate::session::Profile;
 
 /// How the rows of a benchmark are computed.
 ///
@@ -89,8 +90,8 @@ pub trait Computed: Params {
     }
 
     /// Which profiles show it.
-    fn tier(&self) -> Tier {
-        Tier::Standard
+    fn profile(&self) -> Profile {
+        Profile::Standard
     }
 
     /// Whether this machine can do it, found out without measuring.
@@ -117,14 +118,14 @@ impl Benchmark {
     /// What a benchmark of such rows has in common with others, and its rows.
     pub const fn computed<R: Computed>() -> Benchmark {
         Benchmark {
-            cases: match (R::KEYS.is_empty(), R::DEPENDS_ON_MACHINE) {
-                (true, _) => Cases::One,
-                (false, true) => Cases::Here(R::rows),
-                (false, false) => Cases::Rows(R::rows),
+            cases: |here| {
+                let complete = |mut case: Case| {
+                    case.profile = Some(listed::<R>(&case).profile());
+                    case
+                };
+                R::rows(here).into_iter().map(complete).collect()
             },
-            quick: |case| listed::<R>(case).tier() == Tier::Quick,
-            full: |case| listed::<R>(case).tier() == Tier::Full,
-            careful: |case| listed::<R>(case).tier() == Tier::Careful,
+            depends_on_machine: R::DEPENDS_ON_MACHINE,
             support: |case, here| listed::<R>(case).support(here),
             derive: Some(Derive {
                 from: R::FROM,

@@ -41,7 +41,7 @@ pub mod worker;
 
 pub use bencher::Bencher;
 pub use benchmark::{Benchmark, Group, Quantity, Setup};
-pub use case::{Case, Cases};
+pub use case::Case;
 pub use catalogue::{Catalogue, Row};
 pub use derive::{Computed, Derive, Derived, Source};
 pub use expect::{Bound, Counter, Expect};
@@ -57,17 +57,18 @@ pub mod prelude {
         Baseline, Bencher, Crew, Follower, Laps, Lead, Served, Stop, Team, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
-    pub use crate::case::{Case, Cases};
-    pub use crate::derive::{Computed, Derive, Derived, Source};
+    pub use crate::case::Case;
+    pub use crate::derive::{Computed, Derived, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,
         within,
     };
     pub use crate::failure::Failure;
     pub use crate::here::Here;
-    pub use crate::measured::{Measured, Tier};
+    pub use crate::measured::Measured;
     pub use crate::placement::{Placement, spread_from};
     pub use crate::rows;
+    pub use crate::session::Profile;
     pub use crate::targets::Targets;
     pub use syscost_params::{Bytes, Copies, Cpu, Nanoseconds, Params, Value, size_name};
     pub use syscost_results::{Better, Unit};

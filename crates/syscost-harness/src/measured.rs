@@ -7,24 +7,11 @@ use syscost_sys::Unsupported;
 
 use crate::bencher::Bencher;
 use crate::benchmark::{Benchmark, Setup};
-use crate::case::{Case, Cases};
+use crate::case::Case;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
-
-/// Which profiles measure a row when nothing is selected by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// All: the rows that people look at first.
-    Quick,
-    /// All but the quick one.
-    Standard,
-    /// The full and the careful one: what few people read beside the benchmark's other rows.
-    Full,
-    /// The careful one: points between the points of a curve. To be measured by others, it must be named with
-    /// its parameters.
-    Careful,
-}
+use crate::session::Profile;
 
 /// A row of a benchmark that has parameters.
 pub trait Measured: Params {
@@ -40,9 +27,9 @@ pub trait Measured: Params {
     /// Why there is no number.
     fn run(self, b: &mut Bencher) -> Result<(), Failure>;
 
-    /// Which profiles measure it.
-    fn tier(&self) -> Tier {
-        Tier::Standard
+    /// The shortest profile that measures it when nothing is selected by name; longer ones do, too.
+    fn profile(&self) -> Profile {
+        Profile::Standard
     }
 
     /// What must be counted, in addition to the benchmark's own expectations.
@@ -74,15 +61,9 @@ impl Benchmark {
     /// What a benchmark of such rows has in common with others, and its rows.
     pub const fn of<R: Measured>() -> Benchmark {
         Benchmark {
-            cases: match R::DEPENDS_ON_MACHINE {
-                true => Cases::Here(cases::<R>),
-                false => Cases::Rows(cases::<R>),
-            },
-            quick: |case| listed::<R>(case).tier() == Tier::Quick,
-            full: |case| listed::<R>(case).tier() == Tier::Full,
-            careful: |case| listed::<R>(case).tier() == Tier::Careful,
+            cases: cases::<R>,
+            depends_on_machine: R::DEPENDS_ON_MACHINE,
             support: |case, here| listed::<R>(case).support(here),
-            disregards_neighbours: |case| listed::<R>(case).disregards_neighbours(),
             run: |b| b.case().row::<R>()?.run(b),
             ..Benchmark::DEFAULT
         }
@@ -94,6 +75,8 @@ fn cases<R: Measured>(here: &Here) -> Vec<Case> {
     let complete = |mut case: Case| {
         let row = listed::<R>(&case);
         case.setup = row.setup();
+        case.profile = Some(row.profile());
+        case.disregards_neighbours = row.disregards_neighbours();
         case.expecting(row.expect())
     };
     R::rows(here).into_iter().map(complete).collect()

@@ -6,9 +6,6 @@ use syscost_params::Value;
 use syscost_sys::topology::{Relation, Topology};
 use syscost_sys::{Unsupported, cpu};
 
-use crate::case::Case;
-use crate::failure::Failure;
-
 /// Where a partner runs, relative to the measuring task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
@@ -46,16 +43,6 @@ impl Placement {
         let all = Relation::ALL.into_iter().map(Placement::At);
         let mut all = all.chain([Placement::Distinct, Placement::Free]);
         all.find(|placement| placement.name() == name)
-    }
-
-    /// The placement that a case names.
-    ///
-    /// # Errors
-    /// A case without a placement is a defect of its benchmark.
-    pub fn of(case: &Case) -> Result<Placement, Failure> {
-        case.find(Self::KEY)
-            .and_then(Self::named)
-            .ok_or_else(|| Failure::Broken("has no placement in its case".into()))
     }
 
     /// The placements of a pair that are possible on the CPUs this process may use, the nearest first.

@@ -101,7 +101,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Here) -> Re
         let (careful, common): (Vec<Row>, Vec<Row>) = rows
             .iter()
             .cloned()
-            .partition(|row| (row.benchmark.careful)(&row.case));
+            .partition(|row| row.profile() == Profile::Careful);
         let selects = |selector: &Selector, rows: &[Row]| {
             rows.iter().any(|row| selector.selects(&row.name()))
         };
@@ -115,7 +115,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Here) -> Re
         }
         rows.retain(|row| {
             let is_named = || by_case.iter().any(|selector| selector.selects(&row.name()));
-            !(row.benchmark.careful)(&row.case) || is_named()
+            row.profile() != Profile::Careful || is_named()
         });
     }
     Ok(rows)

@@ -43,10 +43,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.arguments {
-            Arguments::One => Tier::Full,
-            Arguments::Eight => Tier::Standard,
+            Arguments::One => Profile::Full,
+            Arguments::Eight => Profile::Standard,
         }
     }
 

@@ -68,10 +68,10 @@ impl Measured for Row {
         [predicted, unpredicted].concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.via {
-            Via::Virtual => Tier::Quick,
-            Via::Pointer | Via::Plt | Via::Table => Tier::Standard,
+            Via::Virtual => Profile::Quick,
+            Via::Pointer | Via::Plt | Via::Table => Profile::Standard,
         }
     }
 

@@ -43,11 +43,11 @@ impl Measured for Row {
         rows!(Row { arguments: 0..=8 })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.arguments {
-            0 => Tier::Quick,
-            6 | 8 => Tier::Standard,
-            1.. => Tier::Full,
+            0 => Profile::Quick,
+            6 | 8 => Profile::Standard,
+            1.. => Profile::Full,
         }
     }
 

@@ -60,10 +60,10 @@ impl Measured for Row {
         [one, two].concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.from {
-            Origin::OnePlace if self.depth < 256 => Tier::Standard,
-            Origin::OnePlace | Origin::TwoPlaces => Tier::Full,
+            Origin::OnePlace if self.depth < 256 => Profile::Standard,
+            Origin::OnePlace | Origin::TwoPlaces => Profile::Full,
         }
     }
 

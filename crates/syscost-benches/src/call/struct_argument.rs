@@ -40,10 +40,10 @@ impl Measured for Row {
         rows!(Row { size: Size::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.size {
-            Size::Small => Tier::Full,
-            Size::Large => Tier::Standard,
+            Size::Small => Profile::Full,
+            Size::Large => Profile::Standard,
         }
     }
 

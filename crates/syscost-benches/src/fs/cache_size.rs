@@ -79,9 +79,9 @@ impl Measured for Row {
         rows!(Row { dir: labels(here) })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         // Up to a second in each round, for one row.
-        Tier::Full
+        Profile::Full
     }
 
     fn disregards_neighbours(&self) -> bool {

@@ -103,11 +103,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.file, self.processes) {
-            (Whose::Own | Whose::Shared, count) if CAREFUL.contains(&count) => Tier::Careful,
-            (Whose::Own, 1 | 8) => Tier::Standard,
-            (Whose::Own | Whose::Shared, _) => Tier::Full,
+            (Whose::Own | Whose::Shared, count) if CAREFUL.contains(&count) => Profile::Careful,
+            (Whose::Own, 1 | 8) => Profile::Standard,
+            (Whose::Own | Whose::Shared, _) => Profile::Full,
         }
     }
 

@@ -42,23 +42,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "usl",
     ],
     quantity: Quantity::Level,
-    cases: Cases::Here(|here| {
-        rows!(Row {
-            dir: labels(here),
-            file: Whose::ALL
-        })
-    }),
-    full: |_| true,
-    derive: Some(Derive {
-        from: &[contention::BENCHMARK.id],
-        takes: |case, row| {
-            let (law, row) = (case.row::<Row>(), row.case.row::<contention::Row>());
-            law.is_ok_and(|law| row.is_ok_and(|row| (law.dir, law.file) == (row.dir, row.file)))
-        },
-        compute,
-    }),
     source: include_str!("contention_law.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 /// Maximum typical distance of a law from points left out of the fit, relative to them.
@@ -70,7 +55,33 @@ struct Row {
     file: Whose,
 }
 
-fn compute(_: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[contention::BENCHMARK.id];
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        rows!(Row {
+            dir: labels(here),
+            file: Whose::ALL
+        })
+    }
+
+    fn profile(&self) -> Profile {
+        Profile::Full
+    }
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        let row = other.of::<contention::Row>(contention::BENCHMARK.id);
+        row.is_some_and(|row| (&self.dir, self.file) == (&row.dir, row.file))
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        fitted(sources)
+    }
+}
+
+/// The law that fits the times of these rows.
+fn fitted(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let time = |source: &Source<'_>| -> Result<(f64, f64), Failure> {
         let processes = source.case.row::<contention::Row>()?.processes as f64;
         Ok((processes, processes * 1e9 / source.median))
@@ -155,11 +166,7 @@ mod tests {
             case,
             median: rate(count as f64),
         });
-        compute(
-            &Case::default(),
-            &sources.collect::<Vec<_>>(),
-            &Here::plain(),
-        )
+        fitted(&sources.collect::<Vec<_>>())
     }
 
     /// One process achieves 300 reads per second, many of them almost 500.

@@ -77,10 +77,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.via {
-            By::Splice => Tier::Full,
-            By::ReadWrite | By::CopyFileRange | By::Sendfile | By::Reflink => Tier::Standard,
+            By::Splice => Profile::Full,
+            By::ReadWrite | By::CopyFileRange | By::Sendfile | By::Reflink => Profile::Standard,
         }
     }
 

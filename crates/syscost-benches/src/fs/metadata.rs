@@ -78,16 +78,16 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         let is_alike = matches!(
             self.op,
             Op::Make(Made::Link | Made::Symlink) | Op::Keep(Kept::Chmod)
         );
         match (self.op == Op::CREATE, self.sync) {
-            (true, Sync::None) => Tier::Quick,
-            (false, Sync::Fsync) => Tier::Full,
-            (false, Sync::None) if is_alike => Tier::Full,
-            (true, Sync::Fsync) | (false, Sync::None) => Tier::Standard,
+            (true, Sync::None) => Profile::Quick,
+            (false, Sync::Fsync) => Profile::Full,
+            (false, Sync::None) if is_alike => Profile::Full,
+            (true, Sync::Fsync) | (false, Sync::None) => Profile::Standard,
         }
     }
 

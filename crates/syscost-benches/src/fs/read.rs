@@ -88,13 +88,13 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         if self.cache == State::Cold && self.size == Bytes::kib(4) {
-            Tier::Quick
+            Profile::Quick
         } else if [Bytes(512), Bytes::kib(64)].contains(&self.size) {
-            Tier::Full
+            Profile::Full
         } else {
-            Tier::Standard
+            Profile::Standard
         }
     }
 

@@ -83,10 +83,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.advice {
-            Advised::None => Tier::Standard,
-            Advised::Random | Advised::Sequential => Tier::Full,
+            Advised::None => Profile::Standard,
+            Advised::Random | Advised::Sequential => Profile::Full,
         }
     }
 

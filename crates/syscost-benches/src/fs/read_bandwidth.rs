@@ -70,12 +70,12 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.cache, self.size == LARGE) {
-            (State::Warm, true) => Tier::Quick,
-            (State::Cold | State::Direct, true) => Tier::Standard,
-            (State::Warm, false) if self.size == Bytes::kib(4) => Tier::Standard,
-            (State::Warm | State::Cold | State::Direct, false) => Tier::Full,
+            (State::Warm, true) => Profile::Quick,
+            (State::Cold | State::Direct, true) => Profile::Standard,
+            (State::Warm, false) if self.size == Bytes::kib(4) => Profile::Standard,
+            (State::Warm | State::Cold | State::Direct, false) => Profile::Full,
         }
     }
 

@@ -81,10 +81,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match [1, 16].contains(&self.depth) {
-            true => Tier::Standard,
-            false => Tier::Full,
+            true => Profile::Standard,
+            false => Profile::Full,
         }
     }
 

@@ -78,11 +78,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.entries, self.per_entry) {
-            (USUAL, Each::None | Each::Stat) => Tier::Standard,
-            (LARGEST, Each::Stat) => Tier::Careful,
-            (_, Each::None | Each::Stat) => Tier::Full,
+            (USUAL, Each::None | Each::Stat) => Profile::Standard,
+            (LARGEST, Each::Stat) => Profile::Careful,
+            (_, Each::None | Each::Stat) => Profile::Full,
         }
     }
 

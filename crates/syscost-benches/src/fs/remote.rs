@@ -49,20 +49,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "overhead",
     ],
     quantity: Quantity::Level,
-    cases: Cases::Here(cases),
-    support: |case, _| sides(case).map(drop),
-    derive: Some(Derive {
-        from: &[OF_SERVER, READ, WRITE, SYNC, METADATA],
-        takes: |case, row| {
-            let place = |sides: &Sides| sides.op.place(row.benchmark.id, &row.case);
-            sides(case).is_ok_and(|sides| {
-                place(&sides).is_some_and(|at| [sides.remote, sides.local].contains(&at))
-            })
-        },
-        compute,
-    }),
     source: include_str!("remote.rs"),
-    ..Benchmark::DEFAULT
+    ..Benchmark::computed::<Row>()
 };
 
 /// An operation, as it is measured on both sides.
@@ -160,67 +148,85 @@ struct Row {
 }
 
 /// What is compared: an operation, and the labels of both directories.
-struct Sides {
+struct Sides<'a> {
     op: Op,
-    remote: String,
-    local: String,
+    remote: &'a str,
+    local: &'a str,
 }
 
-fn cases(here: &Here) -> Vec<Case> {
-    let is_remote = |label: &String| filesystem(here, label).is_some_and(|found| found.is_remote());
-    let (remote, local): (Vec<String>, Vec<String>) = labels(here).partition(is_remote);
-    let server = here.targets.nfs.iter().map(|_| NFS.to_owned());
-    let rows = rows!(Row {
-        local: local.iter().take(1).cloned().map(Some),
-        dir: server.clone().chain(remote.clone()),
-        op: match dir == NFS {
-            true => Op::UNMOUNTED.map(Some).to_vec(),
-            false => Op::MOUNTED.map(Some).to_vec(),
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[OF_SERVER, READ, WRITE, SYNC, METADATA];
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case> {
+        let is_remote =
+            |label: &String| filesystem(here, label).is_some_and(|found| found.is_remote());
+        let (remote, local): (Vec<String>, Vec<String>) = labels(here).partition(is_remote);
+        let server = here.targets.nfs.iter().map(|_| NFS.to_owned());
+        let rows = rows!(Row {
+            local: local.iter().take(1).cloned().map(Some),
+            dir: server.clone().chain(remote.clone()),
+            op: match dir == NFS {
+                true => Op::UNMOUNTED.map(Some).to_vec(),
+                false => Op::MOUNTED.map(Some).to_vec(),
+            }
+        });
+        match rows.is_empty() {
+            true => rows!(Row {
+                dir: [NOTHING_REMOTE.to_owned()],
+                local: [None],
+                op: [None]
+            }),
+            false => rows,
         }
-    });
-    match rows.is_empty() {
-        true => rows!(Row {
-            dir: [NOTHING_REMOTE.to_owned()],
-            local: [None],
-            op: [None]
-        }),
-        false => rows,
+    }
+
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+        self.sides().map(drop)
+    }
+
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        self.sides().is_ok_and(|sides| {
+            let place = sides.op.place(other.benchmark.id, &other.case);
+            place.is_some_and(|at| [sides.remote, sides.local].contains(&&*at))
+        })
+    }
+
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
+        let Sides { op, remote, local } = self.sides()?;
+        let median = |label: &str| {
+            let is =
+                |source: &&Source<'_>| op.place(source.id, source.case).as_deref() == Some(label);
+            sources.iter().find(is).map(|source| source.median)
+        };
+        let (Some(far), Some(near)) = (median(remote), median(local)) else {
+            return Err(Failure::Unsupported(
+                "one of the two rows that are compared is unsupported".into(),
+            ));
+        };
+        Ok(Derived {
+            value: far - near,
+            evidence: vec![are_times(far, near), of_directories(remote, local, here)],
+            details: details(far, near),
+            ..Derived::default()
+        })
     }
 }
 
-/// What this case compares.
-fn sides(case: &Case) -> Result<Sides, Unsupported> {
-    let row = case.row::<Row>();
-    let row = row.map_err(|wrong| Unsupported::new(wrong.to_string()))?;
-    let (Some(local), Some(op)) = (row.local, row.op) else {
-        return Err(Unsupported::new(
-            "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for a mount of a network file system and for a local directory",
-        ));
-    };
-    Ok(Sides {
-        op,
-        remote: row.dir,
-        local,
-    })
-}
-
-fn compute(case: &Case, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
-    let Sides { op, remote, local } = sides(case)?;
-    let median = |label: &str| {
-        let is = |source: &&Source<'_>| op.place(source.id, source.case).as_deref() == Some(label);
-        sources.iter().find(is).map(|source| source.median)
-    };
-    let (Some(far), Some(near)) = (median(&remote), median(&local)) else {
-        return Err(Failure::Unsupported(
-            "one of the two rows that are compared is unsupported".into(),
-        ));
-    };
-    Ok(Derived {
-        value: far - near,
-        evidence: vec![are_times(far, near), of_directories(&remote, &local, here)],
-        details: details(far, near),
-        ..Derived::default()
-    })
+impl Row {
+    /// What it compares.
+    fn sides(&self) -> Result<Sides<'_>, Unsupported> {
+        let (Some(local), Some(op)) = (&self.local, self.op) else {
+            return Err(Unsupported::new(
+                "needs a remote directory and a local one: --nfs nfs://HOST/EXPORT, or --dir for a mount of a network file system and for a local directory",
+            ));
+        };
+        Ok(Sides {
+            op,
+            remote: &self.dir,
+            local,
+        })
+    }
 }
 
 /// Both times, and their ratio if there is one.
@@ -315,7 +321,7 @@ mod tests {
     }
 
     fn computed(case: &Case, sources: &[Source<'_>]) -> Result<Derived, Failure> {
-        compute(case, sources, &Here::plain())
+        case.row::<Row>()?.compute(sources, &Here::plain())
     }
 
     #[test]
@@ -403,7 +409,10 @@ mod tests {
             label: "here".to_owned(),
             path: "/proc".into(),
         }];
-        let names = cases(&here).iter().map(Case::suffix).collect::<Vec<_>>();
+        let names = Row::rows(&here)
+            .iter()
+            .map(Case::suffix)
+            .collect::<Vec<_>>();
         let expected = ["read_4K", "read_1M", "stat"];
         assert_eq!(
             names,
@@ -413,8 +422,14 @@ mod tests {
 
     #[test]
     fn where_nothing_is_remote_the_row_says_what_is_missing() {
-        let nothing = cases(&Here::plain()).remove(0);
-        let reason = sides(&nothing).map(drop).unwrap_err().to_string();
+        let nothing = Row::rows(&Here::plain()).remove(0);
+        let reason = nothing
+            .row::<Row>()
+            .unwrap()
+            .sides()
+            .map(drop)
+            .unwrap_err()
+            .to_string();
         assert!(
             reason.contains("--nfs") && reason.contains("--dir"),
             "{reason}"

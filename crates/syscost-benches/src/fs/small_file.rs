@@ -69,11 +69,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.sync, self.size) {
-            (Sync::None | Sync::Fsync, LARGEST) | (Sync::None, EMPTY) => Tier::Standard,
-            (Sync::None, _) | (Sync::Fsync, EMPTY) => Tier::Full,
-            (Sync::Fsync, _) => Tier::Careful,
+            (Sync::None | Sync::Fsync, LARGEST) | (Sync::None, EMPTY) => Profile::Standard,
+            (Sync::None, _) | (Sync::Fsync, EMPTY) => Profile::Full,
+            (Sync::Fsync, _) => Profile::Careful,
         }
     }
 

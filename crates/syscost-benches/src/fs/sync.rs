@@ -85,14 +85,14 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.via == Call::Fsync, self.size) {
-            (true, size) if size == Bytes::kib(4) => Tier::Quick,
-            (true, size) if size == Bytes::kib(64) => Tier::Full,
-            (true, _) => Tier::Standard,
-            (false, size) if size == Bytes::kib(64) => Tier::Careful,
-            (false, size) if size == Bytes::mib(1) => Tier::Full,
-            (false, _) => Tier::Standard,
+            (true, size) if size == Bytes::kib(4) => Profile::Quick,
+            (true, size) if size == Bytes::kib(64) => Profile::Full,
+            (true, _) => Profile::Standard,
+            (false, size) if size == Bytes::kib(64) => Profile::Careful,
+            (false, size) if size == Bytes::mib(1) => Profile::Full,
+            (false, _) => Profile::Standard,
         }
     }
 

@@ -113,14 +113,14 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         // With large blocks the order hardly matters.
         if self.access == Access::Random && self.size > Bytes::kib(64) {
-            Tier::Careful
+            Profile::Careful
         } else if [Bytes(512), Bytes::kib(64)].contains(&self.size) {
-            Tier::Full
+            Profile::Full
         } else {
-            Tier::Standard
+            Profile::Standard
         }
     }
 

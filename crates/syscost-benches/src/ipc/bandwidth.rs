@@ -124,7 +124,7 @@ impl Measured for Row {
         rows
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         let Row {
             via,
             between,
@@ -149,9 +149,9 @@ impl Measured for Row {
         let is_alike = matches!(via, Via::Fifo | Via::SocketPair | Via::UnixSeqpacket);
         let is_first = matches!(via, Via::Pipe | Via::SharedSpin);
         match () {
-            () if !is_usual(between, cpus) || size != largest || is_alike => Tier::Full,
-            () if is_first && is_plain(Some(via), between, cpus) => Tier::Quick,
-            () => Tier::Standard,
+            () if !is_usual(between, cpus) || size != largest || is_alike => Profile::Full,
+            () if is_first && is_plain(Some(via), between, cpus) => Profile::Quick,
+            () => Profile::Standard,
         }
     }
 

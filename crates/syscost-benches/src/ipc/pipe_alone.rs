@@ -54,10 +54,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.size {
-            Bytes(1) => Tier::Standard,
-            Bytes(_) => Tier::Full,
+            Bytes(1) => Profile::Standard,
+            Bytes(_) => Profile::Full,
         }
     }
 

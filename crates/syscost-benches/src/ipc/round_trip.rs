@@ -130,7 +130,7 @@ impl Measured for Row {
         rows
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         let Row {
             via,
             between,
@@ -146,9 +146,9 @@ impl Measured for Row {
         // A pipe's round trip is `switch.pipe`.
         let is_first = matches!(via, Via::UnixStream | Via::SharedSpin);
         match () {
-            () if !is_usual || is_alike => Tier::Full,
-            () if is_first && size == ONE && is_plain(Some(via), between, cpus) => Tier::Quick,
-            () => Tier::Standard,
+            () if !is_usual || is_alike => Profile::Full,
+            () if is_first && size == ONE && is_plain(Some(via), between, cpus) => Profile::Quick,
+            () => Profile::Standard,
         }
     }
 

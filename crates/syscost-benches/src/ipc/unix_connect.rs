@@ -82,12 +82,12 @@ impl Measured for Row {
         [with_path, others].concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.name {
-            Name::Abstract => Tier::Full,
-            Name::Path if self.cpus == Placement::Free => Tier::Full,
-            Name::Path if is_plain(None, self.between, self.cpus) => Tier::Quick,
-            Name::Path => Tier::Standard,
+            Name::Abstract => Profile::Full,
+            Name::Path if self.cpus == Placement::Free => Profile::Full,
+            Name::Path if is_plain(None, self.between, self.cpus) => Profile::Quick,
+            Name::Path => Profile::Standard,
         }
     }
 

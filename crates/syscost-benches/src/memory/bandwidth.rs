@@ -79,8 +79,8 @@ impl Measured for Row {
         cases::rows()
     }
 
-    fn tier(&self) -> Tier {
-        cases::tier(self)
+    fn profile(&self) -> Profile {
+        cases::profile(self)
     }
 
     fn setup(&self) -> Option<Setup> {

@@ -100,11 +100,11 @@ impl Measured for Row {
         rows
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.via {
-            Method::Exchange if self.is_first() => Tier::Quick,
-            Method::Exchange => Tier::Standard,
-            Method::Message | Method::MessageOneLine => Tier::Full,
+            Method::Exchange if self.is_first() => Profile::Quick,
+            Method::Exchange => Profile::Standard,
+            Method::Message | Method::MessageOneLine => Profile::Full,
         }
     }
 

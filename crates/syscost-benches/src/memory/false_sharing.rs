@@ -95,11 +95,11 @@ impl Measured for Row {
         rows_at(Placement::here())
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.op, self.distance) {
-            (_, Bytes(65..)) => Tier::Full,
-            (Op::FetchAdd, _) => Tier::Quick,
-            (Op::Plain, _) => Tier::Standard,
+            (_, Bytes(65..)) => Profile::Full,
+            (Op::FetchAdd, _) => Profile::Quick,
+            (Op::Plain, _) => Profile::Standard,
         }
     }
 

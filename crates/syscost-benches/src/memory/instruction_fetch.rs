@@ -65,10 +65,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            Filler::Nop if self.size != FAR => Tier::Standard,
-            Filler::Nop | Filler::Add => Tier::Full,
+            Filler::Nop if self.size != FAR => Profile::Standard,
+            Filler::Nop | Filler::Add => Profile::Full,
         }
     }
 

@@ -160,12 +160,12 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match () {
-            () if !self.is_common() => Tier::Careful,
-            () if !self.is_read_first() => Tier::Full,
-            () if self.is_quick() => Tier::Quick,
-            () => Tier::Standard,
+            () if !self.is_common() => Profile::Careful,
+            () if !self.is_read_first() => Profile::Full,
+            () if self.is_quick() => Profile::Quick,
+            () => Profile::Standard,
         }
     }
 

@@ -115,10 +115,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.delay {
-            Delay::Idle | Delay::Of(Nanoseconds(0)) => Tier::Standard,
-            Delay::Of(_) => Tier::Full,
+            Delay::Idle | Delay::Of(Nanoseconds(0)) => Profile::Standard,
+            Delay::Of(_) => Profile::Full,
         }
     }
 

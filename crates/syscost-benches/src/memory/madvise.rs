@@ -80,10 +80,10 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.touched && self.size != Bytes::kib(64) {
-            true => Tier::Standard,
-            false => Tier::Full,
+            true => Profile::Standard,
+            false => Profile::Full,
         }
     }
 

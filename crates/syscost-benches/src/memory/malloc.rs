@@ -126,11 +126,11 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.from, self.size) {
-            (_, Bytes(64)) => Tier::Quick,
-            (Origin::Mmap, _) | (Origin::Heap, Bytes(1024)) => Tier::Standard,
-            (Origin::Heap, _) => Tier::Full,
+            (_, Bytes(64)) => Profile::Quick,
+            (Origin::Mmap, _) | (Origin::Heap, Bytes(1024)) => Profile::Standard,
+            (Origin::Heap, _) => Profile::Full,
         }
     }
 

@@ -54,10 +54,10 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.size {
-            PAGE => Tier::Standard,
-            Bytes(_) => Tier::Full,
+            PAGE => Profile::Standard,
+            Bytes(_) => Profile::Full,
         }
     }
 

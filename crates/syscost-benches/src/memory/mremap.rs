@@ -71,10 +71,10 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.size == Bytes::mib(1) {
-            true => Tier::Full,
-            false => Tier::Standard,
+            true => Profile::Full,
+            false => Profile::Standard,
         }
     }
 

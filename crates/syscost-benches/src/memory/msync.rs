@@ -74,10 +74,10 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.state {
-            State::Clean => Tier::Full,
-            State::Dirty => Tier::Standard,
+            State::Clean => Profile::Full,
+            State::Dirty => Profile::Standard,
         }
     }
 

@@ -72,10 +72,10 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.touched, self.size) {
-            (true, PAGE | MANY) => Tier::Standard,
-            (true | false, Bytes(_)) => Tier::Full,
+            (true, PAGE | MANY) => Profile::Standard,
+            (true | false, Bytes(_)) => Profile::Full,
         }
     }
 

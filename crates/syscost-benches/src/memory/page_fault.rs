@@ -115,15 +115,15 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.kind {
-            Kind::AnonymousWrite | Kind::CopyOnWrite | Kind::FileWarm => Tier::Quick,
+            Kind::AnonymousWrite | Kind::CopyOnWrite | Kind::FileWarm => Profile::Quick,
             Kind::ZeroPageRead
             | Kind::ZeroPageWrite
             | Kind::Huge
             | Kind::FileWarmAlone
             | Kind::FileCold
-            | Kind::Userfaultfd => Tier::Standard,
+            | Kind::Userfaultfd => Profile::Standard,
         }
     }
 

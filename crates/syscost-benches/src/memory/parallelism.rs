@@ -92,10 +92,10 @@ impl Measured for Row {
     }
 
     /// A default run has some points of the curves in the second-level cache and in memory.
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.chains {
-            1 | 4 | 16 if self.size != MIDDLE => Tier::Standard,
-            0.. => Tier::Full,
+            1 | 4 | 16 if self.size != MIDDLE => Profile::Standard,
+            0.. => Profile::Full,
         }
     }
 

@@ -58,11 +58,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.count {
-            512 | 4096 => Tier::Quick,
-            count if !count.is_power_of_two() || count > 8192 => Tier::Full,
-            0.. => Tier::Standard,
+            512 | 4096 => Profile::Quick,
+            count if !count.is_power_of_two() || count > 8192 => Profile::Full,
+            0.. => Profile::Standard,
         }
     }
 

@@ -79,11 +79,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.via, self.threads) {
-            (Call::Madvise, Copies(1)) => Tier::Quick,
-            (Call::Madvise, _) => Tier::Standard,
-            (Call::Munmap | Call::Mprotect, _) => Tier::Full,
+            (Call::Madvise, Copies(1)) => Profile::Quick,
+            (Call::Madvise, _) => Profile::Standard,
+            (Call::Munmap | Call::Mprotect, _) => Profile::Full,
         }
     }
 

@@ -81,10 +81,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.path {
-            Path::Loopback if self.size != PLAIN => Tier::Full,
-            Path::Loopback | Path::Remote => Tier::Standard,
+            Path::Loopback if self.size != PLAIN => Profile::Full,
+            Path::Loopback | Path::Remote => Profile::Standard,
         }
     }
 

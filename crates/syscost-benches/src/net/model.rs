@@ -61,13 +61,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "startup cost",
     ],
     quantity: Quantity::Level,
-    derive: Some(Derive {
-        from: &[ROUND_TRIP, bandwidth::BENCHMARK.id],
-        takes,
-        compute,
-    }),
     source: include_str!("model.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::computed::<Row>()
 };
 
 /// A parameter of the model.
@@ -94,7 +89,8 @@ impl Row {
     }
 }
 
-impl Measured for Row {
+impl Computed for Row {
+    const FROM: &'static [&'static str] = &[ROUND_TRIP, bandwidth::BENCHMARK.id];
     const DEPENDS_ON_MACHINE: bool = true;
 
     fn rows(here: &Here) -> Vec<Case> {
@@ -111,10 +107,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.path {
-            Path::Loopback => Tier::Full,
-            Path::Remote => Tier::Standard,
+            Path::Loopback => Profile::Full,
+            Path::Remote => Profile::Standard,
         }
     }
 
@@ -122,28 +118,21 @@ impl Measured for Row {
         self.reach().support(here)
     }
 
-    fn run(self, _: &mut Bencher) -> Result<(), Failure> {
-        Err(Failure::Broken("is computed, not measured".to_owned()))
+    /// Its path's round trips of all sizes, and its plain stream.
+    fn takes(&self, other: &syscost_harness::Row) -> bool {
+        let trip = other.of::<RoundTrip>(ROUND_TRIP);
+        let stream = other.of::<bandwidth::Row>(bandwidth::BENCHMARK.id);
+        trip.is_some_and(|trip| trip.reach() == self.reach() && trip.wait == self.wait)
+            || stream.is_some_and(|stream| stream.reach() == self.reach() && stream.is_plain())
+    }
+
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+        modelled(self, sources)
     }
 }
 
-/// Whether a row belongs to this case's path: its round trips of all sizes, and its plain stream.
-fn takes(case: &Case, row: &syscost_harness::Row) -> bool {
-    let is_of = |model: &Row| match row.benchmark.id {
-        ROUND_TRIP => {
-            let trip = row.case.row::<RoundTrip>();
-            trip.is_ok_and(|trip| trip.reach() == model.reach() && trip.wait == model.wait)
-        }
-        _ => {
-            let stream = row.case.row::<bandwidth::Row>();
-            stream.is_ok_and(|stream| stream.reach() == model.reach() && stream.is_plain())
-        }
-    };
-    case.row::<Row>().is_ok_and(|model| is_of(&model))
-}
-
-fn compute(case: &Case, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
-    let row = case.row::<Row>()?;
+/// The model of this row.
+fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<Derived, Failure> {
     let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
         sources.iter().partition(|source| source.id == ROUND_TRIP);
     if round_trips.len() < MIN_POINTS {
@@ -280,7 +269,7 @@ mod tests {
             median: stream,
         };
         let sources: Vec<Source> = trips.chain([stream]).collect();
-        compute(&of_model(term), &sources, &Here::plain())
+        modelled(&of_model(term).row()?, &sources)
     }
 
     fn verdicts(derived: &Derived) -> Vec<Verdict> {
@@ -337,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_few_sizes_have_no_model() {
-        let few = compute(&of_model(Term::Latency), &[], &Here::plain());
+        let few = modelled(&of_model(Term::Latency).row().unwrap(), &[]);
         assert!(matches!(few, Err(Failure::Unsupported(_))));
     }
 }

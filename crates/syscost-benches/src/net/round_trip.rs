@@ -113,16 +113,16 @@ impl<L: Echoed> Measured for Over<L> {
     }
 
     /// Other sizes on loopback are for the full profile, and so are all of IPv6 but one.
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         let Row {
             path, wait, size, ..
         } = self.0;
         let (is_usual, is_plain) = (self.0.reach().is_usual(), size == PLAIN);
         let is_first = wait == Wait::Block && self.0.cpus.is_none_or(|at| at == Placement::SAME);
         match path {
-            _ if is_usual && is_plain && is_first => Tier::Quick,
-            Path::Loopback if !is_plain || !(is_usual || is_first) => Tier::Full,
-            Path::Loopback | Path::Remote => Tier::Standard,
+            _ if is_usual && is_plain && is_first => Profile::Quick,
+            Path::Loopback if !is_plain || !(is_usual || is_first) => Profile::Full,
+            Path::Loopback | Path::Remote => Profile::Standard,
         }
     }
 

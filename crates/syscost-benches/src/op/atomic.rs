@@ -47,15 +47,15 @@ impl Measured for Row {
         rows!(Row { op: Atomic::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            Atomic::FetchAdd | Atomic::CompareExchange | Atomic::Fence => Tier::Quick,
+            Atomic::FetchAdd | Atomic::CompareExchange | Atomic::Fence => Profile::Quick,
             Atomic::Load
             | Atomic::Store
             | Atomic::StoreSequential
             | Atomic::Exchange
             | Atomic::CompareExchangeFailure
-            | Atomic::FenceByLock => Tier::Standard,
+            | Atomic::FenceByLock => Profile::Standard,
         }
     }
 

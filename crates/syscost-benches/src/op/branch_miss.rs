@@ -69,8 +69,8 @@ impl Measured for Row {
         rows!(Row { branch: Kind::ALL })
     }
 
-    fn tier(&self) -> Tier {
-        Tier::Quick
+    fn profile(&self) -> Profile {
+        Profile::Quick
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {

@@ -43,10 +43,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.code {
-            Path::Jumps if [128, 512, 2048, 8192].contains(&self.branches) => Tier::Standard,
-            Path::Jumps | Path::Straight => Tier::Full,
+            Path::Jumps if [128, 512, 2048, 8192].contains(&self.branches) => Profile::Standard,
+            Path::Jumps | Path::Straight => Profile::Full,
         }
     }
 

@@ -55,13 +55,13 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         if self.r#type != Kind::F64 || self.op == Operation::Multiply {
-            return Tier::Full;
+            return Profile::Full;
         }
         match self.shape {
-            Shape::Latency => Tier::Quick,
-            Shape::Throughput => Tier::Standard,
+            Shape::Latency => Profile::Quick,
+            Shape::Throughput => Profile::Standard,
         }
     }
 

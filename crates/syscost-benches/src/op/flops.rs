@@ -76,11 +76,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.bits, self.threads) {
-            (Bits::B256 | Bits::B512, Copies(1)) => Tier::Quick,
-            (Bits::B64, Copies(1)) | (Bits::B256 | Bits::B512, _) => Tier::Standard,
-            (Bits::B64 | Bits::B128, _) => Tier::Full,
+            (Bits::B256 | Bits::B512, Copies(1)) => Profile::Quick,
+            (Bits::B64, Copies(1)) | (Bits::B256 | Bits::B512, _) => Profile::Standard,
+            (Bits::B64 | Bits::B128, _) => Profile::Full,
         }
     }
 

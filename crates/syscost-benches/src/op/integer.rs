@@ -57,18 +57,18 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         let is_common = matches!(
             self.op,
             Operation::Add | Operation::Multiply | Operation::Divide
         );
         let is_alike = matches!(self.op, Operation::Xor | Operation::DivideLong);
         if self.r#type != Kind::I64 || is_alike {
-            Tier::Full
+            Profile::Full
         } else if self.shape == Shape::Latency && is_common {
-            Tier::Quick
+            Profile::Quick
         } else {
-            Tier::Standard
+            Profile::Standard
         }
     }
 

@@ -88,10 +88,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.instructions.is_multiple_of(64) {
-            true => Tier::Standard,
-            false => Tier::Full,
+            true => Profile::Standard,
+            false => Profile::Full,
         }
     }
 

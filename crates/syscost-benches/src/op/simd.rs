@@ -53,10 +53,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            VectorOperation::Add => Tier::Full,
-            VectorOperation::FusedMultiplyAdd => Tier::Standard,
+            VectorOperation::Add => Profile::Full,
+            VectorOperation::FusedMultiplyAdd => Profile::Standard,
         }
     }
 

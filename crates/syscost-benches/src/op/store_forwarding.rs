@@ -45,11 +45,11 @@ impl Measured for Row {
         rows!(Row { load: Forward::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.load {
-            Forward::Same => Tier::Quick,
+            Forward::Same => Profile::Quick,
             Forward::Narrower | Forward::Wider | Forward::Halves | Forward::AcrossLines => {
-                Tier::Standard
+                Profile::Standard
             }
         }
     }

@@ -70,10 +70,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.op, self.r#as) {
-            (Op::Wake, Between::Processes) => Tier::Standard,
-            (Op::Wait, _) | (_, Between::Threads) => Tier::Full,
+            (Op::Wake, Between::Processes) => Profile::Standard,
+            (Op::Wait, _) | (_, Between::Threads) => Profile::Full,
         }
     }
 

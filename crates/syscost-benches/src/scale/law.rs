@@ -92,11 +92,11 @@ impl Computed for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.of, self.r#as) {
-            (Of::FutexWait, _) => Tier::Full,
-            (Of::Fault, _) | (_, Between::Processes) => Tier::Standard,
-            (_, Between::Threads) => Tier::Full,
+            (Of::FutexWait, _) => Profile::Full,
+            (Of::Fault, _) | (_, Between::Processes) => Profile::Standard,
+            (_, Between::Threads) => Profile::Full,
         }
     }
 

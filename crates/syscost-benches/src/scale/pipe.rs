@@ -47,10 +47,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.r#as {
-            Between::Processes => Tier::Standard,
-            Between::Threads => Tier::Full,
+            Between::Processes => Profile::Standard,
+            Between::Threads => Profile::Full,
         }
     }
 

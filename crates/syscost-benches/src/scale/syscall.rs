@@ -55,10 +55,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.r#as {
-            Between::Processes => Tier::Quick,
-            Between::Threads => Tier::Full,
+            Between::Processes => Profile::Quick,
+            Between::Threads => Profile::Full,
         }
     }
 

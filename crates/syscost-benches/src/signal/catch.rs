@@ -66,10 +66,10 @@ impl Measured for Row {
         rows!(Row { via: Via::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.via {
-            Via::Kill => Tier::Standard,
-            Via::Tgkill => Tier::Quick,
+            Via::Kill => Profile::Standard,
+            Via::Tgkill => Profile::Quick,
         }
     }
 

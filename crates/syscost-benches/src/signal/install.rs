@@ -21,7 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["sigaction", "lat_sig"],
     revision: 2,
     expect: &[calls(Sysno::RT_SIGACTION)],
-    quick: |_| true,
+    profile: Profile::Quick,
     run,
     source: include_str!("install.rs"),
     ..Benchmark::DEFAULT

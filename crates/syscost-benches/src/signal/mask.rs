@@ -43,10 +43,10 @@ impl Measured for Row {
         rows!(Row { op: Op::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            Op::Query => Tier::Standard,
-            Op::BlockUnblock => Tier::Quick,
+            Op::Query => Profile::Standard,
+            Op::BlockUnblock => Profile::Quick,
         }
     }
 

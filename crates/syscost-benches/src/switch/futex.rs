@@ -51,10 +51,10 @@ const WOKEN: u32 = 1;
 
 impl Mechanism for Words {
     /// For mechanisms other than the pipe the quick profile has at most one placement.
-    fn tier(tasks: Tasks) -> Tier {
+    fn profile(tasks: Tasks) -> Profile {
         match tasks.between {
-            Between::Processes if tasks.cpus == Placement::SAME => Tier::Quick,
-            Between::Processes | Between::Threads => tasks.tier(),
+            Between::Processes if tasks.cpus == Placement::SAME => Profile::Quick,
+            Between::Processes | Between::Threads => tasks.profile(),
         }
     }
 

@@ -79,10 +79,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.via, self.between) {
-            (Via::Pipe, Between::Processes) => Tier::Standard,
-            (Via::Socket, _) | (_, Between::Threads) => Tier::Full,
+            (Via::Pipe, Between::Processes) => Profile::Standard,
+            (Via::Socket, _) | (_, Between::Threads) => Profile::Full,
         }
     }
 

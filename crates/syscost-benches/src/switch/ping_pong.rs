@@ -71,12 +71,12 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Tasks that go where the scheduler puts them, and threads on two CPUs, which wake each other as
     /// processes do, are in the full profile only.
-    pub(super) fn tier(self) -> Tier {
+    pub(super) fn profile(self) -> Profile {
         let is_on_one = self.cpus == Placement::SAME;
         match self.between {
-            Between::Processes if self.cpus != Placement::Free => Tier::Standard,
-            Between::Threads if is_on_one => Tier::Standard,
-            Between::Processes | Between::Threads => Tier::Full,
+            Between::Processes if self.cpus != Placement::Free => Profile::Standard,
+            Between::Threads if is_on_one => Profile::Standard,
+            Between::Processes | Between::Threads => Profile::Full,
         }
     }
 }
@@ -84,8 +84,8 @@ impl Tasks {
 /// A way for two tasks to wake each other that is a benchmark.
 pub(super) trait Mechanism {
     /// Which profiles measure it between these tasks.
-    fn tier(tasks: Tasks) -> Tier {
-        tasks.tier()
+    fn profile(tasks: Tasks) -> Profile {
+        tasks.profile()
     }
 
     /// Measures its round trips.
@@ -113,8 +113,8 @@ impl<M: Mechanism> Measured for Row<M> {
         })
     }
 
-    fn tier(&self) -> Tier {
-        M::tier(self.0)
+    fn profile(&self) -> Profile {
+        M::profile(self.0)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {

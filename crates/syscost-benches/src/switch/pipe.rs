@@ -53,10 +53,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 impl Mechanism for Pipes {
-    fn tier(tasks: Tasks) -> Tier {
+    fn profile(tasks: Tasks) -> Profile {
         match tasks.between {
-            Between::Processes if tasks.cpus != Placement::Free => Tier::Quick,
-            Between::Processes | Between::Threads => tasks.tier(),
+            Between::Processes if tasks.cpus != Placement::Free => Profile::Quick,
+            Between::Processes | Between::Threads => tasks.profile(),
         }
     }
 

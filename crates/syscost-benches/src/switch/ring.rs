@@ -111,12 +111,12 @@ impl Measured for Row {
         [switch, refill].concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.cost, self.tasks, self.size) {
-            (Cost::Switch, 2, Bytes(0)) => Tier::Quick,
-            (Cost::Switch, 8, size) if size == Bytes::kib(64) => Tier::Quick,
-            (Cost::Switch, ..=8, size) if size <= Bytes::kib(64) => Tier::Standard,
-            (Cost::Switch | Cost::Refill, ..) => Tier::Full,
+            (Cost::Switch, 2, Bytes(0)) => Profile::Quick,
+            (Cost::Switch, 8, size) if size == Bytes::kib(64) => Profile::Quick,
+            (Cost::Switch, ..=8, size) if size <= Bytes::kib(64) => Profile::Standard,
+            (Cost::Switch | Cost::Refill, ..) => Profile::Full,
         }
     }
 

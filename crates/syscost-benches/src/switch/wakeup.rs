@@ -116,10 +116,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.class, self.cpu) {
-            (Class::Normal, State::Idle) => Tier::Quick,
-            (Class::Normal | Class::Fifo, _) => Tier::Standard,
+            (Class::Normal, State::Idle) => Profile::Quick,
+            (Class::Normal | Class::Fifo, _) => Profile::Standard,
         }
     }
 

@@ -73,11 +73,11 @@ impl Measured for Row {
         [processes, of(Between::Threads, &[2])].concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.between {
-            Between::Processes | Between::Threads if self.tasks != 2 => Tier::Full,
-            Between::Processes => Tier::Quick,
-            Between::Threads => Tier::Standard,
+            Between::Processes | Between::Threads if self.tasks != 2 => Profile::Full,
+            Between::Processes => Profile::Quick,
+            Between::Threads => Profile::Standard,
         }
     }
 

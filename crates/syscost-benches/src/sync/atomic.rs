@@ -69,10 +69,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            Op::FetchAdd => Tier::Quick,
-            Op::CompareExchange | Op::Exchange => Tier::Standard,
+            Op::FetchAdd => Profile::Quick,
+            Op::CompareExchange | Op::Exchange => Profile::Standard,
         }
     }
 

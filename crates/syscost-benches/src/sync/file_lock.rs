@@ -72,10 +72,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.state, self.via) {
-            (State::Free, _) | (State::Contended, Via::Fcntl) => Tier::Standard,
-            (State::Contended, Via::Ofd | Via::Flock) => Tier::Full,
+            (State::Free, _) | (State::Contended, Via::Fcntl) => Profile::Standard,
+            (State::Contended, Via::Ofd | Via::Flock) => Profile::Full,
         }
     }
 

@@ -49,10 +49,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.waiters {
-            8 => Tier::Standard,
-            ..8 | 9.. => Tier::Full,
+            8 => Profile::Standard,
+            ..8 | 9.. => Profile::Full,
         }
     }
 

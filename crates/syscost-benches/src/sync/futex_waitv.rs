@@ -39,10 +39,10 @@ impl Measured for Row {
         rows!(Row { words: [1, 8, 128] })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.words {
-            8 => Tier::Full,
-            ..8 | 9.. => Tier::Standard,
+            8 => Profile::Full,
+            ..8 | 9.. => Profile::Standard,
         }
     }
 

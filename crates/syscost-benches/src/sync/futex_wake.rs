@@ -59,10 +59,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.cpus {
-            Some(Placement::SAME) if self.waiters == 1 => Tier::Quick,
-            Some(_) | None => Tier::Standard,
+            Some(Placement::SAME) if self.waiters == 1 => Profile::Quick,
+            Some(_) | None => Profile::Standard,
         }
     }
 

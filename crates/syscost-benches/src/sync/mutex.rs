@@ -84,10 +84,10 @@ impl Measured for Row {
         free.chain(contended).chain(handed_over).collect()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.state {
-            State::Free | State::Contended => Tier::Quick,
-            State::HandedOver => Tier::Standard,
+            State::Free | State::Contended => Profile::Quick,
+            State::HandedOver => Profile::Standard,
         }
     }
 

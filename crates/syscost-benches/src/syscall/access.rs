@@ -38,10 +38,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.of {
-            Named::File => Tier::Standard,
-            Named::Device | Named::Root => Tier::Full,
+            Named::File => Profile::Standard,
+            Named::Device | Named::Root => Profile::Full,
         }
     }
 

@@ -44,10 +44,10 @@ impl Measured for Row {
         rows!(Row { call: Call::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.call {
-            Call::DupClose => Tier::Standard,
-            Call::Dup3 => Tier::Full,
+            Call::DupClose => Profile::Standard,
+            Call::Dup3 => Profile::Full,
         }
     }
 

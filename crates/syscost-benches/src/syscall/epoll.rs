@@ -18,7 +18,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::event::epoll;
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, FDS, Kind, Ready, tier};
+use super::subject::{Descriptors, FDS, Kind, Ready, profile};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -51,8 +51,8 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
-        tier(self.of, self.ready, self.fds)
+    fn profile(&self) -> Profile {
+        profile(self.of, self.ready, self.fds)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {

@@ -40,10 +40,10 @@ impl Measured for Row {
         rows!(Row { op: Op::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            Op::Getfd => Tier::Full,
-            Op::Getfl => Tier::Standard,
+            Op::Getfd => Profile::Full,
+            Op::Getfl => Profile::Standard,
         }
     }
 

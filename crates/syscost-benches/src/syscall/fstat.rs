@@ -56,10 +56,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.of, self.call) {
-            (Of::File, None) => Tier::Standard,
-            (Of::Pipe, None) | (_, Some(Call::Newfstatat)) => Tier::Full,
+            (Of::File, None) => Profile::Standard,
+            (Of::Pipe, None) | (_, Some(Call::Newfstatat)) => Profile::Full,
         }
     }
 

@@ -48,10 +48,10 @@ impl Measured for Row {
         rows!(Row { depth: Depth::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.depth {
-            Depth::Root => Tier::Full,
-            Depth::Three => Tier::Standard,
+            Depth::Root => Profile::Full,
+            Depth::Three => Profile::Standard,
         }
     }
 

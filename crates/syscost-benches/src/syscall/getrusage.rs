@@ -43,10 +43,10 @@ impl Measured for Row {
         rows!(Row { of: Of::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.of {
-            Of::Thread => Tier::Full,
-            Of::Process => Tier::Standard,
+            Of::Thread => Profile::Full,
+            Of::Process => Profile::Standard,
         }
     }
 

@@ -42,11 +42,11 @@ impl Measured for Row {
         rows!(Row { batch: [1, 8, 64] })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.batch {
-            ..=1 => Tier::Quick,
-            2..=8 => Tier::Full,
-            9.. => Tier::Standard,
+            ..=1 => Profile::Quick,
+            2..=8 => Profile::Full,
+            9.. => Profile::Standard,
         }
     }
 

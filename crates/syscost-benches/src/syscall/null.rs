@@ -103,11 +103,11 @@ impl Measured for Row {
         .concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.via, self.call) {
-            (None, Call::Getppid | Call::Getuid) => Tier::Quick,
-            (None, _) | (Some(Via::Libc), Call::Getppid) => Tier::Standard,
-            (Some(Via::Libc), _) => Tier::Full,
+            (None, Call::Getppid | Call::Getuid) => Profile::Quick,
+            (None, _) | (Some(Via::Libc), Call::Getppid) => Profile::Standard,
+            (Some(Via::Libc), _) => Profile::Full,
         }
     }
 

@@ -43,10 +43,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.of {
-            Named::File => Tier::Quick,
-            Named::Device | Named::Root => Tier::Full,
+            Named::File => Profile::Quick,
+            Named::Device | Named::Root => Profile::Full,
         }
     }
 

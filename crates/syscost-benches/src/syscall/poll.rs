@@ -16,7 +16,7 @@
 use rustix::event::{PollFd, PollFlags};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, FDS, Kind, Ready, tier};
+use super::subject::{Descriptors, FDS, Kind, Ready, profile};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -49,8 +49,8 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
-        tier(self.of, self.ready, self.fds)
+    fn profile(&self) -> Profile {
+        profile(self.of, self.ready, self.fds)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {

@@ -21,7 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "read of 1 byte from /dev/zero",
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::READ)],
-    quick: |_| true,
+    profile: Profile::Quick,
     run,
     source: include_str!("read_zero.rs"),
     ..Benchmark::DEFAULT

@@ -45,10 +45,10 @@ impl Measured for Row {
         rows!(Row { of: Of::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.of {
-            Of::Zero => Tier::Full,
-            Of::Pipe | Of::File => Tier::Standard,
+            Of::Zero => Profile::Full,
+            Of::Pipe | Of::File => Profile::Standard,
         }
     }
 

@@ -46,10 +46,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.of, self.ready) {
-            (Kind::Tcp, Ready::Last) => Tier::Standard,
-            (Kind::Pipe, _) | (_, Ready::First) => Tier::Full,
+            (Kind::Tcp, Ready::Last) => Profile::Standard,
+            (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,
         }
     }
 

@@ -43,11 +43,11 @@ impl Measured for Row {
         rows!(Row { of: Named::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.of {
-            Named::File => Tier::Quick,
-            Named::Device => Tier::Full,
-            Named::Root => Tier::Standard,
+            Named::File => Profile::Quick,
+            Named::Device => Profile::Full,
+            Named::Root => Profile::Standard,
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     title: "write of 1 byte to /dev/null",
     tags: &["system call", "lat_syscall"],
     expect: &[calls(Sysno::WRITE)],
-    quick: |_| true,
+    profile: Profile::Quick,
     run,
     source: include_str!("write_null.rs"),
     ..Benchmark::DEFAULT

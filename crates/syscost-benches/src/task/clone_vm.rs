@@ -65,10 +65,10 @@ impl Measured for Row {
         rows!(Row { until: Until::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.until {
-            Until::Created => Tier::Full,
-            Until::Reaped => Tier::Standard,
+            Until::Created => Profile::Full,
+            Until::Reaped => Profile::Standard,
         }
     }
 

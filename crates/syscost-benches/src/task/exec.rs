@@ -67,10 +67,10 @@ impl Measured for Row {
         rows!(Row { via: Via::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.via {
-            Via::Fork => Tier::Quick,
-            Via::Vfork => Tier::Standard,
+            Via::Fork => Profile::Quick,
+            Via::Vfork => Profile::Standard,
         }
     }
 

@@ -58,10 +58,10 @@ impl Measured for Row {
         rows!(Row { via: Via::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.via {
-            Via::Fork => Tier::Standard,
-            Via::Clone => Tier::Full,
+            Via::Fork => Profile::Standard,
+            Via::Clone => Profile::Full,
         }
     }
 

@@ -76,10 +76,10 @@ impl Measured for Row {
         rows!(Row { until: Until::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.until {
-            Until::Created => Tier::Standard,
-            Until::Reaped => Tier::Quick,
+            Until::Created => Profile::Standard,
+            Until::Reaped => Profile::Quick,
         }
     }
 

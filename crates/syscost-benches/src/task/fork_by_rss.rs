@@ -99,10 +99,10 @@ impl Measured for Row {
         [none, sizes, fits].concat()
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.pages {
-            Pages::Small if self.size != Some(GIGABYTE) => Tier::Standard,
-            Pages::Small | Pages::Huge => Tier::Full,
+            Pages::Small if self.size != Some(GIGABYTE) => Profile::Standard,
+            Pages::Small | Pages::Huge => Profile::Full,
         }
     }
 

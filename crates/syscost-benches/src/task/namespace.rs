@@ -67,10 +67,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            Call::Setns if self.kind != Kind::Net => Tier::Full,
-            Call::Setns | Call::Unshare => Tier::Standard,
+            Call::Setns if self.kind != Kind::Net => Profile::Full,
+            Call::Setns | Call::Unshare => Profile::Standard,
         }
     }
 

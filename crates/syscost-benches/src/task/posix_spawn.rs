@@ -71,10 +71,10 @@ impl Measured for Row {
         rows!(Row { until: Until::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.until {
-            Until::Created => Tier::Full,
-            Until::Reaped => Tier::Quick,
+            Until::Created => Profile::Full,
+            Until::Reaped => Profile::Quick,
         }
     }
 

@@ -72,10 +72,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.command {
-            Command::Exit => Tier::Quick,
-            Command::Program => Tier::Standard,
+            Command::Exit => Profile::Quick,
+            Command::Program => Profile::Standard,
         }
     }
 

@@ -64,10 +64,10 @@ impl Measured for Row {
         rows!(Row { until: Moment::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.until {
-            Moment::Executed => Tier::Full,
-            Moment::Reaped => Tier::Quick,
+            Moment::Executed => Profile::Full,
+            Moment::Reaped => Profile::Quick,
         }
     }
 

@@ -62,15 +62,15 @@ impl Measured for Row {
         rows!(Row { source: Named::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.source {
-            Named::Tsc | Named::Monotonic => Tier::Quick,
+            Named::Tsc | Named::Monotonic => Profile::Quick,
             Named::Rdtscp
             | Named::Realtime
             | Named::MonotonicCoarse
             | Named::MonotonicRaw
             | Named::ThreadCputime
-            | Named::Gettimeofday => Tier::Standard,
+            | Named::Gettimeofday => Profile::Standard,
             Named::TscFenced
             | Named::RealtimeCoarse
             | Named::RealtimeAlarm
@@ -78,7 +78,7 @@ impl Measured for Row {
             | Named::BoottimeAlarm
             | Named::Tai
             | Named::ProcessCputime
-            | Named::Time => Tier::Full,
+            | Named::Time => Profile::Full,
         }
     }
 

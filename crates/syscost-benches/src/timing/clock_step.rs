@@ -61,10 +61,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.source {
-            Named::Monotonic => Tier::Quick,
-            Named::Tsc | Named::MonotonicCoarse => Tier::Standard,
+            Named::Monotonic => Profile::Quick,
+            Named::Tsc | Named::MonotonicCoarse => Profile::Standard,
             Named::TscFenced
             | Named::Rdtscp
             | Named::Realtime
@@ -77,7 +77,7 @@ impl Measured for Row {
             | Named::ProcessCputime
             | Named::ThreadCputime
             | Named::Gettimeofday
-            | Named::Time => Tier::Full,
+            | Named::Time => Profile::Full,
         }
     }
 

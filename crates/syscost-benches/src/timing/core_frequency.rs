@@ -62,10 +62,10 @@ impl Measured for Row {
         rows!(Row { op: Op::ALL })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.op {
-            Op::Add => Tier::Quick,
-            Op::Multiply => Tier::Standard,
+            Op::Add => Profile::Quick,
+            Op::Multiply => Profile::Standard,
         }
     }
 

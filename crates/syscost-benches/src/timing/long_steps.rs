@@ -93,10 +93,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.source == Named::Gettimeofday {
-            true => Tier::Standard,
-            false => Tier::Full,
+            true => Profile::Standard,
+            false => Profile::Full,
         }
     }
 

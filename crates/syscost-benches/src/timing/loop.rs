@@ -37,10 +37,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.shape {
-            LoopShape::CountDown => Tier::Standard,
-            LoopShape::CountUp | LoopShape::Nop | LoopShape::Memory => Tier::Full,
+            LoopShape::CountDown => Profile::Standard,
+            LoopShape::CountUp | LoopShape::Nop | LoopShape::Memory => Profile::Full,
         }
     }
 

@@ -65,8 +65,8 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
-        Tier::Quick
+    fn profile(&self) -> Profile {
+        Profile::Quick
     }
 
     fn disregards_neighbours(&self) -> bool {

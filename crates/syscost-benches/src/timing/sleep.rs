@@ -86,11 +86,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match (self.via, self.slack) {
-            (Via::ClockNanosleep, Slack::Default) if self.delay == SHORT => Tier::Quick,
-            (Via::ClockNanosleep, Slack::Default | Slack::Least) => Tier::Standard,
-            (Via::Timerfd | Via::Select | Via::Poll | Via::Epoll, _) => Tier::Full,
+            (Via::ClockNanosleep, Slack::Default) if self.delay == SHORT => Profile::Quick,
+            (Via::ClockNanosleep, Slack::Default | Slack::Least) => Profile::Standard,
+            (Via::Timerfd | Via::Select | Via::Poll | Via::Epoll, _) => Profile::Full,
         }
     }
 

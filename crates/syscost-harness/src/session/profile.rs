@@ -59,15 +59,7 @@ impl Profile {
     /// The shortest profile that measures this case when nothing is selected by name; the longer
     /// ones do, too.
     pub fn first_with(benchmark: &Benchmark, case: &Case) -> Self {
-        if (benchmark.careful)(case) {
-            Profile::Careful
-        } else if (benchmark.full)(case) {
-            Profile::Full
-        } else if (benchmark.quick)(case) {
-            Profile::Quick
-        } else {
-            Profile::Standard
-        }
+        case.profile.unwrap_or(benchmark.profile)
     }
 
     /// Whether this profile measures a row when nothing is selected by name.
@@ -152,20 +144,6 @@ impl Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_profile_has_the_rows_of_the_shorter_ones() {
-        const BENCHMARK: Benchmark = Benchmark {
-            quick: |case| case.get("size") == "1",
-            full: |case| case.number("size") > 2,
-            careful: |case| case.number("size") > 3,
-            ..Benchmark::DEFAULT
-        };
-        let first = ["1", "2", "3", "4"]
-            .map(|size| Profile::first_with(&BENCHMARK, &Case::new([("size", size)])));
-        assert_eq!(first, Profile::ALL);
-        assert!(Profile::ALL.is_sorted());
-    }
 
     #[test]
     fn a_selection_has_no_more_time_than_its_rows_can_use() {

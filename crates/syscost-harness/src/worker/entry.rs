@@ -55,7 +55,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
     };
     let benchmark = catalogue
         .find(&job.benchmark)
-        .map(|benchmark| (benchmark, benchmark.cases.list(&here)));
+        .map(|benchmark| (benchmark, (benchmark.cases)(&here)));
     if let Err(refused) = cpu::pin(job.cpu) {
         // The set of CPUs that may be used has shrunk meanwhile.
         let left = cpu::allowed().unwrap_or_default();
@@ -90,7 +90,7 @@ pub fn run(catalogue: Catalogue) -> io::Result<()> {
         };
         let mut effort = effort.with_setup(case.setup().unwrap_or(benchmark.setup));
         let mut waited_ns = 0.0;
-        if job.pass == Pass::Evidence || (benchmark.disregards_neighbours)(case) {
+        if job.pass == Pass::Evidence || benchmark.disregards(case) {
             cpu = place::moved_to(job.cpu);
         } else {
             let patience = Duration::from_nanos(effort.patience_ns as u64);
@@ -166,10 +166,9 @@ pub(crate) fn measure(
     let (begun, cpu) = (Instant::now(), situation.cpu);
     (benchmark.support)(case, situation.here)?;
     let mut bencher = Bencher::new(case, benchmark.expect, situation);
-    if (benchmark.disregards_neighbours)(case) {
+    if benchmark.disregards(case) {
         bencher.disregard_neighbours();
     }
-    case.forget_asked();
     catch_unwind(AssertUnwindSafe(|| (benchmark.run)(&mut bencher))).map_err(|panic| {
         let message = panic
             .downcast_ref::<&str>()
@@ -178,13 +177,6 @@ pub(crate) fn measure(
             .unwrap_or_else(|| "no message".to_owned());
         Failure::Failed(format!("panicked: {message}"))
     })??;
-    // For authors of benchmarks: no number of the row depends on this parameter.
-    if cfg!(debug_assertions)
-        && let Some(parameter) = case.unasked()
-    {
-        let what = format!("never asks what `{parameter}` of its case is");
-        return Err(Failure::Broken(what));
-    }
     let mut findings = bencher.finish()?;
     findings.evidence.extend(tracer::evidence());
     findings.samples.cpu = cpu;

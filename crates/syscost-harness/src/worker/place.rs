@@ -29,11 +29,7 @@ pub(super) struct Place {
 /// Whether a case may be measured on another CPU than its worker was sent to: not if it names CPUs,
 /// which are relative to that one, or if cases reuse memory, which is allocated near it.
 pub(super) fn may_move(benchmark: &Benchmark, case: &Case) -> bool {
-    let names = |parameter: &&str| case.find(parameter).is_some();
-    let names_cpus = ["cpus", "cpu", "from", "threads", "copies"]
-        .iter()
-        .any(names);
-    !benchmark.stays && !case.binds_cpus && (!names_cpus || case.find("cpus") == Some("same"))
+    !benchmark.stays && !case.binds_cpus
 }
 
 /// Moves this process to the worker's own CPU or, if it `may_move`, to the first CPU whose core

@@ -61,7 +61,7 @@ fn about_group(group: &Group) -> Result<String> {
     let rows: usize = group
         .benchmarks
         .iter()
-        .map(|one| one.cases.list(&Here::plain()).len())
+        .map(|one| (one.cases)(&Here::plain()).len())
         .sum();
     let counts = [
         count(group.benchmarks.len(), "benchmark"),
@@ -168,7 +168,7 @@ const WITHHOLDS: &str = "A refuted claim withholds the number.";
 /// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
 /// claimed of each.
 fn rows(benchmark: &Benchmark) -> String {
-    let cases = benchmark.cases.list(&Here::plain());
+    let cases = (benchmark.cases)(&Here::plain());
     let reasons = cases.iter().map(|case| {
         let reason = (benchmark.support)(case, &Here::plain()).err();
         reason.map(|reason| reason.to_string())

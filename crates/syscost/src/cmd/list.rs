@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
 
 fn entry(selected: &Selected) -> Entry {
     let benchmark = selected.benchmark;
-    let cases = benchmark.cases.list(&Here::plain());
+    let cases = (benchmark.cases)(&Here::plain());
     let refused = refusals(benchmark, &cases);
     let refused_here = refusals(benchmark, &selected.cases);
     Entry {

@@ -3,7 +3,7 @@
 use super::*;
 use syscost_benches::CATALOGUE;
 use syscost_results::run::{Clock, Config, Tool};
-use syscost_results::{Better, Evidence, Fact, Machine, Unit};
+use syscost_results::{Better, Evidence, Machine, Unit};
 
 /// A run of rows of the self-test, which every version of the catalogue has.
 pub(crate) fn run(rows: Vec<Measurement>) -> Run {

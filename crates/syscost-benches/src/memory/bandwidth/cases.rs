@@ -166,7 +166,7 @@ pub(in crate::memory) fn most_threads() -> u32 {
 /// A default run has the widest vectors: of one thread reading and copying at each level, and the
 /// usual streams in the first cache and in memory; of all threads reading at each level, copying in
 /// caches, and the triad in memory.
-pub(super) fn tier(row: &Row) -> Tier {
+pub(super) fn profile(row: &Row) -> Profile {
     let level = row.level();
     let is_in = |levels: &[Level]| level.is_some_and(|level| levels.contains(&level));
     let is_usual = match (row.op, row.threads.0) {
@@ -192,10 +192,10 @@ pub(super) fn tier(row: &Row) -> Tier {
     };
     let is_first = row.op == Stream::Read && row.threads.0 == 1;
     match is_usual && row.simd == Vectors::of(row.op, widest()) {
-        false => Tier::Full,
+        false => Profile::Full,
         // Writing takes the same amount of memory again, and so do several threads.
-        true if is_first => Tier::Quick,
-        true => Tier::Standard,
+        true if is_first => Profile::Quick,
+        true => Profile::Standard,
     }
 }
 

@@ -26,11 +26,11 @@ fn translation_ns(pages: f64) -> f64 {
 
 /// The result of a computed benchmark's row on that machine; the first has number 0.
 fn derived(benchmark: &'static Benchmark, number: usize) -> Result<Derived, Failure> {
-    let case = benchmark.cases.list(&Here::plain()).swap_remove(number);
+    let case = (benchmark.cases)(&Here::plain()).swap_remove(number);
     let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
         .into_iter()
         .flat_map(|benchmark: &'static Benchmark| {
-            let cases = benchmark.cases.list(&syscost_harness::Here::plain());
+            let cases = (benchmark.cases)(&syscost_harness::Here::plain());
             cases.into_iter().map(move |case| Row { benchmark, case })
         })
         .collect();

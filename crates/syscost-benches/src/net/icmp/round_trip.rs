@@ -58,11 +58,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.path {
-            _ if self.size == PLAIN && self.reach().is_usual() => Tier::Quick,
-            Path::Loopback if self.size != PLAIN => Tier::Full,
-            Path::Loopback | Path::Remote => Tier::Standard,
+            _ if self.size == PLAIN && self.reach().is_usual() => Profile::Quick,
+            Path::Loopback if self.size != PLAIN => Profile::Full,
+            Path::Loopback | Path::Remote => Profile::Standard,
         }
     }
 

@@ -213,7 +213,7 @@ impl Measured for Row {
     }
 
     /// On loopback, what differs in more than one way from a plain stream on one CPU is for the full profile.
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         let ways = [
             self.cpus.is_some_and(|place| place != Placement::SAME),
             self.size != LARGE,
@@ -223,9 +223,9 @@ impl Measured for Row {
             !self.reach().is_usual(),
         ];
         match ways.into_iter().filter(|differs| *differs).count() {
-            0 => Tier::Quick,
-            2.. if self.path == Path::Loopback => Tier::Full,
-            1.. => Tier::Standard,
+            0 => Profile::Quick,
+            2.. if self.path == Path::Loopback => Profile::Full,
+            1.. => Profile::Standard,
         }
     }
 

@@ -77,10 +77,10 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.reach().is_usual() {
-            true => Tier::Standard,
-            false => Tier::Full,
+            true => Profile::Standard,
+            false => Profile::Full,
         }
     }
 

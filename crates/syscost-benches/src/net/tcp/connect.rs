@@ -94,11 +94,11 @@ impl Measured for Row {
         })
     }
 
-    fn tier(&self) -> Tier {
+    fn profile(&self) -> Profile {
         match self.step {
-            _ if !self.reach().is_usual() => Tier::Full,
-            Step::Connect => Tier::Quick,
-            Step::FirstByte | Step::Reset | Step::Refused => Tier::Standard,
+            _ if !self.reach().is_usual() => Profile::Full,
+            Step::Connect => Profile::Quick,
+            Step::FirstByte | Step::Reset | Step::Refused => Profile::Standard,
         }
     }
 

@@ -33,12 +33,12 @@ pub(in super::super) enum Ready {
 pub(in super::super) const FDS: [u64; 3] = [10, 100, 500];
 
 /// Which profiles measure a row that waits for such descriptors.
-pub(in super::super) fn tier(of: Kind, ready: Ready, fds: u64) -> Tier {
+pub(in super::super) fn profile(of: Kind, ready: Ready, fds: u64) -> Profile {
     match (of, ready) {
         // The set-up of five hundred takes longer than everything else.
-        (Kind::Tcp, Ready::Last) if fds == 100 => Tier::Quick,
-        (Kind::Tcp, Ready::Last) => Tier::Standard,
-        (Kind::Pipe, _) | (_, Ready::First) => Tier::Full,
+        (Kind::Tcp, Ready::Last) if fds == 100 => Profile::Quick,
+        (Kind::Tcp, Ready::Last) => Profile::Standard,
+        (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,
     }
 }
 

@@ -31,7 +31,7 @@ fn a_small_process_makes_children_and_its_calls_are_counted() {
         shell::BENCHMARK,
         first_child::BENCHMARK,
     ] {
-        for case in row.cases.list(&syscost_harness::Here::plain()) {
+        for case in (row.cases)(&syscost_harness::Here::plain()) {
             if let Err(reason) = (row.support)(&case, &syscost_harness::Here::plain()) {
                 println!("skipped: {reason}");
                 continue;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use syscost_harness::doc::explanation;
 use syscost_harness::expect::{Manner, SYSCALL_FLOOR_CYCLES, complete};
 use syscost_harness::session::Profile;
-use syscost_harness::{Benchmark, Case, Cases, Catalogue, Expect, Group, Here};
+use syscost_harness::{Benchmark, Case, Catalogue, Expect, Group, Here};
 use syscost_results::Better;
 
 const INTRODUCTION: &str = "\
@@ -130,33 +130,33 @@ fn section(heading: &str, body: &str) -> String {
 }
 
 fn rows(benchmark: &Benchmark) -> String {
-    match &benchmark.cases {
-        Cases::One => format!("One, `{}`.", benchmark.id),
-        Cases::Here(_) => format!(
+    if benchmark.depends_on_machine {
+        return format!(
             "They depend on the machine; `syscost explain {}` lists them.",
             benchmark.id
-        ),
-        Cases::Rows(_) => {
-            let cases = benchmark.cases.list(&Here::plain());
-            if let Some(axes) = axes(&cases) {
-                return axes;
-            }
-            let lines: Vec<String> = cases
-                .iter()
-                .map(|case| {
-                    let claims: Vec<String> = case.expect().iter().map(claim).collect();
-                    let separator = if claims.is_empty() { "" } else { ": " };
-                    format!(
-                        "- `{}{}`{separator}{}",
-                        benchmark.id,
-                        case.suffix(),
-                        claims.join("; ")
-                    )
-                })
-                .collect();
-            lines.join("\n")
-        }
+        );
     }
+    let cases = (benchmark.cases)(&Here::plain());
+    if cases.iter().all(Case::is_empty) {
+        return format!("One, `{}`.", benchmark.id);
+    }
+    if let Some(axes) = axes(&cases) {
+        return axes;
+    }
+    let lines: Vec<String> = cases
+        .iter()
+        .map(|case| {
+            let claims: Vec<String> = case.expect().iter().map(claim).collect();
+            let separator = if claims.is_empty() { "" } else { ": " };
+            format!(
+                "- `{}{}`{separator}{}",
+                benchmark.id,
+                case.suffix(),
+                claims.join("; ")
+            )
+        })
+        .collect();
+    lines.join("\n")
 }
 
 /// What rows are, where they are every combination of values, the last of which varies fastest, and claim
@@ -201,10 +201,10 @@ fn axes(cases: &[Case]) -> Option<String> {
 
 /// The rows that this profile is the first to measure, if this does not depend on the machine.
 fn rows_of(profile: Profile, benchmark: &Benchmark) -> Option<String> {
-    if matches!(benchmark.cases, Cases::Here(_)) {
+    if benchmark.depends_on_machine {
         return None;
     }
-    let cases = benchmark.cases.list(&Here::plain());
+    let cases = (benchmark.cases)(&Here::plain());
     let some: Vec<String> = cases
         .iter()
         .filter(|case| Profile::first_with(benchmark, case) == profile)
@@ -257,10 +257,10 @@ mod tests {
                     id: "some.call",
                     title: "A call",
                     tags: &["kernel entry", "lat_one"],
-                    cases: Cases::Rows(|_| {
+                    cases: |_| {
                         let case = Case::new([("call", "getppid")]);
                         vec![case.expecting([calls(Sysno::GETPPID)])]
-                    }),
+                    },
                     source: SOURCE,
                     ..Benchmark::DEFAULT
                 },
@@ -269,11 +269,10 @@ mod tests {
                     title: "Waiting",
                     unit: Unit::Gigahertz,
                     better: Better::Higher,
-                    cases: Cases::Rows(|_| {
+                    cases: |_| {
                         let case = |fds| Case::new([("fds", fds), ("edge", "no")]);
                         ["10", "100", "500"].map(case).into()
-                    }),
-                    quick: |case| case.get("fds") != "500",
+                    },
                     expect: &[at_most(Counter::MinorFaults, 2.0)],
                     source: SOURCE,
                     ..Benchmark::DEFAULT

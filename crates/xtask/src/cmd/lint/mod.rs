@@ -2,7 +2,6 @@
 
 mod catalogue;
 mod target;
-mod unknown;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -51,7 +50,6 @@ pub(crate) fn run() -> Result<()> {
 /// Every violation in these files, by place.
 pub(crate) fn findings(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = files.iter().flat_map(target::findings).collect();
-    findings.extend(files.iter().flat_map(unknown::findings));
     findings.extend(catalogue::findings(files));
     findings.sort();
     findings
