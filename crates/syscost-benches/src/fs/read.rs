@@ -181,7 +181,7 @@ mod tests {
             return;
         };
         let singles: u64 = findings.histogram.iter().map(|(_, count)| count).sum();
-        assert!(singles > findings.values.len() as u64, "{singles}");
+        assert!(singles > findings.samples.values.len() as u64, "{singles}");
     }
 
     #[test]

@@ -11,7 +11,6 @@ mod loaded_latency;
 mod model;
 mod round_trip;
 mod seats;
-pub(crate) mod setting;
 pub(crate) mod tcp;
 mod udp;
 pub(crate) mod waiting;

@@ -1,7 +1,7 @@
 use insta::assert_snapshot;
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::study::Study;
-use syscost_results::{Evidence, Fact, RoundSamples, Run, Status, Unit, Verdict};
+use syscost_results::{Evidence, RoundSamples, Run, Status, Unit, Verdict};
 
 use super::*;
 use crate::{TableOptions, fixture};

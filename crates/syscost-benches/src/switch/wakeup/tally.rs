@@ -111,7 +111,7 @@ fn per_sample(
 mod tests {
     use super::*;
     use crate::testing::{self, claims};
-    use syscost_harness::bencher::{Findings, Over, Pass};
+    use syscost_harness::bencher::{Findings, Pass};
     use syscost_results::Verdict;
 
     /// The findings of a measurement of these wake-ups.
