@@ -160,7 +160,7 @@ pub(super) fn claim_equal(
     }
     let same = (gave.messages, gave.bytes) == (got.messages, got.bytes);
     b.claim(
-        &format!("bytes {what} per message"),
+        format!("bytes {what} per message"),
         per_message(gave),
         per_message(got),
         "both sides",

@@ -99,7 +99,7 @@ impl Measured for Row {
         let source = "the code's bytes";
         let claim = "bytes of the instructions of a turn";
         b.claim_equal(claim, bytes, turn.bytes, source);
-        b.claim_equal(&format!("of them {what}"), fillers, of_it, source);
+        b.claim_equal(format!("of them {what}"), fillers, of_it, source);
         b.claim_equal("additions of a block's number", heads, turn.numbers, source);
         let others = others + turn.jumps + turn.loads;
         b.claim_equal("others among them", 0, others, source);

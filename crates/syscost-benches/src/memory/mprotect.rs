@@ -98,6 +98,6 @@ impl Measured for Row {
 /// Claims that so many pages are resident: all, or none.
 fn claim_pages(b: &mut Bencher, when: &str, area: &Area, expected: usize) -> Result<(), Failure> {
     let seen = area.look(0..area.pages())?.present;
-    b.claim_equal(&format!("pages resident {when}"), expected, seen, "pagemap");
+    b.claim_equal(format!("pages resident {when}"), expected, seen, "pagemap");
     Ok(())
 }

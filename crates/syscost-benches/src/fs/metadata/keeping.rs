@@ -174,7 +174,7 @@ fn claim_renamed(b: &mut Bencher, object: &Object, done: usize) -> Result<(), Fa
         let is_gone = old.is_err_and(|cause| cause == Errno::NOENT);
         let parity = ["even", "odd"][number % 2];
         b.claim(
-            &format!("names of the file after an {parity} number of renames"),
+            format!("names of the file after an {parity} number of renames"),
             "the new one alone",
             match (is_there, is_gone) {
                 (true, true) => "the new one alone",

@@ -146,7 +146,7 @@ fn claim_read(b: &mut Bencher, page: f64, read: f64) {
     };
     let reason = "something else of this process was fetched, too";
     b.claim_verdict(
-        &format!("{READ} per operation"),
+        format!("{READ} per operation"),
         format!("{page} to {}", STRAY * page),
         read,
         "/proc/thread-self/io",
