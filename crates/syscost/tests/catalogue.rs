@@ -138,7 +138,7 @@ fn the_numbers_name_rows_that_exist() {
         };
         let is_found = rows.iter().any(|row| {
             row.benchmark.id == benchmark.id
-                && row.case.parameters().count() == case.parameters().count()
+                && row.case.parameters().count() == case.len()
                 && case.iter().all(|(key, value)| {
                     let has = row.case.find(key);
                     has.is_some_and(|has| [has, syscost_results::numbers::ANY].contains(value))
