@@ -93,10 +93,9 @@ pub(super) fn measured(
         &store,
         base.as_ref(),
         here,
-        program()?,
         far_end.as_ref(),
         nfs.as_ref(),
-    );
+    )?;
     // The run of --resume is being resumed; others that were interrupted, or
     // whose time was up, are worth a note.
     if arguments.resume.is_none()
@@ -227,17 +226,16 @@ fn options(
     store: &Store,
     base: Option<&Run>,
     here: Here,
-    program: Program,
     far_end: Option<&FarEnd>,
     nfs: Option<&NfsEnd>,
-) -> Options {
+) -> Result<Options> {
     let allowed = cpu::allowed().unwrap_or_default();
     // CPUs differ: runs to be compared are measured on the same one, where possible. A base that was
     // measured on several CPUs, wherever cores were free, is compared with a run that does the same.
     let of_base = base
         .map(|base| base.config.cpus.clone())
         .filter(|cpus| cpus.len() == 1 && cpus.iter().all(|cpu| allowed.contains(cpu)));
-    Options {
+    Ok(Options {
         profile: arguments.profile.into(),
         budget: arguments.budget,
         seed: arguments.seed,
@@ -249,7 +247,7 @@ fn options(
         time_limit: arguments.time_limit,
         selectors: arguments.selectors.clone(),
         studies: studies.to_vec(),
-        program,
+        program: program()?,
         here,
         journal_folder: Some(store.journals()),
         known_cores: Some(store.known_cores()),
@@ -257,7 +255,7 @@ fn options(
         peer: far_end.map(|far_end| Box::new(far_end.peer.clone())),
         nfs: nfs.map(|nfs| Box::new(nfs.server.clone())),
         version: crate::VERSION,
-    }
+    })
 }
 
 /// What the run measures against and in, and what it may do, by its command line.
