@@ -64,12 +64,15 @@ mod tests {
 
     #[derive(Params, PartialEq)]
     struct Switch {
+        /// Whether it is between processes.
         processes: bool,
     }
 
     #[derive(Params, PartialEq)]
     struct Syscall {
+        /// Its arguments.
         arguments: u32,
+        /// How often it is called.
         times: Option<u32>,
     }
 

@@ -34,6 +34,8 @@ pub struct Benchmark {
     pub cases: fn(&Here) -> Vec<Case>,
     /// Whether it depends on the machine which variants there are: clocks, CPU pairs, directories.
     pub depends_on_machine: bool,
+    /// The parameters of its rows, each with its meaning, in the order in which rows' names have them.
+    pub parameters: &'static [(&'static str, &'static str)],
     /// What must be counted for its numbers to be shown, in addition to what the harness expects of
     /// every benchmark.
     pub expect: &'static [Expect],
@@ -73,6 +75,7 @@ impl Benchmark {
         quantity: Quantity::Cost,
         cases: |_| vec![Case::default()],
         depends_on_machine: false,
+        parameters: &[],
         expect: &[],
         setup: Setup::Cheap,
         stays: false,

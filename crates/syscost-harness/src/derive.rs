@@ -126,6 +126,7 @@ impl Benchmark {
                 R::rows(here).into_iter().map(complete).collect()
             },
             depends_on_machine: R::DEPENDS_ON_MACHINE,
+            parameters: R::MEANINGS,
             support: |case, here| listed::<R>(case).support(here),
             derive: Some(Derive {
                 from: R::FROM,

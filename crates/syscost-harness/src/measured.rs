@@ -63,6 +63,7 @@ impl Benchmark {
         Benchmark {
             cases: cases::<R>,
             depends_on_machine: R::DEPENDS_ON_MACHINE,
+            parameters: R::MEANINGS,
             support: |case, here| listed::<R>(case).support(here),
             run: |b| b.case().row::<R>()?.run(b),
             ..Benchmark::DEFAULT
@@ -138,7 +139,9 @@ impl Case {
 ///
 /// #[derive(Params)]
 /// struct Row {
+///     /// Descriptors that are waited for.
 ///     fds: u32,
+///     /// Bytes of a message.
 ///     size: Bytes,
 /// }
 ///

@@ -107,6 +107,8 @@ impl Placement {
 }
 
 impl Value for Placement {
+    const MEANING: &'static str = "Where the other tasks run, relative to the measuring one.";
+
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(self.name())
     }

@@ -1,13 +1,17 @@
 //! The derives of `syscost-params`, which says what they are for.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, LitStr, Result, Variant, parse_macro_input};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Lit, LitStr, Meta, Result,
+    Variant, parse_macro_input,
+};
 
 /// Implements `Value` for an enum without fields. A variant is written in lower case with underscores, or as
-/// `#[value("...")]` says. Adds `ALL`, in the order of the declaration, and `name`.
+/// `#[value("...")]` says. Adds `ALL`, in the order of the declaration, and `name`. The first paragraph of the
+/// enum's doc comment is the meaning of a parameter of this type.
 #[proc_macro_derive(Value, attributes(value))]
 pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -17,7 +21,8 @@ pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 }
 
 /// Implements `Params` for a struct with named fields, each of which implements `Value`, or without fields. A
-/// field's name is the parameter's.
+/// field's name is the parameter's, and the first paragraph of its doc comment the parameter's meaning; without
+/// one it is that of its type.
 #[proc_macro_derive(Params)]
 pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -44,6 +49,7 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
     let variants: Vec<_> = data.variants.iter().map(|one| &one.ident).collect();
     let names: Vec<LitStr> = data.variants.iter().map(name).collect::<Result<_>>()?;
     let count = variants.len();
+    let meaning = meaning(&input.attrs)?;
     Ok(quote! {
         #[allow(dead_code)]
         impl #ident {
@@ -59,6 +65,8 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
         }
 
         impl ::syscost_params::Value for #ident {
+            const MEANING: &'static str = #meaning;
+
             fn text(&self) -> ::std::borrow::Cow<'static, str> {
                 ::std::borrow::Cow::Borrowed((*self).name())
             }
@@ -68,6 +76,47 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     })
+}
+
+/// The first paragraph of a doc comment in one line; nothing without one.
+fn meaning(attributes: &[Attribute]) -> Result<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for attribute in attributes.iter().filter(|one| one.path().is_ident("doc")) {
+        let Meta::NameValue(doc) = &attribute.meta else {
+            continue;
+        };
+        let Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) = &doc.value
+        else {
+            continue;
+        };
+        let line = text.value();
+        match line.trim() {
+            "" => break,
+            link if link.contains("](") || link.contains("[`") => {
+                let wrong = "it is shown to people as plain text, where no link works";
+                return Err(Error::new(text.span(), wrong));
+            }
+            line => lines.push(line.to_owned()),
+        }
+    }
+    Ok(lines.join(" "))
+}
+
+/// What the parameter of a field means, and what must hold for that.
+fn meaning_of(field: &Field) -> Result<(TokenStream, TokenStream)> {
+    let own = meaning(&field.attrs)?;
+    if !own.is_empty() {
+        return Ok((quote!(#own), TokenStream::new()));
+    }
+    let of_type = &field.ty;
+    let of_type = quote_spanned!(of_type.span()=> <#of_type as ::syscost_params::Value>::MEANING);
+    let wrong =
+        "neither the field nor its type has a doc comment that says what the parameter means";
+    let check = quote_spanned!(field.span()=> const _: () = assert!(!#of_type.is_empty(), #wrong););
+    Ok((of_type, check))
 }
 
 /// How a variant is written.
@@ -117,9 +166,16 @@ fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
         .filter_map(|one| one.ident.as_ref())
         .collect();
     let keys: Vec<String> = fields.iter().map(|one| one.unraw().to_string()).collect();
+    let meanings = data.fields.iter().map(meaning_of);
+    let (meanings, checks): (Vec<_>, Vec<_>) =
+        meanings.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     Ok(quote! {
+        #(#checks)*
+
         impl ::syscost_params::Params for #ident {
             const KEYS: &'static [&'static str] = &[#(#keys),*];
+
+            const MEANINGS: &'static [(&'static str, &'static str)] = &[#((#keys, #meanings)),*];
 
             fn read(
                 of: &dyn Fn(&str) -> ::std::option::Option<::std::string::String>,

@@ -99,8 +99,10 @@ impl Value for bool {
 }
 
 macro_rules! of_cpus {
-    ($($value:ident)*) => {$(
+    ($($value:ident: $meaning:literal;)*) => {$(
         impl Value for $value {
+            const MEANING: &'static str = $meaning;
+
             fn text(&self) -> Cow<'static, str> {
                 self.0.text()
             }
@@ -116,7 +118,10 @@ macro_rules! of_cpus {
     )*};
 }
 
-of_cpus!(Cpu Copies);
+of_cpus! {
+    Cpu: "The number of the CPU.";
+    Copies: "How many copies run at once, each on a separate CPU.";
+}
 
 /// Writes a number of bytes as rows' names do: `384K`, `12M`, `1G`, `100`.
 pub fn size_name(bytes: usize) -> String {

@@ -4,6 +4,7 @@
 //! ```
 //! use syscost_params::{Bytes, Params, Value};
 //!
+//! /// What carries the bytes.
 //! #[derive(Value, Clone, Copy, Debug, PartialEq)]
 //! enum Via {
 //!     Pipe,
@@ -13,11 +14,13 @@
 //! #[derive(Params)]
 //! struct Row {
 //!     via: Via,
+//!     /// Bytes of a message.
 //!     size: Bytes,
 //! }
 //!
 //! let row = Row::read(&|key| Some(if key == "via" { "unix_stream" } else { "64K" }.to_owned())).unwrap();
 //! assert_eq!((row.via, row.size), (Via::UnixStream, Bytes(65536)));
+//! assert_eq!(Row::MEANINGS, [("via", "What carries the bytes."), ("size", "Bytes of a message.")]);
 //! ```
 
 // What the derives write names this crate.
@@ -33,6 +36,9 @@ pub use syscost_params_derive::{Params, Value};
 
 /// A value of a parameter.
 pub trait Value: Sized {
+    /// What a parameter of this type means, as a phrase or sentence; nothing if that depends on the row.
+    const MEANING: &'static str = "";
+
     /// As it is written in the names of rows; nothing where the row has no such parameter.
     fn text(&self) -> Cow<'static, str>;
 
@@ -47,10 +53,21 @@ pub trait Value: Sized {
     }
 }
 
-/// The parameters of a row: a struct with a field for each.
+/// The parameters of a row: a struct with a field for each. A field's doc comment says what the parameter means;
+/// without one its type must:
+///
+/// ```compile_fail
+/// #[derive(syscost_params::Params)]
+/// struct Row {
+///     size: syscost_params::Bytes,
+/// }
+/// ```
 pub trait Params: Sized {
     /// Their names, in the order in which a row's name has them.
     const KEYS: &'static [&'static str];
+
+    /// Each of them with its meaning.
+    const MEANINGS: &'static [(&'static str, &'static str)];
 
     /// The row whose parameters are written as `of` says, by their names.
     ///
@@ -83,6 +100,8 @@ pub fn value<V: Value>(
 
 /// A parameter that only some rows have.
 impl<V: Value> Value for Option<V> {
+    const MEANING: &'static str = V::MEANING;
+
     fn text(&self) -> Cow<'static, str> {
         self.as_ref().map_or(Cow::Borrowed(""), V::text)
     }
@@ -114,6 +133,10 @@ impl Value for String {
 mod tests {
     use super::*;
 
+    /// The kind
+    /// of page.
+    ///
+    /// Others are refused.
     #[derive(Value, Clone, Copy, Debug, PartialEq)]
     enum Kind {
         Plain,
@@ -125,8 +148,11 @@ mod tests {
     #[derive(Params, Debug, PartialEq)]
     struct Row {
         kind: Kind,
+        /// Bytes of a page.
         size: Bytes,
+        /// What the copies are.
         r#as: Option<String>,
+        again: Option<Kind>,
     }
 
     fn row(pairs: &[(&str, &str)]) -> Result<Row, WrongValue> {
@@ -138,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_row_is_read_as_it_is_written() {
-        assert_eq!(Row::KEYS, ["kind", "size", "as"]);
+        assert_eq!(Row::KEYS, ["kind", "size", "as", "again"]);
         assert_eq!(
             Kind::ALL.map(Kind::name),
             ["plain", "copy_on_write", "O_DIRECT"]
@@ -150,12 +176,24 @@ mod tests {
                 Ok(Row {
                     kind,
                     size: Bytes(4096),
-                    r#as: None
+                    r#as: None,
+                    again: None,
                 })
             );
         }
         let named = row(&[("as", "thread"), ("size", "7"), ("kind", "plain")]).unwrap();
         assert_eq!(named.r#as.as_deref(), Some("thread"));
+    }
+
+    #[test]
+    fn a_parameter_means_what_its_field_says_or_else_its_type() {
+        let meanings = [
+            ("kind", "The kind of page."),
+            ("size", "Bytes of a page."),
+            ("as", "What the copies are."),
+            ("again", "The kind of page."),
+        ];
+        assert_eq!(Row::MEANINGS, meanings);
     }
 
     #[test]

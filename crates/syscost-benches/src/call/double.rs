@@ -23,6 +23,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// Arguments of the procedure.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Arguments {
     #[value("1")]

@@ -57,6 +57,7 @@ const FETCH: f64 = 60.0;
 /// Mappings among which a cold call chooses.
 const MAPPINGS: usize = 16;
 
+/// What is ready for the call.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     First,

@@ -35,6 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// How the procedure is found.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Via {
     Pointer,
@@ -43,6 +44,7 @@ enum Via {
     Table,
 }
 
+/// Whether the core can predict which procedure is called.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Predicted,

@@ -35,6 +35,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params, PartialEq)]
 pub(crate) struct Row {
+    /// Arguments of the procedure.
     pub(crate) arguments: u64,
 }
 

@@ -35,6 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// From how many places the procedure calls itself.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     OnePlace,
@@ -43,6 +44,7 @@ enum Origin {
 
 #[derive(Params)]
 struct Row {
+    /// How many levels the procedure goes down.
     depth: u64,
     from: Origin,
 }

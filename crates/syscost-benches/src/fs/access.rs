@@ -2,7 +2,7 @@
 
 use syscost_harness::prelude::*;
 
-/// An order of blocks.
+/// The order in which the blocks are visited.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// One after the other, cyclically.

@@ -69,6 +69,7 @@ const KEPT: f64 = 0.99;
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
 }
 

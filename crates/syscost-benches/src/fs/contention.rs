@@ -80,8 +80,10 @@ const MAX_NEAR: f64 = 0.25;
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// The directory's label.
     pub(super) dir: String,
     pub(super) file: Whose,
+    /// How many processes read at once.
     pub(super) processes: usize,
 }
 

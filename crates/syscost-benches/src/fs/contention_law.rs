@@ -51,6 +51,7 @@ const MAX_ERROR: f64 = 0.25;
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     file: Whose,
 }

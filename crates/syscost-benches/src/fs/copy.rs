@@ -61,8 +61,10 @@ const TARGET: &str = "target";
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     via: By,
+    /// Bytes of the file.
     size: Bytes,
 }
 

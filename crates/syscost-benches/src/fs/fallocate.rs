@@ -67,8 +67,10 @@ const NEW_LENGTH: Argument = Argument {
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     op: Op,
+    /// Bytes that are allocated or freed.
     size: Bytes,
 }
 

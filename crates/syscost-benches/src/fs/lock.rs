@@ -37,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     via: Via,
 }

@@ -62,6 +62,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// The directory's label.
     pub(super) dir: String,
     pub(super) op: Op,
     pub(super) sync: Sync,

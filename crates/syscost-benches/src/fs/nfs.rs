@@ -57,7 +57,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Bytes of a READ, up to the maximum that servers usually return.
 pub(super) const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
 
-/// How far up the ladder a row goes: each operation is one step.
+/// The operation, one step up the ladder from the one before.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Icmp,
@@ -71,6 +71,7 @@ pub(super) enum Step {
 #[derive(Params)]
 pub(super) struct Row {
     pub(super) op: Step,
+    /// Bytes of a read.
     pub(super) size: Option<Bytes>,
 }
 

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The operation on a file.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Getattr,
@@ -46,8 +47,10 @@ enum Op {
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     op: Op,
+    /// Bytes of a read.
     size: Option<Bytes>,
 }
 

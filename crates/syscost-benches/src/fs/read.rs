@@ -65,9 +65,11 @@ const MAX_WAITS: f64 = 3.0;
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// The directory's label.
     pub(super) dir: String,
     pub(super) access: Access,
     pub(super) cache: State,
+    /// Bytes of a read.
     pub(super) size: Bytes,
 }
 

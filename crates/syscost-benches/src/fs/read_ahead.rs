@@ -67,8 +67,10 @@ enum Advised {
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     advice: Advised,
+    /// Bytes of a read.
     size: Bytes,
 }
 

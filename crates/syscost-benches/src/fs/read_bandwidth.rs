@@ -48,9 +48,11 @@ const LARGE: Bytes = Bytes::mib(1);
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     access: Access,
     cache: State,
+    /// Bytes of a read.
     size: Bytes,
 }
 

@@ -67,6 +67,7 @@ enum Cached {
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     access: Access,
     cache: Cached,

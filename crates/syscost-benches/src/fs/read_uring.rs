@@ -63,9 +63,12 @@ enum Cached {
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     cache: Cached,
+    /// Bytes of a read.
     size: Bytes,
+    /// How many reads are in flight.
     depth: u32,
 }
 

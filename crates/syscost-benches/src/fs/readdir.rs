@@ -55,7 +55,9 @@ const EXPENSIVE: Setup = Setup::Expensive { seconds: 0.25 };
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
+    /// Entries of the directory.
     entries: usize,
     per_entry: Each,
 }

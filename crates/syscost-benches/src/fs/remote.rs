@@ -53,7 +53,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-/// An operation, as it is measured on both sides.
+/// The operation, as it is measured on both sides.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     #[value("read_4K")]
@@ -140,7 +140,10 @@ impl Op {
 
 #[derive(Params)]
 struct Row {
+    /// The remote directory's label.
     dir: String,
+    /// The label of the local directory that it is compared with.
+    ///
     /// Only the placeholder, where no remote file system was given together with a local one, has
     /// neither this nor an operation.
     local: Option<String>,

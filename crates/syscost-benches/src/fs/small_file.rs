@@ -51,8 +51,10 @@ const LARGEST: Bytes = Bytes::kib(10);
 
 #[derive(Params)]
 struct Row {
+    /// The directory's label.
     dir: String,
     op: Op,
+    /// Bytes of a file.
     size: Bytes,
     sync: Sync,
 }

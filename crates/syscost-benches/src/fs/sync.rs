@@ -65,8 +65,10 @@ const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// The directory's label.
     pub(super) dir: String,
     pub(super) via: Call,
+    /// Bytes of a write.
     pub(super) size: Bytes,
 }
 

@@ -91,9 +91,11 @@ pub(super) enum Target {
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// The directory's label.
     pub(super) dir: String,
     pub(super) access: Access,
     pub(super) cache: Target,
+    /// Bytes of a write.
     pub(super) size: Bytes,
 }
 

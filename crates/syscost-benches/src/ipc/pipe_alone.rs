@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// Bytes of a write.
     size: Bytes,
 }
 

@@ -76,6 +76,7 @@ struct Row {
     via: Via,
     between: Between,
     cpus: Placement,
+    /// Bytes of a message.
     size: Bytes,
 }
 

@@ -58,7 +58,7 @@ enum Name {
 #[derive(Params)]
 struct Row {
     name: Name,
-    /// Threads would share the descriptors that are closed.
+    /// What the partners are: only processes, since threads would share the descriptors that are closed.
     between: Between,
     cpus: Placement,
 }

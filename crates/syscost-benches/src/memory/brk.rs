@@ -32,6 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// Bytes by which the heap grows.
     size: Bytes,
 }
 

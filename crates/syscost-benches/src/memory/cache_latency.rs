@@ -41,6 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
+/// The level of the cache, 1 being the nearest, or memory.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     #[value("1")]

@@ -43,6 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// The level of the cache, 1 being the nearest.
     level: u32,
 }
 

@@ -61,7 +61,9 @@ const MAX_MESSENGERS: usize = 8;
 #[derive(Params)]
 struct Row {
     via: Method,
+    /// The CPU of the first thread.
     from: Cpu,
+    /// The CPU of the second thread.
     to: Cpu,
 }
 

@@ -75,6 +75,7 @@ const ADDED_BETWEEN: [u64; 2] = [64, 4096];
 /// Additions in a long batch.
 const LONG: u64 = 16 * BETWEEN_LOOKS;
 
+/// How a thread adds to its word.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     FetchAdd,
@@ -85,6 +86,7 @@ enum Op {
 struct Row {
     op: Op,
     cpus: Placement,
+    /// Bytes from one word to the other.
     distance: Bytes,
 }
 

@@ -52,6 +52,7 @@ const LAPS: u64 = 3;
 #[derive(Params)]
 struct Row {
     op: Filler,
+    /// Bytes of code.
     size: Bytes,
 }
 

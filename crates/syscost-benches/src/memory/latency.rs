@@ -83,6 +83,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The order in which lines are visited.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Random,
@@ -94,6 +95,7 @@ pub(super) enum Access {
 pub(super) struct Row {
     pub(super) pages: Pages,
     pub(super) access: Access,
+    /// Bytes of the memory that is walked.
     pub(super) size: Bytes,
 }
 

@@ -50,6 +50,7 @@ thread_local! {
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// Bytes from one load to the next.
     pub(super) distance: Bytes,
 }
 

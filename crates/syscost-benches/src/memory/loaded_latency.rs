@@ -56,6 +56,9 @@ enum Delay {
 }
 
 impl Value for Delay {
+    const MEANING: &'static str =
+        "How long the other CPUs pause after every 16 KiB; idle if they do nothing at all.";
+
     fn text(&self) -> Cow<'static, str> {
         match self {
             Delay::Idle => Cow::Borrowed("idle"),

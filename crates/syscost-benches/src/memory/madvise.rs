@@ -44,6 +44,7 @@ const TAKEABLE: &str = "bytes more that may be taken after it";
 const MAX_BYTES: usize = 32 << 20;
 const MAX_CALLS: usize = 1024;
 
+/// The advice given to the kernel.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Advice {
     Dontneed,
@@ -53,7 +54,9 @@ enum Advice {
 #[derive(Params)]
 struct Row {
     advice: Advice,
+    /// Bytes of the range.
     size: Bytes,
+    /// Whether its pages were written before.
     touched: bool,
 }
 

@@ -83,6 +83,7 @@ const SMALL: usize = 64 << 10;
 const LOW: usize = 128 << 10;
 const HIGH: usize = 32 << 20;
 
+/// Where the block comes from.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Heap,
@@ -91,8 +92,10 @@ enum Origin {
 
 #[derive(Params)]
 struct Row {
+    /// Bytes of the block.
     size: Bytes,
     from: Origin,
+    /// Whether each page of it is written.
     touched: bool,
 }
 

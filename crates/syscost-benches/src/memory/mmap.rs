@@ -51,6 +51,7 @@ const COUNTED: usize = 50;
 
 #[derive(Params)]
 struct Row {
+    /// Bytes of the mapping.
     size: Bytes,
 }
 

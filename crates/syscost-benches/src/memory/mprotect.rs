@@ -34,7 +34,9 @@ const PAGE: Bytes = Bytes::kib(4);
 
 #[derive(Params)]
 struct Row {
+    /// Bytes of the mapping.
     size: Bytes,
+    /// Whether its pages were written before.
     touched: bool,
 }
 

@@ -43,6 +43,7 @@ const NEW_ADDRESS: Argument = argument(4, "new address");
 /// Maximum number of round trips per batch.
 const MAX_TRIPS: u64 = 1 << 20;
 
+/// What happens to the mapping.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Resize,
@@ -52,6 +53,7 @@ enum Op {
 #[derive(Params)]
 struct Row {
     op: Op,
+    /// Bytes of the mapping.
     size: Bytes,
 }
 

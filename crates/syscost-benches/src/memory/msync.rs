@@ -41,12 +41,14 @@ const DIRTIED: &str = "bytes made dirty before it";
 /// Pages of the file.
 const PAGES: usize = 16;
 
+/// Whether the call waits until the page is written.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Async,
     Sync,
 }
 
+/// Whether the page was written to since it was last written back.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Clean,

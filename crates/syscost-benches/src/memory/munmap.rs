@@ -51,7 +51,9 @@ const MAX_MAPPINGS: usize = 512;
 
 #[derive(Params)]
 struct Row {
+    /// Bytes of the mapping.
     size: Bytes,
+    /// Whether its pages were written before.
     touched: bool,
 }
 

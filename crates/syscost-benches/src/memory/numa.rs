@@ -45,7 +45,9 @@ const TURNS: u64 = 64;
 
 #[derive(Params)]
 struct Row {
+    /// The NUMA node of the CPU.
     cpu_node: u32,
+    /// The NUMA node of the memory.
     memory_node: u32,
 }
 

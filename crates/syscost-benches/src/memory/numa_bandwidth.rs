@@ -46,7 +46,9 @@ const PART: usize = 4 << 20;
 
 #[derive(Params)]
 struct Row {
+    /// The NUMA node of the CPU.
     cpu_node: u32,
+    /// The NUMA node of the memory.
     memory_node: u32,
 }
 

@@ -68,6 +68,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The kind of page that is touched.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     AnonymousWrite,

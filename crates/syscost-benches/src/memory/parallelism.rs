@@ -68,7 +68,9 @@ thread_local! {
 #[derive(Params)]
 struct Row {
     pages: Pages,
+    /// Bytes of the memory that is walked.
     size: Bytes,
+    /// Independent chains of loads in flight at once.
     chains: usize,
 }
 

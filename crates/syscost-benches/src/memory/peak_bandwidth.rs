@@ -47,6 +47,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 #[derive(Params)]
 struct Row {
     level: Level,
+    /// How many threads stream at once, each on a separate CPU.
     threads: Copies,
 }
 

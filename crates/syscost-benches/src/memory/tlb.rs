@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 #[derive(Params)]
 pub(super) struct Row {
     pub(super) pages: Pages,
-    /// Pages, each of which has one line.
+    /// Pages that are visited in turn, one line of each.
     pub(super) count: u64,
 }
 

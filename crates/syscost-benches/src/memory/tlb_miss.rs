@@ -37,6 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// The level of the TLB that is missed, 1 being the nearest.
     level: usize,
 }
 

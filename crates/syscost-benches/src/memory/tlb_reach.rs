@@ -40,6 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// The level of the TLB, 1 being the nearest.
     level: usize,
 }
 

@@ -64,6 +64,7 @@ fn counts_to(others: u32) -> Vec<u32> {
 #[derive(Params)]
 struct Row {
     via: Call,
+    /// How many other threads run meanwhile, each on a separate CPU.
     threads: Copies,
 }
 

@@ -58,7 +58,7 @@ impl Path {
     }
 }
 
-/// A family of internet addresses.
+/// The Internet protocol.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Family {
     Ipv4,

@@ -61,6 +61,7 @@ enum Connection {
 struct Row {
     path: Path,
     connection: Connection,
+    /// Bytes of the response's body.
     size: Bytes,
 }
 

@@ -71,6 +71,7 @@ struct Row {
     path: Path,
     family: Family,
     cpus: Option<Placement>,
+    /// How many other connections stream meanwhile.
     streams: usize,
 }
 

@@ -65,7 +65,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::computed::<Row>()
 };
 
-/// A parameter of the model.
+/// Which term of the model it is.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Term {
     /// The time of an empty message.

@@ -50,6 +50,7 @@ pub(super) struct Row {
     pub(super) family: Family,
     pub(super) cpus: Option<Placement>,
     pub(super) wait: Wait,
+    /// Bytes of a message.
     pub(super) size: Bytes,
 }
 
@@ -64,6 +65,7 @@ pub(super) struct Over<L>(Row, PhantomData<L>);
 
 impl<L> Params for Over<L> {
     const KEYS: &'static [&'static str] = Row::KEYS;
+    const MEANINGS: &'static [(&'static str, &'static str)] = Row::MEANINGS;
 
     fn read(of: &dyn Fn(&str) -> Option<String>) -> Result<Self, WrongValue> {
         Ok(Self(Row::read(of)?, PhantomData))

@@ -26,6 +26,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// Which way the branches go.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Taken,

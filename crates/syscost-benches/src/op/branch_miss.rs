@@ -52,6 +52,7 @@ const GUESSED: f64 = 1.25;
 /// How often each kernel is timed.
 const ROUNDS: usize = 5;
 
+/// The kind of branch.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Conditional,

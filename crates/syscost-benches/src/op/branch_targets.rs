@@ -32,6 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 #[derive(Params)]
 struct Row {
     code: Path,
+    /// How many blocks of code stand in a row.
     branches: usize,
 }
 

@@ -60,6 +60,7 @@ const TURNS: u64 = 64;
 #[derive(Params)]
 struct Row {
     bits: Bits,
+    /// How many threads compute at once, each on a separate CPU.
     threads: Copies,
 }
 

@@ -32,6 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// Where the branches go.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Fixed,

@@ -40,7 +40,7 @@ pub(crate) const GROUP: Group = Group {
     hidden: false,
 };
 
-/// The width of a register in bits.
+/// Bits of a vector register.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Bits {
     #[value("64")]

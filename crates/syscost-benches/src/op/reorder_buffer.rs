@@ -75,7 +75,7 @@ thread_local! {
 
 #[derive(Params)]
 pub(super) struct Row {
-    /// Between two loads.
+    /// Instructions between two loads.
     pub(super) instructions: usize,
 }
 

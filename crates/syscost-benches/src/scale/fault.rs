@@ -51,6 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// What the copies are: processes or threads.
     pub(super) r#as: Between,
     pub(super) copies: Copies,
 }

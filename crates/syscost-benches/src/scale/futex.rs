@@ -46,6 +46,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The operation on the futex.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Op {
     Wake,
@@ -55,6 +56,7 @@ pub(super) enum Op {
 #[derive(Params)]
 pub(super) struct Row {
     pub(super) op: Op,
+    /// What the copies are: processes or threads.
     pub(super) r#as: Between,
     pub(super) copies: Copies,
 }

@@ -68,6 +68,7 @@ enum Of {
     OpenDifferent,
 }
 
+/// Which term of the law it is.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Term {
     Contention,
@@ -77,6 +78,7 @@ enum Term {
 #[derive(Params)]
 struct Row {
     of: Of,
+    /// What the copies are: processes or threads.
     r#as: Between,
     term: Term,
 }

@@ -59,6 +59,7 @@ pub(super) enum Of {
 #[derive(Params)]
 pub(super) struct Row {
     pub(super) of: Of,
+    /// What the copies are: processes or threads.
     pub(super) r#as: Between,
     pub(super) copies: Copies,
 }

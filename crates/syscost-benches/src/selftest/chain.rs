@@ -22,6 +22,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// Additions of the chain.
     adds: u64,
 }
 

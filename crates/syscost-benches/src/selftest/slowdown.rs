@@ -32,6 +32,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The operation that is slowed down.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     Getppid,

@@ -21,6 +21,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 pub(super) struct Row {
+    /// How long it spins.
     pub(super) delay: Nanoseconds,
 }
 

@@ -50,6 +50,7 @@ extern "C" fn count(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
     RUNS.fetch_add(1, Relaxed);
 }
 
+/// The system call that sends the signal.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Via {
     Kill,

@@ -27,6 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 const SIGNAL: u64 = set_of(libc::SIGUSR1);
 
+/// What is done with the set of blocked signals.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Query,

@@ -30,7 +30,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// The study's name.
     study: String,
+    /// The quantity of the study.
     quantity: String,
 }
 

@@ -67,6 +67,7 @@ const COUNTED_LOOPS: u32 = 10;
 struct Row {
     via: Via,
     between: Between,
+    /// How many groups there are at once.
     groups: u64,
 }
 

@@ -97,6 +97,7 @@ pub(super) struct Row<M>(Tasks, PhantomData<M>);
 
 impl<M> Params for Row<M> {
     const KEYS: &'static [&'static str] = Tasks::KEYS;
+    const MEANINGS: &'static [(&'static str, &'static str)] = Tasks::MEANINGS;
 
     fn read(of: &dyn Fn(&str) -> Option<String>) -> Result<Self, WrongValue> {
         Tasks::read(of).map(|tasks| Self(tasks, PhantomData))

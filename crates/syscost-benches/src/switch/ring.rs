@@ -88,7 +88,9 @@ enum Cost {
 #[derive(Params)]
 struct Row {
     cost: Cost,
+    /// How many tasks form the ring.
     tasks: u64,
+    /// Bytes that each task works on.
     size: Bytes,
 }
 

@@ -85,7 +85,7 @@ enum Class {
     Fifo,
 }
 
-/// What else runs on its CPU.
+/// What else runs on the sleeping task's CPU.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Idle,

@@ -55,6 +55,7 @@ const MIN_SWITCHES: f64 = 0.95;
 struct Row {
     between: Between,
     cpus: Placement,
+    /// How many tasks share a CPU, or run side by side.
     tasks: u64,
 }
 

@@ -44,6 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// How a thread adds to the number.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     FetchAdd,
@@ -55,6 +56,7 @@ enum Op {
 struct Row {
     op: Op,
     cpus: Placement,
+    /// How many threads add at once, each on a separate CPU.
     threads: Copies,
 }
 

@@ -38,6 +38,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 #[derive(Params)]
 struct Row {
     cpus: Placement,
+    /// How many threads sleep on the futex.
     waiters: u64,
 }
 

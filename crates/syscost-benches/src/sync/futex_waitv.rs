@@ -31,6 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct Row {
+    /// How many words the call waits for.
     words: usize,
 }
 

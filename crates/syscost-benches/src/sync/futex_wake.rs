@@ -41,6 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Row {
     /// Where the waiters are.
     cpus: Option<Placement>,
+    /// How many threads sleep on the futex.
     waiters: u64,
 }
 

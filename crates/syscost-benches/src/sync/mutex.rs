@@ -49,6 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// Whether another thread wants the mutex.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Free,
@@ -60,6 +61,7 @@ enum State {
 struct Row {
     state: State,
     cpus: Option<Placement>,
+    /// How many threads take it at once, each on a separate CPU.
     threads: Option<Copies>,
 }
 

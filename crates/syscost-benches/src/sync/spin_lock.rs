@@ -42,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Row {
     state: State,
     cpus: Option<Placement>,
+    /// How many threads take it at once, each on a separate CPU.
     threads: Option<Copies>,
 }
 

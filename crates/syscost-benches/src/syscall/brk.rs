@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// What the calls do with the end of the heap.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Query,

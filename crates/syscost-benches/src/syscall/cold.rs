@@ -56,6 +56,7 @@ fn core_cache(cpu: u32) -> usize {
     second.max().unwrap_or(ASSUMED) as usize
 }
 
+/// What the call finds in the caches.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     First,

@@ -28,6 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The system call.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     DupClose,

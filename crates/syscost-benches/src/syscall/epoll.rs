@@ -39,6 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Row {
     of: Kind,
     ready: Ready,
+    /// Descriptors that are waited for.
     fds: u64,
 }
 

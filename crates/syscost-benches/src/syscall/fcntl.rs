@@ -24,6 +24,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// Which flags are queried.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Getfd,

@@ -31,12 +31,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// What the descriptor refers to.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     File,
     Pipe,
 }
 
+/// The system call, where it is not fstat itself.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Newfstatat,

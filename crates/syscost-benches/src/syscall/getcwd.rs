@@ -30,6 +30,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// How many directories below the root the working directory is.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     #[value("0")]

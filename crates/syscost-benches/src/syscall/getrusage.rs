@@ -27,6 +27,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// Whose resources are queried.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     Thread,

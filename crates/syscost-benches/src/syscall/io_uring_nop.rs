@@ -34,6 +34,7 @@ const COMPLETIONS: &str = "successful completions";
 
 #[derive(Params)]
 struct Row {
+    /// Operations that one call submits.
     batch: u64,
 }
 

@@ -43,6 +43,7 @@ pub(crate) const BENCHMARK: Benchmark = Benchmark {
 /// A number that every architecture still has and no kernel implements.
 const ABSENT: Sysno = Sysno::NFSSERVCTL;
 
+/// The system call.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     Getppid,
@@ -64,6 +65,7 @@ impl Call {
     }
 }
 
+/// What makes the call, where it is not made by the bare instruction.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Via {
     Libc,

@@ -37,6 +37,7 @@ const COUNT: Argument = Argument {
 struct Row {
     of: Kind,
     ready: Ready,
+    /// Descriptors that are waited for.
     fds: u64,
 }
 

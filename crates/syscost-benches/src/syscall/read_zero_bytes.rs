@@ -28,6 +28,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// What is read.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     Zero,

@@ -34,6 +34,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 struct Row {
     of: Kind,
     ready: Ready,
+    /// Descriptors that are waited for.
     fds: u64,
 }
 

@@ -29,12 +29,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The call.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     ClockGettime,
     Getcpu,
 }
 
+/// Whether the vDSO answers or the kernel is entered.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Via {
     Vdso,

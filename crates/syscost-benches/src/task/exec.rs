@@ -51,6 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The call that creates the process.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Via {
     Fork,

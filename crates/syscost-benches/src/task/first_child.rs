@@ -42,6 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
+/// The call that makes the child.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Via {
     Fork,

@@ -64,7 +64,7 @@ const REPEATS: usize = 3;
 const SMALL_MIB: ([usize; 4], usize) = ([4, 8, 16, 32], 40);
 const HUGE_MIB: ([usize; 4], usize) = ([16, 32, 64, 128], 160);
 
-/// What is fitted to the forks of several sizes.
+/// The cost that is fitted to the forks of several sizes.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Term {
     Page,
@@ -72,6 +72,7 @@ enum Term {
 
 #[derive(Params)]
 struct Row {
+    /// Bytes of private memory that the process has in addition.
     size: Option<Bytes>,
     term: Option<Term>,
     pages: Pages,

@@ -54,6 +54,7 @@ const SHELL: &CStr = c"/bin/sh";
 /// A command whose exit status no shell returns by itself, and that status.
 const EXIT: (&CStr, u8) = (c"exit 43", 43);
 
+/// What the shell runs.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Command {
     Exit,

@@ -45,7 +45,7 @@ const PLAUSIBLE_GHZ: std::ops::RangeInclusive<f64> = 0.1..=6.5;
 /// them; a latency other than assumed makes them differ by a quarter or more.
 const APART: f64 = 0.05;
 
-/// The links of the chain.
+/// What the links of the chain are.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Add,

@@ -73,6 +73,7 @@ enum Slack {
 #[derive(Params)]
 struct Row {
     via: Via,
+    /// How long the sleep is to be.
     delay: Nanoseconds,
     slack: Slack,
 }

@@ -56,6 +56,7 @@ const MAX_PAIRS: usize = 8;
 
 #[derive(Params)]
 struct Row {
+    /// The number of the CPU that it is compared with.
     against: Cpu,
     cpu: Cpu,
 }

@@ -35,7 +35,7 @@ use syscost_params::Value;
 /// message; must not block.
 pub type IsOver<'a> = &'a mut dyn FnMut(&Account) -> bool;
 
-/// How an echo waits for the next message.
+/// How a task waits for the next message.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wait {

@@ -6,7 +6,7 @@ use super::machine::{self, float, integer};
 use super::{Checksum, Closed, Code, Kernel};
 use crate::Unsupported;
 
-/// An operation of the arithmetic unit.
+/// The operation of the arithmetic unit.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Register plus register; never an immediate, which some cores handle at register renaming.
@@ -47,7 +47,7 @@ pub enum Kind {
     F64,
 }
 
-/// Which property of an operation is measured.
+/// Which property of the operation is measured.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Each operation needs the result of the one before it: the time until a result can be used.

@@ -5,7 +5,7 @@ use syscost_params::Value;
 use super::{Checksum, Kernel, machine};
 use crate::Unsupported;
 
-/// An atomic operation on 64 bits, always of the same address.
+/// The atomic operation, on 64 bits, always at the same address.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Atomic {
     /// Sequentially consistent load.

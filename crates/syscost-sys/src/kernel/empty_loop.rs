@@ -5,7 +5,9 @@ use syscost_params::Value;
 use super::machine::empty_loop as code;
 use super::{Checksum, Kernel};
 
-/// How a loop counts. The operation is one iteration, and here alone nothing is unrolled.
+/// How the loop counts.
+///
+/// The operation is one iteration, and here alone nothing is unrolled.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopShape {
     /// A register counts down to zero.

@@ -5,7 +5,7 @@ use syscost_params::Value;
 use super::machine::forward as code;
 use super::{Checksum, Kernel};
 
-/// How a load relates to the store before it.
+/// Where the load is, relative to the store before it.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forward {
     /// The same eight bytes, within a cache line.

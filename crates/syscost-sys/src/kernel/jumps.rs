@@ -6,7 +6,7 @@ use super::written::{Turn, Written};
 use super::{Work, machine};
 use crate::Unsupported;
 
-/// What a block of code does.
+/// What each block of code does.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Path {
     /// Counts, then jumps to the next block; the bytes in between would trap.

@@ -18,7 +18,7 @@ pub enum Simd {
     Neon,
 }
 
-/// A vector operation; one operation is one instruction, whatever its width.
+/// The vector operation: one instruction, whatever its width.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VectorOperation {
     /// Addition in every lane.

@@ -73,6 +73,8 @@ impl Pages {
 }
 
 impl Value for Pages {
+    const MEANING: &'static str = "The size of the memory's pages.";
+
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(self.name())
     }

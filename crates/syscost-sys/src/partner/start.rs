@@ -11,7 +11,7 @@ use syscost_params::Value;
 use crate::counters::TaskId;
 use crate::{cpu, os, process};
 
-/// What kind of tasks two partners are.
+/// What the partners are: processes or threads.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Between {
     /// Two processes, each with memory of its own.

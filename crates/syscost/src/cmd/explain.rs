@@ -132,6 +132,7 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
         writeln!(out, "{}", wrapped_item(&claim(expect), "  ", "    "))?;
     }
     writeln!(out, "{}", paragraphs(&other_checks(benchmark)))?;
+    out += &parameters(benchmark);
     out += &rows(benchmark);
     out += &values::text(benchmark);
     Ok(out)
@@ -164,6 +165,19 @@ fn other_checks(benchmark: &Benchmark) -> String {
 
 /// What every claim is good for.
 const WITHHOLDS: &str = "A refuted claim withholds the number.";
+
+/// What the parameters in its rows' names mean; empty if there are none.
+fn parameters(benchmark: &Benchmark) -> String {
+    let items = benchmark.parameters.iter();
+    let items = items.map(|(key, meaning)| {
+        wrapped_item(&format!("{BOLD}{key}{RESET}  {meaning}"), "  ", "    ") + "\n"
+    });
+    let items: String = items.collect();
+    match items.as_str() {
+        "" => items,
+        items => format!("\n{BOLD}Parameters{RESET}\n{items}"),
+    }
+}
 
 /// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
 /// claimed of each.
@@ -337,6 +351,27 @@ mod tests {
         assert!(of("syscall.null").contains("at least 50 core cycles per system call"));
         assert!(of("timing.noise").starts_with("It observes values"));
         assert!(of("scale.law").starts_with("Computed in every round"));
+    }
+
+    #[test]
+    fn every_parameter_of_a_row_is_explained() {
+        for benchmark in CATALOGUE.benchmarks() {
+            let text = parameters(benchmark);
+            for (key, _) in (benchmark.cases)(&Here::plain())
+                .iter()
+                .flat_map(Case::parameters)
+            {
+                let is_explained = text.contains(&format!("{BOLD}{key}{RESET}  "));
+                assert!(is_explained, "{}: {key}", benchmark.id);
+            }
+        }
+        let poll = parameters(CATALOGUE.find("syscall.poll").expect("it exists"));
+        let fds = format!("{BOLD}fds{RESET}  Descriptors that are waited for.\n");
+        assert!(
+            poll.starts_with(&format!("\n{BOLD}Parameters{RESET}\n")),
+            "{poll}"
+        );
+        assert!(poll.ends_with(&fds), "{poll}");
     }
 
     #[test]

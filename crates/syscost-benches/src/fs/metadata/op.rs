@@ -159,6 +159,8 @@ impl Op {
 }
 
 impl Value for Op {
+    const MEANING: &'static str = "The operation on a name, by what it does to the directory.";
+
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(self.name())
     }

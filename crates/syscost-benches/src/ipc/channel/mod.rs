@@ -83,7 +83,7 @@ pub(crate) trait Channel: Sized + Send + 'static {
     fn hang_up(&mut self) {}
 }
 
-/// A mechanism.
+/// The mechanism that carries the messages.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Via {
     Pipe,

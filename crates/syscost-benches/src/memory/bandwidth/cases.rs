@@ -7,9 +7,10 @@ use syscost_sys::kernel::{Course, Simd, Stream, supports};
 
 use crate::scale::crowd::counts;
 
-/// A level of the memory hierarchy, given by the size of arrays. They fit no particular machine: a third
-/// of 24 KiB, 384 KiB and 12 MiB is a whole number, and they fit into any first-, second- and third-level
-/// cache of servers and most others.
+/// The level of the memory hierarchy, 1 being the nearest cache, given by the size of the arrays.
+///
+/// They fit no particular machine: a third of 24 KiB, 384 KiB and 12 MiB is a whole number, and they fit
+/// into any first-, second- and third-level cache of servers and most others.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) enum Level {
     #[value("1")]
@@ -98,6 +99,8 @@ impl Vectors {
 }
 
 impl Value for Vectors {
+    const MEANING: &'static str = "The vector instructions, where the program chooses them.";
+
     fn text(&self) -> Cow<'static, str> {
         Cow::Borrowed(Self::name(self.0))
     }
@@ -112,8 +115,9 @@ impl Value for Vectors {
 pub(in crate::memory) struct Row {
     pub(in crate::memory) op: Stream,
     pub(in crate::memory) simd: Vectors,
-    /// Of the arrays of all threads.
+    /// Bytes of the arrays of all threads together.
     pub(in crate::memory) size: Bytes,
+    /// How many threads stream at once, each on a separate CPU.
     pub(in crate::memory) threads: Copies,
 }
 

@@ -37,7 +37,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
 struct Row {
     path: Path,
     family: Family,
-    /// Payload of an echo.
+    /// Bytes of an echo's payload.
     size: Bytes,
 }
 

@@ -121,7 +121,9 @@ pub(in crate::net) struct Row {
     path: Path,
     family: Family,
     cpus: Option<Placement>,
+    /// How many connections stream at once.
     streams: usize,
+    /// Bytes that a call sends.
     size: Bytes,
     direction: Direction,
     via: Method,

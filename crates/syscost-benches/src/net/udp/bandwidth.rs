@@ -70,7 +70,7 @@ const NEAR: f64 = 0.02;
 /// The size that is measured with a rate as well.
 const PLAIN: Bytes = Bytes::kib(1);
 
-/// How many datagrams are sent.
+/// How many datagrams are sent per second.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Rate {
     /// As many as possible.
@@ -95,6 +95,7 @@ struct Row {
     path: Path,
     family: Family,
     cpus: Option<Placement>,
+    /// Bytes of a datagram.
     size: Bytes,
     rate: Rate,
 }

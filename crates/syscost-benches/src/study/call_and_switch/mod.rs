@@ -24,6 +24,7 @@ pub(super) const FUNCTION_CALL: Benchmark = Benchmark {
     ..procedure::<FunctionCall>()
 };
 
+/// What the function takes and returns.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Signature {
     None,

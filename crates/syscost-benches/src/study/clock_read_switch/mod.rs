@@ -67,6 +67,7 @@ pub(super) const READ_ZERO_BYTES: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct ReadZeroBytes {
+    /// Reads between two readings of the clock.
     in_a_row: u64,
 }
 
@@ -101,6 +102,7 @@ enum Hint {
 
 #[derive(Params)]
 struct ProcessSwitch {
+    /// Round trips between two readings of the clock.
     in_a_row: u64,
     hint: Hint,
 }

@@ -28,7 +28,7 @@ const YIELDS: u64 = 2 * 5_000;
 /// Operations whose system calls are counted, where those of a whole result would take too long.
 const COUNTED: u64 = 64;
 
-/// The clock of a switch's row.
+/// The clock by which the switches are timed.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Clock {
     /// Elapsed time.
@@ -58,6 +58,7 @@ pub(super) const LOOP: Benchmark = Benchmark {
     ..procedure::<Loop>()
 };
 
+/// Iterations of the loop.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Turns {
     #[value("100M")]
@@ -128,6 +129,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     ..procedure::<SystemCall>()
 };
 
+/// Whether the library answers from its cache or the kernel is entered.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Getpid {
     Cached,

@@ -32,6 +32,7 @@ pub(super) const SYSTEM_CALL: Benchmark = Benchmark {
     ..procedure::<SystemCall>()
 };
 
+/// The system call, as the published program makes it.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     GetpidCached,
@@ -81,6 +82,7 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct ProcedureCall {
+    /// Arguments of the procedure.
     arguments: u32,
 }
 
@@ -111,6 +113,7 @@ pub(super) const TASK_CREATE: Benchmark = Benchmark {
     ..procedure::<TaskCreate>()
 };
 
+/// The call that creates the task.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Via {
     Fork,

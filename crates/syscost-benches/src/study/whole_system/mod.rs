@@ -70,6 +70,7 @@ pub(super) const PROCEDURE_CALL: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct ProcedureCall {
+    /// Arguments of the procedure.
     arguments: u32,
 }
 
@@ -110,6 +111,7 @@ pub(super) const TASK_CREATION: Benchmark = Benchmark {
     ..procedure::<TaskCreation>()
 };
 
+/// What is created.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     Thread,
@@ -207,6 +209,7 @@ pub(super) const MEMORY_ACCESS: Benchmark = Benchmark {
 
 #[derive(Params)]
 struct MemoryAccess {
+    /// Bytes of the memory that is walked.
     size: Bytes,
 }
 
@@ -260,6 +263,7 @@ pub(super) const MEMORY_BANDWIDTH: Benchmark = Benchmark {
     ..procedure::<MemoryBandwidth>()
 };
 
+/// Whether memory is read or written.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Read,

@@ -7,7 +7,7 @@ use rustix::mm::{Advice, madvise};
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{self, Memory as Filled};
 
-/// The pages in the names of rows; others are refused.
+/// The size of the memory's pages.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pages {
     #[value("4K")]

@@ -9,7 +9,7 @@ use syscost_harness::prelude::*;
 /// CLONE_NEWTIME, for which not every C library has a constant.
 const NEW_TIME: c_int = 0x80;
 
-/// A kind of namespace, by its name in /proc/PID/ns.
+/// The kind of namespace, by its name in /proc/PID/ns.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     User,

@@ -16,7 +16,7 @@ use syscost_sys::raw::{syscall1, syscall2};
 use super::kind::Kind;
 use crate::task::child::{Child, clone3, close, fork};
 
-/// The system call.
+/// The system call that makes or joins the namespace.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     Unshare,

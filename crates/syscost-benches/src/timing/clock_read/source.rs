@@ -34,7 +34,7 @@ pub(super) enum Kind {
     TimeOfDay,
 }
 
-/// The name of a clock in rows: that of clock_gettime(2) for its clocks.
+/// The clock; those of clock_gettime(2) have the names that they have there.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::timing) enum Named {
     Tsc,

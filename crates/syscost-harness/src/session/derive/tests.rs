@@ -19,6 +19,7 @@ static MEASURED: Benchmark = Benchmark {
 
 const COST: &str = "some.cost";
 
+/// The kind of row.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     A,
@@ -27,6 +28,7 @@ enum Kind {
 
 #[derive(Params)]
 struct Cost {
+    /// Bytes.
     size: u32,
     kind: Kind,
 }

@@ -2,7 +2,7 @@
 
 use syscost_params::Value;
 
-/// What a stream does with each line.
+/// What is done with each line of the arrays.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Loads only.

@@ -88,6 +88,12 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
     for (heading, body) in &explained.sections {
         text.push_str(&section(heading, body));
     }
+    if !benchmark.parameters.is_empty() {
+        let parameters = benchmark.parameters.iter();
+        let items = parameters.map(|(key, meaning)| format!("- `{key}`: {meaning}"));
+        let items: Vec<String> = items.collect();
+        text.push_str(&section("Parameters", &items.join("\n")));
+    }
     text.push_str(&section("Rows", &rows(benchmark)));
     let some = [
         (Profile::Quick, "In quick runs"),
@@ -269,6 +275,10 @@ mod tests {
                     title: "Waiting",
                     unit: Unit::Gigahertz,
                     better: Better::Higher,
+                    parameters: &[
+                        ("fds", "Descriptors that are waited for."),
+                        ("edge", "Whether only changes are reported."),
+                    ],
                     cases: |_| {
                         let case = |fds| Case::new([("fds", fds), ("edge", "no")]);
                         ["10", "100", "500"].map(case).into()
@@ -320,6 +330,11 @@ Waiting. In GHz, higher is better.
         let found = page.find("## some").map(|start| &page[start..]).unwrap();
         assert!(found.starts_with(expected), "{found}");
         let end = "\
+**Parameters.**
+
+- `fds`: Descriptors that are waited for.
+- `edge`: Whether only changes are reported.
+
 **Rows.** Every combination of: `fds` is `10`, `100` or `500`; `edge` is `no`.
 
 **In quick runs.** `some.poll{fds=10,edge=no}`, `some.poll{fds=100,edge=no}`.

@@ -2,7 +2,7 @@
 
 use syscost_harness::prelude::*;
 
-/// A way to send.
+/// How the data is sent.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::net) enum Method {
     /// sendto(2): the kernel copies.
