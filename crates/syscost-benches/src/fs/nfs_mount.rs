@@ -335,7 +335,7 @@ impl<'s> Caller<'s> {
     }
 }
 
-impl Lead for Caller<'_> {
+impl Driver for Caller<'_> {
     const MAX_TURNS: u64 = Laps::MAX_TURNS;
 
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {

@@ -217,9 +217,9 @@ fn one_way<'t, C: Channel>(
 ) -> Result<Team<'t, (Sender<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
-    let follower = setting.partner(cpus, theirs, &ledger, take_all)?;
-    end.meet(follower.task());
-    Ok(follower.led_by(Sender {
+    let responder = setting.partner(cpus, theirs, &ledger, take_all)?;
+    end.meet(responder.task());
+    Ok(responder.driven_by(Sender {
         message: Message::new(setting.size.get()),
         end,
         whole: setting.whole,
@@ -239,7 +239,7 @@ struct Sender<C> {
     per_turn: u64,
 }
 
-impl<C: Channel> Lead for Sender<C> {
+impl<C: Channel> Driver for Sender<C> {
     /// Sends all messages of these turns and waits until the partner has them.
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let messages = turns * self.per_turn;

@@ -209,9 +209,9 @@ fn round_trips<'t, C: Channel>(
 ) -> Result<Team<'t, (Caller<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
-    let follower = setting.partner(cpus, theirs, &ledger, send_back)?;
-    end.meet(follower.task());
-    Ok(follower.led_by(Caller {
+    let responder = setting.partner(cpus, theirs, &ledger, send_back)?;
+    end.meet(responder.task());
+    Ok(responder.driven_by(Caller {
         message: Message::new(setting.size.get()),
         answer: Message::new(setting.size.get()),
         end,
@@ -233,7 +233,7 @@ struct Caller<C> {
     ledger: Shared<Ledger>,
 }
 
-impl<C: Channel> Lead for Caller<C> {
+impl<C: Channel> Driver for Caller<C> {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         for _ in 0..turns {
             if let Err(bad) = self.turn() {

@@ -62,7 +62,7 @@ impl Setting {
         mut end: C,
         ledger: &Shared<Ledger>,
         serve: impl FnOnce(Self, &mut C, &Ledger, &Stop) -> Result<Tally, Bad> + Send + 'static,
-    ) -> Result<Follower<Tally>, Failure> {
+    ) -> Result<Responder<Tally>, Failure> {
         let (setting, ledger) = (*self, ledger.clone());
         let prepare = move || {
             end.begin();
@@ -71,7 +71,7 @@ impl Setting {
         let serve = move |end: &mut C, stop: &Stop| {
             serve(setting, end, &ledger, stop).inspect_err(|bad| ledger.fail(*bad))
         };
-        Follower::start(self.between, cpus, prepare, serve, C::hang_up)
+        Responder::start(self.between, cpus, prepare, serve, C::wake_waiters)
     }
 }
 

@@ -60,7 +60,7 @@ struct Connector {
     counters: Watch,
 }
 
-impl Lead for Connector {
+impl Driver for Connector {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         for _ in 0..turns {
             begin(&self.address).map_err(|errno| Failure::of("begin to connect", errno))?;

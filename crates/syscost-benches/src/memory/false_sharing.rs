@@ -237,8 +237,8 @@ fn team<'t>(
         ..Tally::default()
     };
     let theirs = Arc::clone(&place);
-    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), neighbour, |_| {})?;
-    Ok(follower.led_by(Adding {
+    let responder = Responder::start(Between::Threads, cpus, || Ok(theirs), neighbour, |_| {})?;
+    Ok(responder.driven_by(Adding {
         place,
         looks,
         tally,
@@ -272,7 +272,7 @@ struct Adding {
     tally: Tally,
 }
 
-impl Lead for Adding {
+impl Driver for Adding {
     const IS_PREPARED: bool = true;
 
     /// Waits until the other thread is at work.

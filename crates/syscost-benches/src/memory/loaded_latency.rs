@@ -163,9 +163,9 @@ impl Measured for Row {
         b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
         fill(b)?;
         let (steps, _) = b.together(Placement::Distinct, |cpus| {
-            let (crew, load) = Load::start(cpus, delay_ns, clock, random)?;
+            let (workers, load) = Load::start(cpus, delay_ns, clock, random)?;
             let chase = Rc::clone(&chase);
-            Ok(crew.led_by(Steps { chase, load }))
+            Ok(workers.driven_by(Steps { chase, load }))
         })?;
         claim(b, &steps.load, delay_ns);
         Ok(())
@@ -175,8 +175,8 @@ impl Measured for Row {
 /// Fills each partner's memory on its CPU, so that no audited child has to wait for it.
 fn fill(b: &Bencher) -> Result<(), Failure> {
     let cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
-    let (crew, _) = Load::start(&cpus, None, *b.clock(), 0)?;
-    crew.dismiss().map(drop)
+    let (workers, _) = Load::start(&cpus, None, *b.clock(), 0)?;
+    workers.dismiss().map(drop)
 }
 
 /// The measuring task's steps, while others load memory.
@@ -185,7 +185,7 @@ struct Steps {
     load: Load,
 }
 
-impl Lead for Steps {
+impl Driver for Steps {
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {

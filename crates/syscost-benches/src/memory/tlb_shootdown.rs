@@ -105,8 +105,8 @@ impl Measured for Row {
             1.. => Placement::Distinct,
         };
         let (stage, _) = b.together(placement, |_| {
-            let (crew, stage) = Stage::start(call, &cpus)?;
-            Ok(crew.led_by(stage))
+            let (workers, stage) = Stage::start(call, &cpus)?;
+            Ok(workers.driven_by(stage))
         })?;
         if threads > 0 {
             claim_running(b, stage.tally());
@@ -137,7 +137,7 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
 /// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts
 /// such interrupts.
 fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
-    let (crew, mut stage) = Stage::start(call, cpus)?;
+    let (workers, mut stage) = Stage::start(call, cpus)?;
     stage.prepare()?;
     let (already, claim) = (stage.changed()? as f64, "pages that were so before");
     b.claim(claim, 0.0, already, "/proc", already == 0.0);
@@ -146,7 +146,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
     let after = interrupts();
     let changed = stage.changed()? as u64;
     b.claim_equal("pages that 256 calls changed", MAX_CALLS, changed, "/proc");
-    crew.dismiss()?;
+    workers.dismiss()?;
     if cpus.is_empty() {
         return Ok(());
     }

@@ -113,7 +113,7 @@ pub(crate) struct Tally {
     pub(crate) duplicated: u64,
 }
 
-impl<L: Link> Lead for Caller<L> {
+impl<L: Link> Driver for Caller<L> {
     const MAX_TURNS: u64 = Laps::MAX_TURNS;
 
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {

@@ -226,25 +226,25 @@ pub(crate) fn usable(address: IpAddr) -> Result<(), Unsupported> {
 /// The far end, which serves and is ended by the near end.
 pub(crate) enum FarEnd {
     /// A process of this machine.
-    Partner(Follower<Parcel>),
+    Partner(Responder<Parcel>),
     /// A session with `syscost serve`, which has a service open.
     Peer(Box<Session>),
 }
 
 impl FarEnd {
     /// A partner on these CPUs, which serves with what it was `given` until it is stopped or the
-    /// near end has closed, and accounts for it. If it fails, `hang_up` notifies the near end where
-    /// the kernel does not.
+    /// near end has closed, and accounts for it. If it fails, `wake_waiters` notifies the near end
+    /// where the kernel does not.
     pub(crate) fn partner<N: Send + 'static>(
         cpus: &[u32],
         given: N,
         serve: impl FnOnce(&mut N, &Stop) -> Result<Account, Failure> + Send + 'static,
-        hang_up: fn(&mut N),
+        wake_waiters: fn(&mut N),
     ) -> Result<Self, Failure> {
         let serve = move |given: &mut N, stop: &Stop| Parcel::of(&serve(given, stop)?);
         let prepare = move || Ok(given);
-        let follower = Follower::start(Between::Processes, cpus, prepare, serve, hang_up)?;
-        Ok(Self::Partner(follower))
+        let responder = Responder::start(Between::Processes, cpus, prepare, serve, wake_waiters)?;
+        Ok(Self::Partner(responder))
     }
 
     /// A dedicated session in which this service is open.
@@ -255,11 +255,11 @@ impl FarEnd {
     }
 
     /// The team of the far end and the near end. It returns both, the far end as its account.
-    /// [`Lead::end`] has to end the service: it closes the connection, or makes a last one.
-    pub(crate) fn led_by<'t, L: Lead + 't>(self, near: L) -> Team<'t, (L, Account)> {
+    /// [`Driver::end`] has to end the service: it closes the connection, or makes a last one.
+    pub(crate) fn driven_by<'t, L: Driver + 't>(self, near: L) -> Team<'t, (L, Account)> {
         match self {
-            Self::Partner(follower) => follower
-                .led_by(near)
+            Self::Partner(responder) => responder
+                .driven_by(near)
                 .then(|(near, parcel)| Ok((near, parcel.open()?))),
             Self::Peer(session) => {
                 let near = Facing {
@@ -286,7 +286,7 @@ struct Facing<L> {
     account: Account,
 }
 
-impl<L: Lead> Lead for Facing<L> {
+impl<L: Driver> Driver for Facing<L> {
     const MAX_TURNS: u64 = L::MAX_TURNS;
     const IS_PREPARED: bool = L::IS_PREPARED;
 
@@ -417,7 +417,7 @@ mod tests {
             })
         };
         let far = FarEnd::partner(&cpus, 5, serve, |_| {}).unwrap();
-        let (_, account) = far.led_by(|_| Ok(())).perform([1]).unwrap();
+        let (_, account) = far.driven_by(|_| Ok(())).perform([1]).unwrap();
         assert_eq!(account.messages, 5);
     }
 }

@@ -100,7 +100,7 @@ impl Measured for Row {
         let content = content(b);
         let (client, account) = b.together(route.placement(), |cpus| {
             let (far, to) = responding(&route, size, connection, cpus)?;
-            Ok(far.led_by(Client::new(to, connection, size, content)?))
+            Ok(far.driven_by(Client::new(to, connection, size, content)?))
         })?;
         client.claim(b, connection, &account);
         Ok(())
@@ -324,7 +324,7 @@ impl Client {
     }
 }
 
-impl Lead for Client {
+impl Driver for Client {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         (0..turns).try_for_each(|_| self.turn())
     }
@@ -424,7 +424,7 @@ mod tests {
         let route = Route::Loopback(Placement::SAME, Family::Ipv4);
         let (far, to) = responding(&route, body, connection, &cpus).unwrap();
         let exchanged = Client::new(to, connection, 1000, Content::Whole)
-            .and_then(|client| far.led_by(client).perform([30]));
+            .and_then(|client| far.driven_by(client).perform([30]));
         Some(exchanged.map(|(client, account)| {
             assert!(client.asked >= 30);
             client.asked == account.messages

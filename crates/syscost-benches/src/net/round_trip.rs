@@ -143,7 +143,7 @@ impl<L: Echoed> Measured for Over<L> {
         let exchange = Exchange::new(b, setting.size, is_lossless);
         let (caller, account) = b.together(setting.route.placement(), |cpus| {
             let (far, near, way) = L::connected(&setting, cpus)?;
-            Ok(far.led_by(exchange.over(near, way.named(self.0.family))))
+            Ok(far.driven_by(exchange.over(near, way.named(self.0.family))))
         })?;
         caller.claim(b, &account);
         L::claim(&caller, b, &account);

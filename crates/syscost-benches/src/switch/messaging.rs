@@ -144,38 +144,38 @@ fn crowd<'t>(
     cpus: &[u32],
 ) -> Result<Team<'t, Left>, Failure> {
     let board = Shared::new(Board::default())?;
-    let mut crew = Crew::new(between)?;
+    let mut workers = TaskGroup::new(between)?;
     let mut outboxes = Vec::new();
     for _ in 0..groups {
         let mut group = Vec::new();
         for _ in 0..EACH {
             let (outbox, inbox) = via.open()?;
-            add(&mut crew, cpus, &board, |board| receive(inbox, board))?;
+            add(&mut workers, cpus, &board, |board| receive(inbox, board))?;
             group.push(outbox);
         }
         for number in 0..EACH {
             let outboxes = group.clone();
-            add(&mut crew, cpus, &board, move |board| {
+            add(&mut workers, cpus, &board, move |board| {
                 send(number, &outboxes, board)
             })?;
         }
         outboxes.extend(group);
     }
-    let stop = crew.stop();
-    let lead = Orders {
+    let stop = workers.stop();
+    let driver = Orders {
         board,
         stop,
         outboxes,
         loops,
     };
-    Ok(crew
-        .led_by(lead)
+    Ok(workers
+        .driven_by(driver)
         .map(|(orders, _)| (orders.board, orders.outboxes)))
 }
 
 /// Adds a task. If it fails, no other task keeps waiting for it.
 fn add(
-    crew: &mut Crew,
+    workers: &mut TaskGroup,
     cpus: &[u32],
     board: &Shared<Board>,
     work: impl FnOnce(&Board) -> Result<(), Errno> + Send + 'static,
@@ -184,11 +184,11 @@ fn add(
     let work = move |(): &mut (), stop: &Stop| {
         work(&board).map_err(|error| {
             stop.set();
-            board.hang_up();
+            board.wake_waiters();
             Failure::Failed(error.to_string())
         })
     };
-    crew.add(cpus, || Ok(()), work)
+    workers.add(cpus, || Ok(()), work)
 }
 
 /// The measuring task.
@@ -199,7 +199,7 @@ struct Orders {
     loops: u32,
 }
 
-impl Lead for Orders {
+impl Driver for Orders {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let receivers = self.outboxes.len() as u32;
         // One after the other: in a single long turn the tasks would fall into a rhythm that they

@@ -171,7 +171,7 @@ fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
         let work = move || pass_on(&theirs, &outbox, memory.fill(number));
         partners.push(Partner::start(Between::Processes, cpus, work)?);
     }
-    let lead = Round {
+    let driver = Round {
         first,
         last: inbox,
         memory: Memory::reserve(bytes)?.fill(0),
@@ -179,7 +179,7 @@ fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
         tasks,
         bytes,
     };
-    Ok(Team::new(partners, lead).map(drop))
+    Ok(Team::new(partners, driver).map(drop))
 }
 
 /// The measuring task, between the last partner and the first.
@@ -192,7 +192,7 @@ struct Round {
     bytes: u64,
 }
 
-impl Lead for Round {
+impl Driver for Round {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         for _ in 0..turns {
             self.first.send(1 + self.memory.visit()).map_err(failed)?;

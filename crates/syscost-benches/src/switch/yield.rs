@@ -124,7 +124,7 @@ pub(crate) fn yielders<'t>(
     let failed = |cause| Failure::of("make a pipe", cause);
     let (gate, mut open) = pipe().map_err(failed)?;
     let yields = share(AtomicU64::new(0))?;
-    let mut crew = Crew::new(between)?;
+    let mut workers = TaskGroup::new(between)?;
     for _ in 1..tasks {
         let (mut gate, yields) = (gate.try_clone().map_err(failed)?, yields.clone());
         let work = move |(): &mut (), stop: &Stop| {
@@ -136,7 +136,7 @@ pub(crate) fn yielders<'t>(
             }
             Ok::<(), Failure>(())
         };
-        crew.add(cpus, || Ok(()), work)?;
+        workers.add(cpus, || Ok(()), work)?;
     }
     let mut waiting = tasks - 1;
     // Yields that the last turns made in excess of those requested: the next turns need that many fewer.
@@ -152,5 +152,5 @@ pub(crate) fn yielders<'t>(
         ahead = now - enough;
         Ok(())
     };
-    Ok(crew.led_by(turns).map(drop))
+    Ok(workers.driven_by(turns).map(drop))
 }

@@ -60,9 +60,9 @@ impl Measured for Row {
         let waiters = self.waiters;
         let make = |cpus: &[u32]| {
             let bed = Arc::new(Bed::default());
-            let crew = bed.fill(cpus, waiters)?;
-            Watch::over(&bed, &crew)?.until_all_sleep()?;
-            Ok(crew.led_by(Mover {
+            let workers = bed.fill(cpus, waiters)?;
+            Watch::over(&bed, &workers)?.until_all_sleep()?;
+            Ok(workers.driven_by(Mover {
                 bed,
                 waiters,
                 at: 0,
@@ -79,7 +79,7 @@ struct Mover {
     at: usize,
 }
 
-impl Lead for Mover {
+impl Driver for Mover {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         for _ in 0..turns {
             let [from, to] = [self.at, 1 - self.at].map(|at| &self.bed.0[at].0);

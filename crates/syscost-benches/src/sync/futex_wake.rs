@@ -96,9 +96,9 @@ impl Measured for Row {
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
         let make = |cpus: &[u32]| {
             let bed = Arc::new(Bed::default());
-            let crew = bed.fill(cpus, waiters)?;
-            let watch = Watch::over(&bed, &crew)?;
-            Ok(crew.led_by(Waker {
+            let workers = bed.fill(cpus, waiters)?;
+            let watch = Watch::over(&bed, &workers)?;
+            Ok(workers.driven_by(Waker {
                 bed,
                 watch,
                 waiters,
@@ -115,7 +115,7 @@ struct Waker {
     waiters: u64,
 }
 
-impl Lead for Waker {
+impl Driver for Waker {
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {

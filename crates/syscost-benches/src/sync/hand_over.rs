@@ -129,7 +129,7 @@ impl<C: Chain> Steps<C> {
     }
 }
 
-impl<C: Chain> Lead for Steps<C> {
+impl<C: Chain> Driver for Steps<C> {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         for _ in 0..turns {
             self.walk.give()?;
@@ -176,12 +176,12 @@ fn steps<'t, C: Chain>(between: Between, cpus: &[u32], chain: C) -> Result<Team<
     let walk = Walk::begin(Arc::clone(&chain), places.clone(), Side::Own)?;
     let prepare = move || Walk::begin(chain, places, Side::Partner);
     // The lock that the measuring side waits for.
-    let hang_up = |walk: &mut Walk<C>| walk.give_up(link(walk.at));
-    let follower = Follower::start(between, cpus, prepare, Walk::follow, hang_up)?;
-    let stop = follower.stop();
+    let wake_waiters = |walk: &mut Walk<C>| walk.give_up(link(walk.at));
+    let responder = Responder::start(between, cpus, prepare, Walk::follow, wake_waiters)?;
+    let stop = responder.stop();
     let mut steps = Steps { walk, stop };
     steps.take()?;
-    Ok(follower.led_by(steps).map(drop))
+    Ok(responder.driven_by(steps).map(drop))
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@ use syscost_sys::clock::Clock;
 
 use crate::failure::Failure;
 
-/// The times of a batch's operations. A [`Lead`](super::Lead) that has them lets them begin with
-/// its turns, and notes each operation's end: one more reading of the clock per operation, whose
-/// bound the row reports as its overhead.
+/// The times of a batch's operations. A [`Driver`](super::Driver) that has them lets them begin
+/// with its turns, and notes each operation's end: one more reading of the clock per operation,
+/// whose bound the row reports as its overhead.
 #[derive(Debug)]
 pub struct Laps {
     clock: Clock,
@@ -18,8 +18,8 @@ pub struct Laps {
 }
 
 impl Laps {
-    /// Operations of the longest batch: the value of [`Lead::MAX_TURNS`](super::Lead::MAX_TURNS)
-    /// for a lead with laps.
+    /// Operations of the longest batch: the value of
+    /// [`Driver::MAX_TURNS`](super::Driver::MAX_TURNS) for a driver with laps.
     pub const MAX_TURNS: u64 = 1 << 14;
 
     /// Laps timed by the bencher's clock.

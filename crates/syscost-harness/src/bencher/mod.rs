@@ -55,7 +55,7 @@ pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use served::Served;
-pub use team::{Baseline, Crew, Follower, Lead, Stop, Team};
+pub use team::{Baseline, Driver, Responder, Stop, TaskGroup, Team};
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {

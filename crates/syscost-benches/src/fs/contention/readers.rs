@@ -81,7 +81,7 @@ pub(super) struct Account {
 
 /// The processes at work.
 pub(super) struct Readers {
-    crew: Crew<Account>,
+    workers: TaskGroup<Account>,
     board: Shared<Board>,
     clock: Clock,
     count: usize,
@@ -100,7 +100,7 @@ impl Readers {
             barrier: AtomicU32::new(0),
             seats: std::array::from_fn(|_| Seat::default()),
         })?;
-        let mut crew = Crew::new(Between::Processes)?;
+        let mut workers = TaskGroup::new(Between::Processes)?;
         let (clock, is_checked) = (*b.clock(), !b.is_timed());
         for number in 0..count {
             let (file, board, seed) = (
@@ -114,10 +114,10 @@ impl Readers {
                 wait_at(&board.barrier, stop)?;
                 reader.read_on(&board.seats[number], stop, &clock)
             };
-            crew.add(b.allowed(), prepare, work)?;
+            workers.add(b.allowed(), prepare, work)?;
         }
         let mut readers = Self {
-            crew,
+            workers,
             board,
             clock,
             count,
@@ -161,8 +161,8 @@ impl Readers {
 
     /// Returns an error if a process has failed, which stops all of them, or has disappeared.
     fn check(&self) -> Result<(), Failure> {
-        self.crew.stop().check()?;
-        match self.crew.has_lost_one() {
+        self.workers.stop().check()?;
+        match self.workers.has_lost_one() {
             true => Err(Failure::Failed("a reader ended early".into())),
             false => Ok(()),
         }
@@ -208,7 +208,7 @@ impl Readers {
 
     /// Stops all processes, and returns their reports.
     pub(super) fn dismiss(self) -> Result<Vec<Account>, Failure> {
-        self.crew.dismiss()
+        self.workers.dismiss()
     }
 }
 
@@ -311,18 +311,18 @@ mod tests {
 
     use super::*;
 
-    /// A separate crew of readers that do this instead; `None` where they cannot be started.
+    /// A separate group of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
         let cpus = cpu::allowed().ok()?;
         let board = Board {
             barrier: AtomicU32::new(0),
             seats: std::array::from_fn(|_| Seat::default()),
         };
-        let mut crew = Crew::new(Between::Processes).ok()?;
+        let mut workers = TaskGroup::new(Between::Processes).ok()?;
         let work = move |(): &mut (), stop: &Stop| work(stop);
-        crew.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
+        workers.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
         Some(Readers {
-            crew,
+            workers,
             board: Shared::new(board).ok()?,
             clock: Clock::system(),
             count: 1,

@@ -229,7 +229,7 @@ fn way(socket: &TcpStream) -> Result<Way, Failure> {
     Ok(Way::begin(own.ip(), far.ip()))
 }
 
-impl Lead for Caller {
+impl Driver for Caller {
     const MAX_TURNS: u64 = Laps::MAX_TURNS;
 
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {

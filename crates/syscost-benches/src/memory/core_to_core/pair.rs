@@ -141,7 +141,7 @@ pub(super) struct Replying {
     cpu: Option<u32>,
 }
 
-impl Lead for Asking {
+impl Driver for Asking {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         let trips = turns * PER_TURN;
         self.lines.ask(self.asked, trips);
@@ -218,10 +218,10 @@ pub(super) fn team<'t>(
             cpu: Some(cpu::current()),
         })
     };
-    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), reply, |_| {})?;
+    let responder = Responder::start(Between::Threads, cpus, || Ok(theirs), reply, |_| {})?;
     let answers = lines.answer().as_ptr();
-    let watch = watches.then(|| Watch::of(follower.task(), answers, Uses::Stores));
-    Ok(follower.led_by(Asking {
+    let watch = watches.then(|| Watch::of(responder.task(), answers, Uses::Stores));
+    Ok(responder.driven_by(Asking {
         lines,
         asked: 0,
         by_lines: 0,

@@ -77,7 +77,7 @@ impl Load {
         delay_ns: Option<u64>,
         clock: Clock,
         seed: u64,
-    ) -> Result<(Crew, Self), Failure> {
+    ) -> Result<(TaskGroup, Self), Failure> {
         let board = Arc::new(Board {
             is_begun: AtomicBool::new(false),
             is_timed: AtomicBool::new(false),
@@ -85,25 +85,25 @@ impl Load {
         });
         let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
         enough_for_all(course, cpus)?;
-        let mut crew = Crew::new(Between::Threads)?;
+        let mut workers = TaskGroup::new(Between::Threads)?;
         for (number, cpu) in cpus.iter().enumerate() {
             let board = Arc::clone(&board);
             let work = move |memory: &mut Lent, stop: &Stop| {
                 read(&board, number, memory, stop, delay_ns, &clock, seed)
             };
-            crew.add(&[*cpu], move || Lent::new(widest(), course), work)?;
+            workers.add(&[*cpu], move || Lent::new(widest(), course), work)?;
         }
         board.is_begun.store(true, Ordering::Release);
         let load = Self {
             board,
-            stop: crew.stop(),
+            stop: workers.stop(),
             clock,
             course,
             delay_ns,
             ticks: 0,
             batches: 0,
         };
-        Ok((crew, load))
+        Ok((workers, load))
     }
 
     /// Runs `body`, which is timed; the threads record what they read meanwhile.

@@ -137,7 +137,7 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Starts a thread on each of these CPUs.
-    pub(super) fn start(call: Call, cpus: &[u32]) -> Result<(Crew, Self), Failure> {
+    pub(super) fn start(call: Call, cpus: &[u32]) -> Result<(TaskGroup, Self), Failure> {
         let board = Arc::new(Board {
             epoch: AtomicUsize::new(0),
             first: AtomicPtr::default(),
@@ -152,16 +152,16 @@ impl Stage {
             began: Vec::new(),
             tally: Tally::default(),
         };
-        let mut crew = Crew::new(Between::Threads)?;
+        let mut workers = TaskGroup::new(Between::Threads)?;
         for (number, cpu) in cpus.iter().enumerate() {
             let board = Arc::clone(&board);
             let work = move |(): &mut (), stop: &Stop| {
                 board.spin(number, stop);
                 Ok::<(), Failure>(())
             };
-            crew.add(&[*cpu], || Ok(()), work)?;
+            workers.add(&[*cpu], || Ok(()), work)?;
         }
-        Ok((crew, stage))
+        Ok((workers, stage))
     }
 
     /// Batches and those in which all threads ran.
@@ -184,7 +184,7 @@ impl Stage {
     }
 }
 
-impl Lead for Stage {
+impl Driver for Stage {
     const MAX_TURNS: u64 = MAX_CALLS;
     const IS_PREPARED: bool = true;
 
@@ -257,7 +257,7 @@ mod tests {
         // In a process with one thread, so that nothing else maps what munmap leaves.
         let child = fork(|| {
             let all_changed = Call::ALL.into_iter().all(|call| {
-                let (_crew, mut stage) = Stage::start(call, &[]).unwrap();
+                let (_workers, mut stage) = Stage::start(call, &[]).unwrap();
                 match stage.prepare() {
                     // Not enough memory, or no way to check.
                     Err(Failure::Unsupported(_)) => return true,

@@ -77,7 +77,7 @@ impl Board {
     }
 
     /// Wakes the measuring task so that it notices that a task has failed.
-    pub(super) fn hang_up(&self) {
+    pub(super) fn wake_waiters(&self) {
         // A different number, lest the measuring task falls asleep on the old one.
         self.waiting.store(OVER, Release);
         wake(&self.waiting, 1);

@@ -11,7 +11,7 @@ use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Shared};
 
 use crate::bencher::bracket::Bracket;
-use crate::bencher::team::{Crew, Stop};
+use crate::bencher::team::{Stop, TaskGroup};
 use crate::bencher::timed::LEAD_IN_PART;
 use crate::cores::Cores;
 use crate::failure::Failure;
@@ -99,7 +99,7 @@ impl Stint {
 /// Copies of an operation: the measuring task does the first itself, partners the others.
 pub(super) struct Crowd<O> {
     op: O,
-    crew: Crew,
+    workers: TaskGroup,
     board: Shared<Board>,
     clock: Clock,
 }
@@ -129,7 +129,7 @@ where
         })?;
         let mut crowd = Self {
             op: make(0)?,
-            crew: Crew::new(between)?,
+            workers: TaskGroup::new(between)?,
             board,
             clock,
         };
@@ -140,7 +140,7 @@ where
                 let bracket = Bracket::new(clock, cpu_of_copy, &cores);
                 follow(&board, number, stop, &clock, bracket, make)
             };
-            crowd.crew.add(&[*cpu], || Ok(()), work)?;
+            crowd.workers.add(&[*cpu], || Ok(()), work)?;
         }
         Ok(crowd)
     }
@@ -165,15 +165,15 @@ where
         orders.window.store(number, Ordering::Release);
         let own = work(&mut self.op, &self.clock, span, chunk, bracket)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
-        let (mut stints, stop) = (vec![own], self.crew.stop());
-        for seat in &seats[1..=self.crew.tasks().count()] {
+        let (mut stints, stop) = (vec![own], self.workers.stop());
+        for seat in &seats[1..=self.workers.tasks().count()] {
             let mut spins: u32 = 0;
             while seat.window.load(Ordering::Acquire) < number {
                 spins = spins.wrapping_add(1);
                 // A process that was killed cannot stop the others.
-                let is_gone = spins.is_multiple_of(SPINS) && self.crew.has_lost_one();
+                let is_gone = spins.is_multiple_of(SPINS) && self.workers.has_lost_one();
                 if is_gone || stop.is_set() {
-                    return Err(self.crew.failure());
+                    return Err(self.workers.failure());
                 }
                 spin_loop();
             }
@@ -195,13 +195,13 @@ impl<O> Crowd<O> {
     pub(super) fn tasks(&self) -> Vec<TaskId> {
         [TaskId::own()]
             .into_iter()
-            .chain(self.crew.tasks())
+            .chain(self.workers.tasks())
             .collect()
     }
 
     /// Ends the copies and reports their failures.
     pub(super) fn dismiss(self) -> Result<(), Failure> {
-        self.crew.dismiss().map(drop)
+        self.workers.dismiss().map(drop)
     }
 }
 

@@ -54,7 +54,7 @@ impl<'t> AtWork<'t> {
     }
 
     /// Runs the measurement with the team, then ends it.
-    pub(super) fn lead(
+    pub(super) fn drive(
         mut self,
         measure: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<Seen, Failure> {
@@ -111,16 +111,16 @@ impl Body for AtWork<'_> {
     }
 
     fn before(&mut self, _: u64) {
-        self.prepared = self.team.lead.prepare();
+        self.prepared = self.team.driver.prepare();
     }
 
     fn run(&mut self, turns: u64) -> Result<(), Failure> {
         self.prepared.clone()?;
-        self.team.lead.turns(turns)
+        self.team.driver.turns(turns)
     }
 
     fn after(&mut self, _: u64) -> Result<(), Failure> {
-        self.team.lead.check()?;
+        self.team.driver.check()?;
         self.batches += 1;
         // Looking up many tasks takes longer than a batch and fills the caches with data of /proc.
         if self.is_looked_up && self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {
@@ -138,11 +138,11 @@ impl Body for AtWork<'_> {
     }
 
     fn laps(&mut self) -> Option<&mut Laps> {
-        self.team.lead.laps()
+        self.team.driver.laps()
     }
 
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
-        self.team.lead.far_core_is_ours()
+        self.team.driver.far_core_is_ours()
     }
 }
 

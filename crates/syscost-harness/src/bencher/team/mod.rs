@@ -1,8 +1,8 @@
 //! Operations that several tasks do together.
 //!
-//! - [`lead`]: the measuring task's side.
-//! - [`follower`]: a partner that answers turn by turn.
-//! - [`crew`]: partners that work until they are stopped; [`stop`] stops them.
+//! - [`driver`]: the measuring task's side.
+//! - [`responder`]: a partner that answers turn by turn.
+//! - [`task_group`]: partners that work until they are stopped; [`stop`] stops them.
 //! - [`ending`]: how a team ends, and the reasons for a failure.
 //! - [`at_work`]: a team's loop, and what the kernel counts for it.
 //! - [`seats`]: where its tasks are put, and where they were seen.
@@ -13,15 +13,15 @@
 
 mod at_work;
 mod between;
-mod crew;
 mod difference;
+mod driver;
 mod ending;
-mod follower;
-mod lead;
+mod responder;
 mod seats;
 mod sentinel;
 mod single;
 mod stop;
+mod task_group;
 
 use std::time::Instant;
 
@@ -39,15 +39,15 @@ use crate::placement::Placement;
 
 use at_work::AtWork;
 pub(super) use between::groups_of;
-pub use crew::Crew;
 pub use difference::Baseline;
-pub use follower::Follower;
-pub use lead::Lead;
-use lead::{AnyLead, Handed, Returning};
+pub use driver::Driver;
+use driver::{AnyDriver, Handed, ReturnedDriver};
+pub use responder::Responder;
 use seats::Seen;
 pub(super) use sentinel::Sentinel;
 pub use stop::Stop;
 use stop::Stopper;
+pub use task_group::TaskGroup;
 
 /// Slow operations are counted for at most this long, in ns, but at least this many of them.
 const SLOW_LIMIT_NS: f64 = 1e9;
@@ -62,24 +62,24 @@ pub struct Team<'t, R = ()> {
     partners: Vec<Partner>,
     /// Stops the partners, if they have a stop.
     stopper: Option<Stopper>,
-    lead: Box<dyn AnyLead + 't>,
+    driver: Box<dyn AnyDriver + 't>,
     is_prepared: bool,
     max_turns: u64,
-    /// Returns the result, once all partners have ended and the lead is handed back.
+    /// Returns the result, once all partners have ended and the driver is handed back.
     result: Box<dyn FnOnce() -> Result<R, Failure> + 't>,
 }
 
-impl<'t, L: Lead + 't> Team<'t, L> {
-    /// A team of these partners and the measuring task's `lead`, which it returns. The partners end
-    /// when [`Lead::end`] makes them. See [`Crew`] and [`Follower`], which also return what partners
-    /// counted.
-    pub fn new(partners: Vec<Partner>, lead: L) -> Self {
+impl<'t, L: Driver + 't> Team<'t, L> {
+    /// A team of these partners and the measuring task's `driver`, which it returns. The partners
+    /// end when [`Driver::end`] makes them. See [`TaskGroup`] and [`Responder`], which also return
+    /// what partners counted.
+    pub fn new(partners: Vec<Partner>, driver: L) -> Self {
         let back = Handed::nothing();
         let handed = back.again();
         Self {
             partners,
             stopper: None,
-            lead: Box::new(Returning { lead, back }),
+            driver: Box::new(ReturnedDriver { driver, back }),
             is_prepared: L::IS_PREPARED,
             max_turns: L::MAX_TURNS,
             result: Box::new(move || handed.take()),
@@ -103,8 +103,8 @@ impl<'t, R: 't> Team<'t, R> {
         let back = Handed::nothing();
         let mut team = self.handing_to(&back);
         let done = batches.into_iter().try_for_each(|turns| {
-            team.lead.prepare()?;
-            team.lead.turns(turns)
+            team.driver.prepare()?;
+            team.driver.turns(turns)
         });
         match done {
             Ok(()) => team.dismiss()?,
@@ -121,7 +121,7 @@ impl<'t, R: 't> Team<'t, R> {
             result: Box::new(move || change(result()?)),
             partners: self.partners,
             stopper: self.stopper,
-            lead: self.lead,
+            driver: self.driver,
             is_prepared: self.is_prepared,
             max_turns: self.max_turns,
         }
@@ -145,8 +145,8 @@ impl<'t, R: 't> Team<'t, R> {
 impl Team<'_> {
     /// One turn with its preparation.
     fn single(&mut self) -> Result<(), Failure> {
-        self.lead.prepare()?;
-        self.lead.turns(1)
+        self.driver.prepare()?;
+        self.driver.turns(1)
     }
 }
 
@@ -208,7 +208,7 @@ impl Bencher<'_> {
     }
 
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, self.per_turn)?.lead(|work| {
+        self.at_work(make(cpus)?, self.per_turn)?.drive(|work| {
             work.look();
             let before = work.read()?;
             let (done, begun) = (self.operations, Instant::now());
@@ -260,23 +260,23 @@ impl Bencher<'_> {
                     let mut team = make(cpus)?;
                     // Every partner is at work once it has answered.
                     team.single()?;
-                    team.lead.prepare()?;
+                    team.driver.prepare()?;
                     Ok(team)
                 },
-                |team| team.lead.turns(audited_turns),
+                |team| team.driver.turns(audited_turns),
             )
         })?;
-        self.at_work(make(cpus)?, per_turn)?.lead(|work| {
+        self.at_work(make(cpus)?, per_turn)?.drive(|work| {
             let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
             let least = self.affordable(least);
             let turns = self
                 .turns_lasting(COUNTED_NS, per_turn, work)?
                 .clamp(least.div_ceil(per_turn), 1 << 20);
-            work.team.lead.prepare()?;
+            work.team.driver.prepare()?;
             // The first reading may fault on its own code and stack.
             let before = work.read().and_then(|_| work.read());
             let begun = Instant::now();
-            work.team.lead.turns(turns)?;
+            work.team.driver.turns(turns)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = before.and_then(|before| Ok(work.read()? - before));
             self.operations += turns * per_turn;

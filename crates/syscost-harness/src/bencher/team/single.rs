@@ -16,7 +16,7 @@ use crate::placement::Placement;
 
 impl Bencher<'_> {
     /// Measures one task's share of a common operation: the measuring task's turn alone, timed
-    /// individually after an untimed preparation ([`Lead::prepare`](super::Lead::prepare)) that
+    /// individually after an untimed preparation ([`Driver::prepare`](super::Driver::prepare)) that
     /// waits until the partners are ready. The timer's own cost is subtracted, as by
     /// [`Bencher::single`].
     ///
@@ -43,12 +43,12 @@ impl Bencher<'_> {
         cpus: &[u32],
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, 1)?.lead(|work| {
+        self.at_work(make(cpus)?, 1)?.drive(|work| {
             work.look();
             let own = TaskStat::of(TaskId::own())?;
             let (before, begun) = (own.read()?, Instant::now());
-            let lead = &mut work.team.lead;
-            self.time_singles(lead, |lead| lead.prepare(), |lead| lead.turns(1))?;
+            let driver = &mut work.team.driver;
+            self.time_singles(driver, |driver| driver.prepare(), |driver| driver.turns(1))?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             self.tag_others(cpus, &(own.read()? - before), passed_ns);
             Ok(())
@@ -68,16 +68,16 @@ impl Bencher<'_> {
             };
             Team::audited(make, |team| {
                 for _ in 0..AUDITED_TOGETHER {
-                    team.lead.prepare()?;
+                    team.driver.prepare()?;
                     if audited == Audited::Operations {
-                        team.lead.turns(1)?;
+                        team.driver.turns(1)?;
                     }
                 }
                 // The effects of the last turn end before the audit does.
-                team.lead.prepare()
+                team.driver.prepare()
             })
         })?;
-        self.at_work(make(cpus)?, 1)?.lead(|work| {
+        self.at_work(make(cpus)?, 1)?.drive(|work| {
             let begun = Instant::now();
             let used = count_turns(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
@@ -104,15 +104,15 @@ fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
             .collect()
     };
     let mut during = Usage::default();
-    team.lead.prepare()?;
+    team.driver.prepare()?;
     let before = all()?;
     for _ in 0..COUNTED_TOGETHER {
-        team.lead.prepare()?;
+        team.driver.prepare()?;
         let before = Usage::thread();
-        team.lead.turns(1)?;
+        team.driver.turns(1)?;
         during = plus(during, since(before)?);
     }
-    team.lead.prepare()?;
+    team.driver.prepare()?;
     let mut used = all()?;
     for (now, then) in used.iter_mut().zip(before) {
         *now = *now - then;

@@ -21,7 +21,7 @@ impl Lapped {
     }
 }
 
-impl Lead for Lapped {
+impl Driver for Lapped {
     const MAX_TURNS: u64 = Laps::MAX_TURNS;
 
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use super::super::sampling::PARTNERS_UNSEEN;
 use super::neighbour::{on_core, shared_samples};
 use super::real::found_of;
 use super::*;
-use crate::bencher::Crew;
+use crate::bencher::TaskGroup;
 use crate::expect::within;
 
 /// When each operation of a pass began and ended, on a core that is never ours.
@@ -61,21 +61,21 @@ fn round_trips(switches: f64) -> Option<Findings> {
     let declared = [within(Counter::Switches, switches, 4.2)];
     let findings = found_of(&Case::default(), &cpus, Pass::Timed, &declared, |b| {
         b.together(placement, |cpus| {
-            let mut crew = Crew::new(Between::Threads)?;
+            let mut workers = TaskGroup::new(Between::Threads)?;
             let work = |(): &mut (), stop: &Stop| {
                 while !stop.is_set() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Ok::<_, Failure>(())
             };
-            crew.add(cpus, || Ok(()), work)?;
-            let lead = |turns| {
+            workers.add(cpus, || Ok(()), work)?;
+            let driver = |turns| {
                 for turn in 0..turns {
                     std::hint::black_box(turn);
                 }
                 Ok(())
             };
-            Ok(crew.led_by(lead).map(drop))
+            Ok(workers.driven_by(driver).map(drop))
         })
     });
     Some(findings.expect("measured"))

@@ -263,7 +263,7 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
         turns: u64,
         has_ended: bool,
     }
-    impl Lead for Counting {
+    impl Driver for Counting {
         fn turns(&mut self, turns: u64) -> Result<(), Failure> {
             mock::advance_ns(100 * turns);
             self.turns += turns;
@@ -283,15 +283,15 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
         let (case, clock) = (Case::default(), Clock::mock());
         let mut bencher = bencher(&case, &[], &clock, pass);
         let make = |_: &[u32]| {
-            let lead = Counting {
+            let driver = Counting {
                 turns: 0,
                 has_ended: false,
             };
-            Ok(Team::new(Vec::new(), lead))
+            Ok(Team::new(Vec::new(), driver))
         };
-        let lead = bencher.together(HERE, make).expect("measured");
-        assert_eq!(lead.turns, bencher.operations(), "{pass:?}");
-        assert!(lead.has_ended);
+        let driver = bencher.together(HERE, make).expect("measured");
+        assert_eq!(driver.turns, bencher.operations(), "{pass:?}");
+        assert!(driver.has_ended);
     }
 }
 
@@ -305,7 +305,7 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
     for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
         let findings = on(two, |b| {
             b.together(Placement::Distinct, |cpus| {
-                let mut crew = Crew::new(Between::Threads)?;
+                let mut workers = TaskGroup::new(Between::Threads)?;
                 for _ in 0..partners {
                     let spin = |(): &mut (), stop: &Stop| {
                         while !stop.is_set() {
@@ -313,13 +313,13 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
                         }
                         Ok::<(), Failure>(())
                     };
-                    crew.add(&cpus[..1], || Ok(()), spin)?;
+                    workers.add(&cpus[..1], || Ok(()), spin)?;
                 }
                 let turns = |n| {
                     mock::advance_ns(100 * n);
                     Ok(())
                 };
-                Ok(crew.led_by(turns).map(drop))
+                Ok(workers.driven_by(turns).map(drop))
             })
         })
         .expect("measured");

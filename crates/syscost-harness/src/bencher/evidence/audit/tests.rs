@@ -7,7 +7,7 @@ use syscost_sys::partner::{Between, Shared};
 use syscost_sys::{audit, cpu};
 
 use super::*;
-use crate::bencher::Crew;
+use crate::bencher::TaskGroup;
 use crate::bencher::tests::real::found_of;
 use crate::case::Case;
 use crate::expect::together;
@@ -39,8 +39,8 @@ fn others_of(
             }
             Ok(())
         };
-        let crew = Crew::<()>::new(Between::Processes)?;
-        Ok(crew.led_by(turns).map(drop))
+        let workers = TaskGroup::<()>::new(Between::Processes)?;
+        Ok(workers.driven_by(turns).map(drop))
     };
     let run = |b: &mut Bencher| b.together(Placement::Free, team);
     let cpus = cpu::allowed().expect("some");

@@ -7,16 +7,17 @@ use crate::bencher::body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;
 
-/// What the measuring task does in a team. A closure `|turns| ...` is a lead that only makes turns.
+/// What the measuring task does in a team. A closure `|turns| ...` is a driver that only makes
+/// turns.
 ///
-/// Everything but the turns is untimed. After a failure the lead is only dropped.
-pub trait Lead {
+/// Everything but the turns is untimed. After a failure the driver is only dropped.
+pub trait Driver {
     /// Maximum turns of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
     /// hundred: as many as are prepared together.
     const MAX_TURNS: u64 = body::MAX_TURNS;
 
-    /// Whether [`Lead::prepare`] does anything. A batch is then more than its operations, and none
-    /// of them is timed individually.
+    /// Whether [`Driver::prepare`] does anything. A batch is then more than its operations, and
+    /// none of them is timed individually.
     const IS_PREPARED: bool = false;
 
     /// Makes exactly this many turns together with the partners, with as many operations each as
@@ -56,7 +57,7 @@ pub trait Lead {
     }
 }
 
-impl<F: FnMut(u64) -> Result<(), Failure>> Lead for F {
+impl<F: FnMut(u64) -> Result<(), Failure>> Driver for F {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
         self(turns)
     }
@@ -88,50 +89,50 @@ impl<T> Handed<T> {
     }
 }
 
-/// A lead of any type, at one indirect call per batch.
-pub(super) trait AnyLead {
+/// A driver of any type, at one indirect call per batch.
+pub(super) trait AnyDriver {
     fn turns(&mut self, turns: u64) -> Result<(), Failure>;
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
     fn laps(&mut self) -> Option<&mut Laps>;
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure>;
     fn end(&mut self) -> Result<(), Failure>;
-    /// Puts the lead into its place for the caller.
-    fn hand_back(self: Box<Self>);
+    /// Puts the driver into its place for the caller.
+    fn return_driver(self: Box<Self>);
 }
 
-/// A lead that is handed back in the end.
-pub(super) struct Returning<L> {
-    pub(super) lead: L,
+/// A driver that is handed back in the end.
+pub(super) struct ReturnedDriver<L> {
+    pub(super) driver: L,
     pub(super) back: Handed<L>,
 }
 
-impl<L: Lead> AnyLead for Returning<L> {
+impl<L: Driver> AnyDriver for ReturnedDriver<L> {
     fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self.lead.turns(turns)
+        self.driver.turns(turns)
     }
 
     fn prepare(&mut self) -> Result<(), Failure> {
-        self.lead.prepare()
+        self.driver.prepare()
     }
 
     fn check(&mut self) -> Result<(), Failure> {
-        self.lead.check()
+        self.driver.check()
     }
 
     fn laps(&mut self) -> Option<&mut Laps> {
-        self.lead.laps()
+        self.driver.laps()
     }
 
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
-        self.lead.far_core_is_ours()
+        self.driver.far_core_is_ours()
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.lead.end()
+        self.driver.end()
     }
 
-    fn hand_back(self: Box<Self>) {
-        self.back.put(self.lead);
+    fn return_driver(self: Box<Self>) {
+        self.back.put(self.driver);
     }
 }
