@@ -216,7 +216,7 @@ struct Caller<'s> {
     filesystem: &'s Filesystem,
     before: Operation,
     after: Operation,
-    turns: u64,
+    iterations: u64,
     /// Reads whose content was compared.
     checked: u64,
     /// Pages of the file in the page cache at the end.
@@ -244,7 +244,7 @@ impl<'s> Caller<'s> {
             filesystem: space.filesystem(),
             before: Operation::default(),
             after: Operation::default(),
-            turns: 0,
+            iterations: 0,
             checked: 0,
             cached: 0,
         };
@@ -259,8 +259,8 @@ impl<'s> Caller<'s> {
     }
 
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Failure> {
-        self.turns += 1;
+    fn iterate(&mut self) -> Result<(), Failure> {
+        self.iterations += 1;
         match self.request {
             Request::Getattr => {
                 let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
@@ -298,7 +298,7 @@ impl<'s> Caller<'s> {
     fn claim(&self, b: &mut Bencher, calls: u64) -> Result<(), Failure> {
         let counted = self.after.since(self.before);
         let made = counted.calls;
-        let expected = self.turns * calls;
+        let expected = self.iterations * calls;
         let what = format!(
             "{} operations that the server was asked for",
             self.request.name()
@@ -316,7 +316,7 @@ impl<'s> Caller<'s> {
         }
         if let Request::Read { bytes } = self.request {
             let received = counted.received_bytes;
-            let least = (self.turns * bytes as u64) as f64;
+            let least = (self.iterations * bytes as u64) as f64;
             let what = "bytes received for them";
             b.claim_within(what, Bound::AtLeast(least), received as f64, MOUNTSTATS);
             let what = match self.is_whole {
@@ -324,7 +324,7 @@ impl<'s> Caller<'s> {
                 false => "reads whose ends are as written",
             };
             let source = "position stamps";
-            b.claim_equal(what, self.turns as f64, self.checked as f64, source);
+            b.claim_equal(what, self.iterations as f64, self.checked as f64, source);
             claim_flag(b, &self.file)?;
             let what = "pages of the file in the page cache afterwards";
             b.claim_equal(what, 0.0, self.cached as f64, "mincore");
@@ -336,12 +336,12 @@ impl<'s> Caller<'s> {
 }
 
 impl Driver for Caller<'_> {
-    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+    const MAX_ITERATIONS: u64 = Laps::MAX_ITERATIONS;
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.laps.begin();
-        for _ in 0..turns {
-            self.turn()?;
+        for _ in 0..iterations {
+            self.iterate()?;
             self.laps.note();
         }
         Ok(())

@@ -230,8 +230,8 @@ fn warm(b: &mut Bencher, source: &Source, pages: &Pages) -> Result<(), Failure> 
         pages.count(),
         MAPPINGS,
         |_| unmap(),
-        |turns| {
-            mappings[..turns as usize]
+        |iterations| {
+            mappings[..iterations as usize]
                 .iter()
                 .try_for_each(|mapped| pages.read_all(mapped))
         },

@@ -234,9 +234,9 @@ struct Caller<C> {
 }
 
 impl<C: Channel> Driver for Caller<C> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
-            if let Err(bad) = self.turn() {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
+            if let Err(bad) = self.iterate() {
                 // The partner's own report explains more.
                 self.ledger.judge()?;
                 let number = self.sent.messages;
@@ -255,7 +255,7 @@ impl<C: Channel> Driver for Caller<C> {
 
 impl<C: Channel> Caller<C> {
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Bad> {
+    fn iterate(&mut self) -> Result<(), Bad> {
         let number = self.sent.messages + 1;
         self.end.settle()?;
         self.message.write(number, self.whole);

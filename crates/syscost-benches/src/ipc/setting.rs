@@ -85,9 +85,9 @@ pub(crate) fn same_and_nearest() -> Vec<Placement> {
         .collect()
 }
 
-/// Minimum number of sleeps per turn of two tasks that wait for each other alternately. On one CPU
-/// each must make way for the other; on two, one or the other may be served before it has fallen
-/// asleep, but not always.
+/// Minimum number of sleeps per iteration of two tasks that wait for each other alternately. On one
+/// CPU each must make way for the other; on two, one or the other may be served before it has
+/// fallen asleep, but not always.
 pub(crate) fn sleeps(placement: Placement) -> f64 {
     if placement == Placement::SAME {
         1.9

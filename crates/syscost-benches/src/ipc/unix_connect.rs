@@ -187,8 +187,8 @@ struct Connector {
 }
 
 impl Driver for Connector {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             connect_once(&self.address).map_err(failed)?;
             self.connected += 1;
         }

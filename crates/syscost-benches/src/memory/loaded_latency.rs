@@ -159,7 +159,7 @@ impl Measured for Row {
             Delay::Of(Nanoseconds(ns)) => Some(ns),
         };
         let (clock, random) = (*b.clock(), b.random().u64(..));
-        b.operations_per_turn(chase.operations_per_turn());
+        b.operations_per_iteration(chase.operations_per_iteration());
         b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
         fill(b)?;
         let (steps, _) = b.together(Placement::Distinct, |cpus| {
@@ -192,20 +192,20 @@ impl Driver for Steps {
         self.load.await_all()
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let Steps { chase, load } = self;
-        load.during(|| step(chase, turns))
+        load.during(|| step(chase, iterations))
     }
 }
 
-/// Makes this many turns of the chase and checks where it arrives.
-fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
-    let expected = chase.expected(turns);
-    let sum = chase.run(turns);
+/// Makes this many iterations of the chase and checks where it arrives.
+fn step(chase: &Chase, iterations: u64) -> Result<(), Failure> {
+    let expected = chase.expected(iterations);
+    let sum = chase.run(iterations);
     match sum == expected {
         true => Ok(()),
         false => Err(Failure::Refuted(format!(
-            "the chase's checksum is {sum}, expected {expected} (turns: {turns})"
+            "the chase's checksum is {sum}, expected {expected} (iterations: {iterations})"
         ))),
     }
 }

@@ -137,9 +137,9 @@ impl Measured for Row {
         b.prepared_batches(
             1,
             most as u64,
-            |turns| {
+            |iterations| {
                 look_after()?;
-                batch.set(turns as usize * pages);
+                batch.set(iterations as usize * pages);
                 if is_touched {
                     area.write(0..batch.get());
                 }
@@ -147,8 +147,8 @@ impl Measured for Row {
                 clean_before.set(clean()?);
                 Ok(())
             },
-            |turns| {
-                (0..turns as usize)
+            |iterations| {
+                (0..iterations as usize)
                     .try_for_each(|number| area.advise(number * pages, bytes, advice))
             },
         )?;

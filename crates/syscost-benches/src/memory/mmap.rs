@@ -75,7 +75,7 @@ impl Measured for Row {
             1,
             most as u64,
             |_| made.borrow_mut().unmap(),
-            |turns| made.borrow_mut().map(turns as usize),
+            |iterations| made.borrow_mut().map(iterations as usize),
         )?;
         let mut made = made.into_inner();
         made.unmap()?;

@@ -79,8 +79,8 @@ impl Measured for Row {
         b.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
         let resident = if self.touched { area.pages() } else { 0 };
         claim_pages(b, "before the calls", &area, resident)?;
-        b.batches(2, |turns| {
-            for _ in 0..turns {
+        b.batches(2, |iterations| {
+            for _ in 0..iterations {
                 area.protect(less)?;
                 area.protect(more)?;
             }

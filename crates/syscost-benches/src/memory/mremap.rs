@@ -111,9 +111,9 @@ fn move_to_and_fro(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
             *place.borrow_mut() = Place::reserve(bytes)?;
             block.is_marked()
         },
-        |turns| {
+        |iterations| {
             let mut place = place.borrow_mut();
-            (0..turns).try_for_each(|_| block.there_and_back(&mut place))
+            (0..iterations).try_for_each(|_| block.there_and_back(&mut place))
         },
     )?;
     block.is_marked()?;
@@ -139,8 +139,8 @@ fn resize(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
     let (whole, half) = (bytes as u64, bytes as u64 / 2);
     b.expect_argument(Sysno::MREMAP, OLD_LENGTH, Given::InTurn(whole, half));
     b.expect_argument(Sysno::MREMAP, NEW_LENGTH, Given::InTurn(half, whole));
-    b.batches(2, |turns| {
-        for _ in 0..turns {
+    b.batches(2, |iterations| {
+        for _ in 0..iterations {
             // Shorter first: between batches no gap is left that another mapping could occupy.
             block.resize(bytes, bytes / 2)?;
             block.resize(bytes / 2, bytes)?;

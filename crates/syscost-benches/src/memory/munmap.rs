@@ -102,22 +102,22 @@ impl Measured for Row {
         b.prepared_batches(
             1,
             most as u64,
-            |turns| {
-                let turns = turns as usize;
+            |iterations| {
+                let iterations = iterations as usize;
                 // The old ones are released first, so that their memory can be reused.
                 let mut islands = islands.borrow_mut();
                 *islands = Islands::make(1, bytes)?;
-                *islands = Islands::make(turns, bytes)?;
+                *islands = Islands::make(iterations, bytes)?;
                 let present = match is_touched {
-                    true => islands.touch(turns)?,
+                    true => islands.touch(iterations)?,
                     // Checking one is enough: they do not differ.
                     false => islands.present(1)?,
                 };
                 resident.set(resident.get() + present);
                 Ok(())
             },
-            |turns| {
-                let unmapped = islands.borrow_mut().unmap(turns as usize);
+            |iterations| {
+                let unmapped = islands.borrow_mut().unmap(iterations as usize);
                 unmapped.map_err(|cause| Failure::of("munmap", cause))
             },
         )?;

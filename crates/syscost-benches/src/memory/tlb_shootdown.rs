@@ -142,7 +142,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
     let (already, claim) = (stage.changed()? as f64, "pages that were so before");
     b.claim(claim, 0.0, already, "/proc", already == 0.0);
     let before = interrupts();
-    stage.turns(MAX_CALLS)?;
+    stage.run(MAX_CALLS)?;
     let after = interrupts();
     let changed = stage.changed()? as u64;
     b.claim_equal("pages that 256 calls changed", MAX_CALLS, changed, "/proc");

@@ -287,11 +287,11 @@ struct Facing<L> {
 }
 
 impl<L: Driver> Driver for Facing<L> {
-    const MAX_TURNS: u64 = L::MAX_TURNS;
+    const MAX_ITERATIONS: u64 = L::MAX_ITERATIONS;
     const IS_PREPARED: bool = L::IS_PREPARED;
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self.near.turns(turns)
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.near.run(iterations)
     }
 
     fn prepare(&mut self) -> Result<(), Failure> {

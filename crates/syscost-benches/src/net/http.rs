@@ -201,14 +201,14 @@ impl Client {
         if connection == Connection::Fresh {
             // The first connection was opened only to learn this end's address; the far end still
             // waits for its request.
-            client.turn()?;
+            client.iterate()?;
             client.kept = None;
         }
         Ok(client)
     }
 
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Failure> {
+    fn iterate(&mut self) -> Result<(), Failure> {
         self.asked += 1;
         match self.kept.take() {
             Some(socket) => {
@@ -325,14 +325,14 @@ impl Client {
 }
 
 impl Driver for Client {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        (0..turns).try_for_each(|_| self.turn())
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        (0..iterations).try_for_each(|_| self.iterate())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
         let is_fresh = self.kept.is_none();
         if self.to.are_over_after(u64::from(is_fresh)) && is_fresh {
-            self.turn()?;
+            self.iterate()?;
         }
         self.way.end();
         self.to.counters.end();

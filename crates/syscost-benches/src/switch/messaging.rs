@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each task at least once in a batch; at most a sleep for each end of a message.
         within(Counter::Switches, 0.001, 2.0),
     ],
-    // A turn is long, and this many tasks are created in each round.
+    // An iteration is long, and this many tasks are created in each round.
     setup: Setup::Expensive { seconds: 0.2 },
     source: include_str!("messaging.rs"),
     ..Benchmark::of::<Row>()
@@ -57,8 +57,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Number of senders of a group, and of its receivers.
 const EACH: u64 = 20;
-/// Messages that each sender sends to each receiver in a turn: more than a pipe or a socket holds,
-/// so that senders must wait, too.
+/// Messages that each sender sends to each receiver in an iteration: more than a pipe or a socket
+/// holds, so that senders must wait, too.
 const LOOPS: u32 = 50;
 /// The number of loops where calls are counted: under an audit each call is reported to another process.
 const COUNTED_LOOPS: u32 = 10;
@@ -96,7 +96,7 @@ impl Measured for Row {
             true => LOOPS,
             false => COUNTED_LOOPS,
         };
-        b.operations_per_turn(groups * EACH * EACH * u64::from(loops));
+        b.operations_per_iteration(groups * EACH * EACH * u64::from(loops));
         let (board, outboxes) = b.together(Placement::Free, |cpus| {
             crowd(via, between, groups, loops, cpus)
         })?;
@@ -134,7 +134,7 @@ fn claim_channels(b: &mut Bencher, groups: u64, outboxes: &[Outbox]) -> Result<(
 /// What is left when all tasks have ended: what they noted, and the sending ends.
 type Left = (Shared<Board>, Vec<Outbox>);
 
-/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each
+/// Senders and receivers of all groups. In an iteration each sender sends `loops` messages to each
 /// receiver of its group, and all are received.
 fn crowd<'t>(
     via: Via,
@@ -200,11 +200,11 @@ struct Orders {
 }
 
 impl Driver for Orders {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let receivers = self.outboxes.len() as u32;
-        // One after the other: in a single long turn the tasks would fall into a rhythm that they
-        // never reach in turns of fifty loops.
-        for _ in 0..turns {
+        // One after the other: in a single long iteration the tasks would fall into a rhythm that
+        // they never reach in turns of fifty loops.
+        for _ in 0..iterations {
             self.board.order(self.loops, receivers);
             self.board.wait_for_all(&self.stop)?;
         }

@@ -149,8 +149,8 @@ struct RoundTrips<W> {
 }
 
 impl<W: Wake> Driver for RoundTrips<W> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             self.wake.wake(Side::Partner).map_err(failed)?;
             self.wake.sleep(Side::Own).map_err(failed)?;
             self.stop.check()?;

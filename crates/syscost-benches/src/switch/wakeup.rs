@@ -20,11 +20,11 @@
 //! An idle CPU may wake fast or slowly: then `fast_state_ns`, `slow_state_ns` and
 //! `slow_state_percent` tell the two apart. `mean_in_queue_ns` is how long the task was ready and
 //! did not run. A normal task on a loaded CPU either takes the CPU immediately or waits until the
-//! load's turn ends, some ms. A real-time one never waits for it; what is late then is the kernel,
-//! the interrupt, or the hypervisor. Its rows are measured only with `syscost run --real-time`. Two
-//! CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them only if no reading
-//! was ever seen to go backwards from one to the other. What interrupts the waker between its clock
-//! reading and its wake is in the tail, too.
+//! load's turn ends, some ms. A real-time one never waits for it; what is late then is the
+//! kernel, the interrupt, or the hypervisor. Its rows are measured only with `syscost run
+//! --real-time`. Two CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them
+//! only if no reading was ever seen to go backwards from one to the other. What interrupts the
+//! waker between its clock reading and its wake is in the tail, too.
 //! ## Source
 //! cyclictest; schbench.
 

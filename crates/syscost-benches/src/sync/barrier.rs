@@ -88,8 +88,8 @@ struct Leading {
 }
 
 impl Driver for Leading {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..2 * turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..2 * iterations {
             let met = self.place.lead();
             self.stop.check().and(met)?;
         }
@@ -202,17 +202,17 @@ mod tests {
             return println!("skipped: no affinity here");
         };
         let (responder, mut leading) = both(&cpus).unwrap();
-        let turns = move |_| {
-            leading.turns(2)?;
+        let iterations = move |_| {
+            leading.run(2)?;
             // A thread that comes without announcing it lets the partner pass alone.
             leading.place.wait()?;
             while !leading.stop.is_set() {
                 std::thread::yield_now();
             }
-            leading.turns(1)
+            leading.run(1)
         };
         let failure = responder
-            .driven_by(turns)
+            .driven_by(iterations)
             .perform([1])
             .map(drop)
             .unwrap_err();

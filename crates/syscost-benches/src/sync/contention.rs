@@ -120,9 +120,9 @@ impl<A: Adder> Driver for Leader<A> {
         Ok(())
     }
 
-    /// Makes these turns together with all partners.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        let goal = self.ring.adder.number() + turns;
+    /// Makes these iterations together with all partners.
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        let goal = self.ring.adder.number() + iterations;
         self.ring.goal.0.store(goal, Ordering::Relaxed);
         self.ring.round.0.fetch_add(1, Ordering::Release);
         self.added += self.ring.add_up()?;

@@ -91,7 +91,7 @@ impl Measured for Row {
         match (self.state, self.between.zip(self.cpus)) {
             (State::Free, _) => measure_free(b, via, Locks::make(via)?.first()),
             (State::Contended, Some((between, cpus))) => {
-                // A turn begins by releasing a lock.
+                // An iteration begins by releasing a lock.
                 let Named { call, lock, unlock } = Named::of(via);
                 b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
                 hand_over::measure(b, between, cpus, || Locks::make(via))

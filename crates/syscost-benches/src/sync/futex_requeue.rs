@@ -80,8 +80,8 @@ struct Mover {
 }
 
 impl Driver for Mover {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             let [from, to] = [self.at, 1 - self.at].map(|at| &self.bed.0[at].0);
             let moved = futex::cmp_requeue(from, Flags::PRIVATE, 0, self.waiters as u32, to, 0);
             let moved = moved.map_err(|error| Failure::of("requeue", error))? as u64;

@@ -122,8 +122,8 @@ impl Driver for Waker {
         self.watch.until_all_sleep()
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             let woken = futex::wake(&self.bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned());
             let woken = woken.map_err(|error| Failure::of("wake", error))? as u64;
             if woken != self.waiters {

@@ -5,9 +5,9 @@
 //! step. Therefore the position of the other task is known whenever a lock is taken: a lock without
 //! mutual exclusion is detected at the first step.
 //!
-//! The measuring task's turn begins with a release, and ends when it has taken what the partner
-//! released in return: the partner is at the same point before and after each turn, so that none of
-//! its work happens before the clock starts or after it stops.
+//! The measuring task's iteration begins with a release, and ends when it has taken what the
+//! partner released in return: the partner is at the same point before and after each iteration, so
+//! that none of its work happens before the clock starts or after it stops.
 
 use std::fmt;
 use std::sync::Arc;
@@ -130,8 +130,8 @@ impl<C: Chain> Steps<C> {
 }
 
 impl<C: Chain> Driver for Steps<C> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             self.walk.give()?;
             self.take()?;
         }

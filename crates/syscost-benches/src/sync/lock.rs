@@ -117,8 +117,8 @@ struct Alone<'l, L> {
 }
 
 impl<L: Lock> Driver for Alone<'_, L> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             self.lock.lock()?;
             self.lock.unlock()?;
         }

@@ -24,8 +24,8 @@ const LONGEST_NAP: Duration = Duration::from_millis(10);
 /// Pause when they were asleep, but not on the futex.
 const LONG_NAP: Duration = Duration::from_millis(1);
 
-/// Turns of an empty loop, some ten microseconds, during which the sleepers' CPU becomes idle and
-/// the measuring one reaches its speed.
+/// Iterations of an empty loop, some ten microseconds, during which the sleepers' CPU becomes idle
+/// and the measuring one reaches its speed.
 const SETTLE_TURNS: u32 = 40_000;
 
 /// The words to sleep on: 0 while the threads should sleep, on the first word until they are moved
@@ -111,8 +111,8 @@ impl Watch {
             }
             thread::sleep(LONG_NAP);
         }
-        for turn in 0..SETTLE_TURNS {
-            black_box(turn);
+        for iteration in 0..SETTLE_TURNS {
+            black_box(iteration);
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use syscost_sys::lean::{Call, Script};
 
 use super::child::clone3;
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, FAULTS, Turn};
+use super::lean::{self, ASKED, FAULTS, Iteration};
 use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -65,7 +65,7 @@ impl Measured for Row {
             .ends_with(0)?;
         let mut script = Script::new();
         let arguments = script.place_words(&ARGUMENTS);
-        let turn = Turn {
+        let iteration = Iteration {
             create: vec![
                 Call::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]).forking(),
             ],
@@ -75,6 +75,6 @@ impl Measured for Row {
             then: None,
             script,
         };
-        lean::measure(b, turn, self.until)
+        lean::measure(b, iteration, self.until)
     }
 }

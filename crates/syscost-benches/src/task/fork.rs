@@ -24,7 +24,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::lean::{Call, Script};
 
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, FAULTS, Turn};
+use super::lean::{self, ASKED, FAULTS, Iteration};
 use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -55,8 +55,8 @@ pub(super) fn call() -> Call {
 }
 
 /// What a lean process does: forks a child that exits, and waits for it.
-pub(super) fn turn() -> Turn {
-    Turn {
+pub(super) fn iteration() -> Iteration {
+    Iteration {
         create: vec![call()],
         is_blocked: false,
         child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
@@ -84,6 +84,6 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        lean::measure(b, turn(), self.until)
+        lean::measure(b, iteration(), self.until)
     }
 }

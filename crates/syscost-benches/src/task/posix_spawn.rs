@@ -24,7 +24,7 @@ use syscost_sys::lean::{Call, Script};
 
 use super::child::clone3;
 use super::ids::DISTINCT;
-use super::lean::{self, NO_FAULTS, Turn, once_and_asked};
+use super::lean::{self, Iteration, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
 use super::until::Until;
 
@@ -110,7 +110,7 @@ impl Measured for Row {
         // Where the child's mask goes: nobody reads it.
         let mut child = vec![masks(libc::SIG_BLOCK, 0, Script::ANSWER), restore];
         child.extend(lean::execute(&mut script, marked.path(), &[marked.path()]));
-        let turn = Turn {
+        let iteration = Iteration {
             create,
             is_blocked: true,
             child,
@@ -118,6 +118,6 @@ impl Measured for Row {
             then: Some(lean::take(&marked)),
             script,
         };
-        lean::measure(b, turn, self.until)
+        lean::measure(b, iteration, self.until)
     }
 }

@@ -20,7 +20,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::lean::{Call, Script};
 
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, NO_FAULTS, Turn, once_and_asked};
+use super::lean::{self, ASKED, Iteration, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
 use super::until::Until;
 
@@ -84,7 +84,7 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let mut turn = Turn {
+        let mut iteration = Iteration {
             create: vec![call()],
             is_blocked: true,
             child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
@@ -93,12 +93,13 @@ impl Measured for Row {
             script: Script::new(),
         };
         match self.until {
-            Moment::Reaped => lean::measure(b, turn, Until::Reaped),
+            Moment::Reaped => lean::measure(b, iteration, Until::Reaped),
             Moment::Executed => {
                 let marked = Marked::new()?;
-                turn.child = lean::execute(&mut turn.script, marked.path(), &[marked.path()]);
-                turn.then = Some(lean::take(&marked));
-                lean::measure(b, turn, Until::Created)
+                iteration.child =
+                    lean::execute(&mut iteration.script, marked.path(), &[marked.path()]);
+                iteration.then = Some(lean::take(&marked));
+                lean::measure(b, iteration, Until::Created)
             }
         }
     }

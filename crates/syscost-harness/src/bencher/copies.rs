@@ -25,11 +25,12 @@ use crate::failure::Failure;
 use crate::placement::spread_from;
 use crowd::{Crowd, MAX_COPIES, Stint};
 
-/// Turns of one copy in the audited child.
+/// Iterations of one copy in the audited child.
 const AUDITED: u64 = 32;
 
 /// A window has this many chunks, and a chunk lasts this many timer pairs: neither ragged ends nor
-/// looks at the clock are more than about a hundredth of it, unless a single turn takes longer.
+/// looks at the clock are more than about a hundredth of it, unless a single iteration takes
+/// longer.
 const CHUNKS: f64 = 100.0;
 
 /// Copies that overlap by this share of a window count as simultaneous.
@@ -49,10 +50,10 @@ const MAX_WINDOWS: usize = 200;
 struct Course<O> {
     crowd: Crowd<O>,
     window_ns: f64,
-    /// Turns between two looks at the clock.
+    /// Iterations between two looks at the clock.
     chunk: u64,
-    /// Turns of all copies so far, including untimed ones.
-    turns: u64,
+    /// Iterations of all copies so far, including untimed ones.
+    iterations: u64,
 }
 
 impl<O, E> Course<O>
@@ -63,7 +64,7 @@ where
     /// Runs another window and returns what each copy did in it.
     fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<Stint>, Failure> {
         let stints = self.crowd.window(self.window_ns, self.chunk, bracket)?;
-        self.turns += stints.iter().map(Stint::turns).sum::<u64>();
+        self.iterations += stints.iter().map(Stint::iterations).sum::<u64>();
         Ok(stints)
     }
 }
@@ -73,15 +74,15 @@ impl Bencher<'_> {
     /// to a CPU of its own: as processes or as threads. The measuring task is one of the copies.
     /// CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
-    /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn
-    /// is this many operations. All copies begin together and go on until a common end. The value
-    /// is the sum of their rates, each over its own time, so that ragged ends do not count as
-    /// contention.
+    /// `make` is called within each copy, with its number, and sets up what the copy calls; an
+    /// iteration is this many operations. All copies begin together and go on until a common end.
+    /// The value is the sum of their rates, each over its own time, so that ragged ends do not
+    /// count as contention.
     pub fn copies<O, E>(
         &mut self,
         between: Between,
         count: usize,
-        per_turn: u64,
+        per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<(), Failure>
     where
@@ -92,8 +93,8 @@ impl Bencher<'_> {
         self.findings.copies = Some(count as u32);
         let cpus = self.seats(count)?;
         let log = match self.pass {
-            Pass::Timed => self.time_copies(between, &cpus, per_turn, make)?,
-            Pass::Evidence => self.count_copies(between, &cpus, per_turn, make)?,
+            Pass::Timed => self.time_copies(between, &cpus, per_iteration, make)?,
+            Pass::Evidence => self.count_copies(between, &cpus, per_iteration, make)?,
         };
         self.claim_cpus(&cpus, &log);
         if count > 1 {
@@ -121,7 +122,7 @@ impl Bencher<'_> {
         &mut self,
         between: Between,
         cpus: &[u32],
-        per_turn: u64,
+        per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<Vec<Vec<Stint>>, Failure>
     where
@@ -129,21 +130,21 @@ impl Bencher<'_> {
         E: Display,
     {
         let mut course = self.course(between, cpus, make)?;
-        let mut turns = Vec::new();
+        let mut iterations = Vec::new();
         let mut warm_up = WarmUp::new(self.effort);
-        while turns.is_empty() || warm_up.goes_on() {
+        while iterations.is_empty() || warm_up.goes_on() {
             let stints = course.window(&mut self.bracket)?;
-            let done = turns_of(&stints) as f64;
+            let done = iterations_of(&stints) as f64;
             let ns = self.clock.to_ns(span(&stints));
             warm_up.note(ns / done.max(1.0), ns);
-            turns.push(done);
+            iterations.push(done);
         }
-        let typical = median(&turns).unwrap_or(0.0) as u64;
+        let typical = median(&iterations).unwrap_or(0.0) as u64;
         let mut log = Vec::new();
-        self.sample(typical * per_turn, |bencher| {
+        self.sample(typical * per_iteration, |bencher| {
             bencher.gate();
             let stints = course.window(&mut bencher.bracket)?;
-            let rate = turns_per_tick(&stints) * bencher.clock.ticks_per_ns() * 1e9;
+            let rate = iterations_per_tick(&stints) * bencher.clock.ticks_per_ns() * 1e9;
             let number = bencher.findings.samples.values.len() as u32;
             if overlap(&stints) < OVERLAP {
                 bencher.disturbed(number, Cause::RunDelay);
@@ -154,9 +155,9 @@ impl Bencher<'_> {
             }
             log.push(stints);
             let bytes = bencher.findings.bytes.unwrap_or(1.0);
-            Ok((rate * per_turn as f64 * bytes, None))
+            Ok((rate * per_iteration as f64 * bytes, None))
         })?;
-        self.operations += course.turns * per_turn;
+        self.operations += course.iterations * per_iteration;
         self.claim_tasks([&groups_of(course.crowd.tasks())]);
         course.crowd.dismiss()?;
         Ok(log)
@@ -166,7 +167,7 @@ impl Bencher<'_> {
         &mut self,
         between: Between,
         cpus: &[u32],
-        per_turn: u64,
+        per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<Vec<Vec<Stint>>, Failure>
     where
@@ -178,12 +179,12 @@ impl Bencher<'_> {
         // Before the audit, whose child leaves in the caches what this process reads next.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let mut op = one()?;
-            let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
-            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
+            let mut body = |iterations: u64| (0..iterations).try_for_each(|_| op().map_err(failed));
+            let evidence = self.judge_scaling(expect, per_iteration, &mut body)?;
             self.findings.evidence.push(evidence);
         }
         // While this process has no other thread that a fork would lose.
-        self.judge_audit(AUDITED * per_turn, &mut || {
+        self.judge_audit(AUDITED * per_iteration, &mut || {
             let mut op = uncounted(|| {
                 let mut op = one()?;
                 op().map_err(failed)?;
@@ -217,19 +218,19 @@ impl Bencher<'_> {
         // Each copy is judged separately; only the worst is reported.
         let known = self.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
-            let turns: u64 = log.iter().map(|stints| stints[number].turns()).sum();
+            let iterations: u64 = log.iter().map(|stints| stints[number].iterations()).sum();
             let used = before.and_then(|before| Ok(after? - before));
-            self.judge_counts(used.map(Counted::from), turns * per_turn);
+            self.judge_counts(used.map(Counted::from), iterations * per_iteration);
         }
         let of_all = self.findings.evidence.split_off(known);
         self.findings.evidence.extend(worst(of_all));
-        self.operations += course.turns * per_turn;
+        self.operations += course.iterations * per_iteration;
         self.claim_tasks([&groups_of(course.crowd.tasks())]);
         course.crowd.dismiss()?;
         Ok(log)
     }
 
-    /// Starts the copies, runs the first windows with them, and finds how many turns they make
+    /// Starts the copies, runs the first windows with them, and finds how many iterations they make
     /// between two looks at the clock.
     fn course<O, E>(
         &self,
@@ -249,14 +250,14 @@ impl Bencher<'_> {
             crowd: Crowd::start(between, cpus, *self.clock, self.cores, make)?,
             window_ns: window_ns / 4.0,
             chunk: 1,
-            turns: 0,
+            iterations: 0,
         };
         // What disturbs a window only lengthens it, and the first is cold.
         let mut shortest = f64::INFINITY;
         for _ in 0..4 {
             let own = course.window(&mut None)?[0];
-            let turn_ns = self.clock.to_ns(own.ended - own.began) / own.operations as f64;
-            shortest = shortest.min(turn_ns);
+            let iteration_ns = self.clock.to_ns(own.ended - own.began) / own.operations as f64;
+            shortest = shortest.min(iteration_ns);
             course.chunk = ((window_ns / CHUNKS / shortest) as u64).max(1);
         }
         course.window_ns = window_ns;
@@ -315,18 +316,19 @@ impl Bencher<'_> {
         let copies = log.first().map_or(0, Vec::len);
         let of =
             |number: usize| -> u64 { log.iter().map(|stints| stints[number].operations).sum() };
-        let turns: Vec<u64> = (0..copies).map(of).collect();
-        let equal = turns.iter().sum::<u64>() as f64 / copies.max(1) as f64;
-        let percent = |turns: Option<&u64>| 100.0 * turns.copied().unwrap_or(0) as f64 / equal;
+        let iterations: Vec<u64> = (0..copies).map(of).collect();
+        let equal = iterations.iter().sum::<u64>() as f64 / copies.max(1) as f64;
+        let percent =
+            |iterations: Option<&u64>| 100.0 * iterations.copied().unwrap_or(0) as f64 / equal;
         self.detail_over(
             Over::Min,
             "least_share_percent",
-            percent(turns.iter().min()),
+            percent(iterations.iter().min()),
         );
         self.detail_over(
             Over::Max,
             "largest_share_percent",
-            percent(turns.iter().max()),
+            percent(iterations.iter().max()),
         );
     }
 }
@@ -358,13 +360,13 @@ fn failed(cause: impl Display) -> Failure {
     Failure::Failed(format!("an operation failed: {cause}"))
 }
 
-/// Timed turns of all copies.
-fn turns_of(stints: &[Stint]) -> u64 {
+/// Timed iterations of all copies.
+fn iterations_of(stints: &[Stint]) -> u64 {
     stints.iter().map(|stint| stint.operations).sum()
 }
 
-/// Turns of all copies per tick, each counted over its own time.
-fn turns_per_tick(stints: &[Stint]) -> f64 {
+/// Iterations of all copies per tick, each counted over its own time.
+fn iterations_per_tick(stints: &[Stint]) -> f64 {
     let rates = stints.iter().map(|stint| {
         let ticks = stint.ended.saturating_sub(stint.began).max(1);
         stint.operations as f64 / ticks as f64

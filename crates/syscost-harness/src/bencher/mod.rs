@@ -80,8 +80,8 @@ pub struct Bencher<'a> {
     is_uninterrupted: bool,
     /// Minimum number of samples, however long an operation takes.
     fewest: u32,
-    /// Operations in a turn of several tasks.
-    per_turn: u64,
+    /// Operations in an iteration of several tasks.
+    per_iteration: u64,
     /// How long an operation of several tasks takes, in ns, if that is known beforehand.
     known_ns: f64,
     /// CPU time of all tasks per operation, in ns.
@@ -129,7 +129,7 @@ impl<'a> Bencher<'a> {
             is_team: false,
             is_uninterrupted: false,
             fewest: sampling::MIN_SAMPLES,
-            per_turn: 1,
+            per_iteration: 1,
             known_ns: 0.0,
             cpu_ns: None,
             timed_switches: None,
@@ -200,10 +200,11 @@ impl<'a> Bencher<'a> {
         self.findings.resolution = Some(least);
     }
 
-    /// Makes each turn of several tasks this many operations. To be called before the measurement.
-    pub fn operations_per_turn(&mut self, count: u64) {
+    /// Makes each iteration of several tasks this many operations. To be called before the
+    /// measurement.
+    pub fn operations_per_iteration(&mut self, count: u64) {
         self.set_too_late |= self.measured;
-        self.per_turn = count;
+        self.per_iteration = count;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.
@@ -268,35 +269,38 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken(what));
         }
         self.expect(at_least(Counter::CoreCycles, kernel.floor_cycles()));
-        self.measure(kernel.operations_per_turn(), KernelBody::new(kernel))?;
+        self.measure(kernel.operations_per_iteration(), KernelBody::new(kernel))?;
         self.claim("checksum of every batch", "equal", "equal", "kernel", true);
         Ok(())
     }
 
-    /// Measures `body(turns)`, which does exactly `turns * per_turn` operations.
+    /// Measures `body(iterations)`, which does exactly `iterations * per_iteration` operations.
     pub fn batches(
         &mut self,
-        per_turn: u64,
+        per_iteration: u64,
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.measure(per_turn, body)
+        self.measure(per_iteration, body)
     }
 
-    /// Like [`Bencher::batches`], with an untimed `prepare(turns)` before each batch, whose faults and
-    /// calls are not counted: pages that were given back, mappings to be removed. A batch
-    /// has at most this many turns, at least two: as many as can be prepared together. None of them
-    /// is timed individually.
+    /// Like [`Bencher::batches`], with an untimed `prepare(iterations)` before each batch, whose
+    /// faults and calls are not counted: pages that were given back, mappings to be removed. A
+    /// batch has at most this many iterations, at least two: as many as can be prepared together.
+    /// None of them is timed individually.
     pub fn prepared_batches(
         &mut self,
-        per_turn: u64,
-        max_turns: u64,
+        per_iteration: u64,
+        max_iterations: u64,
         prepare: impl FnMut(u64) -> Result<(), Failure>,
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if max_turns < 2 {
+        if max_iterations < 2 {
             return Err(Failure::Broken("can do no work twice".into()));
         }
-        self.measure(per_turn, PreparedBody::new(max_turns, prepare, body))
+        self.measure(
+            per_iteration,
+            PreparedBody::new(max_iterations, prepare, body),
+        )
     }
 
     /// Measures how much more `kernel` costs than `baseline`, a kernel of the same instructions with friendlier data, for each
@@ -308,8 +312,8 @@ impl<'a> Bencher<'a> {
         share: f64,
     ) -> Result<(), Failure> {
         self.begin_times(Manner::Batches, "kernel_difference")?;
-        let per_turn = kernel.operations_per_turn();
-        if per_turn != baseline.operations_per_turn() {
+        let per_iteration = kernel.operations_per_iteration();
+        if per_iteration != baseline.operations_per_iteration() {
             return Err(Failure::Broken(
                 "compares kernels of different length".into(),
             ));
@@ -317,9 +321,9 @@ impl<'a> Bencher<'a> {
         let mut body = KernelBody::new(kernel);
         match self.pass {
             Pass::Timed => {
-                self.time_difference(per_turn, KernelBody::new(baseline), body, share)?;
+                self.time_difference(per_iteration, KernelBody::new(baseline), body, share)?;
             }
-            Pass::Evidence => self.count_batches(per_turn, &mut body)?,
+            Pass::Evidence => self.count_batches(per_iteration, &mut body)?,
         }
         self.claim("checksum of every batch", "equal", "equal", "kernel", true);
         Ok(())

@@ -176,20 +176,20 @@ fn float_codes(operation: Operation) -> Result<[Code; 4], Unsupported> {
 /// `adds` core cycles: the yardstick of the self-test.
 ///
 /// # Errors
-/// `adds` does not divide the 200 additions of a turn.
+/// `adds` does not divide the 200 additions of an iteration.
 pub fn dependent_adds(adds: u64) -> Result<Kernel, Unsupported> {
     let mut code = integer::CHAIN;
-    let per_turn = code.operations;
-    if adds == 0 || !per_turn.is_multiple_of(adds) {
+    let per_iteration = code.operations;
+    if adds == 0 || !per_iteration.is_multiple_of(adds) {
         return Err(Unsupported::new(format!(
-            "a chain of {adds} additions: choose a divisor of {per_turn}"
+            "a chain of {adds} additions: choose a divisor of {per_iteration}"
         )));
     }
-    code.operations = per_turn / adds;
+    code.operations = per_iteration / adds;
     Ok(Kernel::new(
         code,
         &[0, 1],
-        Checksum::PerTurn(per_turn),
+        Checksum::PerTurn(per_iteration),
         0.8 * adds as f64,
     ))
 }
@@ -210,7 +210,7 @@ fn integer_operands(
         }
     };
     let Code { chains, .. } = code;
-    let steps_per_turn = code.operations / chains;
+    let steps_per_iteration = code.operations / chains;
     // About the square root of the largest integer, so that its square fills the type.
     let long = if bits == 32 { 46_337 } else { 3_037_000_493 };
     let divisor = match operation {
@@ -223,7 +223,7 @@ fn integer_operands(
         Operation::Add => {
             let closed = Closed::Counters {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 limit: u64::MAX,
                 bits,
             };
@@ -232,7 +232,7 @@ fn integer_operands(
         Operation::Multiply => {
             let closed = Closed::Powers {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 base: 3,
                 bits,
             };
@@ -315,7 +315,8 @@ fn float_operands(
         Operation::SquareRoot => {
             let square = bits(std::f64::consts::E);
             let root = (float.root)(square);
-            // In a chain, the exclusive or with the third word turns the root back into the square.
+            // In a chain, the exclusive or with the third word turns the root back into the
+            // square.
             let result = if shape == Shape::Latency {
                 square
             } else {
@@ -326,10 +327,10 @@ fn float_operands(
         // Add, and fused multiply-add with a factor of 1, count.
         _ => {
             let chains = code.chains;
-            let steps_per_turn = code.operations / chains;
+            let steps_per_iteration = code.operations / chains;
             let closed = Closed::Counters {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 limit: float.limit,
                 bits: 64,
             };

@@ -93,10 +93,10 @@ impl Call {
     }
 }
 
-/// The calls of a turn, and those of the child that one of them makes.
+/// The calls of an iteration, and those of the child that one of them makes.
 #[derive(Debug, Clone)]
 pub struct Script {
-    turn: Vec<Call>,
+    iteration: Vec<Call>,
     child: Vec<Call>,
     texts: Vec<u8>,
 }
@@ -108,7 +108,8 @@ impl Script {
     /// Where the kernel can write the id of a child, in its memory.
     pub const CHILD_ID: u64 = DATA + SCRATCH as u64;
 
-    /// Where a turn can map the stack of a child that shares the memory: nothing else is there.
+    /// Where an iteration can map the stack of a child that shares the memory: nothing else is
+    /// there.
     pub const STACK: u64 = 0x1000_0000;
 
     /// Where the stack of a child that shares the memory can begin without being mapped first: at
@@ -118,7 +119,7 @@ impl Script {
     /// A script of no calls.
     pub fn new() -> Self {
         Self {
-            turn: Vec::new(),
+            iteration: Vec::new(),
             child: Vec::new(),
             texts: Vec::new(),
         }
@@ -139,11 +140,11 @@ impl Script {
         self.place(&bytes)
     }
 
-    /// The calls of each turn.
+    /// The calls of each iteration.
     #[must_use]
-    pub fn turn(self, calls: impl Into<Vec<Call>>) -> Self {
+    pub fn iteration(self, calls: impl Into<Vec<Call>>) -> Self {
         Self {
-            turn: calls.into(),
+            iteration: calls.into(),
             ..self
         }
     }
@@ -157,9 +158,9 @@ impl Script {
         }
     }
 
-    /// How many words a turn leaves in the log.
+    /// How many words an iteration leaves in the log.
     pub(super) fn words(&self) -> usize {
-        self.turn.iter().map(Call::words).sum()
+        self.iteration.iter().map(Call::words).sum()
     }
 
     /// The program's data, without the zeros.
@@ -179,7 +180,7 @@ impl Script {
             os::private_pages_at(HEAP, HEAP_BYTES),
         )];
         let lists = [
-            (TURN, &*self.turn),
+            (TURN, &*self.iteration),
             (CHILD, &self.child),
             (WAIT, &wait),
             (START, &start),

@@ -16,7 +16,7 @@ pub use alone::{Alone, SAME_STATE, alone};
 use crate::arch::{self, Chain};
 use crate::clock::Clock;
 
-/// Turns of the burst of independent instructions, 240 instructions each: a quarter of a
+/// Iterations of the burst of independent instructions, 240 instructions each: a quarter of a
 /// microsecond at 4 GHz.
 const TURNS: u32 = 25;
 
@@ -37,8 +37,8 @@ pub struct Probe {
     clock: Clock,
     independent: fn(u32),
     chain: Chain,
-    turns: u32,
-    chain_turns: u32,
+    iterations: u32,
+    chain_iterations: u32,
     slowdown: u32,
     grain: u32,
 }
@@ -92,8 +92,8 @@ impl Probe {
             clock,
             independent: arch::independent(),
             chain,
-            turns: scale * TURNS,
-            chain_turns: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_turn),
+            iterations: scale * TURNS,
+            chain_iterations: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_iteration),
             slowdown: 1,
             grain,
         };
@@ -118,7 +118,7 @@ impl Probe {
 
     /// By what factor its bursts are longer than the shortest possible, because of the clock.
     pub fn scale(&self) -> u32 {
-        self.turns / TURNS
+        self.iterations / TURNS
     }
 
     /// Takes a look with both bursts, 0.6 us with a fine clock. The chain comes first: while it
@@ -134,13 +134,13 @@ impl Probe {
     /// Times the burst of independent instructions alone, in ticks.
     #[inline]
     pub fn throughput(&self) -> u32 {
-        self.time(self.independent, self.turns * self.slowdown)
+        self.time(self.independent, self.iterations * self.slowdown)
     }
 
     /// Times the burst of dependent instructions alone, in ticks.
     #[inline]
     pub fn chain(&self) -> u32 {
-        self.time(self.chain.run, self.chain_turns)
+        self.time(self.chain.run, self.chain_iterations)
     }
 
     /// What reading the clock adds to the time of a chain: what cancels in the difference between
@@ -152,7 +152,7 @@ impl Probe {
         let mut taken = [Vec::new(), Vec::new()];
         for _ in 0..PAIRS {
             for (ticks, times) in taken.iter_mut().zip([1, TIMES]) {
-                ticks.push(self.time(self.chain.run, times * self.chain_turns));
+                ticks.push(self.time(self.chain.run, times * self.chain_iterations));
             }
         }
         // A mean, since a coarse clock shows nothing between its steps; of the shorter half, which
@@ -176,13 +176,13 @@ impl Probe {
     /// frequencies lie apart by 6 %, seen in the cycles of a multiplication at 2.5 and 2.9 GHz.)
     pub fn ghz(&self, chain: u32, overhead: Overhead) -> Option<f64> {
         let ns = f64::from(chain) * (1.0 - overhead.share()) / self.clock.ticks_per_ns();
-        (ns > 0.0).then(|| f64::from(self.chain_turns * self.chain.cycles_per_turn) / ns)
+        (ns > 0.0).then(|| f64::from(self.chain_iterations * self.chain.cycles_per_iteration) / ns)
     }
 
     #[inline(always)]
-    fn time(&self, run: fn(u32), turns: u32) -> u32 {
+    fn time(&self, run: fn(u32), iterations: u32) -> u32 {
         let start = self.clock.start();
-        run(turns);
+        run(iterations);
         let ticks = self.clock.stop().ticks.saturating_sub(start);
         u32::try_from(ticks).unwrap_or(u32::MAX)
     }

@@ -68,15 +68,15 @@ fn failed(cause: io::Error) -> Failure {
 struct Absent(Area);
 
 impl Driver for Absent {
-    const MAX_TURNS: u64 = MAX_PAGES as u64;
+    const MAX_ITERATIONS: u64 = MAX_PAGES as u64;
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {
         self.0.forget()
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self.0.write(0..turns as usize);
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.0.write(0..iterations as usize);
         Ok(())
     }
 

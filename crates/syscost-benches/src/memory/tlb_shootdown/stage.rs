@@ -22,7 +22,7 @@ use crate::sides::Padded;
 pub(super) const MAX_CALLS: u64 = 256;
 
 /// Before a batch, threads that another program keeps from running are waited for: this many times,
-/// each time for this many turns of a waiting loop, a few microseconds.
+/// each time for this many iterations of a waiting loop, a few microseconds.
 const PATIENCE: usize = 10_000;
 const SPINS: usize = 100;
 
@@ -90,7 +90,7 @@ struct Board {
     stride: AtomicUsize,
     /// Number of threads that have read all pages of this epoch.
     ready: AtomicUsize,
-    /// Number of turns of each spinning thread.
+    /// Number of iterations of each spinning thread.
     spins: Vec<Padded<AtomicU64>>,
 }
 
@@ -185,7 +185,7 @@ impl Stage {
 }
 
 impl Driver for Stage {
-    const MAX_TURNS: u64 = MAX_CALLS;
+    const MAX_ITERATIONS: u64 = MAX_CALLS;
     const IS_PREPARED: bool = true;
 
     /// Writes all pages, and returns when every thread has read them.
@@ -227,14 +227,13 @@ impl Driver for Stage {
     }
 
     /// Makes this many calls.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        let turns = turns as usize;
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        let iterations = iterations as usize;
         let made = match self.call {
-            Call::Munmap => self.islands.unmap(turns),
-            Call::Mprotect => {
-                (0..turns).try_for_each(|number| self.islands.protect(number, MprotectFlags::READ))
-            }
-            Call::Madvise => (0..turns).try_for_each(|number| self.islands.forget(number)),
+            Call::Munmap => self.islands.unmap(iterations),
+            Call::Mprotect => (0..iterations)
+                .try_for_each(|number| self.islands.protect(number, MprotectFlags::READ)),
+            Call::Madvise => (0..iterations).try_for_each(|number| self.islands.forget(number)),
         };
         made.map_err(|cause| Failure::of(self.call.name(), cause))
     }
@@ -264,7 +263,7 @@ mod tests {
                     prepared => prepared.unwrap(),
                 }
                 assert_eq!(stage.changed().unwrap(), 0, "{call:?}");
-                stage.turns(MAX_CALLS).unwrap();
+                stage.run(MAX_CALLS).unwrap();
                 stage.changed().unwrap() == MAX_CALLS as usize
             });
             i32::from(!all_changed)

@@ -142,8 +142,8 @@ impl Driver for Closer {
         Ok(())
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             let missing = || Failure::Broken("closes a connection before it is open".into());
             let socket = self.open.take().ok_or_else(missing)?;
             close(socket).map_err(|bad| self.to.failed(bad))?;
@@ -155,7 +155,7 @@ impl Driver for Closer {
         self.open = None;
         if self.to.are_over_after(1) {
             self.prepare()?;
-            self.turns(1)?;
+            self.run(1)?;
         }
         self.to.counters.end();
         Ok(())

@@ -254,20 +254,20 @@ impl Connector {
     }
 
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Failure> {
+    fn iterate(&mut self) -> Result<(), Failure> {
         self.to.budget.spend()?;
         once(self.step, &self.to.address).map_err(|bad| self.to.failed(bad))
     }
 }
 
 impl Driver for Connector {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        (0..turns).try_for_each(|_| self.turn())
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        (0..iterations).try_for_each(|_| self.iterate())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
         if self.to.are_over_after(1) {
-            self.turn()?;
+            self.iterate()?;
         }
         self.to.counters.end();
         Ok(())

@@ -79,10 +79,10 @@ impl Measured for ProcedureCall {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let turns = thoroughly(b, MANY, READINGS);
-        program("whole_system/procedure_call", TRIALS * turns)
+        let iterations = thoroughly(b, MANY, READINGS);
+        program("whole_system/procedure_call", TRIALS * iterations)
             .argument(self.arguments)
-            .argument(turns)
+            .argument(iterations)
             .measure(b)
     }
 }

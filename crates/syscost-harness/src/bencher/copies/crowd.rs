@@ -19,7 +19,8 @@ use crate::failure::Failure;
 /// Maximum number of copies, each of which needs a seat.
 pub(super) const MAX_COPIES: usize = 512;
 
-/// Turns of waiting between two checks, each a system call, whether a copy still exists: about a millisecond.
+/// Iterations of waiting between two checks, each a system call, whether a copy still exists: about
+/// a millisecond.
 const SPINS: u32 = 1 << 16;
 
 /// No CPU: what a seat holds before its copy has run.
@@ -91,7 +92,7 @@ pub(super) struct Stint {
 
 impl Stint {
     /// All operations, including untimed ones.
-    pub(super) fn turns(&self) -> u64 {
+    pub(super) fn iterations(&self) -> u64 {
         self.operations + self.led_in
     }
 }

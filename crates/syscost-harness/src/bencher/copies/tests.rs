@@ -43,8 +43,8 @@ fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
 }
 
 fn spin() -> Result<(), String> {
-    for turn in 0..100 {
-        std::hint::black_box(turn);
+    for iteration in 0..100 {
+        std::hint::black_box(iteration);
     }
     Ok(())
 }
@@ -291,8 +291,8 @@ fn copies_one_after_the_other_are_refuted_and_copies_kept_apart_unverified() {
 
 #[test]
 fn ragged_ends_are_no_contention() {
-    // The second begins and ends a tenth later: each does ten turns in a hundred ticks.
+    // The second begins and ends a tenth later: each does ten iterations in a hundred ticks.
     let both = [stint(0, 100), stint(10, 110)];
-    assert!((turns_per_tick(&both) - 0.2).abs() < 1e-12);
-    assert!((turns_per_tick(&both[..1]) - 0.1).abs() < 1e-12);
+    assert!((iterations_per_tick(&both) - 0.2).abs() < 1e-12);
+    assert!((iterations_per_tick(&both[..1]) - 0.1).abs() < 1e-12);
 }

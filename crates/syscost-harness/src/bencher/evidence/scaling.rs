@@ -100,14 +100,14 @@ impl Bencher<'_> {
     pub(in crate::bencher) fn judge_scaling(
         &mut self,
         expect: Expect,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<Evidence, Failure> {
-        let mut all = vec![self.proportion(expect, per_turn, body, BATCH_NS)?];
+        let mut all = vec![self.proportion(expect, per_iteration, body, BATCH_NS)?];
         while all.len() < ATTEMPTS && !PERHAPS_NOISE.contains(&all[all.len() - 1].ratio) {
             let is_last = all.len() + 1 == ATTEMPTS;
             let batch_ns = if is_last { LONG_BATCH_NS } else { BATCH_NS };
-            all.push(self.proportion(expect, per_turn, body, batch_ns)?);
+            all.push(self.proportion(expect, per_iteration, body, batch_ns)?);
         }
         let last = all[all.len() - 1];
         let evidence = expect.judge(last.ratio, "clock");
@@ -144,14 +144,18 @@ impl Bencher<'_> {
     fn proportion(
         &mut self,
         expect: Expect,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
         batch_ns: f64,
     ) -> Result<Proportion, Failure> {
-        let turns = self.turns_lasting(batch_ns, per_turn, body)?;
-        let turns = turns.min(body.max_turns() / 2);
-        let turn_ns = batch_ns / turns as f64;
-        let lead_in = Batch { turns, turn_ns }.lead_in(body);
+        let iterations = self.iterations_lasting(batch_ns, per_iteration, body)?;
+        let iterations = iterations.min(body.max_iterations() / 2);
+        let iteration_ns = batch_ns / iterations as f64;
+        let lead_in = Batch {
+            iterations,
+            iteration_ns,
+        }
+        .lead_in(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
         let begun = self.clock.start();
         self.begin_looks();
@@ -163,9 +167,9 @@ impl Bencher<'_> {
             }
             self.take_seen();
             let stretch = Stretch::begin(body.counted());
-            let once = self.time_led_in(body, turns, lead_in)?;
-            let twice = self.time_led_in(body, 2 * turns, lead_in)?;
-            self.operations += (2 * lead_in + 3 * turns) * per_turn;
+            let once = self.time_led_in(body, iterations, lead_in)?;
+            let twice = self.time_led_in(body, 2 * iterations, lead_in)?;
+            self.operations += (2 * lead_in + 3 * iterations) * per_iteration;
             let seen = self.take_seen();
             any.take(once, twice);
             if !stretch.had_others(body.counted()) {

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// A team at work: its loop, and which tasks it has and where they are.
 pub(super) struct AtWork<'t> {
     pub(super) team: Team<'t>,
-    pub(super) per_turn: u64,
+    pub(super) per_iteration: u64,
     tasks: Vec<TaskId>,
     places: Vec<TaskPlace>,
     seen: Seen,
@@ -29,8 +29,9 @@ pub(super) struct AtWork<'t> {
 }
 
 impl<'t> AtWork<'t> {
-    /// Takes a team and does one turn, so that every partner is ready before the first that counts.
-    pub(super) fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
+    /// Takes a team and does one iteration, so that every partner is ready before the first that
+    /// counts.
+    pub(super) fn new(mut team: Team<'t>, per_iteration: u64) -> Result<Self, Failure> {
         let own = [TaskId::own()].into_iter();
         let tasks: Vec<TaskId> = own.chain(team.partners.iter().map(Partner::task)).collect();
         let places = team.single().and_then(|()| {
@@ -41,7 +42,7 @@ impl<'t> AtWork<'t> {
             Ok(places) => Ok(Self {
                 places,
                 team,
-                per_turn,
+                per_iteration,
                 tasks,
                 seen: Seen::default(),
                 batches: 0,
@@ -106,17 +107,17 @@ fn counted_for<'i>(
 }
 
 impl Body for AtWork<'_> {
-    fn max_turns(&self) -> u64 {
-        self.team.max_turns
+    fn max_iterations(&self) -> u64 {
+        self.team.max_iterations
     }
 
     fn before(&mut self, _: u64) {
         self.prepared = self.team.driver.prepare();
     }
 
-    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.prepared.clone()?;
-        self.team.driver.turns(turns)
+        self.team.driver.run(iterations)
     }
 
     fn after(&mut self, _: u64) -> Result<(), Failure> {

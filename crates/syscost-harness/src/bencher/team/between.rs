@@ -120,9 +120,9 @@ mod tests {
                         Ok::<_, Failure>(())
                     },
                 )?;
-                let driver = |turns| {
-                    for turn in 0..turns {
-                        std::hint::black_box(turn);
+                let driver = |iterations| {
+                    for iteration in 0..iterations {
+                        std::hint::black_box(iteration);
                     }
                     Ok(())
                 };

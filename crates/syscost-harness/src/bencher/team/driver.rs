@@ -7,22 +7,22 @@ use crate::bencher::body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;
 
-/// What the measuring task does in a team. A closure `|turns| ...` is a driver that only makes
-/// turns.
+/// What the measuring task does in a team. A closure `|iterations| ...` is a driver that only makes
+/// iterations.
 ///
-/// Everything but the turns is untimed. After a failure the driver is only dropped.
+/// Everything but the iterations is untimed. After a failure the driver is only dropped.
 pub trait Driver {
-    /// Maximum turns of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
+    /// Maximum iterations of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
     /// hundred: as many as are prepared together.
-    const MAX_TURNS: u64 = body::MAX_TURNS;
+    const MAX_ITERATIONS: u64 = body::MAX_ITERATIONS;
 
     /// Whether [`Driver::prepare`] does anything. A batch is then more than its operations, and
     /// none of them is timed individually.
     const IS_PREPARED: bool = false;
 
-    /// Makes exactly this many turns together with the partners, with as many operations each as
-    /// [`Bencher::operations_per_turn`](crate::Bencher::operations_per_turn) says.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure>;
+    /// Makes exactly this many iterations together with the partners, with as many operations each
+    /// as [`Bencher::operations_per_iteration`](crate::Bencher::operations_per_iteration) says.
+    fn run(&mut self, iterations: u64) -> Result<(), Failure>;
 
     /// Called before each batch of [`Bencher::together`](crate::Bencher::together) and before each
     /// operation of [`Bencher::single_together`](crate::Bencher::single_together). It returns when
@@ -37,9 +37,9 @@ pub trait Driver {
         Ok(())
     }
 
-    /// The times of the last batch's operations, where its turns note them at one more reading of
+    /// The times of the last batch's operations, where its iterations note them at one more reading of
     /// the clock each. Every timed operation then enters the row's histogram, for its tail, and a
-    /// turn is one operation.
+    /// iteration is one operation.
     fn laps(&mut self) -> Option<&mut Laps> {
         None
     }
@@ -58,8 +58,8 @@ pub trait Driver {
 }
 
 impl<F: FnMut(u64) -> Result<(), Failure>> Driver for F {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self(turns)
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self(iterations)
     }
 }
 
@@ -91,7 +91,7 @@ impl<T> Handed<T> {
 
 /// A driver of any type, at one indirect call per batch.
 pub(super) trait AnyDriver {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure>;
+    fn run(&mut self, iterations: u64) -> Result<(), Failure>;
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
     fn laps(&mut self) -> Option<&mut Laps>;
@@ -108,8 +108,8 @@ pub(super) struct ReturnedDriver<L> {
 }
 
 impl<L: Driver> AnyDriver for ReturnedDriver<L> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self.driver.turns(turns)
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.driver.run(iterations)
     }
 
     fn prepare(&mut self) -> Result<(), Failure> {

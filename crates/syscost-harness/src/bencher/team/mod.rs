@@ -64,7 +64,7 @@ pub struct Team<'t, R = ()> {
     stopper: Option<Stopper>,
     driver: Box<dyn AnyDriver + 't>,
     is_prepared: bool,
-    max_turns: u64,
+    max_iterations: u64,
     /// Returns the result, once all partners have ended and the driver is handed back.
     result: Box<dyn FnOnce() -> Result<R, Failure> + 't>,
 }
@@ -81,7 +81,7 @@ impl<'t, L: Driver + 't> Team<'t, L> {
             stopper: None,
             driver: Box::new(ReturnedDriver { driver, back }),
             is_prepared: L::IS_PREPARED,
-            max_turns: L::MAX_TURNS,
+            max_iterations: L::MAX_ITERATIONS,
             result: Box::new(move || handed.take()),
         }
     }
@@ -94,17 +94,17 @@ impl<'t, R: 't> Team<'t, R> {
         self.then(|result| Ok(change(result)))
     }
 
-    /// Makes batches of these numbers of turns and ends the team, without a measurement; returns
-    /// its result.
+    /// Makes batches of these numbers of iterations and ends the team, without a measurement;
+    /// returns its result.
     ///
     /// # Errors
     /// The error, in the partners' words if it was theirs.
     pub fn perform(self, batches: impl IntoIterator<Item = u64>) -> Result<R, Failure> {
         let back = Handed::nothing();
         let mut team = self.handing_to(&back);
-        let done = batches.into_iter().try_for_each(|turns| {
+        let done = batches.into_iter().try_for_each(|iterations| {
             team.driver.prepare()?;
-            team.driver.turns(turns)
+            team.driver.run(iterations)
         });
         match done {
             Ok(()) => team.dismiss()?,
@@ -123,7 +123,7 @@ impl<'t, R: 't> Team<'t, R> {
             stopper: self.stopper,
             driver: self.driver,
             is_prepared: self.is_prepared,
-            max_turns: self.max_turns,
+            max_iterations: self.max_iterations,
         }
     }
 
@@ -143,10 +143,10 @@ impl<'t, R: 't> Team<'t, R> {
 }
 
 impl Team<'_> {
-    /// One turn with its preparation.
+    /// One iteration with its preparation.
     fn single(&mut self) -> Result<(), Failure> {
         self.driver.prepare()?;
-        self.driver.turns(1)
+        self.driver.run(1)
     }
 }
 
@@ -166,7 +166,7 @@ impl Bencher<'_> {
         let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
         self.seated(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together(cpus, &make),
-            Pass::Evidence => b.count_together(cpus, b.per_turn, &make),
+            Pass::Evidence => b.count_together(cpus, b.per_iteration, &make),
         })?;
         back.take()
     }
@@ -197,30 +197,31 @@ impl Bencher<'_> {
         self.timed_switches
     }
 
-    /// Starts a team: its first turn is done, and counts like any other in what the benchmark reports per
-    /// operation.
-    fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
-        self.operations += per_turn;
-        let mut work = AtWork::new(team, per_turn)?;
+    /// Starts a team: its first iteration is done, and counts like any other in what the benchmark
+    /// reports per operation.
+    fn at_work<'t>(&mut self, team: Team<'t>, per_iteration: u64) -> Result<AtWork<'t>, Failure> {
+        self.operations += per_iteration;
+        let mut work = AtWork::new(team, per_iteration)?;
         // Tasks that are not pinned are looked up all the same: where they are is the result.
         work.is_looked_up = !(self.is_uninterrupted && self.pinned);
         Ok(work)
     }
 
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, self.per_turn)?.drive(|work| {
-            work.look();
-            let before = work.read()?;
-            let (done, begun) = (self.operations, Instant::now());
-            self.time_batches(self.per_turn, work)?;
-            let passed_ns = begun.elapsed().as_nanos() as f64;
-            let used = work.read()? - before;
-            self.tag_others(cpus, &used, passed_ns);
-            let operations = (self.operations - done) as f64;
-            self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
-            self.timed_switches = Some(used.switches() as f64 / operations);
-            Ok(())
-        })
+        self.at_work(make(cpus)?, self.per_iteration)?
+            .drive(|work| {
+                work.look();
+                let before = work.read()?;
+                let (done, begun) = (self.operations, Instant::now());
+                self.time_batches(self.per_iteration, work)?;
+                let passed_ns = begun.elapsed().as_nanos() as f64;
+                let used = work.read()? - before;
+                self.tag_others(cpus, &used, passed_ns);
+                let operations = (self.operations - done) as f64;
+                self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+                self.timed_switches = Some(used.switches() as f64 / operations);
+                Ok(())
+            })
     }
 
     /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
@@ -249,12 +250,12 @@ impl Bencher<'_> {
     fn count_together<'t>(
         &mut self,
         cpus: &[u32],
-        per_turn: u64,
+        per_iteration: u64,
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
         // First, while this process has no other thread, which a fork would not copy.
-        let audited_turns = self.affordable(AUDITED_TOGETHER).div_ceil(per_turn);
-        self.judge_audit(audited_turns * per_turn, &mut || {
+        let audited_iterations = self.affordable(AUDITED_TOGETHER).div_ceil(per_iteration);
+        self.judge_audit(audited_iterations * per_iteration, &mut || {
             Team::audited(
                 || {
                     let mut team = make(cpus)?;
@@ -263,23 +264,23 @@ impl Bencher<'_> {
                     team.driver.prepare()?;
                     Ok(team)
                 },
-                |team| team.driver.turns(audited_turns),
+                |team| team.driver.run(audited_iterations),
             )
         })?;
-        self.at_work(make(cpus)?, per_turn)?.drive(|work| {
+        self.at_work(make(cpus)?, per_iteration)?.drive(|work| {
             let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
             let least = self.affordable(least);
-            let turns = self
-                .turns_lasting(COUNTED_NS, per_turn, work)?
-                .clamp(least.div_ceil(per_turn), 1 << 20);
+            let iterations = self
+                .iterations_lasting(COUNTED_NS, per_iteration, work)?
+                .clamp(least.div_ceil(per_iteration), 1 << 20);
             work.team.driver.prepare()?;
             // The first reading may fault on its own code and stack.
             let before = work.read().and_then(|_| work.read());
             let begun = Instant::now();
-            work.team.driver.turns(turns)?;
+            work.team.driver.run(iterations)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = before.and_then(|before| Ok(work.read()? - before));
-            self.operations += turns * per_turn;
+            self.operations += iterations * per_iteration;
             let counted = used.map(|used| {
                 let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
                 // Tasks that the scheduler places share their CPUs with others, too.
@@ -288,10 +289,10 @@ impl Bencher<'_> {
                 let others = others.flatten();
                 Counted::from(used).placed(placed).beside(others, passed_ns)
             });
-            self.judge_counts(counted, turns * per_turn);
+            self.judge_counts(counted, iterations * per_iteration);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
                 work.is_on_one_cpu = cpus == [self.cpu];
-                let evidence = self.judge_scaling(expect, per_turn, work)?;
+                let evidence = self.judge_scaling(expect, per_iteration, work)?;
                 self.findings.evidence.push(evidence);
             }
             Ok(())

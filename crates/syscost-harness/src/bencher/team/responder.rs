@@ -25,7 +25,7 @@ impl<T: Copy + Send + 'static> Responder<T> {
     ///
     /// - `prepare` makes, in the responder, its end of the channel between the two.
     /// - `serve` answers at this end, turn by turn. Woken with the stop set, it returns what it counted:
-    ///   that wake-up is not a turn.
+    ///   that wake-up is not an iteration.
     /// - `wake_waiters` is called if it fails. It wakes the measuring task, which may be waiting
     ///   for an answer. Where the kernel does so, as for the two ends of a pipe, it may be `|_|
     ///   {}`.

@@ -30,7 +30,7 @@ fn verdict_on(offset: u64) -> Verdict {
         1,
         1 << 20,
         |_| seek(7),
-        |turns| (0..turns).try_for_each(|_| seek(offset)),
+        |iterations| (0..iterations).try_for_each(|_| seek(offset)),
     );
     measured.expect("counted");
     let evidence = bencher.finish().expect("finished").evidence;

@@ -69,9 +69,9 @@ fn round_trips(switches: f64) -> Option<Findings> {
                 Ok::<_, Failure>(())
             };
             workers.add(cpus, || Ok(()), work)?;
-            let driver = |turns| {
-                for turn in 0..turns {
-                    std::hint::black_box(turn);
+            let driver = |iterations| {
+                for iteration in 0..iterations {
+                    std::hint::black_box(iteration);
                 }
                 Ok(())
             };

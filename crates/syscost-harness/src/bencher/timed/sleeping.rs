@@ -37,23 +37,23 @@ impl Bencher<'_> {
         (0..operations_lasting(one_ns)).try_for_each(|_| op())
     }
 
-    /// Likewise with the turns of a team, if these sleep on several CPUs.
+    /// Likewise with the iterations of a team, if these sleep on several CPUs.
     pub(in crate::bencher) fn lead_in_team(
         &mut self,
         batch: Batch,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<(), Failure> {
         if !self.is_uninterrupted {
             return Ok(());
         }
         self.wait_for_core();
-        let mut left = operations_lasting(batch.turn_ns);
+        let mut left = operations_lasting(batch.iteration_ns);
         while left > 0 {
-            let turns = left.min(body.max_turns());
-            body.lead_in(turns)?;
-            self.operations += turns * per_turn;
-            left -= turns;
+            let iterations = left.min(body.max_iterations());
+            body.lead_in(iterations)?;
+            self.operations += iterations * per_iteration;
+            left -= iterations;
         }
         Ok(())
     }

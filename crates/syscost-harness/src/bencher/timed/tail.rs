@@ -76,7 +76,7 @@ impl Bencher<'_> {
         batch: Batch,
         body: &mut impl Body,
     ) -> Result<(), Failure> {
-        let turns = (LAPS_BATCH * batch.turns).min(body.max_turns());
+        let iterations = (LAPS_BATCH * batch.iterations).min(body.max_iterations());
         let lead_in = batch.lead_in(body);
         let wanted = LAPS_PER_SINGLE * self.effort.singles as usize;
         let limit_ns = LAPS_TIME * self.effort.case_ns;
@@ -87,11 +87,14 @@ impl Bencher<'_> {
                 .clock
                 .to_ns(self.clock.stop().ticks.saturating_sub(begun));
             let is_hopeless = own == 0 && shared >= GIVE_UP;
-            if own >= wanted || spent_ns + turns as f64 * batch.turn_ns > limit_ns || is_hopeless {
+            if own >= wanted
+                || spent_ns + iterations as f64 * batch.iteration_ns > limit_ns
+                || is_hopeless
+            {
                 return Ok(());
             }
-            self.time_watched(body, turns, lead_in)?;
-            self.operations += lead_in + turns;
+            self.time_watched(body, iterations, lead_in)?;
+            self.operations += lead_in + iterations;
             let seen = self.take_seen();
             let counts = self.counts(seen.is_undisturbed());
             let Some(laps) = body.laps().filter(|laps| !laps.is_void()) else {
@@ -99,7 +102,7 @@ impl Bencher<'_> {
             };
             match counts {
                 true => {
-                    let laps = laps.of_batch(turns)?;
+                    let laps = laps.of_batch(iterations)?;
                     own += laps.len();
                     laps.into_iter().for_each(|ns| self.record_single(ns));
                 }

@@ -1,16 +1,16 @@
-//! Turns between looks at the cores of both ends.
+//! Iterations between looks at the cores of both ends.
 
 use crate::bencher::Bencher;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    /// Waits for the core to be ours, and times turns between looks at the core of the task that works
-    /// with this one on another machine.
+    /// Waits for the core to be ours, and times iterations between looks at the core of the task
+    /// that works with this one on another machine.
     pub(in crate::bencher) fn time_watched(
         &mut self,
         body: &mut (impl Body + ?Sized),
-        turns: u64,
+        iterations: u64,
         lead_in: u64,
     ) -> Result<f64, Failure> {
         self.take_seen();
@@ -20,7 +20,7 @@ impl Bencher<'_> {
             bracket.gate_far(patience_ns, || body.far_core_is_ours())?;
         }
         self.gate();
-        let ns = self.time_led_in(body, turns, lead_in)?;
+        let ns = self.time_led_in(body, iterations, lead_in)?;
         if let Some(bracket) = &mut self.bracket
             && let Some(is_ours) = body.far_core_is_ours()?
         {

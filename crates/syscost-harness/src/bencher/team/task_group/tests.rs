@@ -54,11 +54,11 @@ fn a_worker_that_fails_stops_all_and_its_error_is_reported() {
         workers.add(cpus, || Ok::<_, Failure>(()), well).unwrap();
         workers.add(cpus, || Ok(()), ill).unwrap();
         let stop = workers.stop();
-        let turns = move |_| {
+        let iterations = move |_| {
             until_stopped(&stop);
             stop.check()
         };
-        let failure = workers.driven_by(turns).perform([1]).map(drop);
+        let failure = workers.driven_by(iterations).perform([1]).map(drop);
         let words = "a partner failed: no luck".to_owned();
         assert_eq!(failure, Err(Failure::Refuted(words)), "{between:?}");
     });
@@ -105,7 +105,7 @@ fn ends() -> (End, End, End) {
     ((answer, ask), (question, reply), kept)
 }
 
-/// Follows up to this many turns, then fails.
+/// Follows up to this many iterations, then fails.
 fn follow(limit: u64) -> impl FnOnce(&mut End, &Stop) -> Result<u64, Failure> + Send {
     move |(question, reply), stop| {
         let failed = |error| Failure::of("answer", error);
@@ -132,9 +132,9 @@ struct Asking {
 }
 
 impl Driver for Asking {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let failed = |error| Failure::of("ask", error);
-        for _ in 0..turns {
+        for _ in 0..iterations {
             self.end.1.write_all(b"?").map_err(failed)?;
             self.end.0.read_exact(&mut [0]).map_err(failed)?;
             self.stop.check()?;
@@ -149,8 +149,8 @@ impl Driver for Asking {
     }
 }
 
-/// Ten turns with a responder that fails after `limit`.
-fn ten_turns(between: Between, cpus: &[u32], limit: u64) -> Result<(u64, u64), Failure> {
+/// Ten iterations with a responder that fails after `limit`.
+fn ten_iterations(between: Between, cpus: &[u32], limit: u64) -> Result<(u64, u64), Failure> {
     let (end, theirs, kept) = ends();
     let wake_waiters = |(_, reply): &mut End| drop(reply.write(b"!"));
     let prepare = move || Ok(theirs);
@@ -167,20 +167,23 @@ fn ten_turns(between: Between, cpus: &[u32], limit: u64) -> Result<(u64, u64), F
 }
 
 #[test]
-fn a_follower_answers_every_turn_and_counts_them() {
-    each(|between, cpus| assert_eq!(ten_turns(between, cpus, 99), Ok((10, 10))));
+fn a_responder_answers_every_iteration_and_counts_them() {
+    each(|between, cpus| assert_eq!(ten_iterations(between, cpus, 99), Ok((10, 10))));
 }
 
 #[test]
-fn a_follower_that_fails_does_not_leave_the_other_asleep() {
+fn a_responder_that_fails_does_not_leave_the_other_asleep() {
     each(|between, cpus| {
         let words = "a partner failed: no more".to_owned();
-        assert_eq!(ten_turns(between, cpus, 3), Err(Failure::Failed(words)));
+        assert_eq!(
+            ten_iterations(between, cpus, 3),
+            Err(Failure::Failed(words))
+        );
     });
 }
 
 #[test]
-fn a_follower_that_panics_hangs_up_too() {
+fn a_responder_that_panics_wakes_the_other_too() {
     each(|between, cpus| {
         let (answer, theirs) = pipe().unwrap();
         let serve = |_: &mut PipeWriter, _: &Stop| -> Result<(), Failure> { panic!("no luck") };
@@ -191,11 +194,11 @@ fn a_follower_that_panics_hangs_up_too() {
         };
         let responder = Responder::start(between, cpus, prepare, serve, wake_waiters).unwrap();
         let (stop, mut answer) = (responder.stop(), answer);
-        let turns = move |_| {
+        let iterations = move |_| {
             answer.read_exact(&mut [0]).expect("it is woken");
             stop.check()
         };
-        let failure = responder.driven_by(turns).perform([1]).map(drop);
+        let failure = responder.driven_by(iterations).perform([1]).map(drop);
         let words = "a partner failed: it panicked".to_owned();
         assert_eq!(failure, Err(Failure::Failed(words)), "{between:?}");
         drop(theirs);
