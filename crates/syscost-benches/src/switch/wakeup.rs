@@ -160,7 +160,7 @@ impl Measured for Row {
         claim_class(b, self.class)?;
         drop(real_time);
         drop(slack);
-        let seats: Vec<u32> = [&own]
+        let cpus_seen: Vec<u32> = [&own]
             .into_iter()
             .chain(load.as_ref().map(Load::stat))
             .chain(sleeper.waker())
@@ -172,7 +172,7 @@ impl Measured for Row {
             State::Idle => vec![b.cpu()],
         };
         let expected: Vec<u32> = own_cpu.into_iter().chain(sleeper.waker_cpu()).collect();
-        let (named, seen) = (format!("{expected:?}"), format!("{seats:?}"));
+        let (named, seen) = (format!("{expected:?}"), format!("{cpus_seen:?}"));
         b.claim_equal("CPUs of its tasks", named, seen, "/proc");
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The same operation on several CPUs simultaneously: the throughput of all copies together.
 
-mod crowd;
+mod running;
 
 use std::fmt::Display;
 
@@ -23,7 +23,7 @@ use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::spread_from;
-use crowd::{Crowd, MAX_COPIES, Stint};
+use running::{CopyInterval, MAX_COPIES, RunningCopies};
 
 /// Iterations of one copy in the audited child.
 const AUDITED: u64 = 32;
@@ -48,7 +48,7 @@ const MAX_WINDOWS: usize = 200;
 
 /// Copies that work in windows of one length.
 struct Course<O> {
-    crowd: Crowd<O>,
+    running: RunningCopies<O>,
     window_ns: f64,
     /// Iterations between two looks at the clock.
     chunk: u64,
@@ -62,10 +62,10 @@ where
     E: Display,
 {
     /// Runs another window and returns what each copy did in it.
-    fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<Stint>, Failure> {
-        let stints = self.crowd.window(self.window_ns, self.chunk, bracket)?;
-        self.iterations += stints.iter().map(Stint::iterations).sum::<u64>();
-        Ok(stints)
+    fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<CopyInterval>, Failure> {
+        let intervals = self.running.window(self.window_ns, self.chunk, bracket)?;
+        self.iterations += intervals.iter().map(CopyInterval::iterations).sum::<u64>();
+        Ok(intervals)
     }
 }
 
@@ -91,7 +91,7 @@ impl Bencher<'_> {
     {
         self.begin(Manner::Copies)?;
         self.findings.copies = Some(count as u32);
-        let cpus = self.seats(count)?;
+        let cpus = self.cpus_of_copies(count)?;
         let log = match self.pass {
             Pass::Timed => self.time_copies(between, &cpus, per_iteration, make)?,
             Pass::Evidence => self.count_copies(between, &cpus, per_iteration, make)?,
@@ -105,7 +105,7 @@ impl Bencher<'_> {
     }
 
     /// The CPUs of this many copies, the measuring task's first.
-    fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
+    fn cpus_of_copies(&self, count: usize) -> Result<Vec<u32>, Failure> {
         let mut cpus = spread_from(self.cpu, self.allowed());
         if count == 0 || count > cpus.len().min(MAX_COPIES) {
             let reason = format!(
@@ -124,7 +124,7 @@ impl Bencher<'_> {
         cpus: &[u32],
         per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<Vec<Vec<Stint>>, Failure>
+    ) -> Result<Vec<Vec<CopyInterval>>, Failure>
     where
         O: FnMut() -> Result<(), E>,
         E: Display,
@@ -133,9 +133,9 @@ impl Bencher<'_> {
         let mut iterations = Vec::new();
         let mut warm_up = WarmUp::new(self.effort);
         while iterations.is_empty() || warm_up.goes_on() {
-            let stints = course.window(&mut self.bracket)?;
-            let done = iterations_of(&stints) as f64;
-            let ns = self.clock.to_ns(span(&stints));
+            let intervals = course.window(&mut self.bracket)?;
+            let done = iterations_of(&intervals) as f64;
+            let ns = self.clock.to_ns(span(&intervals));
             warm_up.note(ns / done.max(1.0), ns);
             iterations.push(done);
         }
@@ -143,23 +143,23 @@ impl Bencher<'_> {
         let mut log = Vec::new();
         self.sample(typical * per_iteration, |bencher| {
             bencher.gate();
-            let stints = course.window(&mut bencher.bracket)?;
-            let rate = iterations_per_tick(&stints) * bencher.clock.ticks_per_ns() * 1e9;
+            let intervals = course.window(&mut bencher.bracket)?;
+            let rate = iterations_per_tick(&intervals) * bencher.clock.ticks_per_ns() * 1e9;
             let number = bencher.findings.samples.values.len() as u32;
-            if overlap(&stints) < OVERLAP {
+            if overlap(&intervals) < OVERLAP {
                 bencher.disturbed(number, Cause::RunDelay);
             }
             // The caller looks at the measuring task's own core.
-            if stints[1..].iter().any(|stint| stint.is_shared) {
+            if intervals[1..].iter().any(|interval| interval.is_shared) {
                 bencher.disturbed(number, Cause::SharedCore);
             }
-            log.push(stints);
+            log.push(intervals);
             let bytes = bencher.findings.bytes.unwrap_or(1.0);
             Ok((rate * per_iteration as f64 * bytes, None))
         })?;
         self.operations += course.iterations * per_iteration;
-        self.claim_tasks([&groups_of(course.crowd.tasks())]);
-        course.crowd.dismiss()?;
+        self.claim_tasks([&groups_of(course.running.tasks())]);
+        course.running.dismiss()?;
         Ok(log)
     }
 
@@ -169,7 +169,7 @@ impl Bencher<'_> {
         cpus: &[u32],
         per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<Vec<Vec<Stint>>, Failure>
+    ) -> Result<Vec<Vec<CopyInterval>>, Failure>
     where
         O: FnMut() -> Result<(), E>,
         E: Display,
@@ -197,7 +197,7 @@ impl Bencher<'_> {
         let mut course = self.course(between, cpus, make.clone())?;
         course.window(&mut None)?;
         let stats: Vec<TaskStat> = course
-            .crowd
+            .running
             .tasks()
             .into_iter()
             .map(TaskStat::of)
@@ -210,23 +210,26 @@ impl Bencher<'_> {
         let mut counted_ns = 0.0;
         let mut have_met = false;
         while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MAX_WINDOWS) {
-            let stints = course.window(&mut None)?;
-            have_met |= overlap(&stints) >= OVERLAP;
-            counted_ns += self.clock.to_ns(span(&stints));
-            log.push(stints);
+            let intervals = course.window(&mut None)?;
+            have_met |= overlap(&intervals) >= OVERLAP;
+            counted_ns += self.clock.to_ns(span(&intervals));
+            log.push(intervals);
         }
         // Each copy is judged separately; only the worst is reported.
         let known = self.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
-            let iterations: u64 = log.iter().map(|stints| stints[number].iterations()).sum();
+            let iterations: u64 = log
+                .iter()
+                .map(|intervals| intervals[number].iterations())
+                .sum();
             let used = before.and_then(|before| Ok(after? - before));
             self.judge_counts(used.map(Counted::from), iterations * per_iteration);
         }
         let of_all = self.findings.evidence.split_off(known);
         self.findings.evidence.extend(worst(of_all));
         self.operations += course.iterations * per_iteration;
-        self.claim_tasks([&groups_of(course.crowd.tasks())]);
-        course.crowd.dismiss()?;
+        self.claim_tasks([&groups_of(course.running.tasks())]);
+        course.running.dismiss()?;
         Ok(log)
     }
 
@@ -247,7 +250,7 @@ impl Bencher<'_> {
             .max(self.effort.batch_ns)
             .max(CHUNKS * CHUNKS * self.clock_cost.read_ns);
         let mut course = Course {
-            crowd: Crowd::start(between, cpus, *self.clock, self.cores, make)?,
+            running: RunningCopies::start(between, cpus, *self.clock, self.cores, make)?,
             window_ns: window_ns / 4.0,
             chunk: 1,
             iterations: 0,
@@ -265,14 +268,16 @@ impl Bencher<'_> {
     }
 
     /// Claims that every copy was on its CPU at the end of each window.
-    fn claim_cpus(&mut self, cpus: &[u32], log: &[Vec<Stint>]) {
-        let on = |stints: &[Stint]| -> Vec<u32> { stints.iter().map(|stint| stint.cpu).collect() };
+    fn claim_cpus(&mut self, cpus: &[u32], log: &[Vec<CopyInterval>]) {
+        let on = |intervals: &[CopyInterval]| -> Vec<u32> {
+            intervals.iter().map(|interval| interval.cpu).collect()
+        };
         let listed = |cpus: &[u32]| {
             let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
             numbers.join(" ")
         };
-        let strayed = log.iter().find(|stints| on(stints) != cpus);
-        let seen = strayed.or(log.last()).map(|stints| on(stints));
+        let strayed = log.iter().find(|intervals| on(intervals) != cpus);
+        let seen = strayed.or(log.last()).map(|intervals| on(intervals));
         let seen = seen.unwrap_or_default();
         let holds = seen == cpus;
         self.claim(
@@ -286,8 +291,8 @@ impl Bencher<'_> {
 
     /// Claims that the copies worked at the same time: in the evidence pass that they can, in the
     /// timed one that they mostly did.
-    fn claim_overlap(&mut self, log: &[Vec<Stint>]) {
-        let shares: Vec<f64> = log.iter().map(|stints| overlap(stints)).collect();
+    fn claim_overlap(&mut self, log: &[Vec<CopyInterval>]) {
+        let shares: Vec<f64> = log.iter().map(|intervals| overlap(intervals)).collect();
         let share = match self.pass {
             Pass::Timed => median(&shares),
             Pass::Evidence => shares.into_iter().reduce(f64::max),
@@ -312,10 +317,13 @@ impl Bencher<'_> {
     }
 
     /// Adds details: how evenly the work was shared, in percent of an equal share.
-    fn detail_shares(&mut self, log: &[Vec<Stint>]) {
+    fn detail_shares(&mut self, log: &[Vec<CopyInterval>]) {
         let copies = log.first().map_or(0, Vec::len);
-        let of =
-            |number: usize| -> u64 { log.iter().map(|stints| stints[number].operations).sum() };
+        let of = |number: usize| -> u64 {
+            log.iter()
+                .map(|intervals| intervals[number].operations)
+                .sum()
+        };
         let iterations: Vec<u64> = (0..copies).map(of).collect();
         let equal = iterations.iter().sum::<u64>() as f64 / copies.max(1) as f64;
         let percent =
@@ -361,31 +369,47 @@ fn failed(cause: impl Display) -> Failure {
 }
 
 /// Timed iterations of all copies.
-fn iterations_of(stints: &[Stint]) -> u64 {
-    stints.iter().map(|stint| stint.operations).sum()
+fn iterations_of(intervals: &[CopyInterval]) -> u64 {
+    intervals.iter().map(|interval| interval.operations).sum()
 }
 
 /// Iterations of all copies per tick, each counted over its own time.
-fn iterations_per_tick(stints: &[Stint]) -> f64 {
-    let rates = stints.iter().map(|stint| {
-        let ticks = stint.ended.saturating_sub(stint.began).max(1);
-        stint.operations as f64 / ticks as f64
+fn iterations_per_tick(intervals: &[CopyInterval]) -> f64 {
+    let rates = intervals.iter().map(|interval| {
+        let ticks = interval.ended.saturating_sub(interval.began).max(1);
+        interval.operations as f64 / ticks as f64
     });
     rates.sum()
 }
 
 /// The time from the first beginning to the last end, in ticks.
-fn span(stints: &[Stint]) -> u64 {
-    let began = stints.iter().map(|stint| stint.began).min().unwrap_or(0);
-    let ended = stints.iter().map(|stint| stint.ended).max().unwrap_or(0);
+fn span(intervals: &[CopyInterval]) -> u64 {
+    let began = intervals
+        .iter()
+        .map(|interval| interval.began)
+        .min()
+        .unwrap_or(0);
+    let ended = intervals
+        .iter()
+        .map(|interval| interval.ended)
+        .max()
+        .unwrap_or(0);
     ended.saturating_sub(began).max(1)
 }
 
 /// The share of that span in which all copies worked.
-fn overlap(stints: &[Stint]) -> f64 {
-    let last_began = stints.iter().map(|stint| stint.began).max().unwrap_or(0);
-    let first_ended = stints.iter().map(|stint| stint.ended).min().unwrap_or(0);
-    first_ended.saturating_sub(last_began) as f64 / span(stints) as f64
+fn overlap(intervals: &[CopyInterval]) -> f64 {
+    let last_began = intervals
+        .iter()
+        .map(|interval| interval.began)
+        .max()
+        .unwrap_or(0);
+    let first_ended = intervals
+        .iter()
+        .map(|interval| interval.ended)
+        .min()
+        .unwrap_or(0);
+    first_ended.saturating_sub(last_began) as f64 / span(intervals) as f64
 }
 
 #[cfg(test)]

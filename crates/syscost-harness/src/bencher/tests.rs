@@ -119,7 +119,11 @@ fn few_iterations_are_led_in_by_eight_and_one_that_is_long_by_none() {
     // No more operations than that are timed individually, each with the same lead-in.
     let all_calls = |iteration_ns| calls_of(iteration_ns).1.len() as u32;
     let led_in = all_calls(150_000) - all_calls(250_000);
-    assert_eq!(led_in, EFFORT.samples + EFFORT.singles, "of one iteration each");
+    assert_eq!(
+        led_in,
+        EFFORT.samples + EFFORT.singles,
+        "of one iteration each"
+    );
 }
 
 #[test]

@@ -43,16 +43,16 @@ const BARRIER_LOOK: Timespec = Timespec {
 const LOOK: Duration = Duration::from_micros(200);
 
 /// The memory that all processes share.
-struct Board {
+struct SharedState {
     /// 0 until all processes may begin.
     barrier: AtomicU32,
-    seats: [Seat; MAX_PROCESSES],
+    counts: [ReadCount; MAX_PROCESSES],
 }
 
 /// The number of reads of a process so far; on cache lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
-struct Seat {
+struct ReadCount {
     reads: AtomicU64,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Account {
 /// The processes at work.
 pub(super) struct Readers {
     workers: TaskGroup<Account>,
-    board: Shared<Board>,
+    shared: Shared<SharedState>,
     clock: Clock,
     count: usize,
     window: Duration,
@@ -96,29 +96,29 @@ impl Readers {
         if count == 0 || count > MAX_PROCESSES {
             return Err(Failure::Broken(format!("has {count} processes")));
         }
-        let board = Shared::new(Board {
+        let shared = Shared::new(SharedState {
             barrier: AtomicU32::new(0),
-            seats: std::array::from_fn(|_| Seat::default()),
+            counts: std::array::from_fn(|_| ReadCount::default()),
         })?;
         let mut workers = TaskGroup::new(Between::Processes)?;
         let (clock, is_checked) = (*b.clock(), !b.is_timed());
         for number in 0..count {
-            let (file, board, seed) = (
+            let (file, shared, seed) = (
                 &files[number % files.len()],
-                board.clone(),
+                shared.clone(),
                 b.random().u64(..),
             );
             let prepared = file.clone();
             let prepare = move || Reader::new(prepared, seed, is_checked);
             let work = move |reader: &mut Reader, stop: &Stop| {
-                wait_at(&board.barrier, stop)?;
-                reader.read_on(&board.seats[number], stop, &clock)
+                wait_at(&shared.barrier, stop)?;
+                reader.read_on(&shared.counts[number], stop, &clock)
             };
             workers.add(b.allowed(), prepare, work)?;
         }
         let mut readers = Self {
             workers,
-            board,
+            shared,
             clock,
             count,
             window: FIRST_WINDOW,
@@ -149,8 +149,8 @@ impl Readers {
 
     /// Lets all processes begin, and waits until each has read something.
     fn release(&self) -> Result<(), Failure> {
-        self.board.barrier.store(1, Ordering::Release);
-        futex::wake(&self.board.barrier, Flags::empty(), u32::MAX >> 1)
+        self.shared.barrier.store(1, Ordering::Release);
+        futex::wake(&self.shared.barrier, Flags::empty(), u32::MAX >> 1)
             .map_err(|cause| Failure::of("futex wake", cause))?;
         while self.reads().contains(&0) {
             self.check()?;
@@ -170,10 +170,10 @@ impl Readers {
 
     /// The number of reads of each process so far.
     fn reads(&self) -> Vec<u64> {
-        let seats = &self.board.seats[..self.count];
-        seats
+        let counts = &self.shared.counts[..self.count];
+        counts
             .iter()
-            .map(|seat| seat.reads.load(Ordering::Relaxed))
+            .map(|count| count.reads.load(Ordering::Relaxed))
             .collect()
     }
 
@@ -248,7 +248,12 @@ impl Reader {
     }
 
     /// Reads until it has to stop, and once more.
-    fn read_on(&mut self, seat: &Seat, stop: &Stop, clock: &Clock) -> Result<Account, Failure> {
+    fn read_on(
+        &mut self,
+        count: &ReadCount,
+        stop: &Stop,
+        clock: &Clock,
+    ) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
         let facts = self
@@ -281,7 +286,7 @@ impl Reader {
             account.reads += 1;
             let is_near = |last: u64| last.abs_diff(offset) <= BLOCK as u64;
             account.near += u64::from(last.replace(offset).is_some_and(is_near));
-            seat.reads.store(account.reads, Ordering::Relaxed);
+            count.reads.store(account.reads, Ordering::Relaxed);
             account
                 .latency
                 .record(clock.to_ns(account.ended.saturating_sub(began)));
@@ -314,16 +319,16 @@ mod tests {
     /// A separate group of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
         let cpus = cpu::allowed().ok()?;
-        let board = Board {
+        let shared = SharedState {
             barrier: AtomicU32::new(0),
-            seats: std::array::from_fn(|_| Seat::default()),
+            counts: std::array::from_fn(|_| ReadCount::default()),
         };
         let mut workers = TaskGroup::new(Between::Processes).ok()?;
         let work = move |(): &mut (), stop: &Stop| work(stop);
         workers.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
         Some(Readers {
             workers,
-            board: Shared::new(board).ok()?,
+            shared: Shared::new(shared).ok()?,
             clock: Clock::system(),
             count: 1,
             window: FIRST_WINDOW,

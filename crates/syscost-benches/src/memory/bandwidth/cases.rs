@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Course, Simd, Stream, supports};
 
-use crate::scale::crowd::counts;
+use crate::scale::copies::counts;
 
 /// A level of the memory hierarchy, given by the size of arrays. They fit no particular machine: a third
 /// of 24 KiB, 384 KiB and 12 MiB is a whole number, and they fit into any first-, second- and third-level

@@ -82,7 +82,7 @@ impl Tally {
 }
 
 /// The memory that the threads share.
-struct Board {
+struct SharedState {
     /// Incremented when there are new pages to read.
     epoch: AtomicUsize,
     /// Address of the first page, and distance to the next, in bytes.
@@ -94,7 +94,7 @@ struct Board {
     spins: Vec<Padded<AtomicU64>>,
 }
 
-impl Board {
+impl SharedState {
     /// The work of each thread.
     fn spin(&self, number: usize, stop: &Stop) {
         let mut seen = 0;
@@ -128,7 +128,7 @@ impl Board {
 /// The measuring thread's side: the pages that the threads have read.
 pub(super) struct Stage {
     call: Call,
-    board: Arc<Board>,
+    shared: Arc<SharedState>,
     islands: Islands,
     /// The threads' counters when the last batch began.
     began: Vec<u64>,
@@ -138,7 +138,7 @@ pub(super) struct Stage {
 impl Stage {
     /// Starts a thread on each of these CPUs.
     pub(super) fn start(call: Call, cpus: &[u32]) -> Result<(TaskGroup, Self), Failure> {
-        let board = Arc::new(Board {
+        let shared = Arc::new(SharedState {
             epoch: AtomicUsize::new(0),
             first: AtomicPtr::default(),
             stride: AtomicUsize::new(0),
@@ -148,15 +148,15 @@ impl Stage {
         let stage = Self {
             islands: Islands::make(MAX_CALLS as usize, page_size())?,
             call,
-            board: Arc::clone(&board),
+            shared: Arc::clone(&shared),
             began: Vec::new(),
             tally: Tally::default(),
         };
         let mut workers = TaskGroup::new(Between::Threads)?;
         for (number, cpu) in cpus.iter().enumerate() {
-            let board = Arc::clone(&board);
+            let shared = Arc::clone(&shared);
             let work = move |(): &mut (), stop: &Stop| {
-                board.spin(number, stop);
+                shared.spin(number, stop);
                 Ok::<(), Failure>(())
             };
             workers.add(&[*cpu], || Ok(()), work)?;
@@ -179,7 +179,7 @@ impl Stage {
     }
 
     fn have_run(&self) -> bool {
-        let now = self.board.counts();
+        let now = self.shared.counts();
         self.began.iter().zip(now).all(|(began, now)| now > *began)
     }
 }
@@ -208,21 +208,21 @@ impl Driver for Stage {
             )));
         }
         let stride = self.islands.island(1).addr() - self.islands.island(0).addr();
-        self.board.first.store(self.islands.island(0), Relaxed);
-        self.board.stride.store(stride, Relaxed);
-        self.board.ready.store(0, Relaxed);
-        self.board.epoch.fetch_add(1, Release);
-        while self.board.ready.load(Acquire) < self.board.spins.len() {
+        self.shared.first.store(self.islands.island(0), Relaxed);
+        self.shared.stride.store(stride, Relaxed);
+        self.shared.ready.store(0, Relaxed);
+        self.shared.epoch.fetch_add(1, Release);
+        while self.shared.ready.load(Acquire) < self.shared.spins.len() {
             spin_loop();
         }
         for _ in 0..PATIENCE {
-            self.began = self.board.counts();
+            self.began = self.shared.counts();
             (0..SPINS).for_each(|_| spin_loop());
             if self.have_run() {
                 break;
             }
         }
-        self.began = self.board.counts();
+        self.began = self.shared.counts();
         Ok(())
     }
 

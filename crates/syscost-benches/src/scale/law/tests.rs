@@ -172,6 +172,6 @@ fn every_measured_row_of_the_group_belongs_to_one_law_of_both_terms() {
             .iter()
             .filter(|row| law.is_computed_from(row))
             .count();
-        assert_eq!(points, crowd::counts().len(), "{}", law.name());
+        assert_eq!(points, copies::counts().len(), "{}", law.name());
     }
 }

@@ -6,7 +6,7 @@ use syscost_sys::partner::Partner;
 
 use super::Team;
 use super::between::groups_of;
-use super::seats::Seen;
+use super::placing::Seen;
 use crate::bencher::body::Body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;

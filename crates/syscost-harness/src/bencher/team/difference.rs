@@ -44,7 +44,7 @@ impl Bencher<'_> {
             .retain(|expect| expect.counter != Counter::CoreCycles);
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.seated(placement, |b, cpus| match b.pass {
+        self.placed(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together_difference(cpus, &make, baselines),
             Pass::Evidence => {
                 let mut seen = b.count_together(cpus, b.per_iteration, &make)?;

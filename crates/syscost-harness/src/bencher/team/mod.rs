@@ -5,7 +5,7 @@
 //! - [`task_group`]: partners that work until they are stopped; [`stop`] stops them.
 //! - [`ending`]: how a team ends, and the reasons for a failure.
 //! - [`at_work`]: a team's loop, and what the kernel counts for it.
-//! - [`seats`]: where its tasks are put, and where they were seen.
+//! - [`placing`]: where its tasks are put, and where they were seen.
 //! - [`between`]: whether its tasks are processes or threads.
 //! - [`difference`]: the cost of an operation of several tasks above that of baselines.
 //! - [`single`]: one task's share, timed alone.
@@ -16,8 +16,8 @@ mod between;
 mod difference;
 mod driver;
 mod ending;
+mod placing;
 mod responder;
-mod seats;
 mod sentinel;
 mod single;
 mod stop;
@@ -42,8 +42,8 @@ pub(super) use between::groups_of;
 pub use difference::Baseline;
 pub use driver::Driver;
 use driver::{AnyDriver, Handed, ReturnedDriver};
+use placing::Seen;
 pub use responder::Responder;
-use seats::Seen;
 pub(super) use sentinel::Sentinel;
 pub use stop::Stop;
 use stop::Stopper;
@@ -164,7 +164,7 @@ impl Bencher<'_> {
         self.begin_on(Manner::Together, self.cpus_of(placement)?)?;
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.seated(placement, |b, cpus| match b.pass {
+        self.placed(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together(cpus, &make),
             Pass::Evidence => b.count_together(cpus, b.per_iteration, &make),
         })?;

@@ -31,7 +31,7 @@ impl Bencher<'_> {
         self.begin_times(Manner::SinglesTogether, "single_together")?;
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.seated(placement, |b, cpus| match b.pass {
+        self.placed(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_single_together(cpus, &make),
             Pass::Evidence => b.count_single_together(cpus, &make),
         })?;

@@ -323,12 +323,12 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
             })
         })
         .expect("measured");
-        let seats = findings
+        let cpus = findings
             .evidence
             .iter()
             .find(|one| one.claim == "CPUs of its tasks")
             .expect("places are claimed");
-        assert_eq!(seats.verdict, verdict, "{seats:?}");
+        assert_eq!(cpus.verdict, verdict, "{cpus:?}");
     }
 }
 

@@ -79,7 +79,7 @@ impl Bencher<'_> {
 
     /// Measures with the measuring task on the placement's CPU, and claims that all tasks were on
     /// theirs, and as many, and processes or threads, as the row's name says.
-    pub(super) fn seated(
+    pub(super) fn placed(
         &mut self,
         placement: Placement,
         measure: impl FnOnce(&mut Self, &[u32]) -> Result<Seen, Failure>,
@@ -110,7 +110,7 @@ impl Bencher<'_> {
         let seen = result?;
         back?;
         if self.pinned {
-            self.claim_seats(placement, &cpus, &seen);
+            self.claim_placement(placement, &cpus, &seen);
         } else {
             self.detail_mix(&seen);
         }
@@ -140,7 +140,7 @@ impl Bencher<'_> {
     }
 
     /// Claims that every task was where the row's name puts it.
-    fn claim_seats(&mut self, placement: Placement, partners: &[u32], seen: &Seen) {
+    fn claim_placement(&mut self, placement: Placement, partners: &[u32], seen: &Seen) {
         let strayed = seen.looks.iter().find(|cpus| {
             let (own, others) = cpus
                 .split_first()

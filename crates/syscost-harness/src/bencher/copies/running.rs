@@ -16,20 +16,20 @@ use crate::bencher::timed::LEAD_IN_PART;
 use crate::cores::Cores;
 use crate::failure::Failure;
 
-/// Maximum number of copies, each of which needs a seat.
+/// Maximum number of copies, each of which needs a report.
 pub(super) const MAX_COPIES: usize = 512;
 
 /// Iterations of waiting between two checks, each a system call, whether a copy still exists: about
 /// a millisecond.
 const SPINS: u32 = 1 << 16;
 
-/// No CPU: what a seat holds before its copy has run.
+/// No CPU: what a report holds before its copy has run.
 const NOWHERE: u32 = u32::MAX;
 
 /// The memory that all copies share. A window is a span of time in which all of them work.
-struct Board {
+struct SharedState {
     orders: Orders,
-    seats: [Seat; MAX_COPIES],
+    reports: [CopyReport; MAX_COPIES],
 }
 
 /// The measuring task's orders, on cache lines of their own: waiting copies poll them.
@@ -47,7 +47,7 @@ struct Orders {
 
 /// One copy's report, on cache lines of its own.
 #[repr(align(128))]
-struct Seat {
+struct CopyReport {
     /// Number of the latest window it has finished.
     window: AtomicU64,
     began: AtomicU64,
@@ -58,8 +58,8 @@ struct Seat {
     is_shared: AtomicBool,
 }
 
-impl Seat {
-    /// A seat that no copy has taken.
+impl CopyReport {
+    /// The report of a copy that has not run.
     fn free() -> Self {
         Self {
             window: AtomicU64::new(0),
@@ -75,7 +75,7 @@ impl Seat {
 
 /// What one copy did in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stint {
+pub(super) struct CopyInterval {
     /// When it began, in ticks.
     pub(super) began: u64,
     /// When it ended, in ticks.
@@ -90,7 +90,7 @@ pub(super) struct Stint {
     pub(super) is_shared: bool,
 }
 
-impl Stint {
+impl CopyInterval {
     /// All operations, including untimed ones.
     pub(super) fn iterations(&self) -> u64 {
         self.operations + self.led_in
@@ -98,14 +98,14 @@ impl Stint {
 }
 
 /// Copies of an operation: the measuring task does the first itself, partners the others.
-pub(super) struct Crowd<O> {
+pub(super) struct RunningCopies<O> {
     op: O,
     workers: TaskGroup,
-    board: Shared<Board>,
+    shared: Shared<SharedState>,
     clock: Clock,
 }
 
-impl<O, E> Crowd<O>
+impl<O, E> RunningCopies<O>
 where
     O: FnMut() -> Result<(), E>,
     E: Display,
@@ -119,31 +119,31 @@ where
         cores: &Cores,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<Self, Failure> {
-        let board = Shared::new(Board {
+        let shared = Shared::new(SharedState {
             orders: Orders {
                 window: AtomicU64::new(0),
                 beginning: AtomicU64::new(0),
                 deadline: AtomicU64::new(0),
                 chunk: AtomicU64::new(1),
             },
-            seats: std::array::from_fn(|_| Seat::free()),
+            reports: std::array::from_fn(|_| CopyReport::free()),
         })?;
-        let mut crowd = Self {
+        let mut running = Self {
             op: make(0)?,
             workers: TaskGroup::new(between)?,
-            board,
+            shared,
             clock,
         };
         for (number, cpu) in cpus.iter().enumerate().skip(1) {
-            let (board, make, cores) = (crowd.board.clone(), make.clone(), cores.clone());
+            let (shared, make, cores) = (running.shared.clone(), make.clone(), cores.clone());
             let cpu_of_copy = *cpu;
             let work = move |(): &mut (), stop: &Stop| {
                 let bracket = Bracket::new(clock, cpu_of_copy, &cores);
-                follow(&board, number, stop, &clock, bracket, make)
+                follow(&shared, number, stop, &clock, bracket, make)
             };
-            crowd.workers.add(&[*cpu], || Ok(()), work)?;
+            running.workers.add(&[*cpu], || Ok(()), work)?;
         }
-        Ok(crowd)
+        Ok(running)
     }
 
     /// Runs one window of this length and returns what each copy did in it. Before it, all copies
@@ -154,8 +154,8 @@ where
         ns: f64,
         chunk: u64,
         bracket: &mut Option<Bracket>,
-    ) -> Result<Vec<Stint>, Failure> {
-        let Board { orders, seats } = &*self.board;
+    ) -> Result<Vec<CopyInterval>, Failure> {
+        let SharedState { orders, reports } = &*self.shared;
         let number = orders.window.load(Ordering::Relaxed) + 1;
         let ticks = (ns * self.clock.ticks_per_ns()) as u64;
         let beginning = self.clock.start() + ticks / LEAD_IN_PART;
@@ -166,10 +166,10 @@ where
         orders.window.store(number, Ordering::Release);
         let own = work(&mut self.op, &self.clock, span, chunk, bracket)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
-        let (mut stints, stop) = (vec![own], self.workers.stop());
-        for seat in &seats[1..=self.workers.tasks().count()] {
+        let (mut intervals, stop) = (vec![own], self.workers.stop());
+        for report in &reports[1..=self.workers.tasks().count()] {
             let mut spins: u32 = 0;
-            while seat.window.load(Ordering::Acquire) < number {
+            while report.window.load(Ordering::Acquire) < number {
                 spins = spins.wrapping_add(1);
                 // A process that was killed cannot stop the others.
                 let is_gone = spins.is_multiple_of(SPINS) && self.workers.has_lost_one();
@@ -178,20 +178,20 @@ where
                 }
                 spin_loop();
             }
-            stints.push(Stint {
-                began: seat.began.load(Ordering::Relaxed),
-                ended: seat.ended.load(Ordering::Relaxed),
-                operations: seat.operations.load(Ordering::Relaxed),
-                led_in: seat.led_in.load(Ordering::Relaxed),
-                cpu: seat.cpu.load(Ordering::Relaxed),
-                is_shared: seat.is_shared.load(Ordering::Relaxed),
+            intervals.push(CopyInterval {
+                began: report.began.load(Ordering::Relaxed),
+                ended: report.ended.load(Ordering::Relaxed),
+                operations: report.operations.load(Ordering::Relaxed),
+                led_in: report.led_in.load(Ordering::Relaxed),
+                cpu: report.cpu.load(Ordering::Relaxed),
+                is_shared: report.is_shared.load(Ordering::Relaxed),
             });
         }
-        Ok(stints)
+        Ok(intervals)
     }
 }
 
-impl<O> Crowd<O> {
+impl<O> RunningCopies<O> {
     /// Its tasks, the measuring one first.
     pub(super) fn tasks(&self) -> Vec<TaskId> {
         [TaskId::own()]
@@ -208,7 +208,7 @@ impl<O> Crowd<O> {
 
 /// A partner's work: set up the operation, then take part in every window.
 fn follow<O, E>(
-    board: &Board,
+    shared: &SharedState,
     number: usize,
     stop: &Stop,
     clock: &Clock,
@@ -219,7 +219,7 @@ where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    let Board { orders, seats } = board;
+    let SharedState { orders, reports } = shared;
     let mut op = make(number)?;
     for window in 1.. {
         while orders.window.load(Ordering::Acquire) < window {
@@ -231,19 +231,23 @@ where
         let span =
             orders.beginning.load(Ordering::Relaxed)..orders.deadline.load(Ordering::Relaxed);
         let chunk = orders.chunk.load(Ordering::Relaxed);
-        let stint = work(&mut op, clock, span, chunk, &mut bracket);
-        let mut stint = stint.map_err(|cause| Failure::Failed(cause.to_string()))?;
+        let interval = work(&mut op, clock, span, chunk, &mut bracket);
+        let mut interval = interval.map_err(|cause| Failure::Failed(cause.to_string()))?;
         if let Some(bracket) = &mut bracket {
-            stint.is_shared = !bracket.take_seen().is_undisturbed();
+            interval.is_shared = !bracket.take_seen().is_undisturbed();
         }
-        let seat = &seats[number];
-        seat.began.store(stint.began, Ordering::Relaxed);
-        seat.ended.store(stint.ended, Ordering::Relaxed);
-        seat.operations.store(stint.operations, Ordering::Relaxed);
-        seat.led_in.store(stint.led_in, Ordering::Relaxed);
-        seat.cpu.store(stint.cpu, Ordering::Relaxed);
-        seat.is_shared.store(stint.is_shared, Ordering::Relaxed);
-        seat.window.store(window, Ordering::Release);
+        let report = &reports[number];
+        report.began.store(interval.began, Ordering::Relaxed);
+        report.ended.store(interval.ended, Ordering::Relaxed);
+        report
+            .operations
+            .store(interval.operations, Ordering::Relaxed);
+        report.led_in.store(interval.led_in, Ordering::Relaxed);
+        report.cpu.store(interval.cpu, Ordering::Relaxed);
+        report
+            .is_shared
+            .store(interval.is_shared, Ordering::Relaxed);
+        report.window.store(window, Ordering::Release);
     }
     Ok(())
 }
@@ -256,7 +260,7 @@ fn work<E>(
     span: Range<u64>,
     chunk: u64,
     bracket: &mut Option<Bracket>,
-) -> Result<Stint, E> {
+) -> Result<CopyInterval, E> {
     if let Some(bracket) = bracket {
         bracket.open();
     }
@@ -280,7 +284,7 @@ fn work<E>(
             if let Some(bracket) = bracket {
                 bracket.close();
             }
-            return Ok(Stint {
+            return Ok(CopyInterval {
                 began,
                 ended: stop.ticks,
                 operations,
@@ -310,13 +314,13 @@ mod tests {
                 calls += 1;
                 Ok(())
             };
-            let stint = work(&mut op, &clock, span.clone(), 10, &mut None).expect("it works");
-            assert_eq!(stint.led_in > 0, is_led_in, "{stint:?}");
+            let interval = work(&mut op, &clock, span.clone(), 10, &mut None).expect("it works");
+            assert_eq!(interval.led_in > 0, is_led_in, "{interval:?}");
             assert!(
-                stint.began >= span.start && stint.ended >= span.end,
-                "{stint:?}"
+                interval.began >= span.start && interval.ended >= span.end,
+                "{interval:?}"
             );
-            assert_eq!(stint.operations + stint.led_in, calls);
+            assert_eq!(interval.operations + interval.led_in, calls);
         }
     }
 }
