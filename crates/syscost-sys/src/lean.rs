@@ -30,7 +30,7 @@ pub use script::{Call, Script};
 /// Where its data is, followed by zeros.
 const DATA: u64 = 0x80_0000;
 
-/// Maximum number of iterations at once, those that lead in included.
+/// Maximum number of iterations at once, warm-up included.
 pub const MAX_ITERATIONS: u64 = 100;
 
 /// Maximum number of words that an iteration leaves in the log.
@@ -55,14 +55,15 @@ pub struct Lean {
 /// What iterations left.
 #[derive(Debug)]
 pub struct Done<'a> {
-    /// How long the iterations took that did not lead in, in ticks of the processor's counter.
+    /// How long the iterations took that came after the warm-up, in ticks of the processor's
+    /// counter.
     pub ticks: u64,
     words: usize,
     log: &'a [u64],
 }
 
 impl Done<'_> {
-    /// What the calls of each iteration left, those that led in included: a word for each that is
+    /// What the calls of each iteration left, warm-up included: a word for each that is
     /// not required, between the readings before and after it where there are any.
     pub fn iterations(&self) -> impl Iterator<Item = &[u64]> {
         self.log.chunks_exact(self.words)
@@ -123,15 +124,15 @@ impl Lean {
         self.partner.task()
     }
 
-    /// Has it make `lead_in` iterations, and then `iterations` that it times: at most
+    /// Has it make `warm_up` iterations, and then `iterations` that it times: at most
     /// [`MAX_ITERATIONS`] together.
     ///
     /// # Errors
     /// When it has ended.
-    pub fn make(&mut self, lead_in: u64, iterations: u64) -> io::Result<Done<'_>> {
-        assert!(lead_in + iterations <= MAX_ITERATIONS);
+    pub fn make(&mut self, warm_up: u64, iterations: u64) -> io::Result<Done<'_>> {
+        assert!(warm_up + iterations <= MAX_ITERATIONS);
         let mut command = [0; 16];
-        command[..8].copy_from_slice(&lead_in.to_ne_bytes());
+        command[..8].copy_from_slice(&warm_up.to_ne_bytes());
         command[8..].copy_from_slice(&iterations.to_ne_bytes());
         self.commands.write_all(&command)?;
         self.listen()?;
@@ -139,7 +140,7 @@ impl Lean {
         Ok(Done {
             ticks: header[1].wrapping_sub(header[0]),
             words: self.words,
-            log: &log[..self.words * (lead_in + iterations) as usize],
+            log: &log[..self.words * (warm_up + iterations) as usize],
         })
     }
 
@@ -193,11 +194,11 @@ mod tests {
             return;
         };
         let mut seen = Vec::new();
-        for (lead_in, iterations) in [(0, 1), (3, 5), (2, MAX_ITERATIONS - 2)] {
-            let done = lean.make(lead_in, iterations).unwrap();
+        for (warm_up, iterations) in [(0, 1), (3, 5), (2, MAX_ITERATIONS - 2)] {
+            let done = lean.make(warm_up, iterations).unwrap();
             assert!(done.ticks > 0);
             let ids: Vec<u64> = done.iterations().map(|iteration| iteration[0]).collect();
-            assert_eq!(ids.len() as u64, lead_in + iterations);
+            assert_eq!(ids.len() as u64, warm_up + iterations);
             assert!(
                 done.iterations()
                     .all(|iteration| iteration[0] as i64 > 1 && iteration[1] == iteration[0])

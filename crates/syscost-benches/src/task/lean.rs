@@ -274,16 +274,16 @@ impl Served for Parent {
         Ok(())
     }
 
-    fn run(&mut self, lead_in: u64, iterations: u64) -> Result<Option<f64>, Failure> {
+    fn run(&mut self, warm_up: u64, iterations: u64) -> Result<Option<f64>, Failure> {
         let (wanted, clock) = (self.wanted, self.clock);
         let mut ids = std::mem::take(&mut self.ids);
-        let asked = self.lean()?.make(lead_in, iterations);
+        let asked = self.lean()?.make(warm_up, iterations);
         let done: Done<'_> = asked.map_err(|cause| Failure::of("ask a lean process", cause))?;
         let mut creating = 0;
         for (number, iteration) in done.iterations().enumerate() {
             let (child, ticks) = wanted.check(iteration)?;
             ids.note(child);
-            if number as u64 >= lead_in {
+            if number as u64 >= warm_up {
                 creating += ticks;
             }
         }

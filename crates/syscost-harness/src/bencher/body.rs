@@ -71,7 +71,7 @@ pub(super) trait Body {
 
     /// Makes iterations that warm up the caches for those that are timed next. Nothing is checked
     /// after them, since a check would leave its own data in the caches.
-    fn lead_in(&mut self, iterations: u64) -> Result<(), Failure> {
+    fn warm_up(&mut self, iterations: u64) -> Result<(), Failure> {
         if iterations == 0 {
             return Ok(());
         }

@@ -12,17 +12,17 @@ use crate::failure::Failure;
 /// they would cost something else in this one. This process sleeps meanwhile, and looks at the core
 /// before and after.
 pub trait Served {
-    /// Maximum number of iterations at once, those that lead in included.
+    /// Maximum number of iterations at once, warm-up included.
     const MAX_ITERATIONS: u64;
 
     /// Called before each batch, untimed: starts the process where this one has none yet, as in the
     /// audited copies of this process.
     fn prepare(&mut self) -> Result<(), Failure>;
 
-    /// Has it make `lead_in` iterations and then `iterations`; returns how long the latter took, in
+    /// Has it make `warm_up` iterations and then `iterations`; returns how long the latter took, in
     /// ns, or `None` if it cannot tell: then all of them are timed from here. With no iterations at
     /// all it is only asked and answers.
-    fn run(&mut self, lead_in: u64, iterations: u64) -> Result<Option<f64>, Failure>;
+    fn run(&mut self, warm_up: u64, iterations: u64) -> Result<Option<f64>, Failure>;
 
     /// What the kernel has counted for the process.
     fn usage(&self) -> Result<Usage, Unsupported>;
@@ -32,7 +32,7 @@ pub trait Served {
 struct ServedBody<'s, S> {
     served: &'s mut S,
     prepared: Result<(), Failure>,
-    lead_in: u64,
+    warm_up: u64,
     took_ns: Option<f64>,
 }
 
@@ -47,8 +47,8 @@ impl<S: Served> Body for ServedBody<'_, S> {
 
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.prepared.clone()?;
-        let lead_in = std::mem::take(&mut self.lead_in);
-        self.took_ns = self.served.run(lead_in, iterations)?;
+        let warm_up = std::mem::take(&mut self.warm_up);
+        self.took_ns = self.served.run(warm_up, iterations)?;
         Ok(())
     }
 
@@ -57,8 +57,8 @@ impl<S: Served> Body for ServedBody<'_, S> {
     }
 
     /// Those of the next batch: between them and the batch the process must not be asked again.
-    fn lead_in(&mut self, iterations: u64) -> Result<(), Failure> {
-        self.lead_in = iterations;
+    fn warm_up(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.warm_up = iterations;
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Bencher<'_> {
         let mut body = ServedBody {
             served,
             prepared: Ok(()),
-            lead_in: 0,
+            warm_up: 0,
             took_ns: None,
         };
         match self.pass {

@@ -95,12 +95,12 @@ fn what_looks_leave_cold_is_paid_for_untimed() {
     })
     .expect("measured");
     assert!(findings.samples.values.iter().all(|ns| *ns == 300.0));
-    let led_in = calls.windows(2).filter(|pair| *pair == [16, 64]).count();
-    assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
+    let warm_up = calls.windows(2).filter(|pair| *pair == [16, 64]).count();
+    assert_eq!(warm_up, EFFORT.samples as usize, "{calls:?}");
 }
 
 #[test]
-fn few_iterations_are_led_in_by_eight_and_one_that_is_long_by_none() {
+fn a_few_iterations_have_a_warm_up_of_eight_and_a_long_one_has_none() {
     let calls_of = |iteration_ns: u64| {
         let mut calls = Vec::new();
         let findings = timed(|b| {
@@ -114,13 +114,13 @@ fn few_iterations_are_led_in_by_eight_and_one_that_is_long_by_none() {
     };
     let (iterations, calls) = calls_of(5_000);
     assert_eq!(iterations, 2);
-    let led_in = calls.windows(2).filter(|pair| *pair == [8, 2]).count();
-    assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
-    // No more operations than that are timed individually, each with the same lead-in.
+    let warm_up = calls.windows(2).filter(|pair| *pair == [8, 2]).count();
+    assert_eq!(warm_up, EFFORT.samples as usize, "{calls:?}");
+    // No more operations than that are timed individually, each with the same warm-up.
     let all_calls = |iteration_ns| calls_of(iteration_ns).1.len() as u32;
-    let led_in = all_calls(150_000) - all_calls(250_000);
+    let warm_up = all_calls(150_000) - all_calls(250_000);
     assert_eq!(
-        led_in,
+        warm_up,
         EFFORT.samples + EFFORT.singles,
         "of one iteration each"
     );

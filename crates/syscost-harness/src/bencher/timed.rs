@@ -18,21 +18,21 @@ const SINGLES_FROM_PAIRS: f64 = 20.0;
 /// Maximum number of batches in a row with an operation that does not count.
 const MAX_VOID: u32 = 16;
 
-/// This fraction of a batch precedes it as an untimed lead-in, which refills the caches after looks
+/// This fraction of a batch precedes it as an untimed warm-up, which refills the caches after looks
 /// at the core and at the kernel's counters. Without it, a batch costs 0.4 to 4 us more, however
 /// long it is.
-pub(super) const LEAD_IN_PART: u64 = 4;
+pub(super) const WARM_UP_PART: u64 = 4;
 
-/// Minimum number of iterations in a lead-in, as long as they take no longer than `LEAD_IN_NS`:
+/// Minimum number of iterations in a warm-up, as long as they take no longer than `WARM_UP_NS`:
 /// round trips by a socket get cheaper over the first eight (13.2, 11.7, then 11.1 us).
-const LEAD_IN_ITERATIONS: f64 = 8.0;
-const LEAD_IN_NS: f64 = 200_000.0;
+const WARM_UP_ITERATIONS: f64 = 8.0;
+const WARM_UP_NS: f64 = 200_000.0;
 
-/// Maximum number of iterations that lead in to an individually timed operation, of which there are
-/// many.
-const SINGLE_LEAD_IN: u64 = 2;
+/// Maximum number of iterations that warm up for an individually timed operation, of which there
+/// are many.
+const SINGLE_WARM_UP: u64 = 2;
 
-/// Preparing a batch cools the caches for its first operations, despite any lead-in. Such batches
+/// Preparing a batch cools the caches for its first operations, despite any warm-up. Such batches
 /// are longer by this factor. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
 const PREPARED_FACTOR: f64 = 4.0;
 
@@ -53,14 +53,14 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// How many untimed iterations lead in to it: none if each batch is prepared, since that comes
+    /// How many untimed iterations warm up for it: none if each batch is prepared, since that comes
     /// in between anyway.
-    pub(super) fn lead_in(self, body: &(impl Body + ?Sized)) -> u64 {
-        let part = self.iterations / LEAD_IN_PART;
+    pub(super) fn warm_up(self, body: &(impl Body + ?Sized)) -> u64 {
+        let part = self.iterations / WARM_UP_PART;
         if body.is_prepared() {
             return part;
         }
-        let least = (LEAD_IN_NS / self.iteration_ns).min(LEAD_IN_ITERATIONS) as u64;
+        let least = (WARM_UP_NS / self.iteration_ns).min(WARM_UP_ITERATIONS) as u64;
         part.max(least).min(body.max_iterations())
     }
 
@@ -94,12 +94,12 @@ impl Bencher<'_> {
         body: &mut impl Body,
     ) -> Result<(), Failure> {
         let batch = self.prepare_batches(per_iteration, body)?;
-        let (iterations, lead_in) = (batch.iterations, batch.lead_in(body));
+        let (iterations, warm_up) = (batch.iterations, batch.warm_up(body));
         let operations = iterations * per_iteration;
-        self.lead_in_team(batch, per_iteration, body)?;
+        self.warm_up_team(batch, per_iteration, body)?;
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
         self.sample(operations, |bencher| {
-            let ns = bencher.time_counting(per_iteration, body, iterations, lead_in)?;
+            let ns = bencher.time_counting(per_iteration, body, iterations, warm_up)?;
             laps.extend(
                 body.laps()
                     .map(|laps| laps.of_batch(iterations))
@@ -125,8 +125,8 @@ impl Bencher<'_> {
             && !body.is_prepared()
             && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
         {
-            let lead_in = batch.single().lead_in(body).min(SINGLE_LEAD_IN);
-            self.time_tail(typical, lead_in, body)?;
+            let warm_up = batch.single().warm_up(body).min(SINGLE_WARM_UP);
+            self.time_tail(typical, warm_up, body)?;
         }
         Ok(())
     }
@@ -137,11 +137,11 @@ impl Bencher<'_> {
         per_iteration: u64,
         body: &mut impl Body,
         iterations: u64,
-        lead_in: u64,
+        warm_up: u64,
     ) -> Result<f64, Failure> {
         for _ in 0..MAX_VOID {
-            let ns = self.time_watched(body, iterations, lead_in)?;
-            self.operations += (lead_in + iterations) * per_iteration;
+            let ns = self.time_watched(body, iterations, warm_up)?;
+            self.operations += (warm_up + iterations) * per_iteration;
             if !body.laps().is_some_and(|laps| laps.is_void()) {
                 return Ok(ns);
             }
@@ -159,21 +159,21 @@ impl Bencher<'_> {
         share: f64,
     ) -> Result<(), Failure> {
         let batch = self.prepare_batches(per_iteration, &mut body)?;
-        let (iterations, lead_in) = (batch.iterations, batch.lead_in(&body));
+        let (iterations, warm_up) = (batch.iterations, batch.warm_up(&body));
         let operations = iterations * per_iteration;
         let events = operations as f64 * share;
         self.sample(operations, |bencher| {
             bencher.gate();
             bencher.open();
-            body.lead_in(lead_in)?;
-            baseline.lead_in(lead_in)?;
+            body.warm_up(warm_up)?;
+            baseline.warm_up(warm_up)?;
             // A B B A: an even drift during a sample cancels.
             let first = bencher.time_bare(&mut baseline, iterations)?;
             let with = bencher.time_bare(&mut body, iterations)?
                 + bencher.time_bare(&mut body, iterations)?;
             let without = first + bencher.time_bare(&mut baseline, iterations)?;
             bencher.close();
-            bencher.operations += lead_in * per_iteration + 2 * operations;
+            bencher.operations += warm_up * per_iteration + 2 * operations;
             Ok((
                 (with - without) / (2.0 * events),
                 Some(with / (2.0 * events)),
@@ -273,7 +273,7 @@ impl Bencher<'_> {
             None => self.iterations_lasting(target, per_iteration, body)?,
         };
         let shortest = self
-            .warm_up(iterations, per_iteration, body)?
+            .warm_up_case(iterations, per_iteration, body)?
             .unwrap_or(target);
         let iteration_ns = shortest / iterations as f64;
         if shortest < 0.7 * target && self.iterations.is_none() {
@@ -334,26 +334,26 @@ impl Bencher<'_> {
         body: &mut (impl Body + ?Sized),
         iterations: u64,
     ) -> Result<f64, Failure> {
-        self.time_led_in(body, iterations, 0)
+        self.time_warm(body, iterations, 0)
     }
 
-    /// Times a batch, in ns, right after `lead_in` untimed iterations. The look at the core comes
+    /// Times a batch, in ns, right after `warm_up` untimed iterations. The look at the core comes
     /// before these: after them it would displace their data from the caches, as a preparation
     /// does.
     #[inline(always)]
-    pub(super) fn time_led_in(
+    pub(super) fn time_warm(
         &mut self,
         body: &mut (impl Body + ?Sized),
         iterations: u64,
-        lead_in: u64,
+        warm_up: u64,
     ) -> Result<f64, Failure> {
         if body.is_prepared() {
-            body.lead_in(lead_in)?;
+            body.warm_up(warm_up)?;
             body.before(iterations);
             self.open();
         } else {
             self.open();
-            body.lead_in(lead_in)?;
+            body.warm_up(warm_up)?;
             body.before(iterations);
         }
         let ns = self.clocked(|| body.run(iterations));
@@ -363,7 +363,7 @@ impl Bencher<'_> {
         Ok(body.took_ns().unwrap_or(ns))
     }
 
-    /// As [`Bencher::time_led_in`] without looks at the core, which enclose several such legs.
+    /// As [`Bencher::time_warm`] without looks at the core, which enclose several such legs.
     #[inline(always)]
     fn time_bare(&self, body: &mut impl Body, iterations: u64) -> Result<f64, Failure> {
         body.before(iterations);

@@ -33,7 +33,7 @@ pub(super) const ZEROS: usize = 0x3000;
 /// Length of the zeros.
 pub(super) const ZEROS_BYTES: u64 = 0x4000;
 
-/// Offset of the command: how many iterations lead in, and how many are timed.
+/// Offset of the command: how many iterations warm up, and how many are timed.
 pub(super) const COMMAND: usize = ZEROS;
 const TIMED: usize = COMMAND + 8;
 

@@ -12,7 +12,7 @@ use syscost_sys::partner::{Between, Shared};
 
 use crate::bencher::bracket::Bracket;
 use crate::bencher::team::{Stop, TaskGroup};
-use crate::bencher::timed::LEAD_IN_PART;
+use crate::bencher::timed::WARM_UP_PART;
 use crate::cores::Cores;
 use crate::failure::Failure;
 
@@ -53,7 +53,7 @@ struct CopyReport {
     began: AtomicU64,
     ended: AtomicU64,
     operations: AtomicU64,
-    led_in: AtomicU64,
+    warm_up: AtomicU64,
     cpu: AtomicU32,
     is_shared: AtomicBool,
 }
@@ -66,7 +66,7 @@ impl CopyReport {
             began: AtomicU64::new(0),
             ended: AtomicU64::new(0),
             operations: AtomicU64::new(0),
-            led_in: AtomicU64::new(0),
+            warm_up: AtomicU64::new(0),
             cpu: AtomicU32::new(NOWHERE),
             is_shared: AtomicBool::new(false),
         }
@@ -83,7 +83,7 @@ pub(super) struct CopyInterval {
     /// How many operations it did in between.
     pub(super) operations: u64,
     /// How many untimed operations it did before.
-    pub(super) led_in: u64,
+    pub(super) warm_up: u64,
     /// Its CPU at the end.
     pub(super) cpu: u32,
     /// Whether its core did other work right before or after; false where it was not looked at.
@@ -93,7 +93,7 @@ pub(super) struct CopyInterval {
 impl CopyInterval {
     /// All operations, including untimed ones.
     pub(super) fn iterations(&self) -> u64 {
-        self.operations + self.led_in
+        self.operations + self.warm_up
     }
 }
 
@@ -158,7 +158,7 @@ where
         let SharedState { orders, reports } = &*self.shared;
         let number = orders.window.load(Ordering::Relaxed) + 1;
         let ticks = (ns * self.clock.ticks_per_ns()) as u64;
-        let beginning = self.clock.start() + ticks / LEAD_IN_PART;
+        let beginning = self.clock.start() + ticks / WARM_UP_PART;
         let span = beginning..beginning + ticks;
         orders.chunk.store(chunk, Ordering::Relaxed);
         orders.beginning.store(span.start, Ordering::Relaxed);
@@ -182,7 +182,7 @@ where
                 began: report.began.load(Ordering::Relaxed),
                 ended: report.ended.load(Ordering::Relaxed),
                 operations: report.operations.load(Ordering::Relaxed),
-                led_in: report.led_in.load(Ordering::Relaxed),
+                warm_up: report.warm_up.load(Ordering::Relaxed),
                 cpu: report.cpu.load(Ordering::Relaxed),
                 is_shared: report.is_shared.load(Ordering::Relaxed),
             });
@@ -242,7 +242,7 @@ where
         report
             .operations
             .store(interval.operations, Ordering::Relaxed);
-        report.led_in.store(interval.led_in, Ordering::Relaxed);
+        report.warm_up.store(interval.warm_up, Ordering::Relaxed);
         report.cpu.store(interval.cpu, Ordering::Relaxed);
         report
             .is_shared
@@ -264,13 +264,13 @@ fn work<E>(
     if let Some(bracket) = bracket {
         bracket.open();
     }
-    let mut led_in = 0;
+    let mut warm_up = 0;
     let mut began = clock.start();
     while began < span.start {
         for _ in 0..chunk {
             op()?;
         }
-        led_in += chunk;
+        warm_up += chunk;
         began = clock.start();
     }
     let mut operations = 0;
@@ -288,7 +288,7 @@ fn work<E>(
                 began,
                 ended: stop.ticks,
                 operations,
-                led_in,
+                warm_up,
                 cpu: stop.cpu.unwrap_or_else(cpu::current),
                 is_shared: false,
             });
@@ -304,10 +304,10 @@ mod tests {
     fn what_comes_before_the_beginning_is_done_and_not_timed() {
         let clock = Clock::system();
         let ms = (1e6 * clock.ticks_per_ns()) as u64;
-        for is_led_in in [true, false] {
+        for is_warmed_up in [true, false] {
             let now = clock.start();
             // Long enough to be reached on a busy machine, too.
-            let begins = if is_led_in { now + 50 * ms } else { now };
+            let begins = if is_warmed_up { now + 50 * ms } else { now };
             let span = begins..begins + ms;
             let mut calls = 0;
             let mut op = || -> Result<(), String> {
@@ -315,12 +315,12 @@ mod tests {
                 Ok(())
             };
             let interval = work(&mut op, &clock, span.clone(), 10, &mut None).expect("it works");
-            assert_eq!(interval.led_in > 0, is_led_in, "{interval:?}");
+            assert_eq!(interval.warm_up > 0, is_warmed_up, "{interval:?}");
             assert!(
                 interval.began >= span.start && interval.ended >= span.end,
                 "{interval:?}"
             );
-            assert_eq!(interval.operations + interval.led_in, calls);
+            assert_eq!(interval.operations + interval.warm_up, calls);
         }
     }
 }

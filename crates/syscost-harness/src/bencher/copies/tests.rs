@@ -245,7 +245,7 @@ fn interval(began: u64, ended: u64) -> CopyInterval {
         began,
         ended,
         operations: 10,
-        led_in: 0,
+        warm_up: 0,
         cpu: 0,
         is_shared: false,
     }

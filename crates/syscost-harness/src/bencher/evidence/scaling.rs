@@ -151,11 +151,11 @@ impl Bencher<'_> {
         let iterations = self.iterations_lasting(batch_ns, per_iteration, body)?;
         let iterations = iterations.min(body.max_iterations() / 2);
         let iteration_ns = batch_ns / iterations as f64;
-        let lead_in = Batch {
+        let warm_up = Batch {
             iterations,
             iteration_ns,
         }
-        .lead_in(body);
+        .warm_up(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
         let begun = self.clock.start();
         self.begin_looks();
@@ -167,9 +167,9 @@ impl Bencher<'_> {
             }
             self.take_seen();
             let stretch = Stretch::begin(body.counted());
-            let once = self.time_led_in(body, iterations, lead_in)?;
-            let twice = self.time_led_in(body, 2 * iterations, lead_in)?;
-            self.operations += (2 * lead_in + 3 * iterations) * per_iteration;
+            let once = self.time_warm(body, iterations, warm_up)?;
+            let twice = self.time_warm(body, 2 * iterations, warm_up)?;
+            self.operations += (2 * warm_up + 3 * iterations) * per_iteration;
             let seen = self.take_seen();
             any.take(once, twice);
             if !stretch.had_others(body.counted()) {

@@ -149,10 +149,10 @@ impl Bencher<'_> {
         operations: u64,
     ) -> Result<(f64, u64), Failure> {
         let iterations = operations.div_ceil(work.per_iteration);
-        let lead_in = batch.split(iterations).lead_in(work).max(1);
-        let ns = self.time_led_in(work, iterations, lead_in)?;
+        let warm_up = batch.split(iterations).warm_up(work).max(1);
+        let ns = self.time_warm(work, iterations, warm_up)?;
         let ns = ns / (iterations * work.per_iteration) as f64;
-        Ok((ns, (lead_in + iterations) * work.per_iteration))
+        Ok((ns, (warm_up + iterations) * work.per_iteration))
     }
 
     /// Counts what a baseline does, and compares it with the baseline's own expectations.

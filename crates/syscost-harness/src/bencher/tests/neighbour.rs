@@ -108,7 +108,7 @@ fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
         b.batches(1, |n| {
             mock::advance_ns(70 * n);
             longest = longest.max(n);
-            // Not after the few iterations that lead in.
+            // Not after the few iterations of the warm-up.
             if 2 * n > longest {
                 mock::script_reads(AFTER_EFFECT);
             }

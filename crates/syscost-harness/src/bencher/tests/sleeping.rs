@@ -40,7 +40,7 @@ fn longest_pause(operations: &[(u64, u64)]) -> u64 {
 #[test]
 fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
     let asleep = operations(|b, sleep| {
-        b.lead_in(&mut *sleep)?;
+        b.warm_up(&mut *sleep)?;
         b.observe(|| sleep().map(|()| 1.0))
     });
     // Only the looks at its own core, of some readings each. A wait would last a millisecond.
@@ -95,7 +95,7 @@ fn the_core_of_a_partner_that_sleeps_is_not_looked_at() {
 fn every_sample_of_what_sleeps_counts_whatever_its_core_does() {
     for limit in [2.0, 0.5] {
         let findings = on_core(limit, Pass::Timed, |b| {
-            b.lead_in(|| Ok(()))?;
+            b.warm_up(|| Ok(()))?;
             b.observe(|| {
                 mock::advance_ns(50_000);
                 Ok(1.0)

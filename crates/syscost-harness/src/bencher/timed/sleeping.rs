@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 /// How long the operation runs before the first sample: forty round trips of 50 µs, where six
 /// sleeps take KVM's polling from nothing to its default maximum of 200 µs.
-const LEAD_IN_NS: f64 = 2e6;
+const WARM_UP_NS: f64 = 2e6;
 
 /// Maximum number of operations that this takes.
 const MAX_OPERATIONS: f64 = 1e5;
@@ -26,7 +26,7 @@ impl Bencher<'_> {
     ///
     /// # Errors
     /// The operation's error.
-    pub fn lead_in(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+    pub fn warm_up(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
         self.set_too_late |= self.measured;
         self.is_uninterrupted = true;
         if !self.is_timed() {
@@ -38,7 +38,7 @@ impl Bencher<'_> {
     }
 
     /// Likewise with the iterations of a team, if these sleep on several CPUs.
-    pub(in crate::bencher) fn lead_in_team(
+    pub(in crate::bencher) fn warm_up_team(
         &mut self,
         batch: Batch,
         per_iteration: u64,
@@ -51,7 +51,7 @@ impl Bencher<'_> {
         let mut left = operations_lasting(batch.iteration_ns);
         while left > 0 {
             let iterations = left.min(body.max_iterations());
-            body.lead_in(iterations)?;
+            body.warm_up(iterations)?;
             self.operations += iterations * per_iteration;
             left -= iterations;
         }
@@ -61,5 +61,5 @@ impl Bencher<'_> {
 
 /// How many operations of this length fill the time.
 fn operations_lasting(one_ns: f64) -> u64 {
-    (LEAD_IN_NS / one_ns.max(1.0)).clamp(1.0, MAX_OPERATIONS) as u64
+    (WARM_UP_NS / one_ns.max(1.0)).clamp(1.0, MAX_OPERATIONS) as u64
 }

@@ -26,14 +26,14 @@ impl Bencher<'_> {
     }
 
     /// Times operations individually, for the tail that batch means hide; usually only those on an
-    /// undisturbed core count. Each comes right after `lead_in` untimed ones.
+    /// undisturbed core count. Each comes right after `warm_up` untimed ones.
     pub(super) fn time_tail(
         &mut self,
         typical_ns: f64,
-        lead_in: u64,
+        warm_up: u64,
         body: &mut impl Body,
     ) -> Result<(), Failure> {
-        let each_ns = (1 + lead_in) as f64 * typical_ns.max(1.0);
+        let each_ns = (1 + warm_up) as f64 * typical_ns.max(1.0);
         let affordable = (self.effort.case_ns / each_ns) as u32;
         let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
         // Asking about the partners' cores takes longer than most operations.
@@ -46,8 +46,8 @@ impl Bencher<'_> {
         while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {
             self.gate();
             self.take_seen();
-            let ns = self.time_led_in(body, 1, lead_in)? - self.clock_cost.read_ns;
-            self.operations += lead_in + 1;
+            let ns = self.time_warm(body, 1, warm_up)? - self.clock_cost.read_ns;
+            self.operations += warm_up + 1;
             let seen = self.take_seen();
             match self.counts(seen.is_undisturbed() || (by_before && !seen.before)) {
                 true => {
@@ -77,7 +77,7 @@ impl Bencher<'_> {
         body: &mut impl Body,
     ) -> Result<(), Failure> {
         let iterations = (LAPS_BATCH * batch.iterations).min(body.max_iterations());
-        let lead_in = batch.lead_in(body);
+        let warm_up = batch.warm_up(body);
         let wanted = LAPS_PER_SINGLE * self.effort.singles as usize;
         let limit_ns = LAPS_TIME * self.effort.case_ns;
         let begun = self.clock.start();
@@ -93,8 +93,8 @@ impl Bencher<'_> {
             {
                 return Ok(());
             }
-            self.time_watched(body, iterations, lead_in)?;
-            self.operations += lead_in + iterations;
+            self.time_watched(body, iterations, warm_up)?;
+            self.operations += warm_up + iterations;
             let seen = self.take_seen();
             let counts = self.counts(seen.is_undisturbed());
             let Some(laps) = body.laps().filter(|laps| !laps.is_void()) else {

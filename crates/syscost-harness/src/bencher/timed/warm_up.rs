@@ -79,7 +79,7 @@ fn is_level(costs: &[f64]) -> bool {
 impl Bencher<'_> {
     /// Runs batches of `iterations` iterations until they are warm, and returns the time of the
     /// shortest, in ns.
-    pub(in crate::bencher) fn warm_up(
+    pub(in crate::bencher) fn warm_up_case(
         &mut self,
         iterations: u64,
         per_iteration: u64,

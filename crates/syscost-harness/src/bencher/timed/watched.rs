@@ -11,7 +11,7 @@ impl Bencher<'_> {
         &mut self,
         body: &mut (impl Body + ?Sized),
         iterations: u64,
-        lead_in: u64,
+        warm_up: u64,
     ) -> Result<f64, Failure> {
         self.take_seen();
         // Before the gate: an answer takes time, in which our own core may become shared again.
@@ -20,7 +20,7 @@ impl Bencher<'_> {
             bracket.gate_far(patience_ns, || body.far_core_is_ours())?;
         }
         self.gate();
-        let ns = self.time_led_in(body, iterations, lead_in)?;
+        let ns = self.time_warm(body, iterations, warm_up)?;
         if let Some(bracket) = &mut self.bracket
             && let Some(is_ours) = body.far_core_is_ours()?
         {
