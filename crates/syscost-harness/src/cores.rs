@@ -8,7 +8,7 @@ use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
-use syscost_sys::cpu::{self, Kind};
+use syscost_sys::cpu::{self, CoreKind};
 use syscost_sys::frequency::core_frequency;
 use syscost_sys::neighbour::{self, Alone, Look, Overhead, Probe, SAME_STATE};
 
@@ -92,7 +92,7 @@ impl Cores {
     /// `known` is what earlier runs saw on this model of processor.
     pub fn find(heard: &mut [Heard], knows_frequency: bool, known: Option<Alone>) -> Self {
         let grain = grain_of(heard);
-        let mut found: Vec<(Kind, Core)> = heard
+        let mut found: Vec<(CoreKind, Core)> = heard
             .iter()
             .filter_map(|one| {
                 let cpu = one.noise.cpu;

@@ -52,7 +52,7 @@ pub use targets::Targets;
 
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
-    pub use crate::arguments::{Argument, Given};
+    pub use crate::arguments::{Argument, ArgumentValue};
     pub use crate::bencher::{
         Baseline, Bencher, Driver, Laps, Responder, Served, Stop, TaskGroup, Team, clocked,
     };

@@ -25,7 +25,7 @@ use crate::tiny::TinyProgram;
 use crate::{SystemError, Unsupported, arch, os};
 
 use code::{BYTES, LOG, SCRATCH, STARTED, ZEROS, ZEROS_BYTES};
-pub use script::{Call, Script};
+pub use script::{Script, ScriptCall};
 
 /// Where its data is, followed by zeros.
 const DATA: u64 = 0x80_0000;
@@ -179,13 +179,13 @@ mod tests {
     }
 
     fn forks(status: u64) -> Script {
-        let wait = Call::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
+        let wait = ScriptCall::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
         Script::new()
             .iteration([
-                Call::new(Sysno::CLONE, [SIGCHLD]).forking(),
+                ScriptCall::new(Sysno::CLONE, [SIGCHLD]).forking(),
                 wait.of_child().answering(),
             ])
-            .child([Call::new(Sysno::EXIT_GROUP, [status])])
+            .child([ScriptCall::new(Sysno::EXIT_GROUP, [status])])
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_call_that_is_stamped_takes_part_of_the_time() {
-        let pid = Call::new(Sysno::GETPPID, []);
+        let pid = ScriptCall::new(Sysno::GETPPID, []);
         let pid = pid.stamped_before().stamped_after();
         let Some(mut lean) = started(&Script::new().iteration([pid])) else {
             return;
@@ -255,9 +255,13 @@ mod tests {
     #[test]
     fn readings_can_stand_around_several_calls() {
         let calls = [
-            Call::new(Sysno::GETPID, []).required().stamped_before(),
-            Call::new(Sysno::GETPPID, []),
-            Call::new(Sysno::GETPID, []).required().stamped_after(),
+            ScriptCall::new(Sysno::GETPID, [])
+                .required()
+                .stamped_before(),
+            ScriptCall::new(Sysno::GETPPID, []),
+            ScriptCall::new(Sysno::GETPID, [])
+                .required()
+                .stamped_after(),
         ];
         let Some(mut lean) = started(&Script::new().iteration(calls)) else {
             return;
@@ -273,11 +277,11 @@ mod tests {
     fn a_child_that_shares_the_memory_has_its_parent_wait() {
         // CLONE_VM, CLONE_VFORK and CLONE_CHILD_SETTID: the child leaves its id when it first runs.
         let flags = 0x100 | 0x4000 | 0x0100_0000 | SIGCHLD;
-        let create = Call::new(Sysno::CLONE, [flags, 0, 0, Script::ANSWER, Script::ANSWER]);
-        let wait = Call::new(Sysno::WAIT4, [0]).of_child();
+        let create = ScriptCall::new(Sysno::CLONE, [flags, 0, 0, Script::ANSWER, Script::ANSWER]);
+        let wait = ScriptCall::new(Sysno::WAIT4, [0]).of_child();
         let script = Script::new()
             .iteration([create.forking().answering(), wait])
-            .child([Call::new(Sysno::EXIT_GROUP, [0])]);
+            .child([ScriptCall::new(Sysno::EXIT_GROUP, [0])]);
         let Some(mut lean) = started(&script) else {
             return;
         };
@@ -289,13 +293,13 @@ mod tests {
 
     #[test]
     fn a_required_call_that_fails_ends_its_process() {
-        let refused = Call::new(Sysno::CLOSE, [u64::MAX]).required();
-        let noted = Call::new(Sysno::GETPID, []);
+        let refused = ScriptCall::new(Sysno::CLOSE, [u64::MAX]).required();
+        let noted = ScriptCall::new(Sysno::GETPID, []);
         let Some(mut lean) = started(&Script::new().iteration([noted, refused])) else {
             return;
         };
         assert!(lean.make(0, 1).is_err());
-        let script = forks(0).child([refused, Call::new(Sysno::EXIT_GROUP, [0])]);
+        let script = forks(0).child([refused, ScriptCall::new(Sysno::EXIT_GROUP, [0])]);
         let Some(mut lean) = started(&script) else {
             return;
         };
@@ -314,7 +318,7 @@ mod tests {
         let path = script.place(c"/dev/null".to_bytes_with_nul());
         let other = script.place(b"x");
         assert_eq!(other, path + 16);
-        let open = Call::new(Sysno::OPENAT, [0, path, 0]);
+        let open = ScriptCall::new(Sysno::OPENAT, [0, path, 0]);
         let Some(mut lean) = started(&script.iteration([open])) else {
             return;
         };

@@ -24,7 +24,9 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
-use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, Operation, mount_option, stamp};
+use syscost_sys::files::{
+    self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option, stamp,
+};
 
 use super::nfs::SIZES;
 use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
@@ -171,7 +173,7 @@ fn expect(b: &mut Bencher, request: Request, calls: u64) {
         Request::Getattr => b.expect(together(Sysno::STATX, 1.0)),
         Request::Read { bytes } => {
             b.expect(together(Sysno::PREAD64, 1.0));
-            b.expect_argument(Sysno::PREAD64, length, Given::Always(bytes as u64));
+            b.expect_argument(Sysno::PREAD64, length, ArgumentValue::Always(bytes as u64));
         }
     }
     // A lap reads the clock, which is a system call on some machines.
@@ -214,8 +216,8 @@ struct Caller<'s> {
     offset: u64,
     laps: Laps,
     filesystem: &'s Filesystem,
-    before: Operation,
-    after: Operation,
+    before: OperationCounts,
+    after: OperationCounts,
     iterations: u64,
     /// Reads whose content was compared.
     checked: u64,
@@ -242,8 +244,8 @@ impl<'s> Caller<'s> {
             offset: 0,
             laps,
             filesystem: space.filesystem(),
-            before: Operation::default(),
-            after: Operation::default(),
+            before: OperationCounts::default(),
+            after: OperationCounts::default(),
             iterations: 0,
             checked: 0,
             cached: 0,
@@ -253,7 +255,7 @@ impl<'s> Caller<'s> {
     }
 
     /// The kernel's counts of this operation so far.
-    fn counted(&self) -> Result<Operation, Failure> {
+    fn counted(&self) -> Result<OperationCounts, Failure> {
         let mount = NfsMount::at(&self.filesystem.mount_point)?;
         Ok(mount.operation(self.request.name()))
     }

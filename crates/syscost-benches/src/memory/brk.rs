@@ -48,7 +48,7 @@ impl Measured for Row {
         let pages = (bytes / page) as f64;
         b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
         // Up by this size, plus what is missing to a whole page; then down again.
-        b.expect_argument(Sysno::BRK, ADDRESS, Given::Apart(bytes as u64));
+        b.expect_argument(Sysno::BRK, ADDRESS, ArgumentValue::Apart(bytes as u64));
         let _small = NoHugePages::in_this_process();
         b.batches(1, |iterations| {
             // Read again for each batch, since the allocator may move the end between them. The C

@@ -102,9 +102,9 @@ impl Measured for Row {
             b.expect(GIVING_BACK);
         }
         for (argument, given) in [
-            (LENGTH, Given::Always(bytes as u64)),
-            (space::ADVICE, Given::Always(advice as u64)),
-            (ADDRESS, Given::Different),
+            (LENGTH, ArgumentValue::Always(bytes as u64)),
+            (space::ADVICE, ArgumentValue::Always(advice as u64)),
+            (ADDRESS, ArgumentValue::Different),
         ] {
             b.expect_argument(Sysno::MADVISE, argument, given);
         }

@@ -94,8 +94,8 @@ impl Measured for Row {
             b.expect(GIVING_BACK);
             b.expect(gives_back(pages));
         }
-        b.expect_argument(Sysno::MUNMAP, LENGTH, Given::Always(bytes as u64));
-        b.expect_argument(Sysno::MUNMAP, ADDRESS, Given::Different);
+        b.expect_argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(bytes as u64));
+        b.expect_argument(Sysno::MUNMAP, ADDRESS, ArgumentValue::Different);
         let most = (max_bytes / bytes).clamp(2, MAX_MAPPINGS);
         let islands = RefCell::new(Islands::make(1, bytes)?);
         let resident = Cell::new(0);

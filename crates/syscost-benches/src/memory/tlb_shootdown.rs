@@ -94,10 +94,14 @@ impl Measured for Row {
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let (call, threads) = (self.via, self.threads.0);
         let cpus = stage::others(b.cpu(), b.allowed(), threads as usize)?;
-        b.expect_argument(call.number(), ADDRESS, Given::Different);
-        b.expect_argument(call.number(), LENGTH, Given::Always(page_size() as u64));
+        b.expect_argument(call.number(), ADDRESS, ArgumentValue::Different);
+        b.expect_argument(
+            call.number(),
+            LENGTH,
+            ArgumentValue::Always(page_size() as u64),
+        );
         if let Some((argument, value)) = call.asks() {
-            b.expect_argument(call.number(), argument, Given::Always(value));
+            b.expect_argument(call.number(), argument, ArgumentValue::Always(value));
         }
         let placement = match threads {
             // The call alone needs no other CPU.

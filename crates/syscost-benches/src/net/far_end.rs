@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::client::Opened;
 use syscost_net::socket::Tcp;
@@ -138,7 +138,7 @@ pub(crate) enum Route {
     /// Through the kernel of this machine, to a partner there.
     Loopback(Placement, Family),
     /// To `syscost serve`, on whatever machine it runs.
-    Remote(Given),
+    Remote(PeerAccess),
 }
 
 impl Route {
@@ -248,7 +248,7 @@ impl FarEnd {
     }
 
     /// A dedicated session in which this service is open.
-    pub(crate) fn peer(given: &Given, service: &Service) -> Result<(Self, Opened), Failure> {
+    pub(crate) fn peer(given: &PeerAccess, service: &Service) -> Result<(Self, Opened), Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let opened = session.open(service)?;
         Ok((Self::Peer(Box::new(session)), opened))

@@ -181,7 +181,11 @@ impl Setting {
             position: 2,
             name: "length",
         };
-        b.expect_argument(Sysno::SENDTO, length, Given::Always(self.size as u64));
+        b.expect_argument(
+            Sysno::SENDTO,
+            length,
+            ArgumentValue::Always(self.size as u64),
+        );
         let receives = Counter::Syscall(Sysno::RECVFROM);
         let (min, max) = (0.95 * ends, 1.05 * ends * self.parts());
         match self.wait {

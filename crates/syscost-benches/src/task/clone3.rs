@@ -12,7 +12,7 @@
 //! lmbench `lat_proc fork`, without the library.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::child::clone3;
 use super::ids::DISTINCT;
@@ -67,10 +67,11 @@ impl Measured for Row {
         let arguments = script.place_words(&ARGUMENTS);
         let iteration = Iteration {
             create: vec![
-                Call::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]).forking(),
+                ScriptCall::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64])
+                    .forking(),
             ],
             is_blocked: false,
-            child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
             status: 0,
             then: None,
             script,

@@ -16,7 +16,7 @@
 //! clone(2); the clone row of the three-costs experiment.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, Iteration, NO_FAULTS};
@@ -44,11 +44,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 pub(super) fn iteration() -> Iteration {
     let shared = libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND;
     let flags = shared | libc::SIGCHLD;
-    let create = Call::new(Sysno::CLONE, [flags as u64, Script::CHILD_STACK]);
+    let create = ScriptCall::new(Sysno::CLONE, [flags as u64, Script::CHILD_STACK]);
     Iteration {
         create: vec![create.forking()],
         is_blocked: false,
-        child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
         status: 0,
         then: None,
         script: Script::new(),

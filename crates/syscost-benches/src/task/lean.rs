@@ -8,7 +8,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::{TaskStat, Usage};
-use syscost_sys::lean::{self, Call, Done, Lean, Script};
+use syscost_sys::lean::{self, Done, Lean, Script, ScriptCall};
 use syscost_sys::process::{self, Batch};
 use syscost_sys::tiny::MARKER;
 
@@ -37,22 +37,22 @@ const MAX_PAGES: u64 = 32;
 /// What a lean process does in an iteration: makes a child, and waits for it.
 pub(super) struct Iteration {
     /// The calls that make the child: one that forks, and others that are required.
-    pub(super) create: Vec<Call>,
+    pub(super) create: Vec<ScriptCall>,
     /// Whether the parent is blocked until the child has executed a program or ended.
     pub(super) is_blocked: bool,
     /// What the child does.
-    pub(super) child: Vec<Call>,
+    pub(super) child: Vec<ScriptCall>,
     /// The exit status of the child.
     pub(super) status: u8,
     /// What follows its end, and what that leaves in the log.
-    pub(super) then: Option<(Call, u64)>,
+    pub(super) then: Option<(ScriptCall, u64)>,
     /// Paths and other texts that these calls use.
     pub(super) script: Script,
 }
 
 /// The calls by which a child becomes the program of this path, with these arguments and no
 /// environment, or exits with the status that shells use for a missing file.
-pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> Vec<Call> {
+pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> Vec<ScriptCall> {
     let path = script.place(path.to_bytes_with_nul());
     let mut texts: Vec<u64> = arguments
         .iter()
@@ -61,17 +61,17 @@ pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> 
     texts.push(0);
     let (arguments, environment) = (script.place_words(&texts), script.place_words(&[0]));
     vec![
-        Call::new(Sysno::EXECVE, [path, arguments, environment]),
-        Call::new(Sysno::EXIT_GROUP, [127]),
+        ScriptCall::new(Sysno::EXECVE, [path, arguments, environment]),
+        ScriptCall::new(Sysno::EXIT_GROUP, [127]),
     ]
 }
 
 /// The call that takes the marker of the one run of the tiny program that has ended, and what it
 /// leaves: one byte was read, and it was the marker.
-pub(super) fn take(marked: &Marked) -> (Call, u64) {
+pub(super) fn take(marked: &Marked) -> (ScriptCall, u64) {
     let read = [marked.markers() as u64, Script::ANSWER, 2];
     let taken = 1 | u64::from(MARKER) << 32;
-    (Call::new(Sysno::READ, read).answering(), taken)
+    (ScriptCall::new(Sysno::READ, read).answering(), taken)
 }
 
 /// Measures an iteration, or its calls that make the child.
@@ -153,7 +153,7 @@ struct Parent {
 
 impl Parent {
     fn new(b: &Bencher, iteration: Iteration, until: Until) -> Self {
-        let wait = Call::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
+        let wait = ScriptCall::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
         let mut calls = iteration.create;
         if until == Until::Created {
             let last = calls.len() - 1;

@@ -20,7 +20,7 @@
 //! 2025 and, but for the signals, of a static C program under strace.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::child::clone3;
 use super::ids::DISTINCT;
@@ -94,17 +94,17 @@ impl Measured for Row {
         let arguments = script.place_words(&wanted);
         let (all, old) = (script.place_words(&[u64::MAX]), script.place_words(&[0]));
         let masks = |how: i32, set: u64, old: u64| {
-            Call::new(Sysno::RT_SIGPROCMASK, [how as u64, set, old, SET_BYTES]).required()
+            ScriptCall::new(Sysno::RT_SIGPROCMASK, [how as u64, set, old, SET_BYTES]).required()
         };
         let restore = masks(libc::SIG_SETMASK, old, 0);
         let access = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_FIXED;
         let stack = [Script::STACK, STACK_BYTES, access, kind as u64, u64::MAX, 0];
         let create = vec![
-            Call::new(Sysno::MMAP, stack).required(),
+            ScriptCall::new(Sysno::MMAP, stack).required(),
             masks(libc::SIG_BLOCK, all, old),
-            Call::new(Sysno::CLONE3, [arguments, size_of_val(&*wanted) as u64]).forking(),
-            Call::new(Sysno::MUNMAP, [Script::STACK, STACK_BYTES]).required(),
+            ScriptCall::new(Sysno::CLONE3, [arguments, size_of_val(&*wanted) as u64]).forking(),
+            ScriptCall::new(Sysno::MUNMAP, [Script::STACK, STACK_BYTES]).required(),
             restore,
         ];
         // Where the child's mask goes: nobody reads it.

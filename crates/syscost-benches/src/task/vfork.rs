@@ -17,7 +17,7 @@
 //! LEBench; libMicro `vfork`; vfork(2).
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, Iteration, NO_FAULTS, once_and_asked};
@@ -42,9 +42,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// The call by which a lean process makes a child that borrows its memory, and its stack.
-pub(super) fn call() -> Call {
+pub(super) fn call() -> ScriptCall {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    Call::new(Sysno::CLONE, [flags as u64]).forking()
+    ScriptCall::new(Sysno::CLONE, [flags as u64]).forking()
 }
 
 /// The moment up to which the child is timed.
@@ -87,7 +87,7 @@ impl Measured for Row {
         let mut iteration = Iteration {
             create: vec![call()],
             is_blocked: true,
-            child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
             status: 0,
             then: None,
             script: Script::new(),

@@ -36,7 +36,7 @@ mod tests;
 
 use std::cell::Cell;
 
-pub use arithmetic::{Kind, Operation, Shape, arithmetic, dependent_adds};
+pub use arithmetic::{OperandType, Operation, Shape, arithmetic, dependent_adds};
 pub use atomic::{Atomic, atomic};
 pub use branch::{Branch, Directions, branch};
 pub use call::{Call, MAX_ARGUMENTS, MAX_DEPTH, MAX_DEPTH_BY_CHANCE, call};

@@ -8,7 +8,7 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
     let mut all = Vec::new();
     for shape in Shape::ALL {
         for operation in Operation::ALL {
-            for kind in Kind::ALL {
+            for kind in OperandType::ALL {
                 let name = format!("{} {} {}", operation.name(), kind.name(), shape.name());
                 all.push((name, arithmetic(operation, kind, shape)));
             }
@@ -104,7 +104,7 @@ fn tables_are_walked_on_and_around_over_several_runs() {
 
 #[test]
 fn float_counters_that_are_full_stay_full() {
-    let Ok(kernel) = arithmetic(Operation::Add, Kind::F32, Shape::Latency) else {
+    let Ok(kernel) = arithmetic(Operation::Add, OperandType::F32, Shape::Latency) else {
         return;
     };
     let iterations = (1 << 24) / kernel.operations_per_iteration;

@@ -103,7 +103,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Kind, Operation, arithmetic};
+    use crate::kernel::{OperandType, Operation, arithmetic};
 
     #[test]
     fn products_are_made_by_fused_operations_and_by_no_others() {
@@ -115,7 +115,7 @@ mod tests {
                 ),
                 false => (VectorOperation::Add, Operation::Add),
             };
-            let scalar = arithmetic(scalar, Kind::F64, Shape::Throughput);
+            let scalar = arithmetic(scalar, OperandType::F64, Shape::Throughput);
             let vectors =
                 Simd::ALL.map(|simd| (Some(simd), vector(simd, operation, Shape::Throughput)));
             for (simd, kernel) in [(None, scalar)].into_iter().chain(vectors) {

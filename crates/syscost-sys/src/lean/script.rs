@@ -25,13 +25,13 @@ const PAGE: u64 = 0x1000;
 
 /// A system call of a [`Script`].
 #[derive(Debug, Clone, Copy)]
-pub struct Call {
+pub struct ScriptCall {
     number: Sysno,
     arguments: [u64; 6],
     flags: u64,
 }
 
-impl Call {
+impl ScriptCall {
     /// This call with these arguments, and zeros for the others.
     pub fn new<const N: usize>(number: Sysno, given: [u64; N]) -> Self {
         let mut arguments = [0; 6];
@@ -96,8 +96,8 @@ impl Call {
 /// The calls of an iteration, and those of the child that one of them makes.
 #[derive(Debug, Clone)]
 pub struct Script {
-    iteration: Vec<Call>,
-    child: Vec<Call>,
+    iteration: Vec<ScriptCall>,
+    child: Vec<ScriptCall>,
     texts: Vec<u8>,
 }
 
@@ -142,7 +142,7 @@ impl Script {
 
     /// The calls of each iteration.
     #[must_use]
-    pub fn iteration(self, calls: impl Into<Vec<Call>>) -> Self {
+    pub fn iteration(self, calls: impl Into<Vec<ScriptCall>>) -> Self {
         Self {
             iteration: calls.into(),
             ..self
@@ -151,7 +151,7 @@ impl Script {
 
     /// The calls of a child, the last of which must end it.
     #[must_use]
-    pub fn child(self, calls: impl Into<Vec<Call>>) -> Self {
+    pub fn child(self, calls: impl Into<Vec<ScriptCall>>) -> Self {
         Self {
             child: calls.into(),
             ..self
@@ -160,7 +160,7 @@ impl Script {
 
     /// How many words an iteration leaves in the log.
     pub(super) fn words(&self) -> usize {
-        self.iteration.iter().map(Call::words).sum()
+        self.iteration.iter().map(ScriptCall::words).sum()
     }
 
     /// The program's data, without the zeros.
@@ -172,10 +172,10 @@ impl Script {
             8 * REPLY_WORDS as u64,
         ];
         let wait = [
-            Call::new(Sysno::WRITE, reply),
-            Call::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
+            ScriptCall::new(Sysno::WRITE, reply),
+            ScriptCall::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
         ];
-        let start = [Call::new(
+        let start = [ScriptCall::new(
             Sysno::MMAP,
             os::private_pages_at(HEAP, HEAP_BYTES),
         )];

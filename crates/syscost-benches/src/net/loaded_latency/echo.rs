@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Shutdown, TcpStream};
 
 use rustix::net::{RecvFlags, SendFlags, recv, send};
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, TcpSide, Wait, stream};
 use syscost_net::socket::Tcp;
@@ -79,7 +79,7 @@ impl Echo {
         Ok((near, Answers::Here(workers)))
     }
 
-    fn there(given: &Given, tcp: &Tcp) -> Result<(TcpStream, Answers), Failure> {
+    fn there(given: &PeerAccess, tcp: &Tcp) -> Result<(TcpStream, Answers), Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::StreamEcho {
             size: SIZE as u32,

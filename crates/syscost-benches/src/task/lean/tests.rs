@@ -11,7 +11,7 @@ fn exiting(status: u64) -> Iteration {
     Iteration {
         create: vec![crate::task::fork::call()],
         is_blocked: false,
-        child: vec![Call::new(Sysno::EXIT_GROUP, [status])],
+        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [status])],
         status: 0,
         then: None,
         script: Script::new(),

@@ -2,7 +2,7 @@
 
 use std::net::{Shutdown, TcpStream};
 
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::service::{Account, ServiceError};
 use syscost_net::{Service, Session, socket};
@@ -79,7 +79,7 @@ impl Ends {
         })
     }
 
-    fn there(given: &Given, setting: &Setting, until: Until) -> Result<Self, Failure> {
+    fn there(given: &PeerAccess, setting: &Setting, until: Until) -> Result<Self, Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, datagram};
 use syscost_net::{Content, Service, Session, socket};
@@ -116,7 +116,7 @@ impl Flow {
         Ok(Self::of(workers, None, near, way))
     }
 
-    fn there(given: &Given, setting: &Setting, until: Until) -> Result<Self, Failure> {
+    fn there(given: &PeerAccess, setting: &Setting, until: Until) -> Result<Self, Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::DatagramSink {
             size: setting.size as u32,
