@@ -177,7 +177,7 @@ impl Measured for Row {
     }
 }
 
-/// Measures one mechanism; the liar has its own.
+/// Measures one mechanism; the negative control has its own.
 pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.size.get())?;
     setting.expect::<C>(b, 1.0, 0.0)?;

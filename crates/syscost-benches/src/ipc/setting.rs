@@ -10,7 +10,7 @@ use crate::syscall::Bad;
 /// What both benchmarks of messages know of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
-    /// The mechanism; none of a liar's, which has its own.
+    /// The mechanism; none of a negative control's, which has its own.
     pub(crate) via: Option<Via>,
     /// Whether the two tasks are processes or threads.
     pub(crate) between: Between,

@@ -310,7 +310,7 @@ pub(in crate::net) fn content(b: &Bencher) -> Content {
     }
 }
 
-/// Measures these streams; the liar has streams of its own.
+/// Measures these streams; the negative control has streams of its own.
 pub(crate) fn measure(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     measured(b, setting).map(drop)
 }
