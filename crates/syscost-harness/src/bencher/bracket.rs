@@ -1,60 +1,61 @@
-//! Looks at the core around what is timed: was it ours?
+//! Probes the core around what is timed: was it ours?
 //!
-//! A timed stretch is *undisturbed* if looks right before and right after it found that the core
+//! A timed stretch is *undisturbed* if probes right before and right after it found that the core
 //! did no other work. Waiting for such a moment ([`Bracket::gate`]) is bounded: where none comes,
 //! samples are taken all the same and tagged.
 
 use syscost_sys::clock::Clock;
-use syscost_sys::neighbour::{Alone, Look, Probe};
+use syscost_sys::neighbour::{Alone, Probe, ProbeReading};
 
 use super::team::Sentinel;
 use crate::cores::Cores;
-use crate::cores::moment::looks_of_gate;
+use crate::cores::moment::probes_in_a_row;
 
-/// If the frequencies before and after differ by more than this factor, one of the looks was interrupted.
+/// If the frequencies before and after differ by more than this factor, one of the probes was
+/// interrupted.
 const INTERRUPTED: f64 = 1.15;
 
-/// What the looks around one sample showed.
+/// What the probes around one sample showed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Seen {
-    /// Whether a look before the timed stretch found the core shared.
+    /// Whether a probe before the timed stretch found the core shared.
     pub(super) before: bool,
-    /// Whether a look after it found the core shared.
+    /// Whether a probe after it found the core shared.
     pub(super) after: bool,
     /// Sum and number of the observed frequencies, in GHz.
     ghz: f64,
-    looks: u32,
+    probes: u32,
 }
 
 impl Seen {
     /// The mean frequency, in GHz.
     pub(super) fn ghz(&self) -> Option<f64> {
-        (self.looks > 0).then(|| self.ghz / f64::from(self.looks))
+        (self.probes > 0).then(|| self.ghz / f64::from(self.probes))
     }
 
-    /// Whether every look found the core ours.
+    /// Whether every probe found the core ours.
     pub(super) fn is_undisturbed(&self) -> bool {
         !self.before && !self.after
     }
 }
 
-/// Takes looks at one core around what is timed on it.
+/// Takes probes of one core around what is timed on it.
 pub(super) struct Bracket {
     clock: Clock,
     probe: Probe,
     alone: Alone,
     cores: Cores,
-    /// The sentinels that look at the cores of partners on other CPUs.
+    /// The sentinels that probe the cores of partners on other CPUs.
     sentinels: Vec<Sentinel>,
-    /// How many looks at a core of another machine there were, and how many of them found it ours.
-    far_looks: u32,
+    /// How many probes of a core of another machine there were, and how many of them found it ours.
+    far_probes: u32,
     far_ours: u32,
-    /// Whether the last look found the core ours.
+    /// Whether the last probe found the core ours.
     is_ours: bool,
-    /// Frequency at the last look before a timed stretch, in GHz.
+    /// Frequency at the last probe before a timed stretch, in GHz.
     ghz_before: Option<f64>,
     seen: Seen,
-    last_look: u64,
+    last_probe: u64,
     own_ticks: u64,
     all_ticks: u64,
     waited_ticks: u64,
@@ -71,12 +72,12 @@ impl Bracket {
             alone: cores.alone_or_alike(cpu)?,
             cores: cores.clone(),
             sentinels: Vec::new(),
-            far_looks: 0,
+            far_probes: 0,
             far_ours: 0,
             is_ours: false,
             ghz_before: None,
             seen: Seen::default(),
-            last_look: 0,
+            last_probe: 0,
             own_ticks: 0,
             all_ticks: 0,
             waited_ticks: 0,
@@ -86,48 +87,48 @@ impl Bracket {
         Some(bracket)
     }
 
-    /// Also looks at the cores of these CPUs from now on: at each gate and after what is timed.
+    /// Also probes the cores of these CPUs from now on: at each gate and after what is timed.
     pub(super) fn watch_partners(&mut self, sentinels: Vec<Sentinel>) {
         self.sentinels = sentinels;
     }
 
     /// Restarts the count of how often the core was ours.
     pub(super) fn begin(&mut self) {
-        self.last_look = self.clock.start();
+        self.last_probe = self.clock.start();
         self.waited_before += self.waited_ticks;
         (self.own_ticks, self.all_ticks, self.waited_ticks) = (0, 0, 0);
         self.seen = Seen::default();
     }
 
-    /// Whether its looks show the core's frequency.
+    /// Whether its probes show the core's frequency.
     pub(super) fn knows_frequency(&self) -> bool {
         self.cores.knows_frequency
     }
 
-    /// Makes its looks show no frequency from now on: what is timed does not depend on it.
+    /// Makes its probes show no frequency from now on: what is timed does not depend on it.
     pub(super) fn disregard_frequency(&mut self) {
         self.cores.knows_frequency = false;
     }
 
-    /// Waits until the core has been ours for some looks in a row, at most `patience_ns` altogether
-    /// since [`Bracket::begin`]. While it stays ours, a single look is enough.
+    /// Waits until the core has been ours for some probes in a row, at most `patience_ns`
+    /// altogether since [`Bracket::begin`]. While it stays ours, a single probe is enough.
     pub(super) fn gate(&mut self, patience_ns: f64) {
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
         let begun = self.clock.start();
         let waited = self.waited_ticks;
         loop {
-            if !(self.is_ours && self.look()) {
+            if !(self.is_ours && self.probe()) {
                 let mut in_a_row = 0;
-                let looks = looks_of_gate(&self.probe);
-                while in_a_row < looks && self.waited_ticks < patience {
-                    in_a_row = if self.look() { in_a_row + 1 } else { 0 };
-                    self.waited_ticks = waited + self.last_look.saturating_sub(begun);
+                let probes = probes_in_a_row(&self.probe);
+                while in_a_row < probes && self.waited_ticks < patience {
+                    in_a_row = if self.probe() { in_a_row + 1 } else { 0 };
+                    self.waited_ticks = waited + self.last_probe.saturating_sub(begun);
                 }
             }
             let partners_ours = self.partners_are_ours();
             let now = self.clock.stop().ticks;
-            // No looks were taken here while the partners were asked.
-            self.last_look = now;
+            // No probes were taken here while the partners were asked.
+            self.last_probe = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
             if partners_ours || self.waited_ticks >= patience {
                 self.seen.before |= !partners_ours;
@@ -137,19 +138,19 @@ impl Bracket {
     }
 
     /// Waits until the core of a task on another machine is ours, for as long as [`Bracket::gate`] may.
-    /// `look` asks the other machine; it returns `None` where its core cannot be observed.
+    /// `probe` asks the other machine; it returns `None` where its core cannot be observed.
     pub(super) fn gate_far<E>(
         &mut self,
         patience_ns: f64,
-        mut look: impl FnMut() -> Result<Option<bool>, E>,
+        mut probe: impl FnMut() -> Result<Option<bool>, E>,
     ) -> Result<(), E> {
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
         let (begun, waited) = (self.clock.start(), self.waited_ticks);
-        while let Some(is_ours) = look()? {
+        while let Some(is_ours) = probe()? {
             self.note_far(is_ours);
             let now = self.clock.stop().ticks;
-            // No looks were taken here while the other machine was asked.
-            self.last_look = now;
+            // No probes were taken here while the other machine was asked.
+            self.last_probe = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
             if is_ours || self.waited_ticks >= patience {
                 self.seen.before |= !is_ours;
@@ -159,24 +160,24 @@ impl Bracket {
         Ok(())
     }
 
-    /// Records a look at a core of another machine after a timed stretch.
+    /// Records a probe of a core of another machine after a timed stretch.
     pub(super) fn close_far(&mut self, is_ours: bool) {
         self.seen.after |= !is_ours;
         self.note_far(is_ours);
     }
 
     fn note_far(&mut self, is_ours: bool) {
-        self.far_looks += 1;
+        self.far_probes += 1;
         self.far_ours += u32::from(is_ours);
     }
 
-    /// Share of the looks at a core of another machine that found it ours, in percent; `None` where
-    /// there were none.
+    /// Share of the probes of a core of another machine that found it ours, in percent; `None`
+    /// where there were none.
     pub(super) fn far_alone_percent(&self) -> Option<f64> {
-        (self.far_looks > 0).then(|| 100.0 * f64::from(self.far_ours) / f64::from(self.far_looks))
+        (self.far_probes > 0).then(|| 100.0 * f64::from(self.far_ours) / f64::from(self.far_probes))
     }
 
-    /// How many of the partners' cores can no longer be looked at.
+    /// How many of the partners' cores can no longer be probed.
     pub(super) fn unseen_partners(&self) -> usize {
         self.sentinels
             .iter()
@@ -184,7 +185,7 @@ impl Bracket {
             .count()
     }
 
-    /// Whether the cores of all partners on other CPUs are ours, as far as they can be looked at;
+    /// Whether the cores of all partners on other CPUs are ours, as far as they can be probed;
     /// true if there are none.
     fn partners_are_ours(&mut self) -> bool {
         let mut all = true;
@@ -194,26 +195,26 @@ impl Bracket {
         all
     }
 
-    /// Takes the look right before something is timed.
+    /// Takes the probe right before something is timed.
     #[inline]
     pub(super) fn open(&mut self) {
-        let look = self.look_twice();
+        let reading = self.probe_twice();
         self.seen.before |= !self.is_ours;
-        self.ghz_before = self.ghz(look);
+        self.ghz_before = self.ghz(reading);
     }
 
-    /// Takes the look right after something was timed.
+    /// Takes the probe right after something was timed.
     #[inline]
     pub(super) fn close(&mut self) {
-        let look = self.look_twice();
+        let reading = self.probe_twice();
         self.seen.after |= !self.is_ours || !self.partners_are_ours();
-        let (before, after) = (self.ghz_before.take(), self.ghz(look));
+        let (before, after) = (self.ghz_before.take(), self.ghz(reading));
         if let (Some(before), Some(after)) = (before, after) {
             let (low, high) = (before.min(after), before.max(after));
             // Otherwise one of them was interrupted, or the frequency changed: then it is unknown.
             if high <= INTERRUPTED * low {
                 self.seen.ghz += (low + high) / 2.0;
-                self.seen.looks += 1;
+                self.seen.probes += 1;
             }
         }
     }
@@ -250,36 +251,37 @@ impl Bracket {
         self.clock.to_ns(self.waited_before + self.waited_ticks)
     }
 
-    /// Looks twice if necessary: what ran before may slow down the first look, so a second one decides.
+    /// Probes twice if necessary: what ran before may slow down the first probe, so a second one
+    /// decides.
     #[inline]
-    fn look_twice(&mut self) -> Look {
-        let mut look = self.probe.look();
-        if !self.alone.holds(&look) {
-            look = self.probe.look();
+    fn probe_twice(&mut self) -> ProbeReading {
+        let mut reading = self.probe.read();
+        if !self.alone.holds(&reading) {
+            reading = self.probe.read();
         }
-        self.note(look);
-        look
+        self.note(reading);
+        reading
     }
 
-    fn look(&mut self) -> bool {
-        let look = self.probe.look();
-        self.note(look)
+    fn probe(&mut self) -> bool {
+        let reading = self.probe.read();
+        self.note(reading)
     }
 
-    fn note(&mut self, look: Look) -> bool {
+    fn note(&mut self, reading: ProbeReading) -> bool {
         let now = self.clock.stop().ticks;
-        let passed = now.saturating_sub(self.last_look);
-        let is_ours = self.alone.holds(&look);
+        let passed = now.saturating_sub(self.last_probe);
+        let is_ours = self.alone.holds(&reading);
         self.all_ticks += passed;
-        // The time between two looks counts as ours if both found the core ours.
+        // The time between two probes counts as ours if both found the core ours.
         if is_ours && self.is_ours {
             self.own_ticks += passed;
         }
-        (self.last_look, self.is_ours) = (now, is_ours);
+        (self.last_probe, self.is_ours) = (now, is_ours);
         is_ours
     }
 
-    fn ghz(&self, look: Look) -> Option<f64> {
-        self.cores.ghz(&self.probe, look)
+    fn ghz(&self, reading: ProbeReading) -> Option<f64> {
+        self.cores.ghz(&self.probe, reading)
     }
 }

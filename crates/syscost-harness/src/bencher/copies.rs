@@ -149,7 +149,7 @@ impl Bencher<'_> {
             if overlap(&intervals) < OVERLAP {
                 bencher.disturbed(number, Cause::RunDelay);
             }
-            // The caller looks at the measuring task's own core.
+            // The caller probes the measuring task's own core.
             if intervals[1..].iter().any(|interval| interval.is_shared) {
                 bencher.disturbed(number, Cause::SharedCore);
             }

@@ -56,7 +56,7 @@ impl Bencher<'_> {
         mut works: [&mut dyn FnMut(); N],
     ) -> MinTimes<N> {
         let (mut own, mut any) = ([f64::INFINITY; N], [f64::INFINITY; N]);
-        self.begin_looks();
+        self.begin_probes();
         for round in 0..MAX_FACTOR * rounds {
             let is_undisturbed = own.iter().all(|ns| ns.is_finite());
             if round >= rounds && is_undisturbed {

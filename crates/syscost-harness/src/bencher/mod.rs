@@ -70,7 +70,7 @@ pub struct Bencher<'a> {
     cpu: u32,
     here: &'a Here,
     cores: &'a Cores,
-    /// Looks around what is timed; `None` where nothing is known of the core.
+    /// Probes around what is timed; `None` where nothing is known of the core.
     bracket: Option<Bracket>,
     /// Whether the measuring task has to stay on `cpu`.
     pinned: bool,

@@ -1,4 +1,4 @@
-//! Taking samples: each between looks at the core, until enough of them are undisturbed and agree.
+//! Taking samples: each between probes of the core, until enough of them are undisturbed and agree.
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
@@ -29,10 +29,10 @@ const MAX_FACTOR: u32 = 4;
 const AFTER_EFFECT: f64 = 0.7;
 const AFTER_EFFECTS: u32 = 6;
 
-/// The detail that says that only the look before each sample decided.
+/// The detail that says that only the probe before each sample decided.
 pub(super) const GATE_ALONE: &str = "gate_alone";
 
-/// The detail with the number of partners' CPUs whose cores were not looked at.
+/// The detail with the number of partners' CPUs whose cores were not probed.
 pub(super) const PARTNERS_UNSEEN: &str = "partner_cores_unseen_count";
 
 /// Number of empty samples that are then taken, each as long as a real one, and how many of them
@@ -113,20 +113,20 @@ impl Bencher<'_> {
         }
     }
 
-    /// What looks at a CPU's core show while it does no other work, as the run's noise probe found;
-    /// for a CPU that was not observed, the values of another core of the same kind. `None` where
-    /// nothing is known.
+    /// What probes of a CPU's core show while it does no other work, as the run's noise probe
+    /// found; for a CPU that was not observed, the values of another core of the same kind. `None`
+    /// where nothing is known.
     pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
         self.cores.alone_or_alike(cpu)
     }
 
-    /// The probe by which the run looks at cores.
+    /// The probe by which the run probes cores.
     pub fn core_probe(&self) -> Probe {
         Probe::new(*self.clock, self.cores.grain)
     }
 
     /// Takes the samples, each a value and, where overhead was subtracted, the raw value beside it.
-    /// What is timed in `take` is bracketed by looks at the core; `take` calls [`Bencher::gate`]
+    /// What is timed in `take` is bracketed by probes of the core; `take` calls [`Bencher::gate`]
     /// where it can wait.
     pub(super) fn sample(
         &mut self,
@@ -142,7 +142,7 @@ impl Bencher<'_> {
         self.findings.samples.iterations = iterations;
         self.findings.samples.values.reserve(most as usize);
         self.findings.samples.raw.reserve(most as usize);
-        self.begin_looks();
+        self.begin_probes();
         let mut watch = Watch::start(self.may_block(), self.is_team);
         let mut progress = Progress::default();
         for number in 0..most {
@@ -170,14 +170,14 @@ impl Bencher<'_> {
             }
             self.judge_core(number, value, &mut progress);
         }
-        self.finish_looks(&progress);
+        self.finish_probes(&progress);
         Ok(())
     }
 
-    /// Adds what all looks show together.
-    fn finish_looks(&mut self, progress: &Progress) {
+    /// Adds what all probes show together.
+    fn finish_probes(&mut self, progress: &Progress) {
         if let Some(bracket) = &self.bracket {
-            // Nothing is selected by the core in an uninterrupted series: it counts as not looked at.
+            // Nothing is selected by the core in an uninterrupted series: it counts as not probed.
             self.findings.samples.alone_percent =
                 bracket.alone_percent().filter(|_| !self.is_uninterrupted);
             self.findings.alone_ratio =
@@ -241,14 +241,14 @@ impl Bencher<'_> {
         }
     }
 
-    /// Discards the waiting time and the looks so far.
-    pub(super) fn begin_looks(&mut self) {
+    /// Discards the waiting time and the probes so far.
+    pub(super) fn begin_probes(&mut self) {
         if let Some(bracket) = &mut self.bracket {
             bracket.begin();
         }
     }
 
-    /// Takes a look right before something is timed.
+    /// Takes a probe right before something is timed.
     #[inline]
     pub(super) fn open(&mut self) {
         if let Some(bracket) = &mut self.bracket {
@@ -256,7 +256,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// Takes a look right after it.
+    /// Takes a probe right after it.
     #[inline]
     pub(super) fn close(&mut self) {
         if let Some(bracket) = &mut self.bracket {
@@ -264,7 +264,7 @@ impl Bencher<'_> {
         }
     }
 
-    /// What was seen of the core since the last call; nothing where it is not looked at.
+    /// What was seen of the core since the last call; nothing where it is not probed.
     pub(super) fn take_seen(&mut self) -> Seen {
         self.bracket
             .as_mut()
@@ -285,7 +285,7 @@ impl Bencher<'_> {
             .push(Disturbance { sample, cause });
     }
 
-    /// Records what the looks around a sample showed.
+    /// Records what the probes around a sample showed.
     fn judge_core(&mut self, number: u32, value: f64, progress: &mut Progress) {
         let Some(bracket) = &mut self.bracket else {
             return;
@@ -317,7 +317,7 @@ impl Bencher<'_> {
     }
 
     /// An operation may leave the core slow by itself: wide vectors do. Where samples usually begin
-    /// on an undisturbed core and hardly ever end on one, but empty samples do, only the look
+    /// on an undisturbed core and hardly ever end on one, but empty samples do, only the probe
     /// before decides.
     fn excuse_after_effects(&mut self, progress: &Progress) {
         let all = self.findings.samples.values.len();

@@ -9,7 +9,7 @@ use crate::expect::Manner;
 use crate::failure::Failure;
 
 /// Another process on the measuring CPU, which makes the operations and times them itself, because
-/// they would cost something else in this one. This process sleeps meanwhile, and looks at the core
+/// they would cost something else in this one. This process sleeps meanwhile, and probes the core
 /// before and after.
 pub trait Served {
     /// Maximum number of iterations at once, warm-up included.

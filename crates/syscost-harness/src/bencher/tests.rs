@@ -76,15 +76,15 @@ fn a_batch_gives_back_the_cost_of_one_operation() {
 }
 
 #[test]
-fn what_looks_leave_cold_is_paid_for_untimed() {
-    // An iteration costs 300 ns, and 30 ns more if it is one of the first sixteen after the looks.
+fn what_probes_leave_cold_is_paid_for_untimed() {
+    // An iteration costs 300 ns, and 30 ns more if it is one of the first sixteen after the probes.
     let (mut calls, mut warm) = (Vec::new(), 0);
     let findings = timed(|b| {
         b.batches(1, |iterations| {
             let cold = 16_u64.saturating_sub(warm).min(iterations);
             mock::advance_ns(300 * iterations + 30 * cold);
             calls.push(iterations);
-            // The looks follow what is timed.
+            // The probes follow what is timed.
             warm = if iterations == 64 {
                 0
             } else {

@@ -18,9 +18,9 @@ const SINGLES_FROM_PAIRS: f64 = 20.0;
 /// Maximum number of batches in a row with an operation that does not count.
 const MAX_VOID: u32 = 16;
 
-/// This fraction of a batch precedes it as an untimed warm-up, which refills the caches after looks
-/// at the core and at the kernel's counters. Without it, a batch costs 0.4 to 4 us more, however
-/// long it is.
+/// This fraction of a batch precedes it as an untimed warm-up, which refills the caches after
+/// probes of the core and readings of the kernel's counters. Without it, a batch costs 0.4 to 4 us
+/// more, however long it is.
 pub(super) const WARM_UP_PART: u64 = 4;
 
 /// Minimum number of iterations in a warm-up, as long as they take no longer than `WARM_UP_NS`:
@@ -200,8 +200,8 @@ impl Bencher<'_> {
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
         self.sample(1, |bencher| {
             bencher.gate();
-            // The looks precede and follow both preparations, not each operation: during a look the
-            // core fetches ahead, and would warm what must be cold.
+            // The probes precede and follow both preparations, not each operation: during a probe
+            // the core fetches ahead, and would warm what must be cold.
             bencher.open();
             prepare(state)?;
             empty.push(bencher.clocked(|| Ok(()))?);
@@ -337,7 +337,7 @@ impl Bencher<'_> {
         self.time_warm(body, iterations, 0)
     }
 
-    /// Times a batch, in ns, right after `warm_up` untimed iterations. The look at the core comes
+    /// Times a batch, in ns, right after `warm_up` untimed iterations. The probe of the core comes
     /// before these: after them it would displace their data from the caches, as a preparation
     /// does.
     #[inline(always)]
@@ -363,7 +363,7 @@ impl Bencher<'_> {
         Ok(body.took_ns().unwrap_or(ns))
     }
 
-    /// As [`Bencher::time_warm`] without looks at the core, which enclose several such legs.
+    /// As [`Bencher::time_warm`] without probes of the core, which enclose several such legs.
     #[inline(always)]
     fn time_bare(&self, body: &mut impl Body, iterations: u64) -> Result<f64, Failure> {
         body.before(iterations);

@@ -86,7 +86,7 @@ pub(super) struct CopyInterval {
     pub(super) warm_up: u64,
     /// Its CPU at the end.
     pub(super) cpu: u32,
-    /// Whether its core did other work right before or after; false where it was not looked at.
+    /// Whether its core did other work right before or after; false where it was not probed.
     pub(super) is_shared: bool,
 }
 
@@ -147,7 +147,7 @@ where
     }
 
     /// Runs one window of this length and returns what each copy did in it. Before it, all copies
-    /// work untimed for a part of that length, which refills the caches after waiting and looking
+    /// work untimed for a part of that length, which refills the caches after waiting and probing
     /// at the core. `bracket` is that of the measuring task.
     pub(super) fn window(
         &mut self,
@@ -252,7 +252,8 @@ where
     Ok(())
 }
 
-/// Works for a span of time, at least one chunk, between two looks at the core; untimed until it begins.
+/// Works for a span of time, at least one chunk, between two probes of the core; untimed until it
+/// begins.
 #[inline(always)]
 fn work<E>(
     op: &mut impl FnMut() -> Result<(), E>,

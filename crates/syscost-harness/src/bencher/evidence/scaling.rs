@@ -96,7 +96,7 @@ impl Bencher<'_> {
     /// Time must double when the work doubles. Noise only lengthens, so the minimum of several
     /// times is compared, and more are taken while they disagree, at last in longer batches. Only
     /// times from an undisturbed core refute. Even then a proportion nearer to two than to one may
-    /// be noise that no look at the core shows: it is left unverified.
+    /// be noise that no probe of the core shows: it is left unverified.
     pub(in crate::bencher) fn judge_scaling(
         &mut self,
         expect: Expect,
@@ -158,7 +158,7 @@ impl Bencher<'_> {
         .warm_up(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
         let begun = self.clock.start();
-        self.begin_looks();
+        self.begin_probes();
         for tries in 1..=MAX_PAIRS {
             // An undisturbed core is required only to refute: it is waited for when the first pairs
             // do not confirm.

@@ -44,8 +44,8 @@ pub trait Driver {
         None
     }
 
-    /// Looks at the core of a partner on another machine, before and after what is timed: whether it
-    /// is undisturbed. `None` where there is no such partner, or the core cannot be looked at.
+    /// Probes the core of a partner on another machine, before and after what is timed: whether it
+    /// is undisturbed. `None` where there is no such partner, or the core cannot be probed.
     fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }

@@ -43,7 +43,7 @@ fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
         b.warm_up(&mut *sleep)?;
         b.observe(|| sleep().map(|()| 1.0))
     });
-    // Only the looks at its own core, of some readings each. A wait would last a millisecond.
+    // Only the probes of its own core, of some readings each. A wait would last a millisecond.
     assert!(longest_pause(&asleep) < 1_000, "{asleep:?}");
     let before = asleep.len() - operations(|b, sleep| b.observe(|| sleep().map(|()| 1.0))).len();
     // 2 ms of 50 us each; the samples that follow may be a few more or fewer.

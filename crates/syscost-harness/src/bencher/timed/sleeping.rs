@@ -3,7 +3,7 @@
 //! How long an idle CPU takes to wake depends on how long its sleeps were before: the kernel
 //! chooses its idle state by them, and the host of a virtual machine keeps its processor busy only
 //! while they are short (KVM's halt polling doubles and halves such a time with each sleep).
-//! Waiting between samples until a core is ours, or a look at the partner's core, would be such a
+//! Waiting between samples until a core is ours, or a probe of the partner's core, would be such a
 //! sleep, or end one. So the samples of such operations follow each other like those of a program
 //! that does nothing else, and all of them count.
 

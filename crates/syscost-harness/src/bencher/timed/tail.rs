@@ -6,7 +6,7 @@ use crate::bencher::body::Body;
 use crate::bencher::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
 use crate::failure::Failure;
 
-/// By what factor batches may be longer if all their operations are timed: the looks around them
+/// By what factor batches may be longer if all their operations are timed: the probes around them
 /// then take little of the time.
 const LAPS_BATCH: u64 = 8;
 
@@ -40,7 +40,7 @@ impl Bencher<'_> {
         if let Some(bracket) = &mut self.bracket {
             bracket.watch_partners(Vec::new());
         }
-        // Where the operation slows the core itself, the look before it decides.
+        // Where the operation slows the core itself, the probe before it decides.
         let by_before = self.findings.details.contains_key(GATE_ALONE);
         let (mut own, mut shared) = (0, 0);
         while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {

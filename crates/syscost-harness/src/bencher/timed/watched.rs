@@ -1,11 +1,11 @@
-//! Iterations between looks at the cores of both ends.
+//! Iterations between probes of the cores of both ends.
 
 use crate::bencher::Bencher;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    /// Waits for the core to be ours, and times iterations between looks at the core of the task
+    /// Waits for the core to be ours, and times iterations between probes of the core of the task
     /// that works with this one on another machine.
     pub(in crate::bencher) fn time_watched(
         &mut self,

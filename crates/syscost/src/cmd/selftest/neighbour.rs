@@ -21,13 +21,13 @@ use crate::terminal::{BOLD, DIM, RESET};
 /// Duration of the probe that finds what each core shows while it is ours.
 const CALIBRATION: Duration = Duration::from_millis(500);
 
-/// How long the core is looked at, with a neighbour and without.
+/// How long the core is probed, with a neighbour and without.
 const LOOKING: Duration = Duration::from_millis(100);
 
-/// Minimum share of the looks with a neighbour that find the core shared, in percent.
+/// Minimum share of the probes with a neighbour that find the core shared, in percent.
 const MIN_SEEN_PERCENT: f64 = 90.0;
 
-/// Minimum share of the looks without a neighbour that find the core ours, in percent: with less,
+/// Minimum share of the probes without a neighbour that find the core ours, in percent: with less,
 /// there is nothing to compare. Guests of a busy host have seen 1.4.
 const MIN_ALONE_PERCENT: f64 = 0.5;
 
@@ -39,9 +39,9 @@ const TRIES: usize = 5;
 pub(super) struct NeighbourResult {
     neighbour: &'static str,
     cpu: Option<u32>,
-    /// Share of the looks without the neighbour that found the core ours, in percent.
+    /// Share of the probes without the neighbour that found the core ours, in percent.
     alone_percent: Option<f64>,
-    /// Share of the looks with it that found the core shared, in percent.
+    /// Share of the probes with it that found the core shared, in percent.
     seen_percent: Option<f64>,
     pub(super) outcome: Outcome,
     reason: Option<&'static str>,
@@ -97,12 +97,12 @@ pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
         vec![skipped(SLOWED), skipped(SIBLING)]
     };
     let Some((probe, alone, number)) = prepare() else {
-        return neither("this processor has no probe, or its looks agree on no level");
+        return neither("this processor has no probe, or its probes agree on no level");
     };
     with_both(machine, probe, alone, number).unwrap_or_else(|_| neither(NO_THREAD))
 }
 
-/// Looks at the core without a neighbour and with each, in separate threads.
+/// Probes the core without a neighbour and with each, in separate threads.
 fn with_both(
     machine: &Machine,
     probe: Probe,
@@ -187,12 +187,12 @@ fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> io::Result<T
     })
 }
 
-/// Returns the share of the looks that find the core ours, in percent.
+/// Returns the share of the probes that find the core ours, in percent.
 fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
     let (mut own, mut all) = (0_u32, 0_u32);
     let begun = Instant::now();
     while begun.elapsed() < LOOKING {
-        own += u32::from(alone.holds(&probe.look()));
+        own += u32::from(alone.holds(&probe.read()));
         all += 1;
     }
     100.0 * f64::from(own) / f64::from(all.max(1))
@@ -209,7 +209,7 @@ pub(super) fn text(results: &[NeighbourResult], width: usize) -> String {
             (result.cpu, result.seen_percent, result.alone_percent)
         {
             parts.push(format!(
-                "CPU {cpu} shared at {seen:.1} % of looks, ours at {alone:.1} % without"
+                "CPU {cpu} shared at {seen:.1} % of probes, ours at {alone:.1} % without"
             ));
         }
         parts.extend(result.reason.map(str::to_owned));
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(
             shown(120),
             "\nNeighbours  must be seen when they are there, and only then\n\
-             pass  a probe slowed to half                   CPU 1 shared at 100.0 % of looks, ours at 62.0 % without\n\
+             pass  a probe slowed to half                   CPU 1 shared at 100.0 % of probes, ours at 62.0 % without\n\
              skip  a busy hardware thread of the same core  there is none\n"
         );
         let narrow = shown(80);
