@@ -306,17 +306,17 @@ impl<L: Driver> Driver for Facing<L> {
         self.near.laps()
     }
 
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
         if self.is_blind {
             return Ok(None);
         }
-        let Some(Core { cpu, is_ours }) = self.session.look()? else {
+        let Some(Core { cpu, is_exclusive }) = self.session.look()? else {
             self.is_blind = true;
             return Ok(None);
         };
         // If it has moved, the core that it was on has not been checked.
         let has_moved = self.cpu.replace(cpu).is_some_and(|before| before != cpu);
-        Ok(Some(is_ours && !has_moved))
+        Ok(Some(is_exclusive && !has_moved))
     }
 
     fn end(&mut self) -> Result<(), Failure> {

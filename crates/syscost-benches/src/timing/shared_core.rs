@@ -124,10 +124,10 @@ fn detail(b: &mut Bencher, windows: &[Window]) {
         let largest = slowdowns.iter().copied().fold(0.0, f64::max);
         b.detail_over(Over::Max, "slowdown_largest_percent", largest);
     }
-    for (name, is_ours) in [("alone", true), ("shared", false)] {
+    for (name, is_exclusive) in [("alone", true), ("shared", false)] {
         let stretches: Vec<f64> = windows
             .iter()
-            .flat_map(|window| window.stretches_us(is_ours))
+            .flat_map(|window| window.stretches_us(is_exclusive))
             .collect();
         if let Some(long) = long_stretch(&stretches) {
             b.detail(&format!("{name}_stretch_median_us"), long);

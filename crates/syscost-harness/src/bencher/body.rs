@@ -65,7 +65,7 @@ pub(super) trait Body {
 
     /// Whether the core of a task on another machine is undisturbed; `None` where there is no such
     /// task or its core cannot be observed.
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
 

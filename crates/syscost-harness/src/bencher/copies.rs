@@ -13,7 +13,7 @@ use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
 
 use super::Bencher;
-use super::bracket::Bracket;
+use super::core_probes::CoreProbes;
 use super::counts::Counted;
 use super::detail::Over;
 use super::evidence::COUNTED_NS;
@@ -62,8 +62,13 @@ where
     E: Display,
 {
     /// Runs another window and returns what each copy did in it.
-    fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<CopyInterval>, Failure> {
-        let intervals = self.running.window(self.window_ns, self.chunk, bracket)?;
+    fn window(
+        &mut self,
+        core_probes: &mut Option<CoreProbes>,
+    ) -> Result<Vec<CopyInterval>, Failure> {
+        let intervals = self
+            .running
+            .window(self.window_ns, self.chunk, core_probes)?;
         self.iterations += intervals.iter().map(CopyInterval::iterations).sum::<u64>();
         Ok(intervals)
     }
@@ -133,7 +138,7 @@ impl Bencher<'_> {
         let mut iterations = Vec::new();
         let mut warm_up = WarmUp::new(self.effort);
         while iterations.is_empty() || warm_up.goes_on() {
-            let intervals = course.window(&mut self.bracket)?;
+            let intervals = course.window(&mut self.core_probes)?;
             let done = iterations_of(&intervals) as f64;
             let ns = self.clock.to_ns(span(&intervals));
             warm_up.note(ns / done.max(1.0), ns);
@@ -142,8 +147,8 @@ impl Bencher<'_> {
         let typical = median(&iterations).unwrap_or(0.0) as u64;
         let mut log = Vec::new();
         self.sample(typical * per_iteration, |bencher| {
-            bencher.gate();
-            let intervals = course.window(&mut bencher.bracket)?;
+            bencher.wait_before_sample();
+            let intervals = course.window(&mut bencher.core_probes)?;
             let rate = iterations_per_tick(&intervals) * bencher.clock.ticks_per_ns() * 1e9;
             let number = bencher.findings.samples.values.len() as u32;
             if overlap(&intervals) < OVERLAP {

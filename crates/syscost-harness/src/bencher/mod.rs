@@ -10,11 +10,11 @@
 
 mod begin;
 mod body;
-mod bracket;
 mod claims;
 mod clocked;
 mod company;
 mod copies;
+mod core_probes;
 mod counts;
 mod detail;
 mod evidence;
@@ -47,8 +47,8 @@ use crate::programs::OwnProgram;
 use crate::targets::Targets;
 
 use body::{KernelBody, PreparedBody};
-use bracket::Bracket;
 pub use clocked::clocked;
+use core_probes::CoreProbes;
 pub use detail::{Detail, Over};
 use histogram::{buckets, new_histogram};
 pub use laps::Laps;
@@ -71,7 +71,7 @@ pub struct Bencher<'a> {
     here: &'a Here,
     cores: &'a Cores,
     /// Probes around what is timed; `None` where nothing is known of the core.
-    bracket: Option<Bracket>,
+    core_probes: Option<CoreProbes>,
     /// Whether the measuring task has to stay on `cpu`.
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
@@ -124,7 +124,7 @@ impl<'a> Bencher<'a> {
             cpu: situation.cpu,
             here: situation.here,
             cores: situation.cores,
-            bracket: Bracket::new(*situation.clock, situation.cpu, situation.cores),
+            core_probes: CoreProbes::new(*situation.clock, situation.cpu, situation.cores),
             pinned: true,
             is_team: false,
             is_uninterrupted: false,
@@ -358,8 +358,8 @@ impl<'a> Bencher<'a> {
 
     /// Returns the findings, with the benchmark's own reports judged.
     pub fn finish(mut self) -> Result<Findings, Failure> {
-        if let Some(bracket) = &self.bracket {
-            self.findings.waited_ns = bracket.all_waited_ns();
+        if let Some(core_probes) = &self.core_probes {
+            self.findings.waited_ns = core_probes.all_waited_ns();
         }
         if !self.measured {
             return Err(Failure::Broken("measured nothing".into()));

@@ -163,8 +163,8 @@ impl Bencher<'_> {
         let operations = iterations * per_iteration;
         let events = operations as f64 * share;
         self.sample(operations, |bencher| {
-            bencher.gate();
-            bencher.open();
+            bencher.wait_before_sample();
+            bencher.probe_before();
             body.warm_up(warm_up)?;
             baseline.warm_up(warm_up)?;
             // A B B A: an even drift during a sample cancels.
@@ -172,7 +172,7 @@ impl Bencher<'_> {
             let with = bencher.time_bare(&mut body, iterations)?
                 + bencher.time_bare(&mut body, iterations)?;
             let without = first + bencher.time_bare(&mut baseline, iterations)?;
-            bencher.close();
+            bencher.probe_after();
             bencher.operations += warm_up * per_iteration + 2 * operations;
             Ok((
                 (with - without) / (2.0 * events),
@@ -199,15 +199,15 @@ impl Bencher<'_> {
         }
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
         self.sample(1, |bencher| {
-            bencher.gate();
+            bencher.wait_before_sample();
             // The probes precede and follow both preparations, not each operation: during a probe
             // the core fetches ahead, and would warm what must be cold.
-            bencher.open();
+            bencher.probe_before();
             prepare(state)?;
             empty.push(bencher.clocked(|| Ok(()))?);
             prepare(state)?;
             let ns = bencher.clocked(|| op(state))?;
-            bencher.close();
+            bencher.probe_after();
             bencher.operations += 1;
             Ok((ns, None))
         })?;
@@ -248,10 +248,10 @@ impl Bencher<'_> {
         self.sample(1, |bencher| {
             prepare()?;
             bencher.operations += 1;
-            bencher.gate();
-            bencher.open();
+            bencher.wait_before_sample();
+            bencher.probe_before();
             let value = observation()?;
-            bencher.close();
+            bencher.probe_after();
             Ok((value, None))
         })
     }
@@ -350,14 +350,14 @@ impl Bencher<'_> {
         if body.is_prepared() {
             body.warm_up(warm_up)?;
             body.before(iterations);
-            self.open();
+            self.probe_before();
         } else {
-            self.open();
+            self.probe_before();
             body.warm_up(warm_up)?;
             body.before(iterations);
         }
         let ns = self.clocked(|| body.run(iterations));
-        self.close();
+        self.probe_after();
         let ns = ns?;
         body.after(iterations)?;
         Ok(body.took_ns().unwrap_or(ns))

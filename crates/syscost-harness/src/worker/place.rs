@@ -42,7 +42,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     };
     let probe = Probe::new(clock, job.cores.grain);
     let probes = (PROBES / probe.scale()).max(8);
-    let share_ours = |cpu: u32| -> Option<f64> {
+    let share_exclusive = |cpu: u32| -> Option<f64> {
         let alone = job.cores.alone_or_alike(cpu)?;
         cpu::pin(cpu).ok()?;
         // The first probe may still be slowed by the move.
@@ -53,7 +53,7 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
     let mut best: Option<(u32, f64)> = None;
     let others = others.iter().copied().filter(|other| *other != first);
     for candidate in std::iter::once(first).chain(others) {
-        let Some(share) = share_ours(candidate) else {
+        let Some(share) = share_exclusive(candidate) else {
             continue;
         };
         if best.is_none_or(|(_, max_share)| share > max_share) {

@@ -73,7 +73,7 @@ fn judge(machine: &Machine) -> Option<Judge> {
     let mut heard = noise::probe(&cpus, &clock, clock.grain_ticks(), LISTEN);
     let cores = super::doctor::cores_of(&mut heard, machine, &clock);
     let probe = Probe::new(clock, cores.grain);
-    Some(Judge::new(move |cpu| cores.is_ours(cpu, &probe)))
+    Some(Judge::new(move |cpu| cores.is_exclusive(cpu, &probe)))
 }
 
 /// Returns the token of the file, or a new one, and whether to print it.

@@ -80,17 +80,17 @@ impl Window {
             else {
                 continue;
             };
-            let is_ours = alone.holds(reading);
-            chains[usize::from(is_ours)].push(f64::from(reading.chain));
-            if is_ours {
+            let is_exclusive = alone.holds(reading);
+            chains[usize::from(is_exclusive)].push(f64::from(reading.chain));
+            if is_exclusive {
                 window.own_ns += ns;
             } else {
                 window.shared_ns += ns;
                 window.slowdowns.push(100.0 * (times - 1.0));
             }
             match window.stretches.last_mut() {
-                Some((kind, us)) if *kind == is_ours => *us += ns / 1e3,
-                _ => window.stretches.push((is_ours, ns / 1e3)),
+                Some((kind, us)) if *kind == is_exclusive => *us += ns / 1e3,
+                _ => window.stretches.push((is_exclusive, ns / 1e3)),
             }
         }
         window.probing_percent = 100.0 * (window.own_ns + window.shared_ns) / all_ns.max(1.0);
@@ -111,9 +111,9 @@ impl Window {
     }
 
     /// Durations of the stretches in which the core was unshared, or shared, in us.
-    pub(super) fn stretches_us(&self, is_ours: bool) -> impl Iterator<Item = f64> {
+    pub(super) fn stretches_us(&self, is_exclusive: bool) -> impl Iterator<Item = f64> {
         let stretches = self.stretches.iter();
-        stretches.filter_map(move |(kind, us)| (*kind == is_ours).then_some(*us))
+        stretches.filter_map(move |(kind, us)| (*kind == is_exclusive).then_some(*us))
     }
 }
 

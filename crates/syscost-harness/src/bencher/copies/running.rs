@@ -10,7 +10,7 @@ use syscost_sys::counters::TaskId;
 use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Shared};
 
-use crate::bencher::bracket::Bracket;
+use crate::bencher::core_probes::CoreProbes;
 use crate::bencher::team::{Stop, TaskGroup};
 use crate::bencher::timed::WARM_UP_PART;
 use crate::cores::Cores;
@@ -138,8 +138,8 @@ where
             let (shared, make, cores) = (running.shared.clone(), make.clone(), cores.clone());
             let cpu_of_copy = *cpu;
             let work = move |(): &mut (), stop: &Stop| {
-                let bracket = Bracket::new(clock, cpu_of_copy, &cores);
-                follow(&shared, number, stop, &clock, bracket, make)
+                let core_probes = CoreProbes::new(clock, cpu_of_copy, &cores);
+                follow(&shared, number, stop, &clock, core_probes, make)
             };
             running.workers.add(&[*cpu], || Ok(()), work)?;
         }
@@ -148,12 +148,12 @@ where
 
     /// Runs one window of this length and returns what each copy did in it. Before it, all copies
     /// work untimed for a part of that length, which refills the caches after waiting and probing
-    /// at the core. `bracket` is that of the measuring task.
+    /// at the core. `core_probes` is that of the measuring task.
     pub(super) fn window(
         &mut self,
         ns: f64,
         chunk: u64,
-        bracket: &mut Option<Bracket>,
+        core_probes: &mut Option<CoreProbes>,
     ) -> Result<Vec<CopyInterval>, Failure> {
         let SharedState { orders, reports } = &*self.shared;
         let number = orders.window.load(Ordering::Relaxed) + 1;
@@ -164,7 +164,7 @@ where
         orders.beginning.store(span.start, Ordering::Relaxed);
         orders.deadline.store(span.end, Ordering::Relaxed);
         orders.window.store(number, Ordering::Release);
-        let own = work(&mut self.op, &self.clock, span, chunk, bracket)
+        let own = work(&mut self.op, &self.clock, span, chunk, core_probes)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
         let (mut intervals, stop) = (vec![own], self.workers.stop());
         for report in &reports[1..=self.workers.tasks().count()] {
@@ -212,7 +212,7 @@ fn follow<O, E>(
     number: usize,
     stop: &Stop,
     clock: &Clock,
-    mut bracket: Option<Bracket>,
+    mut core_probes: Option<CoreProbes>,
     make: impl Fn(usize) -> Result<O, Failure>,
 ) -> Result<(), Failure>
 where
@@ -231,10 +231,10 @@ where
         let span =
             orders.beginning.load(Ordering::Relaxed)..orders.deadline.load(Ordering::Relaxed);
         let chunk = orders.chunk.load(Ordering::Relaxed);
-        let interval = work(&mut op, clock, span, chunk, &mut bracket);
+        let interval = work(&mut op, clock, span, chunk, &mut core_probes);
         let mut interval = interval.map_err(|cause| Failure::Failed(cause.to_string()))?;
-        if let Some(bracket) = &mut bracket {
-            interval.is_shared = !bracket.take_seen().is_undisturbed();
+        if let Some(core_probes) = &mut core_probes {
+            interval.is_shared = !core_probes.take_seen().is_undisturbed();
         }
         let report = &reports[number];
         report.began.store(interval.began, Ordering::Relaxed);
@@ -260,10 +260,10 @@ fn work<E>(
     clock: &Clock,
     span: Range<u64>,
     chunk: u64,
-    bracket: &mut Option<Bracket>,
+    core_probes: &mut Option<CoreProbes>,
 ) -> Result<CopyInterval, E> {
-    if let Some(bracket) = bracket {
-        bracket.open();
+    if let Some(core_probes) = core_probes {
+        core_probes.probe_before();
     }
     let mut warm_up = 0;
     let mut began = clock.start();
@@ -282,8 +282,8 @@ fn work<E>(
         operations += chunk;
         let stop = clock.stop();
         if stop.ticks >= span.end {
-            if let Some(bracket) = bracket {
-                bracket.close();
+            if let Some(core_probes) = core_probes {
+                core_probes.probe_after();
             }
             return Ok(CopyInterval {
                 began,

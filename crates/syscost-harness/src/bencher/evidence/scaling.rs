@@ -163,7 +163,7 @@ impl Bencher<'_> {
             // An undisturbed core is required only to refute: it is waited for when the first pairs
             // do not confirm.
             if tries > MIN_PAIRS {
-                self.gate();
+                self.wait_before_sample();
             }
             self.take_seen();
             let stretch = Stretch::begin(body.counted());

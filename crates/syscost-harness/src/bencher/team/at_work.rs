@@ -142,8 +142,8 @@ impl Body for AtWork<'_> {
         self.team.driver.laps()
     }
 
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
-        self.team.driver.far_core_is_ours()
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
+        self.team.driver.far_core_is_exclusive()
     }
 }
 

@@ -111,7 +111,7 @@ impl Bencher<'_> {
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
         self.sample(operations, |bencher| {
-            bencher.gate();
+            bencher.wait_before_sample();
             // A B A: an even drift during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
             for other in others.iter_mut() {

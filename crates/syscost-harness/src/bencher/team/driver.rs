@@ -46,7 +46,7 @@ pub trait Driver {
 
     /// Probes the core of a partner on another machine, before and after what is timed: whether it
     /// is undisturbed. `None` where there is no such partner, or the core cannot be probed.
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
 
@@ -95,7 +95,7 @@ pub(super) trait AnyDriver {
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
     fn laps(&mut self) -> Option<&mut Laps>;
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure>;
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure>;
     fn end(&mut self) -> Result<(), Failure>;
     /// Puts the driver into its place for the caller.
     fn return_driver(self: Box<Self>);
@@ -124,8 +124,8 @@ impl<L: Driver> AnyDriver for ReturnedDriver<L> {
         self.driver.laps()
     }
 
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
-        self.driver.far_core_is_ours()
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
+        self.driver.far_core_is_exclusive()
     }
 
     fn end(&mut self) -> Result<(), Failure> {

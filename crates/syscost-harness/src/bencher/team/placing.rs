@@ -10,7 +10,7 @@ use super::between::Groups;
 use super::sentinel::Sentinel;
 use crate::bencher::Bencher;
 use crate::bencher::Over;
-use crate::bencher::bracket::Bracket;
+use crate::bencher::core_probes::CoreProbes;
 use crate::bencher::pass::Pass;
 use crate::bencher::sampling::PARTNERS_UNSEEN;
 use crate::expect::Counter;
@@ -101,8 +101,8 @@ impl Bencher<'_> {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
-        if self.cpu != home && self.bracket.is_some() {
-            self.bracket = Bracket::new(*self.clock, self.cpu, self.cores);
+        if self.cpu != home && self.core_probes.is_some() {
+            self.core_probes = CoreProbes::new(*self.clock, self.cpu, self.cores);
         }
         self.watch_partners(placement, &cpus)?;
         let result = measure(self, &cpus);
@@ -133,8 +133,8 @@ impl Bencher<'_> {
         }
         let sentinels = others().map(|cpu| Sentinel::start(*self.clock, *cpu, self.cores));
         let sentinels: Vec<_> = sentinels.collect::<Result<_, _>>()?;
-        if let Some(bracket) = &mut self.bracket {
-            bracket.watch_partners(sentinels.into_iter().flatten().collect());
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.watch_partners(sentinels.into_iter().flatten().collect());
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use syscost_sys::neighbour::Probe;
 use syscost_sys::partner::{Between, Partner, Shared};
 
 use crate::cores::Cores;
-use crate::cores::moment::{is_ours, probes_in_a_row};
+use crate::cores::moment::{is_exclusive, probes_in_a_row};
 use crate::failure::Failure;
 
 /// How long a sentinel may take to answer.
@@ -30,7 +30,7 @@ struct Answer {
     /// How many questions it has answered.
     count: AtomicU64,
     /// Whether the last probes found its core ours.
-    is_ours: AtomicU64,
+    is_exclusive: AtomicU64,
 }
 
 /// A process that probes the core of another CPU when asked.
@@ -64,14 +64,16 @@ impl Sentinel {
         let (mut questions, ask): (PipeReader, PipeWriter) = pipe().map_err(failed)?;
         let answer = Shared::new(Answer {
             count: AtomicU64::new(0),
-            is_ours: AtomicU64::new(0),
+            is_exclusive: AtomicU64::new(0),
         })?;
         let shared = answer.clone();
         let work = move || -> Result<(), String> {
             let mut question = [0_u8; 1];
             while questions.read(&mut question).is_ok_and(|count| count == 1) {
-                let is_ours = is_ours(&probe, &alone, u32::from(question[0]));
-                shared.is_ours.store(u64::from(is_ours), Ordering::Relaxed);
+                let is_exclusive = is_exclusive(&probe, &alone, u32::from(question[0]));
+                shared
+                    .is_exclusive
+                    .store(u64::from(is_exclusive), Ordering::Relaxed);
                 shared.count.fetch_add(1, Ordering::Release);
             }
             Ok(())
@@ -95,7 +97,7 @@ impl Sentinel {
     /// Whether its core is ours now, and has been for a few probes; `None` once it was too late to
     /// answer: a partner that spins keeps the CPU, and a late sentinel would disturb what is
     /// timed. It is not asked again.
-    pub(in crate::bencher) fn is_ours(&mut self) -> Option<bool> {
+    pub(in crate::bencher) fn is_exclusive(&mut self) -> Option<bool> {
         let probes = [self.probes as u8];
         if self.is_late || self.ask.write(&probes).is_err() {
             return None;
@@ -110,6 +112,6 @@ impl Sentinel {
             }
             spin_loop();
         }
-        (!self.is_late).then(|| self.answer.is_ours.load(Ordering::Relaxed) == 1)
+        (!self.is_late).then(|| self.answer.is_exclusive.load(Ordering::Relaxed) == 1)
     }
 }

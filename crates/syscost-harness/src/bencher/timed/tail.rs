@@ -37,14 +37,14 @@ impl Bencher<'_> {
         let affordable = (self.effort.case_ns / each_ns) as u32;
         let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
         // Asking about the partners' cores takes longer than most operations.
-        if let Some(bracket) = &mut self.bracket {
-            bracket.watch_partners(Vec::new());
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.watch_partners(Vec::new());
         }
         // Where the operation slows the core itself, the probe before it decides.
         let by_before = self.findings.details.contains_key(GATE_ALONE);
         let (mut own, mut shared) = (0, 0);
         while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {
-            self.gate();
+            self.wait_before_sample();
             self.take_seen();
             let ns = self.time_warm(body, 1, warm_up)? - self.clock_cost.read_ns;
             self.operations += warm_up + 1;

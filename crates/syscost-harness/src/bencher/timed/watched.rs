@@ -14,17 +14,17 @@ impl Bencher<'_> {
         warm_up: u64,
     ) -> Result<f64, Failure> {
         self.take_seen();
-        // Before the gate: an answer takes time, in which our own core may become shared again.
+        // Before that wait: an answer takes time, in which our own core may become shared again.
         let patience_ns = self.effort.patience_ns;
-        if let Some(bracket) = &mut self.bracket {
-            bracket.gate_far(patience_ns, || body.far_core_is_ours())?;
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.wait_far(patience_ns, || body.far_core_is_exclusive())?;
         }
-        self.gate();
+        self.wait_before_sample();
         let ns = self.time_warm(body, iterations, warm_up)?;
-        if let Some(bracket) = &mut self.bracket
-            && let Some(is_ours) = body.far_core_is_ours()?
+        if let Some(core_probes) = &mut self.core_probes
+            && let Some(is_exclusive) = body.far_core_is_exclusive()?
         {
-            bracket.close_far(is_ours);
+            core_probes.note_far_after(is_exclusive);
         }
         Ok(ns)
     }

@@ -1,8 +1,8 @@
 //! Probes the core around what is timed: was it ours?
 //!
 //! A timed stretch is *undisturbed* if probes right before and right after it found that the core
-//! did no other work. Waiting for such a moment ([`Bracket::gate`]) is bounded: where none comes,
-//! samples are taken all the same and tagged.
+//! did no other work. Waiting for such a moment ([`CoreProbes::wait`]) is bounded: where none
+//! comes, samples are taken all the same and tagged.
 
 use syscost_sys::clock::Clock;
 use syscost_sys::neighbour::{Alone, Probe, ProbeReading};
@@ -40,7 +40,7 @@ impl Seen {
 }
 
 /// Takes probes of one core around what is timed on it.
-pub(super) struct Bracket {
+pub(super) struct CoreProbes {
     clock: Clock,
     probe: Probe,
     alone: Alone,
@@ -49,9 +49,9 @@ pub(super) struct Bracket {
     sentinels: Vec<Sentinel>,
     /// How many probes of a core of another machine there were, and how many of them found it ours.
     far_probes: u32,
-    far_ours: u32,
+    far_exclusive: u32,
     /// Whether the last probe found the core ours.
-    is_ours: bool,
+    is_exclusive: bool,
     /// Frequency at the last probe before a timed stretch, in GHz.
     ghz_before: Option<f64>,
     seen: Seen,
@@ -59,22 +59,22 @@ pub(super) struct Bracket {
     own_ticks: u64,
     all_ticks: u64,
     waited_ticks: u64,
-    /// Time waited before the last [`Bracket::begin`], in ticks.
+    /// Time waited before the last [`CoreProbes::begin`], in ticks.
     waited_before: u64,
 }
 
-impl Bracket {
-    /// A bracket on this CPU; `None` where nothing is known of its core.
+impl CoreProbes {
+    /// Probes of this CPU's core; `None` where nothing is known of its core.
     pub(super) fn new(clock: Clock, cpu: u32, cores: &Cores) -> Option<Self> {
-        let mut bracket = Self {
+        let mut core_probes = Self {
             clock,
             probe: Probe::new(clock, cores.grain),
             alone: cores.alone_or_alike(cpu)?,
             cores: cores.clone(),
             sentinels: Vec::new(),
             far_probes: 0,
-            far_ours: 0,
-            is_ours: false,
+            far_exclusive: 0,
+            is_exclusive: false,
             ghz_before: None,
             seen: Seen::default(),
             last_probe: 0,
@@ -83,11 +83,11 @@ impl Bracket {
             waited_ticks: 0,
             waited_before: 0,
         };
-        bracket.begin();
-        Some(bracket)
+        core_probes.begin();
+        Some(core_probes)
     }
 
-    /// Also probes the cores of these CPUs from now on: at each gate and after what is timed.
+    /// Also probes the cores of these CPUs from now on: before and after what is timed.
     pub(super) fn watch_partners(&mut self, sentinels: Vec<Sentinel>) {
         self.sentinels = sentinels;
     }
@@ -111,13 +111,13 @@ impl Bracket {
     }
 
     /// Waits until the core has been ours for some probes in a row, at most `patience_ns`
-    /// altogether since [`Bracket::begin`]. While it stays ours, a single probe is enough.
-    pub(super) fn gate(&mut self, patience_ns: f64) {
+    /// altogether since [`CoreProbes::begin`]. While it stays ours, a single probe is enough.
+    pub(super) fn wait(&mut self, patience_ns: f64) {
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
         let begun = self.clock.start();
         let waited = self.waited_ticks;
         loop {
-            if !(self.is_ours && self.probe()) {
+            if !(self.is_exclusive && self.probe()) {
                 let mut in_a_row = 0;
                 let probes = probes_in_a_row(&self.probe);
                 while in_a_row < probes && self.waited_ticks < patience {
@@ -125,35 +125,36 @@ impl Bracket {
                     self.waited_ticks = waited + self.last_probe.saturating_sub(begun);
                 }
             }
-            let partners_ours = self.partners_are_ours();
+            let partners_exclusive = self.partners_are_exclusive();
             let now = self.clock.stop().ticks;
             // No probes were taken here while the partners were asked.
             self.last_probe = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
-            if partners_ours || self.waited_ticks >= patience {
-                self.seen.before |= !partners_ours;
+            if partners_exclusive || self.waited_ticks >= patience {
+                self.seen.before |= !partners_exclusive;
                 return;
             }
         }
     }
 
-    /// Waits until the core of a task on another machine is ours, for as long as [`Bracket::gate`] may.
-    /// `probe` asks the other machine; it returns `None` where its core cannot be observed.
-    pub(super) fn gate_far<E>(
+    /// Waits until the core of a task on another machine is ours, for as long as
+    /// [`CoreProbes::wait`] may. `probe` asks the other machine; it returns `None` where its core
+    /// cannot be observed.
+    pub(super) fn wait_far<E>(
         &mut self,
         patience_ns: f64,
         mut probe: impl FnMut() -> Result<Option<bool>, E>,
     ) -> Result<(), E> {
         let patience = (patience_ns * self.clock.ticks_per_ns()) as u64;
         let (begun, waited) = (self.clock.start(), self.waited_ticks);
-        while let Some(is_ours) = probe()? {
-            self.note_far(is_ours);
+        while let Some(is_exclusive) = probe()? {
+            self.note_far(is_exclusive);
             let now = self.clock.stop().ticks;
             // No probes were taken here while the other machine was asked.
             self.last_probe = now;
             self.waited_ticks = waited + now.saturating_sub(begun);
-            if is_ours || self.waited_ticks >= patience {
-                self.seen.before |= !is_ours;
+            if is_exclusive || self.waited_ticks >= patience {
+                self.seen.before |= !is_exclusive;
                 break;
             }
         }
@@ -161,20 +162,21 @@ impl Bracket {
     }
 
     /// Records a probe of a core of another machine after a timed stretch.
-    pub(super) fn close_far(&mut self, is_ours: bool) {
-        self.seen.after |= !is_ours;
-        self.note_far(is_ours);
+    pub(super) fn note_far_after(&mut self, is_exclusive: bool) {
+        self.seen.after |= !is_exclusive;
+        self.note_far(is_exclusive);
     }
 
-    fn note_far(&mut self, is_ours: bool) {
+    fn note_far(&mut self, is_exclusive: bool) {
         self.far_probes += 1;
-        self.far_ours += u32::from(is_ours);
+        self.far_exclusive += u32::from(is_exclusive);
     }
 
     /// Share of the probes of a core of another machine that found it ours, in percent; `None`
     /// where there were none.
     pub(super) fn far_alone_percent(&self) -> Option<f64> {
-        (self.far_probes > 0).then(|| 100.0 * f64::from(self.far_ours) / f64::from(self.far_probes))
+        (self.far_probes > 0)
+            .then(|| 100.0 * f64::from(self.far_exclusive) / f64::from(self.far_probes))
     }
 
     /// How many of the partners' cores can no longer be probed.
@@ -187,27 +189,27 @@ impl Bracket {
 
     /// Whether the cores of all partners on other CPUs are ours, as far as they can be probed;
     /// true if there are none.
-    fn partners_are_ours(&mut self) -> bool {
+    fn partners_are_exclusive(&mut self) -> bool {
         let mut all = true;
         for sentinel in &mut self.sentinels {
-            all &= sentinel.is_ours().unwrap_or(true);
+            all &= sentinel.is_exclusive().unwrap_or(true);
         }
         all
     }
 
     /// Takes the probe right before something is timed.
     #[inline]
-    pub(super) fn open(&mut self) {
+    pub(super) fn probe_before(&mut self) {
         let reading = self.probe_twice();
-        self.seen.before |= !self.is_ours;
+        self.seen.before |= !self.is_exclusive;
         self.ghz_before = self.ghz(reading);
     }
 
     /// Takes the probe right after something was timed.
     #[inline]
-    pub(super) fn close(&mut self) {
+    pub(super) fn probe_after(&mut self) {
         let reading = self.probe_twice();
-        self.seen.after |= !self.is_ours || !self.partners_are_ours();
+        self.seen.after |= !self.is_exclusive || !self.partners_are_exclusive();
         let (before, after) = (self.ghz_before.take(), self.ghz(reading));
         if let (Some(before), Some(after)) = (before, after) {
             let (low, high) = (before.min(after), before.max(after));
@@ -236,12 +238,12 @@ impl Bracket {
         }
     }
 
-    /// Share of the time since [`Bracket::begin`] in which the core was ours, in percent.
+    /// Share of the time since [`CoreProbes::begin`] in which the core was ours, in percent.
     pub(super) fn alone_percent(&self) -> Option<f64> {
         (self.all_ticks > 0).then(|| 100.0 * self.own_ticks as f64 / self.all_ticks as f64)
     }
 
-    /// How long it has waited since [`Bracket::begin`], in ns.
+    /// How long it has waited since [`CoreProbes::begin`], in ns.
     pub(super) fn waited_ns(&self) -> f64 {
         self.clock.to_ns(self.waited_ticks)
     }
@@ -271,14 +273,14 @@ impl Bracket {
     fn note(&mut self, reading: ProbeReading) -> bool {
         let now = self.clock.stop().ticks;
         let passed = now.saturating_sub(self.last_probe);
-        let is_ours = self.alone.holds(&reading);
+        let is_exclusive = self.alone.holds(&reading);
         self.all_ticks += passed;
         // The time between two probes counts as ours if both found the core ours.
-        if is_ours && self.is_ours {
+        if is_exclusive && self.is_exclusive {
             self.own_ticks += passed;
         }
-        (self.last_probe, self.is_ours) = (now, is_ours);
-        is_ours
+        (self.last_probe, self.is_exclusive) = (now, is_exclusive);
+        is_exclusive
     }
 
     fn ghz(&self, reading: ProbeReading) -> Option<f64> {
