@@ -8,9 +8,9 @@ use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
+use syscost_sys::core_probe::{self, Alone, Overhead, Probe, ProbeReading, SAME_STATE};
 use syscost_sys::cpu::{self, CoreKind};
 use syscost_sys::frequency::core_frequency;
-use syscost_sys::neighbour::{self, Alone, Overhead, Probe, ProbeReading, SAME_STATE};
 
 /// Cores of one kind show the same ratio while they are ours; one that shows more than this factor
 /// above the lowest was never ours.
@@ -96,7 +96,7 @@ impl Cores {
             .iter()
             .filter_map(|one| {
                 let cpu = one.noise.cpu;
-                let alone = neighbour::alone(&one.readings, grain)?;
+                let alone = core_probe::alone(&one.readings, grain)?;
                 Some((cpu::kind(cpu), Core::of(cpu, alone)))
             })
             .collect();

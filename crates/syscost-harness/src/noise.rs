@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use syscost_results::run::Noise;
 use syscost_sys::clock::{Clock, Gaps, LONG_GAP_NS};
+use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
-use syscost_sys::neighbour::Probe;
 
 use crate::cores::Heard;
 

@@ -52,7 +52,7 @@ impl NoiseModel {
             return self.all_samples(samples, rng);
         }
         loop {
-            let round = beside_a_neighbour(samples, rng);
+            let round = with_interference(samples, rng);
             if round.is_undisturbed() {
                 return round.best(Conversion::new(Unit::Nanoseconds, None));
             }
@@ -90,7 +90,7 @@ impl NoiseModel {
 
 /// A process whose core is sometimes shared with a neighbour, with its samples tagged as checks of
 /// the core would.
-fn beside_a_neighbour(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
+fn with_interference(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
     let share = 0.98 * rng.f64();
     let slowdown = 1.1 + 0.7 * rng.f64();
     let mut is_there = rng.f64() < share;

@@ -80,7 +80,7 @@ impl Measured for Row {
         is_mounted(here, &self.dir)
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 

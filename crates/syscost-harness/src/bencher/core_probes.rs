@@ -5,7 +5,7 @@
 //! comes, samples are taken all the same and tagged.
 
 use syscost_sys::clock::Clock;
-use syscost_sys::neighbour::{Alone, Probe, ProbeReading};
+use syscost_sys::core_probe::{Alone, Probe, ProbeReading};
 
 use super::team::Sentinel;
 use crate::cores::Cores;

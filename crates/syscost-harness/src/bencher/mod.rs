@@ -8,11 +8,11 @@
 //! different processes: the timed one takes samples, the evidence one counts, so that no counter
 //! disturbs a sample and the code that is counted is the code that is timed.
 
+mod background;
 mod begin;
 mod body;
 mod claims;
 mod clocked;
-mod company;
 mod copies;
 mod core_probes;
 mod counts;
@@ -89,7 +89,7 @@ pub struct Bencher<'a> {
     /// Switches of all tasks per timed operation.
     timed_switches: Option<f64>,
     /// Whether other tasks ran on the one CPU of a team that was timed.
-    had_company: bool,
+    had_background_tasks: bool,
     random: fastrand::Rng,
     findings: Findings,
     operations: u64,
@@ -133,7 +133,7 @@ impl<'a> Bencher<'a> {
             known_ns: 0.0,
             cpu_ns: None,
             timed_switches: None,
-            had_company: false,
+            had_background_tasks: false,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
             operations: 0,
@@ -377,7 +377,8 @@ impl<'a> Bencher<'a> {
                     })?;
                     let per_operation = total / self.operations.max(1) as f64;
                     let evidence = expect.judge(per_operation, "benchmark");
-                    let evidence = company::excused(evidence, self.shared_counts.contains(&name));
+                    let evidence =
+                        background::excused(evidence, self.shared_counts.contains(&name));
                     self.findings.evidence.push(evidence);
                 }
                 Counter::CoreCycles => {

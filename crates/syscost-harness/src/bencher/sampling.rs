@@ -2,7 +2,7 @@
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_sys::neighbour::{Alone, Probe};
+use syscost_sys::core_probe::{Alone, Probe};
 use syscost_sys::process;
 
 use super::Bencher;
@@ -99,7 +99,7 @@ fn move_charge() {
 impl Bencher<'_> {
     /// Takes every sample as it comes, even on a shared core: for quantities that do not depend on
     /// the core's speed. To be called before the measurement.
-    pub(crate) fn disregard_neighbours(&mut self) {
+    pub(crate) fn ignore_interference(&mut self) {
         self.set_too_late |= self.measured;
         self.core_probes = None;
     }

@@ -1,6 +1,6 @@
 //! Whether a core is ours at a moment: some probes in a row.
 
-use syscost_sys::neighbour::{Alone, Probe};
+use syscost_sys::core_probe::{Alone, Probe};
 
 use super::Cores;
 

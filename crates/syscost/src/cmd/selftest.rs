@@ -21,7 +21,7 @@ use syscost_harness::worker::Program;
 use syscost_results::{Flag, Measurement, Run, Status};
 use syscost_sys::{cpu, scratch};
 
-use self::neighbour::NeighbourResult;
+use self::neighbour::InterferenceResult;
 use self::outcome::Outcome;
 use crate::cli::{Format, SelftestArguments};
 use crate::error::exit;
@@ -33,7 +33,7 @@ use crate::terminal::{BOLD, DIM, RESET, text_width};
 const TOLERANCE: f64 = 0.01;
 
 /// Maximum increase of a cost by a neighbour, relative to the cost on a core that is not shared.
-const MAX_BY_NEIGHBOURS: f64 = 1.0;
+const MAX_INTERFERENCE: f64 = 1.0;
 
 /// Time limit of the measurements.
 const BUDGET: Duration = Duration::from_secs(60);
@@ -48,7 +48,7 @@ struct Report {
     positives: Vec<PositiveControlResult>,
     #[serde(rename = "liars")]
     negatives: Vec<NegativeControlResult>,
-    neighbours: Vec<NeighbourResult>,
+    neighbours: Vec<InterferenceResult>,
     passed: bool,
 }
 
@@ -185,7 +185,7 @@ fn judge_positive(row: &Measurement, cost: &Cost) -> PositiveControlResult {
     let is_met = row.status == Status::Ok && bias.is_some_and(|bias| bias.abs() <= TOLERANCE);
     let excuse = if is_met {
         None
-    } else if may_be_due_to_a_neighbour(row, cost, bias) {
+    } else if may_be_interference(row, cost, bias) {
         Some("another guest or program ran on the core; try again when it is quieter")
     } else if has_no_frequency(row, cost) {
         Some("no frequency was known to count core cycles by; try again when it is quieter")
@@ -211,10 +211,10 @@ fn judge_positive(row: &Measurement, cost: &Cost) -> PositiveControlResult {
 
 /// Whether a neighbour may be why a known cost was missed: too few samples were undisturbed, and the
 /// cost is too high, which is the only effect of a neighbour.
-fn may_be_due_to_a_neighbour(row: &Measurement, cost: &Cost, bias: Option<f64>) -> bool {
+fn may_be_interference(row: &Measurement, cost: &Cost, bias: Option<f64>) -> bool {
     let is_cost = !matches!(cost, Cost::Ratio(_));
     let is_shared = row.status == Status::Ok && row.flags.contains(&Flag::Disturbed);
-    is_cost && is_shared && bias.is_some_and(|bias| (0.0..=MAX_BY_NEIGHBOURS).contains(&bias))
+    is_cost && is_shared && bias.is_some_and(|bias| (0.0..=MAX_INTERFERENCE).contains(&bias))
 }
 
 /// Whether the cost was measured in nanoseconds, but no sample has a core frequency: a neighbour was
@@ -372,19 +372,15 @@ mod tests {
     }
 
     #[test]
-    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_due_to_a_neighbour() {
+    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_interference() {
         let mut row = row();
         let cycles = Cost::CoreCycles(4.0);
-        assert!(may_be_due_to_a_neighbour(&row, &cycles, Some(0.4)));
+        assert!(may_be_interference(&row, &cycles, Some(0.4)));
         for bias in [None, Some(-0.5), Some(9.0)] {
-            assert!(!may_be_due_to_a_neighbour(&row, &cycles, bias), "{bias:?}");
+            assert!(!may_be_interference(&row, &cycles, bias), "{bias:?}");
         }
-        assert!(!may_be_due_to_a_neighbour(
-            &row,
-            &Cost::Ratio(1.0),
-            Some(0.4)
-        ));
+        assert!(!may_be_interference(&row, &Cost::Ratio(1.0), Some(0.4)));
         row.flags.clear();
-        assert!(!may_be_due_to_a_neighbour(&row, &cycles, Some(0.4)));
+        assert!(!may_be_interference(&row, &cycles, Some(0.4)));
     }
 }

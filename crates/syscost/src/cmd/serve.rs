@@ -12,8 +12,8 @@ use syscost_net::address::DEFAULT_PORT;
 use syscost_net::token::{TokenError, exposure};
 use syscost_net::{Judge, Limits, Server, Token};
 use syscost_results::Machine;
+use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
-use syscost_sys::neighbour::Probe;
 
 use crate::cli::ServeArguments;
 use crate::error::{exit, unless_broken_pipe};

@@ -197,7 +197,7 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::WRITE), A_ROUND_TRIP),
     ],
     // It is not known beforehand where unpinned tasks run.
-    disregards_neighbours: true,
+    ignores_interference: true,
     source: include_str!("process_switch.c"),
     ..procedure::<ProcessSwitch>()
 };
@@ -235,7 +235,7 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::EXIT), 2.0 / YIELDS as f64),
     ],
     // It is not known beforehand where unpinned tasks run.
-    disregards_neighbours: true,
+    ignores_interference: true,
     source: include_str!("thread_switch.c"),
     ..procedure::<ThreadSwitch>()
 };

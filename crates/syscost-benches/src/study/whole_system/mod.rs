@@ -317,7 +317,7 @@ pub(super) const PAGE_FAULT: Benchmark = Benchmark {
     title: "Major page fault of a mapped file, as published",
     tags: &["major fault", "mmap"],
     expect: &[within(Counter::MajorFaults, 0.9, 1.1)],
-    disregards_neighbours: true,
+    ignores_interference: true,
     run: |b| {
         program("whole_system/page_fault", TRIALS * TOUCHED)
             .in_scratch_folder()

@@ -3,8 +3,8 @@
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
+use syscost_sys::core_probe::{Alone, Probe, ProbeReading};
 use syscost_sys::cpu;
-use syscost_sys::neighbour::{Alone, Probe, ProbeReading};
 
 const WINDOW_NS: f64 = 20e6;
 

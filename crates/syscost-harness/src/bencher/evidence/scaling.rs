@@ -6,8 +6,8 @@ use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Verdict};
 
 use crate::bencher::Bencher;
+use crate::bencher::background::{self, Stretch};
 use crate::bencher::body::Body;
-use crate::bencher::company::{self, Stretch};
 use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
@@ -50,10 +50,10 @@ const ONLY_LONG: &str =
 enum Beside {
     /// Nothing, or it could not be checked.
     Nothing,
-    /// A neighbour on the other thread of the core.
-    Neighbour,
-    /// Other programs on the CPU itself, whose slices are longer than a batch.
-    Others,
+    /// Work on the SMT sibling, the other hardware thread of the core.
+    SmtSibling,
+    /// Background tasks on the CPU itself, whose slices are longer than a batch.
+    BackgroundTasks,
 }
 
 /// The minimum time of 2n operations over the minimum time of n.
@@ -121,15 +121,16 @@ impl Bencher<'_> {
             // Not even a neighbour makes twice the work take no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
             // A task that sleeps lets others run, and how long they do is in neither count.
-            let is_beside =
-                || last.beside == Beside::Others || self.sleeps() && company::is_there();
+            let is_beside = || {
+                last.beside == Beside::BackgroundTasks || self.sleeps() && background::is_there()
+            };
             if self.pinned && is_beside() {
-                Some(company::WANTED)
+                Some(background::WANTED)
             } else if is_folded {
                 None
             } else if !self.pinned {
                 Some("its tasks may move from CPU to CPU meanwhile")
-            } else if last.beside == Beside::Neighbour {
+            } else if last.beside == Beside::SmtSibling {
                 Some("the core was shared whenever it was timed")
             } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
                 Some("the machine is too noisy to tell")
@@ -172,7 +173,7 @@ impl Bencher<'_> {
             self.operations += (2 * warm_up + 3 * iterations) * per_iteration;
             let seen = self.take_seen();
             any.take(once, twice);
-            if !stretch.had_others(body.counted()) {
+            if !stretch.had_background_tasks(body.counted()) {
                 here.take(once, twice);
                 if seen.is_undisturbed() {
                     own.take(once, twice);
@@ -195,11 +196,11 @@ impl Bencher<'_> {
             Some(Proportion { ratio, beside })
         };
         let found = of(&own, Beside::Nothing)
-            .or_else(|| of(&here, Beside::Neighbour))
-            .or_else(|| of(&any, Beside::Others));
+            .or_else(|| of(&here, Beside::SmtSibling))
+            .or_else(|| of(&any, Beside::BackgroundTasks));
         Ok(found.unwrap_or(Proportion {
             ratio: f64::NAN,
-            beside: Beside::Others,
+            beside: Beside::BackgroundTasks,
         }))
     }
 }

@@ -95,7 +95,7 @@ impl Bencher<'_> {
         self.time_legs(work, others, baselines)?;
         let passed_ns = begun.elapsed().as_nanos() as f64;
         let used = work.read_with(others)? - before;
-        self.tag_others(cpus, &used, passed_ns);
+        self.tag_background(cpus, &used, passed_ns);
         Ok(())
     }
 

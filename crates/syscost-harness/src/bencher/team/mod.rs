@@ -32,7 +32,7 @@ use syscost_sys::partner::Partner;
 use super::counts::{Counted, Placed};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
-use super::{Bencher, company};
+use super::{Bencher, background};
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
@@ -216,7 +216,7 @@ impl Bencher<'_> {
                 self.time_batches(self.per_iteration, work)?;
                 let passed_ns = begun.elapsed().as_nanos() as f64;
                 let used = work.read()? - before;
-                self.tag_others(cpus, &used, passed_ns);
+                self.tag_background(cpus, &used, passed_ns);
                 let operations = (self.operations - done) as f64;
                 self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
                 self.timed_switches = Some(used.switches() as f64 / operations);
@@ -225,13 +225,13 @@ impl Bencher<'_> {
     }
 
     /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
-    fn tag_others(&mut self, cpus: &[u32], used: &TaskReading, passed_ns: f64) {
-        let Some(others) = self.others(cpus, used, passed_ns) else {
+    fn tag_background(&mut self, cpus: &[u32], used: &TaskReading, passed_ns: f64) {
+        let Some(others) = self.background_share(cpus, used, passed_ns) else {
             return;
         };
         self.detail("others_percent", 100.0 * others);
-        self.had_company = others > company::MAX_OTHERS;
-        if self.had_company {
+        self.had_background_tasks = others > background::MAX_BACKGROUND;
+        if self.had_background_tasks {
             for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
                     self.disturbed(sample, Cause::Preempted);
@@ -241,9 +241,9 @@ impl Bencher<'_> {
     }
 
     /// Others' share of the CPU time, where all tasks of a team were on one CPU.
-    fn others(&self, cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
+    fn background_share(&self, cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
         (cpus == [self.cpu])
-            .then(|| company::share(used, passed_ns))
+            .then(|| background::share(used, passed_ns))
             .flatten()
     }
 
@@ -285,7 +285,7 @@ impl Bencher<'_> {
                 let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
                 // Tasks that the scheduler places share their CPUs with others, too.
                 let may_share = placed != Placed::SeparateCpus;
-                let others = may_share.then(|| company::share(&used, passed_ns));
+                let others = may_share.then(|| background::share(&used, passed_ns));
                 let others = others.flatten();
                 Counted::from(used).placed(placed).beside(others, passed_ns)
             });

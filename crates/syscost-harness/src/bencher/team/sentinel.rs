@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use syscost_sys::clock::Clock;
-use syscost_sys::neighbour::Probe;
+use syscost_sys::core_probe::Probe;
 use syscost_sys::partner::{Between, Partner, Shared};
 
 use crate::cores::Cores;

@@ -50,7 +50,7 @@ impl Bencher<'_> {
             let driver = &mut work.team.driver;
             self.time_singles(driver, |driver| driver.prepare(), |driver| driver.run(1))?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
-            self.tag_others(cpus, &(own.read()? - before), passed_ns);
+            self.tag_background(cpus, &(own.read()? - before), passed_ns);
             Ok(())
         })
     }
@@ -82,7 +82,7 @@ impl Bencher<'_> {
             let used = count_iterations(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             self.operations += COUNTED_TOGETHER;
-            let others = self.others(cpus, &used, passed_ns);
+            let others = self.background_share(cpus, &used, passed_ns);
             let counted = Counted::from(used).beside(others, passed_ns);
             self.judge_counts(Ok(counted), COUNTED_TOGETHER);
             Ok(())

@@ -201,7 +201,7 @@ fn what_does_not_depend_on_the_frequency_is_looked_at_and_has_none() {
 #[test]
 fn a_benchmark_about_neighbours_takes_samples_as_they_come() {
     let findings = on_core(0.5, Pass::Timed, |b| {
-        b.disregard_neighbours();
+        b.ignore_interference();
         b.iter(|| mock::advance_ns(70))
     });
     assert_eq!(shared_samples(&findings), 0);

@@ -12,8 +12,8 @@ use syscost_harness::cores::Cores;
 use syscost_harness::noise;
 use syscost_results::Machine;
 use syscost_results::run::Noise;
+use syscost_sys::core_probe::{Alone, Probe};
 use syscost_sys::cpu;
-use syscost_sys::neighbour::{Alone, Probe};
 
 use super::outcome::Outcome;
 use crate::terminal::{BOLD, DIM, RESET};
@@ -36,7 +36,7 @@ const TRIES: usize = 5;
 
 /// The result of one neighbour.
 #[derive(Debug, Serialize)]
-pub(super) struct NeighbourResult {
+pub(super) struct InterferenceResult {
     neighbour: &'static str,
     cpu: Option<u32>,
     /// Share of the probes without the neighbour that found the core ours, in percent.
@@ -47,7 +47,7 @@ pub(super) struct NeighbourResult {
     reason: Option<&'static str>,
 }
 
-impl NeighbourResult {
+impl InterferenceResult {
     fn judged(neighbour: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
         let (outcome, reason) = match (seen >= MIN_SEEN_PERCENT, alone >= MIN_ALONE_PERCENT) {
             (true, true) => (Outcome::Pass, None),
@@ -91,9 +91,9 @@ const SLOWED: &str = "a probe slowed to half";
 const SIBLING: &str = "a busy hardware thread of the same core";
 
 /// Checks both neighbours.
-pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
+pub(super) fn check(machine: &Machine) -> Vec<InterferenceResult> {
     let neither = |reason| {
-        let skipped = |neighbour| NeighbourResult::skipped(neighbour, reason);
+        let skipped = |neighbour| InterferenceResult::skipped(neighbour, reason);
         vec![skipped(SLOWED), skipped(SIBLING)]
     };
     let Some((probe, alone, number)) = prepare() else {
@@ -108,7 +108,7 @@ fn with_both(
     probe: Probe,
     alone: Alone,
     number: u32,
-) -> io::Result<Vec<NeighbourResult>> {
+) -> io::Result<Vec<InterferenceResult>> {
     let mut own = 0.0;
     for _ in 0..TRIES {
         own = on(number, || alone_percent(&probe, &alone))?;
@@ -129,18 +129,18 @@ fn with_both(
             let is_certain = machine.hypervisor.is_none();
             match seen.flatten() {
                 Ok(alone) => {
-                    NeighbourResult::judged(SIBLING, number, own, 100.0 - alone, is_certain)
+                    InterferenceResult::judged(SIBLING, number, own, 100.0 - alone, is_certain)
                 }
-                Err(_) => NeighbourResult::skipped(SIBLING, NO_THREAD),
+                Err(_) => InterferenceResult::skipped(SIBLING, NO_THREAD),
             }
         }
-        None => NeighbourResult::skipped(
+        None => InterferenceResult::skipped(
             SIBLING,
             "the system shows no second hardware thread that may be used",
         ),
     };
     Ok(vec![
-        NeighbourResult::judged(SLOWED, number, own, slowed, true),
+        InterferenceResult::judged(SLOWED, number, own, slowed, true),
         beside,
     ])
 }
@@ -199,7 +199,7 @@ fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
 }
 
 /// Renders the section of the report in lines of this width.
-pub(super) fn text(results: &[NeighbourResult], width: usize) -> String {
+pub(super) fn text(results: &[InterferenceResult], width: usize) -> String {
     let mut out = format!(
         "\n{BOLD}Neighbours{RESET}  {DIM}must be seen when they are there, and only then{RESET}\n"
     );
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_neighbour_must_be_seen_where_there_surely_is_one() {
         let outcome = |alone, seen, is_certain| {
-            NeighbourResult::judged(SLOWED, 0, alone, seen, is_certain).outcome
+            InterferenceResult::judged(SLOWED, 0, alone, seen, is_certain).outcome
         };
         assert_eq!(outcome(40.0, 99.0, true), Outcome::Pass);
         assert_eq!(outcome(40.0, 60.0, true), Outcome::Fail);
@@ -238,8 +238,8 @@ mod tests {
     #[test]
     fn each_neighbour_has_its_line() {
         let results = [
-            NeighbourResult::judged(SLOWED, 1, 62.04, 99.96, true),
-            NeighbourResult::skipped(SIBLING, "there is none"),
+            InterferenceResult::judged(SLOWED, 1, 62.04, 99.96, true),
+            InterferenceResult::skipped(SIBLING, "there is none"),
         ];
         let shown = |width| anstream::adapter::strip_str(&text(&results, width)).to_string();
         assert_eq!(
