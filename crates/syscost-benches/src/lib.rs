@@ -30,9 +30,9 @@ mod timing;
 
 use syscost_harness::{Catalogue, Group};
 
-pub use liar::{FILE_BYTES, FILE_LIARS, LIARS, TWO_CPU_LIARS};
+pub use liar::{FILE_BYTES, FILE_NEGATIVE_CONTROLS, NEGATIVE_CONTROLS, TWO_CPU_NEGATIVE_CONTROLS};
 pub use lmbench::{LMBENCH, Program};
-pub use selftest::TRUTHS;
+pub use selftest::POSITIVE_CONTROLS;
 pub use study::{HEADER, PROCEDURES, STUDIES, sources as study_sources};
 
 /// Every group, in the report's order.

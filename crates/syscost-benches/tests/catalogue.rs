@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use syscost_benches::{CATALOGUE, FILE_LIARS, LIARS, TRUTHS, TWO_CPU_LIARS};
+use syscost_benches::{
+    CATALOGUE, FILE_NEGATIVE_CONTROLS, NEGATIVE_CONTROLS, POSITIVE_CONTROLS,
+    TWO_CPU_NEGATIVE_CONTROLS,
+};
 use syscost_harness::doc::{HEADINGS, explanation};
 use syscost_harness::{Benchmark, Catalogue, Row};
 
@@ -141,11 +144,16 @@ fn truths_and_liars_name_rows_that_exist() {
         .iter()
         .map(Row::name)
         .collect();
-    for name in TRUTHS
+    for name in POSITIVE_CONTROLS
         .iter()
         .map(|truth| truth.row)
-        .chain(LIARS.iter().map(|(name, _)| *name))
-        .chain(TWO_CPU_LIARS.iter().chain(FILE_LIARS).copied())
+        .chain(NEGATIVE_CONTROLS.iter().map(|(name, _)| *name))
+        .chain(
+            TWO_CPU_NEGATIVE_CONTROLS
+                .iter()
+                .chain(FILE_NEGATIVE_CONTROLS)
+                .copied(),
+        )
     {
         assert!(names.contains(name), "{name}");
     }
@@ -160,7 +168,7 @@ fn truths_and_liars_name_rows_that_exist() {
         .count();
     assert_eq!(
         hidden,
-        TRUTHS.len() + LIARS.len(),
+        POSITIVE_CONTROLS.len() + NEGATIVE_CONTROLS.len(),
         "every hidden row is judged by the self-test"
     );
 }

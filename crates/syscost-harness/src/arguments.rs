@@ -18,7 +18,7 @@ pub struct Argument {
 
 /// The values that an argument must have in the calls of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Given {
+pub enum ArgumentValue {
     /// This value in every call.
     Always(u64),
     /// Any other value in every call.
@@ -49,20 +49,28 @@ pub struct ArgumentClaim {
     /// Its argument.
     pub argument: Argument,
     /// The values it must have.
-    pub given: Given,
+    pub given: ArgumentValue,
 }
 
 impl ArgumentClaim {
     /// The claim, e.g. `share of munmap calls whose length is 4096`; its id has no values.
     fn claim(&self) -> Claim {
         let (id, given) = match self.given {
-            Given::Always(value) => ("is given", format!("is {value}")),
-            Given::Never(value) => ("is not", format!("is not {value}")),
-            Given::InTurn(one, other) => ("is in turn", format!("is {one} and {other} in turn")),
-            Given::Different => ("is another", "is another each time".to_owned()),
-            Given::Apart(least) => ("is apart", format!("is {least} or more from the last")),
-            Given::EverySecond(value) => ("is every second", format!("is {value} in every second")),
-            Given::InOrder { step, .. } => ("is in order", format!("is {step} more than the last")),
+            ArgumentValue::Always(value) => ("is given", format!("is {value}")),
+            ArgumentValue::Never(value) => ("is not", format!("is not {value}")),
+            ArgumentValue::InTurn(one, other) => {
+                ("is in turn", format!("is {one} and {other} in turn"))
+            }
+            ArgumentValue::Different => ("is another", "is another each time".to_owned()),
+            ArgumentValue::Apart(least) => {
+                ("is apart", format!("is {least} or more from the last"))
+            }
+            ArgumentValue::EverySecond(value) => {
+                ("is every second", format!("is {value} in every second"))
+            }
+            ArgumentValue::InOrder { step, .. } => {
+                ("is in order", format!("is {step} more than the last"))
+            }
         };
         let of = format!("{} calls whose {}", self.call.name(), self.argument.name);
         Claim::new(&format!("{of} {id}"), format!("share of {of} {given}"))
@@ -114,13 +122,15 @@ impl ArgumentClaim {
             let is_new = before.insert(value);
             let last = last.replace(value);
             match self.given {
-                Given::Always(expected) => value == expected,
-                Given::Never(other) => value != other,
-                Given::InTurn(one, other) => value == [one, other][number % 2],
-                Given::Different => is_new,
-                Given::Apart(least) => last.is_none_or(|last| value.abs_diff(last) >= least),
-                Given::EverySecond(expected) => number % 2 == 1 || value == expected,
-                Given::InOrder { step, end } => {
+                ArgumentValue::Always(expected) => value == expected,
+                ArgumentValue::Never(other) => value != other,
+                ArgumentValue::InTurn(one, other) => value == [one, other][number % 2],
+                ArgumentValue::Different => is_new,
+                ArgumentValue::Apart(least) => {
+                    last.is_none_or(|last| value.abs_diff(last) >= least)
+                }
+                ArgumentValue::EverySecond(expected) => number % 2 == 1 || value == expected,
+                ArgumentValue::InOrder { step, end } => {
                     last.is_none_or(|last| value == (last + step) % end)
                 }
             }
@@ -141,7 +151,7 @@ mod tests {
         name: "length",
     };
 
-    fn judge(given: Given, lengths: &[u64]) -> Evidence {
+    fn judge(given: ArgumentValue, lengths: &[u64]) -> Evidence {
         let calls: Vec<Arguments> = lengths
             .iter()
             .map(|length| [7, *length, 7, 7, 7, 7])
@@ -154,17 +164,17 @@ mod tests {
         claim.judge(&calls, "seccomp audit")
     }
 
-    fn holds(given: Given, lengths: &[u64]) -> bool {
+    fn holds(given: ArgumentValue, lengths: &[u64]) -> bool {
         judge(given, lengths).verdict == Verdict::Confirmed
     }
 
     #[test]
     fn what_is_always_given_must_always_be() {
-        let evidence = judge(Given::Always(4096), &[4096; 4]);
+        let evidence = judge(ArgumentValue::Always(4096), &[4096; 4]);
         assert_eq!(evidence.verdict, Verdict::Confirmed);
         assert_eq!(evidence.reason, None);
         assert_eq!(evidence.claim, "share of munmap calls whose length is 4096");
-        let evidence = judge(Given::Always(4096), &[4096, 4096, 4096, 2048]);
+        let evidence = judge(ArgumentValue::Always(4096), &[4096, 4096, 4096, 2048]);
         assert_eq!(evidence.verdict, Verdict::Refuted);
         assert_eq!(evidence.observed, Some(Fact::Number(0.75)));
         assert_eq!(evidence.reason.as_deref(), Some("in call 4 it is 2048"));
@@ -172,34 +182,34 @@ mod tests {
 
     #[test]
     fn what_is_given_in_turn_must_change_each_time() {
-        assert!(holds(Given::InTurn(1, 3), &[1, 3, 1, 3]));
-        assert!(!holds(Given::InTurn(1, 3), &[3, 3, 3, 3]));
-        assert!(!holds(Given::InTurn(1, 3), &[3, 1, 3, 1]));
+        assert!(holds(ArgumentValue::InTurn(1, 3), &[1, 3, 1, 3]));
+        assert!(!holds(ArgumentValue::InTurn(1, 3), &[3, 3, 3, 3]));
+        assert!(!holds(ArgumentValue::InTurn(1, 3), &[3, 1, 3, 1]));
     }
 
     #[test]
     fn what_is_different_never_comes_back() {
-        assert!(holds(Given::Different, &[1, 3, 2]));
-        assert!(!holds(Given::Different, &[1, 3, 1]));
+        assert!(holds(ArgumentValue::Different, &[1, 3, 2]));
+        assert!(!holds(ArgumentValue::Different, &[1, 3, 1]));
     }
 
     #[test]
     fn what_is_apart_is_far_from_the_last() {
-        assert!(holds(Given::Apart(10), &[10, 20, 10]));
-        assert!(!holds(Given::Apart(10), &[10, 19, 10]));
-        assert!(!holds(Given::Apart(10), &[10, 20, 20]));
+        assert!(holds(ArgumentValue::Apart(10), &[10, 20, 10]));
+        assert!(!holds(ArgumentValue::Apart(10), &[10, 19, 10]));
+        assert!(!holds(ArgumentValue::Apart(10), &[10, 20, 20]));
     }
 
     #[test]
     fn what_is_given_in_every_second_call_is_there_in_the_first() {
-        assert!(holds(Given::EverySecond(1), &[1, 3, 1, 4, 1]));
-        assert!(!holds(Given::EverySecond(1), &[3, 1, 3, 1]));
-        assert!(!holds(Given::EverySecond(1), &[1, 3, 2]));
+        assert!(holds(ArgumentValue::EverySecond(1), &[1, 3, 1, 4, 1]));
+        assert!(!holds(ArgumentValue::EverySecond(1), &[3, 1, 3, 1]));
+        assert!(!holds(ArgumentValue::EverySecond(1), &[1, 3, 2]));
     }
 
     #[test]
     fn what_is_in_order_goes_on_by_its_step_and_begins_again_at_the_end() {
-        let in_order = Given::InOrder { step: 4, end: 16 };
+        let in_order = ArgumentValue::InOrder { step: 4, end: 16 };
         assert!(holds(in_order, &[8, 12, 0, 4]));
         assert!(!holds(in_order, &[8, 12, 16]), "beyond the end");
         assert!(!holds(in_order, &[0, 8, 12]), "one left out");
@@ -209,12 +219,12 @@ mod tests {
     #[test]
     fn no_call_confirms_nothing() {
         for given in [
-            Given::Always(1),
-            Given::InTurn(1, 3),
-            Given::Different,
-            Given::Apart(1),
-            Given::EverySecond(1),
-            Given::InOrder { step: 4, end: 16 },
+            ArgumentValue::Always(1),
+            ArgumentValue::InTurn(1, 3),
+            ArgumentValue::Different,
+            ArgumentValue::Apart(1),
+            ArgumentValue::EverySecond(1),
+            ArgumentValue::InOrder { step: 4, end: 16 },
         ] {
             assert!(!holds(given, &[]), "{given:?}");
         }

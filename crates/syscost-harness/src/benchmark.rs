@@ -46,7 +46,7 @@ pub struct Benchmark {
     pub stays: bool,
     /// Whether the samples of all its cases are taken as they come, even on a shared core: it measures something
     /// other than the core's work, a device for instance, or what other programs take of it.
-    pub disregards_neighbours: bool,
+    pub ignores_interference: bool,
     /// The shortest profile that measures its cases when nothing is selected by name; a case may say otherwise.
     pub profile: Profile,
     /// Whether this machine can do it, found out without measuring.
@@ -79,7 +79,7 @@ impl Benchmark {
         expect: &[],
         setup: Setup::Cheap,
         stays: false,
-        disregards_neighbours: false,
+        ignores_interference: false,
         profile: Profile::Standard,
         support: |_, _| Ok(()),
         comes_first: false,
@@ -90,7 +90,7 @@ impl Benchmark {
 
     /// Whether a case's samples are taken as they come, even on a shared core.
     pub(crate) fn disregards(&self, case: &Case) -> bool {
-        self.disregards_neighbours || case.disregards_neighbours
+        self.ignores_interference || case.ignores_interference
     }
 
     /// The group: the id up to its first dot.

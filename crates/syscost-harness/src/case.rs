@@ -18,7 +18,7 @@ pub struct Case {
     /// The shortest profile that measures it, if that differs from its benchmark's.
     pub(crate) profile: Option<Profile>,
     /// Whether its samples are taken as they come, even on a shared core.
-    pub(crate) disregards_neighbours: bool,
+    pub(crate) ignores_interference: bool,
 }
 
 impl Case {

@@ -1,4 +1,4 @@
-//! What looks at the cores show while they do no other work, and whether they did.
+//! What probes of the cores show while they do no other work, and whether they did.
 
 pub mod known;
 pub(crate) mod moment;
@@ -8,9 +8,9 @@ use syscost_results::estimate::frequency;
 use syscost_results::run::Noise;
 use syscost_results::stats::order::median;
 use syscost_sys::clock::Clock;
-use syscost_sys::cpu::{self, Kind};
+use syscost_sys::core_probe::{self, Alone, Overhead, Probe, ProbeReading, SAME_STATE};
+use syscost_sys::cpu::{self, CoreKind};
 use syscost_sys::frequency::core_frequency;
-use syscost_sys::neighbour::{self, Alone, Look, Overhead, Probe, SAME_STATE};
 
 /// Cores of one kind show the same ratio while they are ours; one that shows more than this factor
 /// above the lowest was never ours.
@@ -26,7 +26,7 @@ pub struct Cores {
     chain_ticks: f64,
     /// Whether a chain shows the frequency: its instructions take as long as believed.
     pub knows_frequency: bool,
-    /// The grain of the clock with which they were looked at, in ticks.
+    /// The grain of the clock with which they were probed, in ticks.
     pub grain: u32,
 }
 
@@ -42,25 +42,25 @@ struct Core {
 pub struct Heard {
     /// The gaps between readings of the clock.
     pub noise: Noise,
-    /// Looks at its core, in sequence.
-    pub looks: Vec<Look>,
+    /// Readings of its core, in sequence.
+    pub readings: Vec<ProbeReading>,
     /// The probe that took them.
     pub probe: Probe,
     /// What reading the clock adds to the time of a chain.
     pub chain_overhead: Overhead,
 }
 
-/// Looks of a mode are no lower than this share of its ratio.
+/// Probes of a mode are no lower than this share of its ratio.
 const MODE_LOW: f64 = 0.98;
 
-/// A mode is another state of the same core, ours as well, only if this share of the looks shows it, and
-/// this many times as many as show the lower one: on a core that is hardly ever ours the looks of a partly
-/// shared one are more.
+/// A mode is another state of the same core, ours as well, only if this share of the probes shows
+/// it, and this many times as many as show the lower one: on a core that is hardly ever ours the
+/// probes of a partly shared one are more.
 const COMMON_SHARE: f64 = 0.05;
 const OUTNUMBERS: f64 = 10.0;
 
-/// A mode lower than the known one is believed if this number of looks within a short while, and this
-/// share, agree on it.
+/// A mode lower than the known one is believed if this number of probes within a short while, and
+/// this share, agree on it.
 const MIN_LEARNT: usize = 48;
 const LEARNT_SHARE: f64 = 0.02;
 
@@ -87,16 +87,16 @@ impl Core {
 }
 
 impl Cores {
-    /// Finds what looks show while a core is ours, and records in each CPU's noise how often it
+    /// Finds what probes show while a core is ours, and records in each CPU's noise how often it
     /// was. `knows_frequency` says whether the two chains of dependent instructions agree here;
     /// `known` is what earlier runs saw on this model of processor.
     pub fn find(heard: &mut [Heard], knows_frequency: bool, known: Option<Alone>) -> Self {
         let grain = grain_of(heard);
-        let mut found: Vec<(Kind, Core)> = heard
+        let mut found: Vec<(CoreKind, Core)> = heard
             .iter()
             .filter_map(|one| {
                 let cpu = one.noise.cpu;
-                let alone = neighbour::alone(&one.looks, grain)?;
+                let alone = core_probe::alone(&one.readings, grain)?;
                 Some((cpu::kind(cpu), Core::of(cpu, alone)))
             })
             .collect();
@@ -150,8 +150,8 @@ impl Cores {
         cores
     }
 
-    /// Learns from later looks that undisturbed cores are faster than believed, because all of the
-    /// first looks were at shared cores. Returns whether it did.
+    /// Learns from later probes that undisturbed cores are faster than believed, because all of the
+    /// first probes were of shared cores. Returns whether it did.
     pub(crate) fn learn(&mut self, heard: &mut [Heard]) -> bool {
         let found = Self::find(heard, self.knows_frequency, None);
         let mut has_learnt = false;
@@ -161,7 +161,7 @@ impl Cores {
             let lower = found
                 .alone_or_alike(core.cpu)
                 .filter(|alone| core.ratio > SAME_STATE * alone.ratio)
-                .filter(|alone| alike.any(|one| shows_often(&one.looks, alone)));
+                .filter(|alone| alike.any(|one| shows_often(&one.readings, alone)));
             if let Some(alone) = lower {
                 *core = Core::of(core.cpu, alone);
                 has_learnt = true;
@@ -177,7 +177,7 @@ impl Cores {
             .is_some_and(|alone| ratio > SAME_STATE * alone.ratio)
     }
 
-    /// Accepts looks up to a margin `times` as wide as those of an undisturbed core.
+    /// Accepts probes up to a margin `times` as wide as those of an undisturbed core.
     pub(crate) fn widen(&mut self, times: f64) {
         for core in &mut self.modes {
             *core = Core::of(core.cpu, core.alone().with_margin(times));
@@ -203,7 +203,7 @@ impl Cores {
         }
     }
 
-    /// What looks at this CPU's core show while it is ours.
+    /// What probes of this CPU's core show while it is ours.
     pub fn alone(&self, cpu: u32) -> Option<Alone> {
         let core = self.modes.iter().find(|core| core.cpu == cpu)?;
         Some(core.alone())
@@ -218,21 +218,21 @@ impl Cores {
         })
     }
 
-    /// The core's frequency that a look shows, in GHz; `None` where a chain does not show it.
-    pub fn ghz(&self, probe: &Probe, look: Look) -> Option<f64> {
+    /// The core's frequency that a probe shows, in GHz; `None` where a chain does not show it.
+    pub fn ghz(&self, probe: &Probe, reading: ProbeReading) -> Option<f64> {
         let overhead = Overhead {
             ticks: self.chain_overhead,
             of_ticks: self.chain_ticks,
         };
         probe
-            .ghz(look.chain, overhead)
+            .ghz(reading.chain, overhead)
             .filter(|_| self.knows_frequency)
     }
 
     fn frequencies(&self, heard: &Heard) -> Vec<f64> {
-        let looks = heard.looks.iter();
-        looks
-            .filter_map(|look| self.ghz(&heard.probe, *look))
+        let readings = heard.readings.iter();
+        readings
+            .filter_map(|reading| self.ghz(&heard.probe, *reading))
             .collect()
     }
 
@@ -241,14 +241,19 @@ impl Cores {
         let ghz = frequency::mode(self.frequencies(heard));
         let noise = &mut heard.noise;
         noise.core_ghz = ghz;
-        let Some(alone) = self.alone(noise.cpu).filter(|_| !heard.looks.is_empty()) else {
+        let Some(alone) = self.alone(noise.cpu).filter(|_| !heard.readings.is_empty()) else {
             return;
         };
-        let (own, shared): (Vec<&Look>, Vec<&Look>) =
-            heard.looks.iter().partition(|look| alone.holds(look));
-        noise.alone_percent = Some(100.0 * own.len() as f64 / heard.looks.len() as f64);
+        let (own, shared): (Vec<&ProbeReading>, Vec<&ProbeReading>) = heard
+            .readings
+            .iter()
+            .partition(|reading| alone.holds(reading));
+        noise.alone_percent = Some(100.0 * own.len() as f64 / heard.readings.len() as f64);
         noise.alone_ratio = Some(alone.ratio);
-        let slower: Vec<f64> = shared.iter().filter_map(|look| look.ratio()).collect();
+        let slower: Vec<f64> = shared
+            .iter()
+            .filter_map(|reading| reading.ratio())
+            .collect();
         noise.shared_slowdown_percent =
             median(&slower).map(|ratio| 100.0 * (ratio / alone.ratio - 1.0));
     }
@@ -257,22 +262,25 @@ impl Cores {
 /// Whether a core's mode is another state of an undisturbed core besides this lower one.
 fn is_other_state(heard: &[Heard], core: &Core, lower: &Alone) -> bool {
     let here = heard.iter().find(|one| one.noise.cpu == core.cpu);
-    let looks = here.map_or(&[][..], |one| &one.looks);
+    let readings = here.map_or(&[][..], |one| &one.readings);
     let showing = |mode: &Alone| {
-        let shown = looks.iter().filter_map(|look| look.ratio());
+        let shown = readings.iter().filter_map(|reading| reading.ratio());
         let within = shown.filter(|shown| (MODE_LOW * mode.ratio..=mode.limit).contains(shown));
         within.count() as f64
     };
     let own = showing(&core.alone());
     core.ratio <= SAME_STATE * lower.ratio
-        && own >= COMMON_SHARE * looks.len() as f64
+        && own >= COMMON_SHARE * readings.len() as f64
         && own >= OUTNUMBERS * showing(lower)
 }
 
-/// Whether enough of these looks show an undisturbed core for such a mode to be believed.
-fn shows_often(looks: &[Look], alone: &Alone) -> bool {
-    let own = looks.iter().filter(|look| alone.holds(look)).count();
-    own >= MIN_LEARNT && own as f64 >= LEARNT_SHARE * looks.len() as f64
+/// Whether enough of these probes show an undisturbed core for such a mode to be believed.
+fn shows_often(readings: &[ProbeReading], alone: &Alone) -> bool {
+    let own = readings
+        .iter()
+        .filter(|reading| alone.holds(reading))
+        .count();
+    own >= MIN_LEARNT && own as f64 >= LEARNT_SHARE * readings.len() as f64
 }
 
 /// The grain of the clock with which these were observed, in ticks.

@@ -52,9 +52,9 @@ pub use targets::Targets;
 
 /// What a benchmark's file needs, in one import.
 pub mod prelude {
-    pub use crate::arguments::{Argument, Given};
+    pub use crate::arguments::{Argument, ArgumentValue};
     pub use crate::bencher::{
-        Baseline, Bencher, Crew, Follower, Laps, Lead, Served, Stop, Team, clocked,
+        Baseline, Bencher, Driver, Laps, Responder, Served, Stop, TaskGroup, Team, clocked,
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::Case;

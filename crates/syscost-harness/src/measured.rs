@@ -52,7 +52,7 @@ pub trait Measured: Params {
 
     /// Whether its samples are taken as they come, even on a shared core: it measures something other than
     /// the core's work, a device for instance, or what other programs take of it.
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         false
     }
 }
@@ -77,7 +77,7 @@ fn cases<R: Measured>(here: &Here) -> Vec<Case> {
         let row = listed::<R>(&case);
         case.setup = row.setup();
         case.profile = Some(row.profile());
-        case.disregards_neighbours = row.disregards_neighbours();
+        case.ignores_interference = row.ignores_interference();
         case.expecting(row.expect())
     };
     R::rows(here).into_iter().map(complete).collect()

@@ -1,4 +1,5 @@
-//! The noise probe: what the machine does to a program that only reads the clock and looks at its core.
+//! The noise probe: what the machine does to a program that only reads the clock and probes its
+//! core.
 //!
 //! The method of hwlat and osnoise, from user space: a pinned loop reads the clock and records
 //! every gap that is longer than a reading can explain. In a virtual machine the host's
@@ -10,16 +11,16 @@ use std::time::Duration;
 
 use syscost_results::run::Noise;
 use syscost_sys::clock::{Clock, Gaps, LONG_GAP_NS};
+use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
-use syscost_sys::neighbour::Probe;
 
 use crate::cores::Heard;
 
-/// One look in this many is kept: more would add no information.
+/// One probe in this many is kept: more would add no information.
 const KEPT: u64 = 4;
 
-/// Maximum number of looks kept per CPU.
-const MAX_LOOKS: usize = 1 << 18;
+/// Maximum number of probes kept per CPU.
+const MAX_READINGS: usize = 1 << 18;
 
 /// If the shares of time in which two cores were ours differ by less than this, in percent, neither
 /// is preferred for it.
@@ -69,13 +70,13 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
     let ticks_per_ns = clock.ticks_per_ns();
     let length_ns = time.as_nanos() as f64;
     let probe = Probe::new(clock, grain);
-    let mut looks = Vec::with_capacity(MAX_LOOKS);
+    let mut readings = Vec::with_capacity(MAX_READINGS);
     let mut count: u64 = 0;
     let gaps = Gaps::listen(ticks_per_ns, length_ns, LONG_GAP_NS, || {
-        let look = probe.look();
+        let reading = probe.read();
         count += 1;
-        if count.is_multiple_of(KEPT) && looks.len() < MAX_LOOKS {
-            looks.push(look);
+        if count.is_multiple_of(KEPT) && readings.len() < MAX_READINGS {
+            readings.push(reading);
         }
         clock.start()
     });
@@ -88,7 +89,7 @@ fn probe_one(number: u32, clock: Clock, grain: u32, time: Duration) -> Option<He
             gaps_over_5us: gaps.long,
             ..Noise::default()
         },
-        looks,
+        readings,
         chain_overhead: probe.chain_overhead(),
         probe,
     })

@@ -21,7 +21,7 @@ pub struct PeerTarget {
 
 /// The far end with the secret that it asks for.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct PeerAccess {
     /// Where `syscost serve` listens.
     pub address: SocketAddr,
     /// The secret it asks for.
@@ -33,9 +33,9 @@ impl PeerTarget {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn open(&self) -> Result<Given, Unsupported> {
+    pub fn open(&self) -> Result<PeerAccess, Unsupported> {
         let token = Token::read(&self.token_file);
-        Ok(Given {
+        Ok(PeerAccess {
             address: self.address,
             token: token.map_err(|error| Unsupported::new(error.to_string()))?,
         })

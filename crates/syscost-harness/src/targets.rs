@@ -65,7 +65,7 @@ impl Targets {
     ///
     /// # Errors
     /// When there is none (the error says how to give one), or its token cannot be read.
-    pub fn peer(&self) -> Result<peer::Given, Unsupported> {
+    pub fn peer(&self) -> Result<peer::PeerAccess, Unsupported> {
         let peer = self.peer.as_ref().ok_or_else(|| {
             Unsupported::new(
                 "no far end was given: `syscost serve` on another machine, and here `--peer HOST --token-file FILE`",

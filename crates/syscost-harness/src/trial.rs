@@ -11,7 +11,7 @@ pub enum Trial {
     Batch,
     /// How long a case is warmed up.
     WarmUp,
-    /// How far the ratio of a look may be above that of an undisturbed core.
+    /// How far the ratio of a probe may be above that of an undisturbed core.
     Margin,
 }
 

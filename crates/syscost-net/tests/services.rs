@@ -351,9 +351,9 @@ fn the_core_of_the_task_that_serves_is_looked_at() {
         );
         return;
     }
-    for is_ours in [false, true] {
+    for is_exclusive in [false, true] {
         let core = session.look().unwrap().expect("as before");
-        assert_eq!(core.is_ours, is_ours);
+        assert_eq!(core.is_exclusive, is_exclusive);
     }
     drop(stream);
     let account = session.finish(None).unwrap();

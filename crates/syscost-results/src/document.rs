@@ -17,7 +17,7 @@ use check::check;
 
 /// The place of an error in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ErrorPlace {
     /// The document as a whole.
     Whole,
     /// At a byte offset, from 0.
@@ -38,18 +38,18 @@ pub enum Place {
     },
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ErrorPlace {
     /// The place as it follows a file's name: `:3:14: measurements[0].unit`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Whole => Ok(()),
-            Place::Byte(offset) => write!(f, ", byte {offset}"),
-            Place::Line { line, column } => write!(f, ":{line}:{column}"),
-            Place::Field {
+            ErrorPlace::Whole => Ok(()),
+            ErrorPlace::Byte(offset) => write!(f, ", byte {offset}"),
+            ErrorPlace::Line { line, column } => write!(f, ":{line}:{column}"),
+            ErrorPlace::Field {
                 path,
                 at: Some((line, column)),
             } => write!(f, ":{line}:{column}, field {path}"),
-            Place::Field { path, at: None } => write!(f, ", field {path}"),
+            ErrorPlace::Field { path, at: None } => write!(f, ", field {path}"),
         }
     }
 }
@@ -59,7 +59,7 @@ impl fmt::Display for Place {
 #[error("{place}: {problem}; {advice}")]
 pub struct DocumentError {
     /// Where.
-    pub place: Place,
+    pub place: ErrorPlace,
     /// What is wrong.
     pub problem: String,
     /// What to do.
@@ -73,9 +73,9 @@ const TAKE_ANOTHER_COPY: &str = "take another copy of the file, or measure anew"
 const UPDATE: &str = "read it with a newer syscost";
 
 impl DocumentError {
-    fn new(place: Place, problem: impl AsRef<str>, advice: &'static str) -> Self {
+    fn new(place: ErrorPlace, problem: impl AsRef<str>, advice: &'static str) -> Self {
         let place = match place {
-            Place::Field { path, at } => Place::Field {
+            ErrorPlace::Field { path, at } => ErrorPlace::Field {
                 path: one_line(&path),
                 at,
             },
@@ -91,8 +91,8 @@ impl DocumentError {
     fn json(error: &serde_json::Error, path: Option<String>) -> Self {
         let at = (error.line(), error.column());
         let place = match path.filter(|path| path != ".") {
-            Some(path) => Place::Field { path, at: Some(at) },
-            None => Place::Line {
+            Some(path) => ErrorPlace::Field { path, at: Some(at) },
+            None => ErrorPlace::Line {
                 line: at.0,
                 column: at.1,
             },
@@ -178,7 +178,7 @@ fn diagnose(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
     let head = match serde_json::from_slice::<Head>(bytes) {
         Ok(head) => head,
         Err(error) if error.is_data() && !error.to_string().starts_with("duplicate field") => {
-            return DocumentError::new(Place::Whole, NO_RUN, GIVE_A_RUN);
+            return DocumentError::new(ErrorPlace::Whole, NO_RUN, GIVE_A_RUN);
         }
         Err(error) => return DocumentError::json(&error, None),
     };
@@ -194,7 +194,7 @@ fn diagnose(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
         // Only the first parse notices trailing data.
         Ok(_) => match error {
             Some(error) => DocumentError::json(error, None),
-            None => DocumentError::new(Place::Whole, NO_RUN, GIVE_A_RUN),
+            None => DocumentError::new(ErrorPlace::Whole, NO_RUN, GIVE_A_RUN),
         },
     }
 }
@@ -202,14 +202,14 @@ fn diagnose(bytes: &[u8], error: Option<&serde_json::Error>) -> DocumentError {
 fn check_text(bytes: &[u8]) -> Result<(), DocumentError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(DocumentError::new(
-            Place::Whole,
+            ErrorPlace::Whole,
             "the file is empty",
             GIVE_A_RUN,
         ));
     }
     let binary = |offset| {
         DocumentError::new(
-            Place::Byte(offset),
+            ErrorPlace::Byte(offset),
             "this is no text, so no run document",
             GIVE_A_RUN,
         )
@@ -219,7 +219,7 @@ fn check_text(bytes: &[u8]) -> Result<(), DocumentError> {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) if text.trim_start().starts_with(['{', '[']) => Ok(()),
-        Ok(_) => Err(DocumentError::new(Place::Whole, NO_JSON, GIVE_A_RUN)),
+        Ok(_) => Err(DocumentError::new(ErrorPlace::Whole, NO_JSON, GIVE_A_RUN)),
         Err(error) => Err(binary(error.valid_up_to())),
     }
 }
@@ -231,9 +231,9 @@ fn check_head(head: &Head) -> Result<(), DocumentError> {
         } else {
             NO_RUN
         };
-        return Err(DocumentError::new(Place::Whole, problem, GIVE_A_RUN));
+        return Err(DocumentError::new(ErrorPlace::Whole, problem, GIVE_A_RUN));
     };
-    let field = || Place::Field {
+    let field = || ErrorPlace::Field {
         path: "schema_version".to_owned(),
         at: None,
     };

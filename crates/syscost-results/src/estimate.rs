@@ -24,7 +24,7 @@ pub mod selection;
 mod tail;
 
 use between::Level;
-use core_share::Line;
+use core_share::LineSums;
 use selection::{Conversion, Selection};
 pub use tail::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, Tail};
 
@@ -32,7 +32,7 @@ pub use tail::{FAST_STATE, SLOW_STATE, SLOW_STATE_PERCENT, Tail};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeptRuns {
     /// How its processes depended on the core's frequency, each run by itself.
-    pub line: Line,
+    pub line: LineSums,
     /// Its level in each of the latest runs, the oldest first.
     pub levels: Vec<Level>,
 }
@@ -285,7 +285,7 @@ fn core_share_of(rounds: &[RoundSamples], rules: &Rules<'_>) -> Option<CoreShare
     let own = Level::of(rounds, rules.unit).filter(|level| level.ghz.is_some())?;
     let kept = rules.kept.cloned().unwrap_or_default();
     let levels: Vec<Level> = kept.levels.into_iter().chain([own]).collect();
-    let within = Line::of_rounds(rounds, rules.unit).and(kept.line);
+    let within = LineSums::of_rounds(rounds, rules.unit).and(kept.line);
     Some(CoreShare::of(within, &levels))
 }
 

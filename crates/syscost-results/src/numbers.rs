@@ -13,7 +13,7 @@ use crate::summary::{first_of, is_final};
 use crate::{Estimate, Flag, Measurement, Run, Status, Unit};
 
 /// A benchmark's id and the parameters of a case.
-pub type Place = (&'static str, &'static [(&'static str, &'static str)]);
+pub type RowPattern = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// Matches any value of a parameter, such as the widest vectors of a machine.
 pub const ANY: &str = "*";
@@ -97,7 +97,7 @@ pub struct Number {
 
 /// The ids of the benchmarks that the list uses, with the required parameters of the case; [`ANY`]
 /// stands for any value. Lines that not every run can have are left out.
-pub fn sources() -> impl Iterator<Item = Place> {
+pub fn sources() -> impl Iterator<Item = RowPattern> {
     LIST.iter()
         .filter(|wanted| !wanted.is_optional)
         .flat_map(|wanted| {
@@ -148,7 +148,7 @@ pub fn numbers(run: &Run, is_known: impl Fn(&str) -> bool) -> Numbers {
 }
 
 fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Number {
-    let row_of = |place: Place| {
+    let row_of = |place: RowPattern| {
         let rows = run.measurements.iter();
         first_of(rows.filter(move |row| matches_place(place, row)))
     };
@@ -212,7 +212,7 @@ fn number(wanted: &Wanted, run: &Run, is_known: &impl Fn(&str) -> bool) -> Numbe
     number
 }
 
-fn matches_place((id, case): Place, row: &Measurement) -> bool {
+fn matches_place((id, case): RowPattern, row: &Measurement) -> bool {
     // Exactly this case: with one more parameter it is another row, e.g. the same call through the
     // C library.
     let has = |key: &str, value: &str| {

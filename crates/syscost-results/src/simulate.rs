@@ -17,7 +17,7 @@ use crate::stats::{interval, order};
 /// How a process and its samples vary. The scale is arbitrary, with about 100 for an undisturbed
 /// sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noise {
+pub enum NoiseModel {
     /// Costs add up: an exponential tail above a floor, and one sample in fifty ten times as far
     /// out.
     Skewed,
@@ -36,23 +36,23 @@ pub enum Noise {
     Neighbour,
 }
 
-impl Noise {
+impl NoiseModel {
     /// Every model.
-    pub const ALL: [Noise; 5] = [
-        Noise::Skewed,
-        Noise::Drifting,
-        Noise::Autocorrelated,
-        Noise::TwoModed,
-        Noise::Neighbour,
+    pub const ALL: [NoiseModel; 5] = [
+        NoiseModel::Skewed,
+        NoiseModel::Drifting,
+        NoiseModel::Autocorrelated,
+        NoiseModel::TwoModed,
+        NoiseModel::Neighbour,
     ];
 
     /// Draws the samples of one process from which its median is taken.
     pub fn process(self, samples: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
-        if self != Noise::Neighbour {
+        if self != NoiseModel::Neighbour {
             return self.all_samples(samples, rng);
         }
         loop {
-            let round = beside_a_neighbour(samples, rng);
+            let round = with_interference(samples, rng);
             if round.is_undisturbed() {
                 return round.best(Conversion::new(Unit::Nanoseconds, None));
             }
@@ -69,17 +69,19 @@ impl Noise {
                 let jitter = (0.01 * normal(rng)).exp();
                 offset
                     * match self {
-                        Noise::Skewed => {
+                        NoiseModel::Skewed => {
                             let reach = if rng.f64() < 0.02 { 0.5 } else { 0.05 };
                             1.0 - reach * (1.0 - rng.f64()).ln()
                         }
-                        Noise::Drifting => jitter * (1.0 - fall * index as f64 / samples as f64),
-                        Noise::Autocorrelated => {
+                        NoiseModel::Drifting => {
+                            jitter * (1.0 - fall * index as f64 / samples as f64)
+                        }
+                        NoiseModel::Autocorrelated => {
                             state = 0.8 * state + 0.6 * normal(rng);
                             (0.05 * state).exp()
                         }
-                        Noise::TwoModed if rng.f64() < slow_share => 1.3 * jitter,
-                        Noise::TwoModed | Noise::Neighbour => jitter,
+                        NoiseModel::TwoModed if rng.f64() < slow_share => 1.3 * jitter,
+                        NoiseModel::TwoModed | NoiseModel::Neighbour => jitter,
                     }
             })
             .collect()
@@ -88,12 +90,12 @@ impl Noise {
 
 /// A process whose core is sometimes shared with a neighbour, with its samples tagged as checks of
 /// the core would.
-fn beside_a_neighbour(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
+fn with_interference(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
     let share = 0.98 * rng.f64();
     let slowdown = 1.1 + 0.7 * rng.f64();
     let mut is_there = rng.f64() < share;
     let mut round = RoundSamples {
-        values: Noise::Neighbour.all_samples(samples, rng),
+        values: NoiseModel::Neighbour.all_samples(samples, rng),
         alone_percent: Some(100.0 * (1.0 - share)),
         ..RoundSamples::default()
     };
@@ -138,7 +140,7 @@ impl Coverage {
 /// A share over 200 experiments has a standard deviation of 1.5 %; use 10,000 to see the coverage
 /// itself.
 pub fn coverage(
-    noise: Noise,
+    noise: NoiseModel,
     rounds: u32,
     samples: usize,
     experiments: u32,
@@ -149,7 +151,7 @@ pub fn coverage(
 
 /// As [`coverage`], with a stop rule whose first look is at six rounds or later.
 pub fn coverage_with_stop(
-    noise: Noise,
+    noise: NoiseModel,
     rule: StopRule<'_>,
     samples: usize,
     experiments: u32,
@@ -161,7 +163,7 @@ pub fn coverage_with_stop(
 /// A noise model and its true value, for computing more than one coverage.
 #[derive(Debug, Clone)]
 pub struct Simulation {
-    noise: Noise,
+    noise: NoiseModel,
     samples: usize,
     seed: u64,
     truth: f64,
@@ -169,9 +171,9 @@ pub struct Simulation {
 
 impl Simulation {
     /// Determines the true value from 100,000 processes: its error is below 1 % of the width of any
-    /// interval simulated here. A process has at least one sample. For [`Noise::Neighbour`] the
-    /// true value is the cost without the neighbour.
-    pub fn new(noise: Noise, samples: usize, seed: u64) -> Self {
+    /// interval simulated here. A process has at least one sample. For [`NoiseModel::Neighbour`]
+    /// the true value is the cost without the neighbour.
+    pub fn new(noise: NoiseModel, samples: usize, seed: u64) -> Self {
         let samples = samples.max(1);
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x7275_7468);
         let medians: Vec<f64> = (0..100_000)
@@ -252,7 +254,7 @@ mod tests {
     #[test]
     fn coverage_at_every_look_is_the_exact_one() {
         let experiments = 1000;
-        for noise in Noise::ALL {
+        for noise in NoiseModel::ALL {
             let simulation = Simulation::new(noise, 9, 7);
             for look in looks::ALL {
                 let exact = interval::ranks(look as usize, 0.5).unwrap().coverage;
@@ -271,7 +273,10 @@ mod tests {
     fn the_stop_rule_keeps_the_coverage() {
         // Widths at which each noise stops at many different looks, so that chance can play its
         // part.
-        for (noise, target) in Noise::ALL.into_iter().zip([0.02, 0.03, 0.03, 0.1, 0.02]) {
+        for (noise, target) in NoiseModel::ALL
+            .into_iter()
+            .zip([0.02, 0.03, 0.03, 0.1, 0.02])
+        {
             let simulation = Simulation::new(noise, 9, 3);
             let careful = StopRule {
                 looks: &looks::CAREFUL,
@@ -300,13 +305,13 @@ mod tests {
     fn the_truth_is_known_where_it_can_be_reckoned() {
         // Offset and jitter are symmetric in the logarithm, so with an odd number of samples the
         // median is 100.
-        let truth = Simulation::new(Noise::Autocorrelated, 9, 1).truth();
+        let truth = Simulation::new(NoiseModel::Autocorrelated, 9, 1).truth();
         assert!((truth / 100.0 - 1.0).abs() < 0.001, "{truth}");
     }
 
     #[test]
     fn a_wrong_truth_would_be_noticed() {
-        let mut simulation = Simulation::new(Noise::Skewed, 9, 2);
+        let mut simulation = Simulation::new(NoiseModel::Skewed, 9, 2);
         simulation.truth *= 1.03;
         assert!(simulation.coverage(12, 500).share() < 0.5);
         assert_eq!(simulation.coverage(2, 50).covered, 0);
@@ -314,15 +319,15 @@ mod tests {
 
     #[test]
     fn the_functions_ask_the_simulation() {
-        let coverage = coverage(Noise::TwoModed, 6, 5, 100, 9);
+        let coverage = coverage(NoiseModel::TwoModed, 6, 5, 100, 9);
         assert_eq!(
             coverage,
-            Simulation::new(Noise::TwoModed, 5, 9).coverage(6, 100)
+            Simulation::new(NoiseModel::TwoModed, 5, 9).coverage(6, 100)
         );
         assert_eq!(
             coverage,
             coverage_with_stop(
-                Noise::TwoModed,
+                NoiseModel::TwoModed,
                 StopRule {
                     looks: &[6],
                     target: 0.02,

@@ -60,7 +60,7 @@ pub fn current() -> u32 {
 /// What kind of core a processor belongs to. Processors of one kind are alike; all fields are empty
 /// where the system reports nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kind {
+pub struct CoreKind {
     /// Its capacity as the scheduler counts it, 1024 for the largest.
     capacity: Option<u64>,
     /// Its highest frequency, in kHz.
@@ -68,9 +68,9 @@ pub struct Kind {
 }
 
 /// The kind of a processor's core.
-pub fn kind(cpu: u32) -> Kind {
+pub fn kind(cpu: u32) -> CoreKind {
     let read = |file: &str| file_text(&folder(cpu).join(file))?.parse().ok();
-    Kind {
+    CoreKind {
         capacity: read("cpu_capacity"),
         max_khz: read("cpufreq/cpuinfo_max_freq"),
     }

@@ -67,12 +67,12 @@ pub struct Moment {
 /// low.
 pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
     let bursts = Bursts::new(clock, arch::add_chain());
-    let cycles = f64::from(bursts.turns * bursts.chain.cycles_per_turn);
+    let cycles = f64::from(bursts.iterations * bursts.chain.cycles_per_iteration);
     let begun = clock.start();
     let mut course = Vec::new();
     let mut elapsed_ns = 0.0;
     while elapsed_ns < during_ns {
-        let ns = clock.to_ns(bursts.time(bursts.turns));
+        let ns = clock.to_ns(bursts.time(bursts.iterations));
         let now_ns = clock.to_ns(clock.stop().ticks.saturating_sub(begun));
         if ns <= 0.0 || now_ns <= elapsed_ns {
             return None;
@@ -91,7 +91,7 @@ pub fn frequency_course(clock: &Clock, during_ns: f64) -> Option<Vec<Moment>> {
 struct Bursts {
     clock: Clock,
     chain: Chain,
-    turns: u32,
+    iterations: u32,
     short_ticks: u64,
     long_ticks: u64,
 }
@@ -99,26 +99,26 @@ struct Bursts {
 impl Bursts {
     fn new(clock: &Clock, chain: Chain) -> Bursts {
         let coarse = (0.5 / clock.ticks_per_ns()).clamp(1.0, 64.0) as u32;
-        let turns = coarse * BURST_CYCLES / chain.cycles_per_turn;
+        let iterations = coarse * BURST_CYCLES / chain.cycles_per_iteration;
         let bursts = Bursts {
             clock: *clock,
             chain,
-            turns,
+            iterations,
             short_ticks: u64::MAX,
             long_ticks: u64::MAX,
         };
-        bursts.time(turns); // the first one fetches the code
+        bursts.time(iterations); // the first one fetches the code
         bursts
     }
 
     fn take_pair(&mut self) {
-        self.short_ticks = self.short_ticks.min(self.time(self.turns));
-        self.long_ticks = self.long_ticks.min(self.time(2 * self.turns));
+        self.short_ticks = self.short_ticks.min(self.time(self.iterations));
+        self.long_ticks = self.long_ticks.min(self.time(2 * self.iterations));
     }
 
-    fn time(&self, turns: u32) -> u64 {
+    fn time(&self, iterations: u32) -> u64 {
         let start = self.clock.start();
-        (self.chain.run)(turns);
+        (self.chain.run)(iterations);
         self.clock.stop().ticks.saturating_sub(start)
     }
 
@@ -127,7 +127,7 @@ impl Bursts {
         let ns = self
             .clock
             .to_ns(self.long_ticks.saturating_sub(self.short_ticks));
-        (ns > 0.0).then(|| f64::from(self.turns * self.chain.cycles_per_turn) / ns)
+        (ns > 0.0).then(|| f64::from(self.iterations * self.chain.cycles_per_iteration) / ns)
     }
 }
 

@@ -5,12 +5,12 @@
 //! program of our own makes children in its place. It has what a C program that does nothing has
 //! when it is linked statically (glibc 2.36, as /proc/self/smaps shows it): three mappings of its
 //! file, and five that it writes, for constants, data, zeros, a heap and the stack, with fourteen
-//! pages of 4 KiB. In each turn it writes to three of these; a child of its own touches nine pages,
-//! as one of that program does in the C library's fork (getrusage): its stack, the code, two of the
-//! file's other mappings, four of data, and the one where the kernel puts its id.
+//! pages of 4 KiB. In each iteration it writes to three of these; a child of its own touches nine
+//! pages, as one of that program does in the C library's fork (getrusage): its stack, the code, two
+//! of the file's other mappings, four of data, and the one where the kernel puts its id.
 //!
-//! It reads how many turns to make from a pipe, makes the calls of its [`Script`] that often, and
-//! writes what they returned, and readings of the processor's counter, to another pipe.
+//! It reads how many iterations to make from a pipe, makes the calls of its [`Script`] that often,
+//! and writes what they returned, and readings of the processor's counter, to another pipe.
 
 mod code;
 mod script;
@@ -25,22 +25,22 @@ use crate::tiny::TinyProgram;
 use crate::{SystemError, Unsupported, arch, os};
 
 use code::{BYTES, LOG, SCRATCH, STARTED, ZEROS, ZEROS_BYTES};
-pub use script::{Call, Script};
+pub use script::{Script, ScriptCall};
 
 /// Where its data is, followed by zeros.
 const DATA: u64 = 0x80_0000;
 
-/// Maximum number of turns at once, those that lead in included.
-pub const MAX_TURNS: u64 = 100;
+/// Maximum number of iterations at once, warm-up included.
+pub const MAX_ITERATIONS: u64 = 100;
 
-/// Maximum number of words that a turn leaves in the log.
+/// Maximum number of words that an iteration leaves in the log.
 const MAX_WORDS: usize = 5;
 
 /// Length of what it writes when it is done: the readings at the beginning and the end, the last
 /// answer, and the log. A pipe takes it at once.
 const REPLY_WORDS: usize = (ZEROS + 4096 - STARTED) / 8;
 
-const _: () = assert!(LOG + 8 * MAX_WORDS * MAX_TURNS as usize <= ZEROS + 4096);
+const _: () = assert!(LOG + 8 * MAX_WORDS * MAX_ITERATIONS as usize <= ZEROS + 4096);
 
 /// The process.
 #[derive(Debug)]
@@ -52,19 +52,20 @@ pub struct Lean {
     reply: Vec<u64>,
 }
 
-/// What turns left.
+/// What iterations left.
 #[derive(Debug)]
 pub struct Done<'a> {
-    /// How long the turns took that did not lead in, in ticks of the processor's counter.
+    /// How long the iterations took that came after the warm-up, in ticks of the processor's
+    /// counter.
     pub ticks: u64,
     words: usize,
     log: &'a [u64],
 }
 
 impl Done<'_> {
-    /// What the calls of each turn left, those that led in included: a word for each that is not
-    /// required, between the readings before and after it where there are any.
-    pub fn turns(&self) -> impl Iterator<Item = &[u64]> {
+    /// What the calls of each iteration left, warm-up included: a word for each that is
+    /// not required, between the readings before and after it where there are any.
+    pub fn iterations(&self) -> impl Iterator<Item = &[u64]> {
         self.log.chunks_exact(self.words)
     }
 }
@@ -99,7 +100,7 @@ impl Lean {
         let words = script.words();
         assert!(
             (1..=MAX_WORDS).contains(&words),
-            "{words} words in each turn"
+            "{words} words in each iteration"
         );
         let mut lean = Self {
             partner,
@@ -123,22 +124,23 @@ impl Lean {
         self.partner.task()
     }
 
-    /// Has it make `lead_in` turns, and then `turns` that it times: at most [`MAX_TURNS`] together.
+    /// Has it make `warm_up` iterations, and then `iterations` that it times: at most
+    /// [`MAX_ITERATIONS`] together.
     ///
     /// # Errors
     /// When it has ended.
-    pub fn make(&mut self, lead_in: u64, turns: u64) -> io::Result<Done<'_>> {
-        assert!(lead_in + turns <= MAX_TURNS);
+    pub fn make(&mut self, warm_up: u64, iterations: u64) -> io::Result<Done<'_>> {
+        assert!(warm_up + iterations <= MAX_ITERATIONS);
         let mut command = [0; 16];
-        command[..8].copy_from_slice(&lead_in.to_ne_bytes());
-        command[8..].copy_from_slice(&turns.to_ne_bytes());
+        command[..8].copy_from_slice(&warm_up.to_ne_bytes());
+        command[8..].copy_from_slice(&iterations.to_ne_bytes());
         self.commands.write_all(&command)?;
         self.listen()?;
         let (header, log) = self.reply.split_at((LOG - STARTED) / 8);
         Ok(Done {
             ticks: header[1].wrapping_sub(header[0]),
             words: self.words,
-            log: &log[..self.words * (lead_in + turns) as usize],
+            log: &log[..self.words * (warm_up + iterations) as usize],
         })
     }
 
@@ -177,29 +179,29 @@ mod tests {
     }
 
     fn forks(status: u64) -> Script {
-        let wait = Call::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
+        let wait = ScriptCall::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
         Script::new()
-            .turn([
-                Call::new(Sysno::CLONE, [SIGCHLD]).forking(),
+            .iteration([
+                ScriptCall::new(Sysno::CLONE, [SIGCHLD]).forking(),
                 wait.of_child().answering(),
             ])
-            .child([Call::new(Sysno::EXIT_GROUP, [status])])
+            .child([ScriptCall::new(Sysno::EXIT_GROUP, [status])])
     }
 
     #[test]
-    fn each_turn_makes_a_child_and_waits_for_it() {
+    fn each_iteration_makes_a_child_and_waits_for_it() {
         let Some(mut lean) = started(&forks(0)) else {
             return;
         };
         let mut seen = Vec::new();
-        for (lead_in, turns) in [(0, 1), (3, 5), (2, MAX_TURNS - 2)] {
-            let done = lean.make(lead_in, turns).unwrap();
+        for (warm_up, iterations) in [(0, 1), (3, 5), (2, MAX_ITERATIONS - 2)] {
+            let done = lean.make(warm_up, iterations).unwrap();
             assert!(done.ticks > 0);
-            let ids: Vec<u64> = done.turns().map(|turn| turn[0]).collect();
-            assert_eq!(ids.len() as u64, lead_in + turns);
+            let ids: Vec<u64> = done.iterations().map(|iteration| iteration[0]).collect();
+            assert_eq!(ids.len() as u64, warm_up + iterations);
             assert!(
-                done.turns()
-                    .all(|turn| turn[0] as i64 > 1 && turn[1] == turn[0])
+                done.iterations()
+                    .all(|iteration| iteration[0] as i64 > 1 && iteration[1] == iteration[0])
             );
             seen.extend(ids);
         }
@@ -207,7 +209,11 @@ mod tests {
         assert!(!seen.contains(&own));
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len() as u64, 1 + 8 + MAX_TURNS, "all of them differ");
+        assert_eq!(
+            seen.len() as u64,
+            1 + 8 + MAX_ITERATIONS,
+            "all of them differ"
+        );
     }
 
     #[test]
@@ -216,46 +222,54 @@ mod tests {
             return;
         };
         let done = lean.make(0, 1).unwrap();
-        let turn = done.turns().next().unwrap();
+        let iteration = done.iterations().next().unwrap();
         assert_eq!(
-            turn[1],
-            turn[0] | 3 << 40,
+            iteration[1],
+            iteration[0] | 3 << 40,
             "an exit's status is its second byte"
         );
     }
 
     #[test]
     fn a_call_that_is_stamped_takes_part_of_the_time() {
-        let pid = Call::new(Sysno::GETPPID, []);
+        let pid = ScriptCall::new(Sysno::GETPPID, []);
         let pid = pid.stamped_before().stamped_after();
-        let Some(mut lean) = started(&Script::new().turn([pid])) else {
+        let Some(mut lean) = started(&Script::new().iteration([pid])) else {
             return;
         };
         let done = lean.make(1, 2).unwrap();
-        let parts: u64 = done.turns().skip(1).map(|turn| turn[2] - turn[0]).sum();
+        let parts: u64 = done
+            .iterations()
+            .skip(1)
+            .map(|iteration| iteration[2] - iteration[0])
+            .sum();
         assert!(
             parts > 0 && parts <= done.ticks,
             "{parts} of {}",
             done.ticks
         );
         let parent = u64::from(std::process::id());
-        assert!(done.turns().all(|turn| turn[1] == parent));
+        assert!(done.iterations().all(|iteration| iteration[1] == parent));
     }
 
     #[test]
     fn readings_can_stand_around_several_calls() {
         let calls = [
-            Call::new(Sysno::GETPID, []).required().stamped_before(),
-            Call::new(Sysno::GETPPID, []),
-            Call::new(Sysno::GETPID, []).required().stamped_after(),
+            ScriptCall::new(Sysno::GETPID, [])
+                .required()
+                .stamped_before(),
+            ScriptCall::new(Sysno::GETPPID, []),
+            ScriptCall::new(Sysno::GETPID, [])
+                .required()
+                .stamped_after(),
         ];
-        let Some(mut lean) = started(&Script::new().turn(calls)) else {
+        let Some(mut lean) = started(&Script::new().iteration(calls)) else {
             return;
         };
         let done = lean.make(0, 2).unwrap();
         let parent = u64::from(std::process::id());
-        for turn in done.turns() {
-            assert!(matches!(turn, [from, id, to] if from < to && *id == parent));
+        for iteration in done.iterations() {
+            assert!(matches!(iteration, [from, id, to] if from < to && *id == parent));
         }
     }
 
@@ -263,36 +277,39 @@ mod tests {
     fn a_child_that_shares_the_memory_has_its_parent_wait() {
         // CLONE_VM, CLONE_VFORK and CLONE_CHILD_SETTID: the child leaves its id when it first runs.
         let flags = 0x100 | 0x4000 | 0x0100_0000 | SIGCHLD;
-        let create = Call::new(Sysno::CLONE, [flags, 0, 0, Script::ANSWER, Script::ANSWER]);
-        let wait = Call::new(Sysno::WAIT4, [0]).of_child();
+        let create = ScriptCall::new(Sysno::CLONE, [flags, 0, 0, Script::ANSWER, Script::ANSWER]);
+        let wait = ScriptCall::new(Sysno::WAIT4, [0]).of_child();
         let script = Script::new()
-            .turn([create.forking().answering(), wait])
-            .child([Call::new(Sysno::EXIT_GROUP, [0])]);
+            .iteration([create.forking().answering(), wait])
+            .child([ScriptCall::new(Sysno::EXIT_GROUP, [0])]);
         let Some(mut lean) = started(&script) else {
             return;
         };
-        let done = lean.make(0, MAX_TURNS).unwrap();
-        assert!(
-            done.turns()
-                .all(|turn| turn[0] == turn[1] | turn[1] << 32 && turn[1] as i64 > 1)
-        );
+        let done = lean.make(0, MAX_ITERATIONS).unwrap();
+        assert!(done.iterations().all(|iteration| iteration[0]
+            == iteration[1] | iteration[1] << 32
+            && iteration[1] as i64 > 1));
     }
 
     #[test]
     fn a_required_call_that_fails_ends_its_process() {
-        let refused = Call::new(Sysno::CLOSE, [u64::MAX]).required();
-        let noted = Call::new(Sysno::GETPID, []);
-        let Some(mut lean) = started(&Script::new().turn([noted, refused])) else {
+        let refused = ScriptCall::new(Sysno::CLOSE, [u64::MAX]).required();
+        let noted = ScriptCall::new(Sysno::GETPID, []);
+        let Some(mut lean) = started(&Script::new().iteration([noted, refused])) else {
             return;
         };
         assert!(lean.make(0, 1).is_err());
-        let script = forks(0).child([refused, Call::new(Sysno::EXIT_GROUP, [0])]);
+        let script = forks(0).child([refused, ScriptCall::new(Sysno::EXIT_GROUP, [0])]);
         let Some(mut lean) = started(&script) else {
             return;
         };
         let done = lean.make(0, 1).unwrap();
-        let turn = done.turns().next().unwrap();
-        assert_eq!(turn[1], turn[0] | 1 << 40, "the child's status is 1");
+        let iteration = done.iterations().next().unwrap();
+        assert_eq!(
+            iteration[1],
+            iteration[0] | 1 << 40,
+            "the child's status is 1"
+        );
     }
 
     #[test]
@@ -301,12 +318,12 @@ mod tests {
         let path = script.place(c"/dev/null".to_bytes_with_nul());
         let other = script.place(b"x");
         assert_eq!(other, path + 16);
-        let open = Call::new(Sysno::OPENAT, [0, path, 0]);
-        let Some(mut lean) = started(&script.turn([open])) else {
+        let open = ScriptCall::new(Sysno::OPENAT, [0, path, 0]);
+        let Some(mut lean) = started(&script.iteration([open])) else {
             return;
         };
         let done = lean.make(0, 1).unwrap();
-        assert!((done.turns().next().unwrap()[0] as i64) > 2);
+        assert!((done.iterations().next().unwrap()[0] as i64) > 2);
     }
 
     #[test]

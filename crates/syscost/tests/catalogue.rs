@@ -112,19 +112,19 @@ fn every_benchmark_runs_or_says_why_not() {
 fn known_costs_are_met_and_lies_are_caught() {
     let report = Program::new().run(&["selftest", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
-    for liar in report["liars"].as_array().expect("liars") {
+    for negative in report["liars"].as_array().expect("liars") {
         // Some cannot lie on a machine with one CPU, or without room for a file.
-        assert_ne!(liar["outcome"], "fail", "{liar}");
+        assert_ne!(negative["outcome"], "fail", "{negative}");
     }
     for neighbour in report["neighbours"].as_array().expect("neighbours") {
         assert_ne!(neighbour["outcome"], "fail", "{neighbour}");
     }
-    for truth in report["truths"].as_array().expect("truths") {
+    for positive in report["truths"].as_array().expect("truths") {
         // A debug build runs the same assembly; the bound is wide only because the machine may be
         // shared with other tests. If no frequency is steady enough, the cycles are unknown.
-        match truth["bias_percent"].as_f64() {
-            Some(bias) => assert!(bias.abs() < 10.0, "{truth}"),
-            None => println!("skipped: {}: {}", truth["name"], truth["reason"]),
+        match positive["bias_percent"].as_f64() {
+            Some(bias) => assert!(bias.abs() < 10.0, "{positive}"),
+            None => println!("skipped: {}: {}", positive["name"], positive["reason"]),
         }
     }
 }

@@ -62,7 +62,7 @@ fn busy_loops_hide_no_lie() {
     let report = Program::new().run(&["selftest", "--format", "json"]);
     drop(load);
     let report: serde_json::Value = serde_json::from_slice(&report.stdout).expect("JSON");
-    for liar in report["liars"].as_array().expect("liars") {
-        assert_ne!(liar["outcome"], "fail", "{liar}");
+    for negative in report["liars"].as_array().expect("liars") {
+        assert_ne!(negative["outcome"], "fail", "{negative}");
     }
 }

@@ -41,10 +41,10 @@ impl Blocks {
             position: 2,
             name: length,
         };
-        b.expect_argument(call, length, Given::Always(step));
+        b.expect_argument(call, length, ArgumentValue::Always(step));
         let offsets = match self.access {
-            Access::Sequential => Given::InOrder { step, end },
-            Access::Random => Given::Apart(2 * step),
+            Access::Sequential => ArgumentValue::InOrder { step, end },
+            Access::Random => ArgumentValue::Apart(2 * step),
         };
         b.expect_argument(call, OFFSET, offsets);
     }

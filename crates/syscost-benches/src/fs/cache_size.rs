@@ -85,7 +85,7 @@ impl Measured for Row {
         Profile::Full
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 

@@ -113,7 +113,7 @@ impl Measured for Row {
         }
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 

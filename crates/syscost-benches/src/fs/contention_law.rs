@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 use syscost_harness::prelude::*;
 use syscost_results::curve::{CHOSEN_LAW, fitted_detail};
-use syscost_results::stats::growth::{self, Choice, Kind, MIN_POINTS};
+use syscost_results::stats::growth::{self, BestFit, LawKind, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 
 use super::contention::{self, Whose};
@@ -124,11 +124,11 @@ fn fitted(sources: &[Source<'_>]) -> Result<Derived, Failure> {
 }
 
 /// The law that was chosen, and its distance from points left out.
-fn evidence(choice: &Choice) -> Vec<Evidence> {
-    let is_of_all = choice.criteria.len() == Kind::ALL.len();
+fn evidence(choice: &BestFit) -> Vec<Evidence> {
+    let is_of_all = choice.criteria.len() == LawKind::ALL.len();
     let chosen = Evidence::new(
         CHOSEN_LAW,
-        Kind::ALL.map(Kind::name).join(" or "),
+        LawKind::ALL.map(LawKind::name).join(" or "),
         choice.law.kind().name(),
         "Akaike information criterion",
         Verdict::Confirmed,

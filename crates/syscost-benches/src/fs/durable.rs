@@ -44,15 +44,15 @@ impl Sync {
 
     /// Expects that this file or directory is synced.
     pub(super) fn expect_synced(self, b: &mut Bencher, file: &OwnedFd) {
-        self.expect_given(b, Given::Always(file.as_raw_fd() as u64));
+        self.expect_given(b, ArgumentValue::Always(file.as_raw_fd() as u64));
     }
 
     /// Expects that something other than this file or directory is synced.
     pub(super) fn expect_not_synced(self, b: &mut Bencher, file: &OwnedFd) {
-        self.expect_given(b, Given::Never(file.as_raw_fd() as u64));
+        self.expect_given(b, ArgumentValue::Never(file.as_raw_fd() as u64));
     }
 
-    fn expect_given(self, b: &mut Bencher, given: Given) {
+    fn expect_given(self, b: &mut Bencher, given: ArgumentValue) {
         const DESCRIPTOR: Argument = Argument {
             position: 0,
             name: "descriptor",

@@ -120,13 +120,13 @@ impl Op {
         match self {
             Self::Allocate => {
                 b.expect(calls(Sysno::FALLOCATE));
-                b.expect_argument(Sysno::FALLOCATE, MODE, Given::Always(0));
-                b.expect_argument(Sysno::FALLOCATE, LENGTH, Given::Always(bytes));
+                b.expect_argument(Sysno::FALLOCATE, MODE, ArgumentValue::Always(0));
+                b.expect_argument(Sysno::FALLOCATE, LENGTH, ArgumentValue::Always(bytes));
             }
             Self::PunchHole => b.expect(calls(Sysno::FALLOCATE)),
             Self::Truncate => {
                 b.expect(calls(Sysno::FTRUNCATE));
-                b.expect_argument(Sysno::FTRUNCATE, NEW_LENGTH, Given::Always(0));
+                b.expect_argument(Sysno::FTRUNCATE, NEW_LENGTH, ArgumentValue::Always(0));
             }
         }
     }

@@ -96,7 +96,7 @@ impl Measured for Row {
         self.sync.support(here, &self.dir)
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         self.sync.is_of_the_device()
     }
 

@@ -24,7 +24,9 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{AtFlags, StatxFlags, statx};
 use syscost_harness::prelude::*;
-use syscost_sys::files::{self, Buffer, Filesystem, NfsMount, Operation, mount_option, stamp};
+use syscost_sys::files::{
+    self, Buffer, Filesystem, NfsMount, OperationCounts, mount_option, stamp,
+};
 
 use super::nfs::SIZES;
 use super::space::{ALIGNMENT, Space, Stamped, claim_flag};
@@ -81,7 +83,7 @@ impl Measured for Row {
         is_mounted(here, &self.dir)
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 
@@ -174,7 +176,7 @@ fn expect(b: &mut Bencher, request: Request, calls: u64) {
         Request::Getattr => b.expect(together(Sysno::STATX, 1.0)),
         Request::Read { bytes } => {
             b.expect(together(Sysno::PREAD64, 1.0));
-            b.expect_argument(Sysno::PREAD64, length, Given::Always(bytes as u64));
+            b.expect_argument(Sysno::PREAD64, length, ArgumentValue::Always(bytes as u64));
         }
     }
     // A lap reads the clock, which is a system call on some machines.
@@ -217,9 +219,9 @@ struct Caller<'s> {
     offset: u64,
     laps: Laps,
     filesystem: &'s Filesystem,
-    before: Operation,
-    after: Operation,
-    turns: u64,
+    before: OperationCounts,
+    after: OperationCounts,
+    iterations: u64,
     /// Reads whose content was compared.
     checked: u64,
     /// Pages of the file in the page cache at the end.
@@ -245,9 +247,9 @@ impl<'s> Caller<'s> {
             offset: 0,
             laps,
             filesystem: space.filesystem(),
-            before: Operation::default(),
-            after: Operation::default(),
-            turns: 0,
+            before: OperationCounts::default(),
+            after: OperationCounts::default(),
+            iterations: 0,
             checked: 0,
             cached: 0,
         };
@@ -256,14 +258,14 @@ impl<'s> Caller<'s> {
     }
 
     /// The kernel's counts of this operation so far.
-    fn counted(&self) -> Result<Operation, Failure> {
+    fn counted(&self) -> Result<OperationCounts, Failure> {
         let mount = NfsMount::at(&self.filesystem.mount_point)?;
         Ok(mount.operation(self.request.name()))
     }
 
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Failure> {
-        self.turns += 1;
+    fn iterate(&mut self) -> Result<(), Failure> {
+        self.iterations += 1;
         match self.request {
             Request::Getattr => {
                 let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_FORCE_SYNC;
@@ -301,7 +303,7 @@ impl<'s> Caller<'s> {
     fn claim(&self, b: &mut Bencher, calls: u64) -> Result<(), Failure> {
         let counted = self.after.since(self.before);
         let made = counted.calls;
-        let expected = self.turns * calls;
+        let expected = self.iterations * calls;
         let what = format!(
             "{} operations that the server was asked for",
             self.request.name()
@@ -319,7 +321,7 @@ impl<'s> Caller<'s> {
         }
         if let Request::Read { bytes } = self.request {
             let received = counted.received_bytes;
-            let least = (self.turns * bytes as u64) as f64;
+            let least = (self.iterations * bytes as u64) as f64;
             let what = "bytes received for them";
             b.claim_within(what, Bound::AtLeast(least), received as f64, MOUNTSTATS);
             let what = match self.is_whole {
@@ -327,7 +329,7 @@ impl<'s> Caller<'s> {
                 false => "reads whose ends are as written",
             };
             let source = "position stamps";
-            b.claim_equal(what, self.turns as f64, self.checked as f64, source);
+            b.claim_equal(what, self.iterations as f64, self.checked as f64, source);
             claim_flag(b, &self.file)?;
             let what = "pages of the file in the page cache afterwards";
             b.claim_equal(what, 0.0, self.cached as f64, "mincore");
@@ -338,13 +340,13 @@ impl<'s> Caller<'s> {
     }
 }
 
-impl Lead for Caller<'_> {
-    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+impl Driver for Caller<'_> {
+    const MAX_ITERATIONS: u64 = Laps::MAX_ITERATIONS;
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.laps.begin();
-        for _ in 0..turns {
-            self.turn()?;
+        for _ in 0..iterations {
+            self.iterate()?;
             self.laps.note();
         }
         Ok(())

@@ -248,7 +248,7 @@ pub(super) fn measure<O: Operation>(
                 1,
                 count as u64,
                 |_| pool.renew(),
-                |turns| pool.perform(turns as usize),
+                |iterations| pool.perform(iterations as usize),
             )?;
         }
         Sync::Fsync => {

@@ -100,7 +100,7 @@ impl Measured for Row {
         }
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         self.cache != State::Warm
     }
 

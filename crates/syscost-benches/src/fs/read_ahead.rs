@@ -92,7 +92,7 @@ impl Measured for Row {
         }
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 

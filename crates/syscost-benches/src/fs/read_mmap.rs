@@ -84,7 +84,7 @@ impl Measured for Row {
         })
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         self.cache == Cached::Cold
     }
 
@@ -231,8 +231,8 @@ fn warm(b: &mut Bencher, source: &Source, pages: &Pages) -> Result<(), Failure> 
         pages.count(),
         MAPPINGS,
         |_| unmap(),
-        |turns| {
-            mappings[..turns as usize]
+        |iterations| {
+            mappings[..iterations as usize]
                 .iter()
                 .try_for_each(|mapped| pages.read_all(mapped))
         },

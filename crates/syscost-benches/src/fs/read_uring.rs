@@ -91,7 +91,7 @@ impl Measured for Row {
         }
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         self.cache == Cached::Direct
     }
 
@@ -112,8 +112,8 @@ fn warm(b: &mut Bencher, source: &Source, mut ring: Ring<'_>) -> Result<(), Fail
     // Some file systems let a kernel thread read, which is waited for.
     b.expect(at_most(Counter::VoluntarySwitches, 1.0));
     let storage = Storage::watch_process(source.file())?;
-    b.batches(ring.depth(), |turns| {
-        (0..turns).try_for_each(|_| ring.read_together())
+    b.batches(ring.depth(), |iterations| {
+        (0..iterations).try_for_each(|_| ring.read_together())
     })?;
     ring.claim(b);
     // The divisor of the time.

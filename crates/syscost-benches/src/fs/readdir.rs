@@ -117,7 +117,7 @@ fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(
         position: 2,
         name: "length",
     };
-    let given = Given::Always(BUFFER_BYTES as u64);
+    let given = ArgumentValue::Always(BUFFER_BYTES as u64);
     b.expect_argument(Sysno::GETDENTS64, length, given);
     let mut buffer = entries::buffer();
     match each {
@@ -126,7 +126,7 @@ fn measure(b: &mut Bencher, space: &Space, count: usize, each: Each) -> Result<(
             b.expect(exactly(Counter::Syscall(Sysno::NEWFSTATAT), count as f64));
             // Each name lies where getdents64 put it, so no two successive ones are at the same address.
             if count > 1 {
-                b.expect_argument(Sysno::NEWFSTATAT, NAME, Given::Apart(1));
+                b.expect_argument(Sysno::NEWFSTATAT, NAME, ArgumentValue::Apart(1));
             }
             b.try_iter(|| filled.read(&mut buffer, must_be_file))?;
         }

@@ -42,7 +42,7 @@ impl<'f> Reader<'f> {
         blocks.expect(b, Sysno::PREAD64, "length");
         if blocks.access == Access::Random {
             if offsets.len() > AUDITED {
-                b.expect_argument(Sysno::PREAD64, OFFSET, Given::Different);
+                b.expect_argument(Sysno::PREAD64, OFFSET, ArgumentValue::Different);
             }
             claim_whole(b, blocks.all, blocks.size.0, offsets.len());
         }

@@ -83,7 +83,7 @@ impl Measured for Row {
         self.sync.support(here, &self.dir)
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         self.sync.is_of_the_device()
     }
 
@@ -207,16 +207,20 @@ impl Operation for Files {
         let argument = |position, name| Argument { position, name };
         match self.op {
             Op::Create => {
-                b.expect_argument(Sysno::OPENAT, argument(1, "name"), Given::Different);
+                b.expect_argument(Sysno::OPENAT, argument(1, "name"), ArgumentValue::Different);
                 if !self.content.is_empty() {
-                    let size = Given::Always(self.content.len() as u64);
+                    let size = ArgumentValue::Always(self.content.len() as u64);
                     b.expect_argument(Sysno::WRITE, argument(2, "length"), size);
                 }
                 // An empty file has no page that could show it.
                 self.sync.expect_not_synced(b, directory);
             }
             Op::Unlink => {
-                b.expect_argument(Sysno::UNLINKAT, argument(1, "name"), Given::Different);
+                b.expect_argument(
+                    Sysno::UNLINKAT,
+                    argument(1, "name"),
+                    ArgumentValue::Different,
+                );
                 self.sync.expect_synced(b, directory);
             }
         }

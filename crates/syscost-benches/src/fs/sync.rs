@@ -102,7 +102,7 @@ impl Measured for Row {
         waits::has_device(here, &self.dir)
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 

@@ -133,7 +133,7 @@ impl Measured for Row {
         }
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         self.cache == Target::Direct
     }
 

@@ -67,14 +67,14 @@ const SOME: [Bytes; 4] = [Bytes(64), Bytes::kib(4), LARGE, Bytes::mib(1)];
 const DATAGRAM: [Bytes; 3] = [Bytes(64), Bytes::kib(4), LARGE];
 const QUEUE: [Bytes; 4] = [Bytes(64), Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
 
-/// Maximum number of messages per turn.
+/// Maximum number of messages per iteration.
 const MAX_PER_TURN: u64 = 512;
 
 /// Maximum number where each of their calls is reported to an auditor: the calls that signal the
-/// end of a turn must still be few compared with theirs.
+/// end of an iteration must still be few compared with theirs.
 const MAX_COUNTED: u64 = 128;
 
-/// Maximum bytes per turn, unless a single message is larger.
+/// Maximum bytes per iteration, unless a single message is larger.
 const TURN_BYTES: u64 = 512 << 10;
 
 #[derive(Params)]
@@ -178,7 +178,7 @@ impl Measured for Row {
     }
 }
 
-/// Measures one mechanism; the liar has its own.
+/// Measures one mechanism; the negative control has its own.
 pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.size.get())?;
     setting.expect::<C>(b, 1.0, 0.0)?;
@@ -192,9 +192,9 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
     } else {
         MAX_COUNTED
     };
-    let per_turn = (TURN_BYTES / bytes).clamp(1, most);
-    b.operations_per_turn(per_turn);
-    let make = |cpus: &[u32]| one_way::<C>(setting, per_turn, cpus);
+    let per_iteration = (TURN_BYTES / bytes).clamp(1, most);
+    b.operations_per_iteration(per_iteration);
+    let make = |cpus: &[u32]| one_way::<C>(setting, per_iteration, cpus);
     let (sender, received) = b.together(setting.placement, make)?;
     claim_equal(
         b,
@@ -213,20 +213,20 @@ pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(
 /// Both sides, with the partner at work.
 fn one_way<'t, C: Channel>(
     setting: Setting,
-    per_turn: u64,
+    per_iteration: u64,
     cpus: &[u32],
 ) -> Result<Team<'t, (Sender<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
-    let follower = setting.partner(cpus, theirs, &ledger, take_all)?;
-    end.meet(follower.task());
-    Ok(follower.led_by(Sender {
+    let responder = setting.partner(cpus, theirs, &ledger, take_all)?;
+    end.meet(responder.task());
+    Ok(responder.driven_by(Sender {
         message: Message::new(setting.size.get()),
         end,
         whole: setting.whole,
         sent: Tally::default(),
         ledger,
-        per_turn,
+        per_iteration,
     }))
 }
 
@@ -237,13 +237,13 @@ struct Sender<C> {
     whole: bool,
     sent: Tally,
     ledger: Shared<Ledger>,
-    per_turn: u64,
+    per_iteration: u64,
 }
 
-impl<C: Channel> Lead for Sender<C> {
-    /// Sends all messages of these turns and waits until the partner has them.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        let messages = turns * self.per_turn;
+impl<C: Channel> Driver for Sender<C> {
+    /// Sends all messages of these iterations and waits until the partner has them.
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        let messages = iterations * self.per_iteration;
         self.ledger.set_goal(self.sent.messages + messages);
         for _ in 0..messages {
             if let Err(bad) = self.send_one() {

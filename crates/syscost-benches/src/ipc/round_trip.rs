@@ -210,9 +210,9 @@ fn round_trips<'t, C: Channel>(
 ) -> Result<Team<'t, (Caller<C>, Tally)>, Failure> {
     let (mut end, theirs) = C::open(setting.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
-    let follower = setting.partner(cpus, theirs, &ledger, send_back)?;
-    end.meet(follower.task());
-    Ok(follower.led_by(Caller {
+    let responder = setting.partner(cpus, theirs, &ledger, send_back)?;
+    end.meet(responder.task());
+    Ok(responder.driven_by(Caller {
         message: Message::new(setting.size.get()),
         answer: Message::new(setting.size.get()),
         end,
@@ -234,10 +234,10 @@ struct Caller<C> {
     ledger: Shared<Ledger>,
 }
 
-impl<C: Channel> Lead for Caller<C> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
-            if let Err(bad) = self.turn() {
+impl<C: Channel> Driver for Caller<C> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
+            if let Err(bad) = self.iterate() {
                 // The partner's own report explains more.
                 self.ledger.judge()?;
                 let number = self.sent.messages;
@@ -256,7 +256,7 @@ impl<C: Channel> Lead for Caller<C> {
 
 impl<C: Channel> Caller<C> {
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Bad> {
+    fn iterate(&mut self) -> Result<(), Bad> {
         let number = self.sent.messages + 1;
         self.end.settle()?;
         self.message.write(number, self.whole);

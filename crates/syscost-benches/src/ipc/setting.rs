@@ -10,7 +10,7 @@ use crate::syscall::Bad;
 /// What both benchmarks of messages know of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
-    /// The mechanism; none of a liar's, which has its own.
+    /// The mechanism; none of a negative control's, which has its own.
     pub(crate) via: Option<Via>,
     /// Whether the two tasks are processes or threads.
     pub(crate) between: Between,
@@ -62,7 +62,7 @@ impl Setting {
         mut end: C,
         ledger: &Shared<Ledger>,
         serve: impl FnOnce(Self, &mut C, &Ledger, &Stop) -> Result<Tally, Bad> + Send + 'static,
-    ) -> Result<Follower<Tally>, Failure> {
+    ) -> Result<Responder<Tally>, Failure> {
         let (setting, ledger) = (*self, ledger.clone());
         let prepare = move || {
             end.begin();
@@ -71,7 +71,7 @@ impl Setting {
         let serve = move |end: &mut C, stop: &Stop| {
             serve(setting, end, &ledger, stop).inspect_err(|bad| ledger.fail(*bad))
         };
-        Follower::start(self.between, cpus, prepare, serve, C::hang_up)
+        Responder::start(self.between, cpus, prepare, serve, C::wake_waiters)
     }
 }
 
@@ -85,9 +85,9 @@ pub(crate) fn same_and_nearest() -> Vec<Placement> {
         .collect()
 }
 
-/// Minimum number of sleeps per turn of two tasks that wait for each other alternately. On one CPU
-/// each must make way for the other; on two, one or the other may be served before it has fallen
-/// asleep, but not always.
+/// Minimum number of sleeps per iteration of two tasks that wait for each other alternately. On one
+/// CPU each must make way for the other; on two, one or the other may be served before it has
+/// fallen asleep, but not always.
 pub(crate) fn sleeps(placement: Placement) -> f64 {
     if placement == Placement::SAME {
         1.9

@@ -168,8 +168,8 @@ fn connections<'t>(
     };
     // The kernel notifies a connecting task that the listener is gone.
     let prepare = move || Ok(listener);
-    let follower = Follower::start(between, cpus, prepare, accept, |_| {})?;
-    Ok(follower.led_by(Connector {
+    let responder = Responder::start(between, cpus, prepare, accept, |_| {})?;
+    Ok(responder.driven_by(Connector {
         address,
         bound,
         _named: file,
@@ -186,9 +186,9 @@ struct Connector {
     connected: u64,
 }
 
-impl Lead for Connector {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+impl Driver for Connector {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             connect_once(&self.address).map_err(failed)?;
             self.connected += 1;
         }

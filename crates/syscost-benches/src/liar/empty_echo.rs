@@ -45,7 +45,7 @@ fn run(b: &mut Bencher) -> Result<(), Failure> {
         let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
         let socket = syscost_net::socket::connect(address, &tcp, PATIENCE)?;
         let (near, way) = Stream::over(socket, Wait::Block)?;
-        Ok(far.led_by(exchange.over(near, way)))
+        Ok(far.driven_by(exchange.over(near, way)))
     })?;
     caller.claim(b, &account);
     Ok(())

@@ -60,9 +60,9 @@ struct Connector {
     counters: Watch,
 }
 
-impl Lead for Connector {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+impl Driver for Connector {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             begin(&self.address).map_err(|errno| Failure::of("begin to connect", errno))?;
             self.begun += 1;
         }

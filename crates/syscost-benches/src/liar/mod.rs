@@ -1,4 +1,5 @@
-//! Benchmarks that lie, each in its own way. `syscost selftest` must catch every one of them.
+//! The self-test's negative controls: benchmarks that lie, each in its own way. `syscost selftest`
+//! must catch every one of them. The group's and the rows' names, `liar.`, are identities and stay.
 
 mod buffered_file;
 mod crash;
@@ -60,17 +61,18 @@ pub(crate) const GROUP: Group = Group {
     hidden: true,
 };
 
-/// The liars that need two CPUs; where there are none, they may say so.
-pub const TWO_CPU_LIARS: &[&str] = &["liar.spins", "liar.elsewhere"];
+/// The negative controls that need two CPUs; where there are none, they may say so.
+pub const TWO_CPU_NEGATIVE_CONTROLS: &[&str] = &["liar.spins", "liar.elsewhere"];
 
-/// The liars that write a file of [`FILE_BYTES`]; where there is no room for it, they may say so.
-pub const FILE_LIARS: &[&str] = &["liar.warm_file", "liar.buffered_file"];
+/// The negative controls that write a file of [`FILE_BYTES`]; where there is no room for it, they
+/// may say so.
+pub const FILE_NEGATIVE_CONTROLS: &[&str] = &["liar.warm_file", "liar.buffered_file"];
 
 /// Size of that file, in bytes.
 pub const FILE_BYTES: u64 = 256 << 10;
 
-/// Each liar and the status that it must get.
-pub const LIARS: &[(&str, Status)] = &[
+/// Each negative control and the status that it must get.
+pub const NEGATIVE_CONTROLS: &[(&str, Status)] = &[
     ("liar.nothing", Status::Withheld),
     ("liar.vdso", Status::Withheld),
     ("liar.fails_later", Status::Failed),

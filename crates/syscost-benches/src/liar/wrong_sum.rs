@@ -22,14 +22,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     let kernel = kernel::dependent_adds(10)?;
-    b.batches(kernel.operations_per_turn, |turns| {
-        let expected = kernel.expected(turns);
-        let sum = kernel.run(turns / 2);
+    b.batches(kernel.operations_per_iteration, |iterations| {
+        let expected = kernel.expected(iterations);
+        let sum = kernel.run(iterations / 2);
         if sum == expected {
             return Ok(());
         }
         Err(Failure::Refuted(format!(
-            "the checksum is {sum}, expected {expected} (turns: {turns})"
+            "the checksum is {sum}, expected {expected} (iterations: {iterations})"
         )))
     })
 }

@@ -26,12 +26,12 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
     b.together(Placement::At(Relation::SameCpu), |_| {
-        let turns = |turns| {
-            for _ in 0..turns {
+        let iterations = |iterations| {
+            for _ in 0..iterations {
                 sched_yield();
             }
             Ok(())
         };
-        Ok(Team::new(Vec::new(), turns).map(drop))
+        Ok(Team::new(Vec::new(), iterations).map(drop))
     })
 }

@@ -31,7 +31,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    // A turn of eight tasks has eight yields, and would be eight operations.
+    // An iteration of eight tasks has eight yields, and would be eight operations.
     b.together(Placement::At(Relation::SameCpu), |cpus| {
         yielders(Between::Processes, cpus, 8)
     })

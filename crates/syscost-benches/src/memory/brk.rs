@@ -49,14 +49,14 @@ impl Measured for Row {
         let pages = (bytes / page) as f64;
         b.expect(within(Counter::MinorFaults, 0.99 * pages, 1.01 * pages));
         // Up by this size, plus what is missing to a whole page; then down again.
-        b.expect_argument(Sysno::BRK, ADDRESS, Given::Apart(bytes as u64));
+        b.expect_argument(Sysno::BRK, ADDRESS, ArgumentValue::Apart(bytes as u64));
         let _small = NoHugePages::in_this_process();
-        b.batches(1, |turns| {
+        b.batches(1, |iterations| {
             // Read again for each batch, since the allocator may move the end between them. The C
             // library remembers it and makes no call. SAFETY: an increment of 0 moves nothing.
             let end = unsafe { libc::sbrk(0) };
             let first = end.addr().next_multiple_of(page);
-            for _ in 0..turns {
+            for _ in 0..iterations {
                 // SAFETY: nothing allocates before the end is back where it was, so nothing uses the
                 // pages above it.
                 let up = unsafe { syscall1(Sysno::BRK, first + bytes) };

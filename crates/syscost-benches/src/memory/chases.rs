@@ -22,7 +22,7 @@ const LAPS: u64 = 3;
 /// they ever will.
 pub(super) fn go_round(b: &Bencher, chase: &Chase) {
     if b.is_timed() && chase.route().bytes <= MAX_CACHED {
-        let lap = (chase.lines() as u64).div_ceil(chase.operations_per_turn());
+        let lap = (chase.lines() as u64).div_ceil(chase.operations_per_iteration());
         chase.run(LAPS * lap);
     }
 }
@@ -32,7 +32,10 @@ pub(super) fn claim_chains(b: &mut Bencher, chase: &Chase, chains: usize) {
     let claim = "chains whose places the checksum adds up";
     b.claim_equal(claim, chains, chase.chains(), "kernel");
     if chains == 1 {
-        let (all, row) = (chase.operations_per_turn(), chase.loads_in_a_row() as u64);
+        let (all, row) = (
+            chase.operations_per_iteration(),
+            chase.loads_in_a_row() as u64,
+        );
         let claim = "loads of a turn, each from where the one before led";
         b.claim_equal(claim, all, row, "the code's bytes");
     }

@@ -118,7 +118,7 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.operations_per_turn(pair::PER_TURN);
+        b.operations_per_iteration(pair::PER_TURN);
         let watches = !b.is_timed();
         let placement = Placement::Pair(self.from.0, self.to.0);
         let make = |cpus: &[u32]| pair::team(self.via, cpus, watches);

@@ -239,8 +239,8 @@ fn team<'t>(
         ..Tally::default()
     };
     let theirs = Arc::clone(&place);
-    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), neighbour, |_| {})?;
-    Ok(follower.led_by(Adding {
+    let responder = Responder::start(Between::Threads, cpus, || Ok(theirs), neighbour, |_| {})?;
+    Ok(responder.driven_by(Adding {
         place,
         looks,
         tally,
@@ -274,7 +274,7 @@ struct Adding {
     tally: Tally,
 }
 
-impl Lead for Adding {
+impl Driver for Adding {
     const IS_PREPARED: bool = true;
 
     /// Waits until the other thread is at work.
@@ -287,39 +287,39 @@ impl Lead for Adding {
         Ok(())
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let [own, other] = self.place.words();
         let before = other.load(Relaxed);
         match self.looks {
-            true => add_and_look(&self.place, turns, &mut self.tally),
-            false => self.place.add(own, turns),
+            true => add_and_look(&self.place, iterations, &mut self.tally),
+            false => self.place.add(own, iterations),
         }
         // Two looks at the other's word, each of which costs one addition at most: negligible in a batch.
         let meanwhile = other.load(Relaxed) - before;
         self.tally.meanwhile += meanwhile;
-        if turns >= LONG {
-            let share = 100.0 * meanwhile as f64 / (meanwhile + turns) as f64;
+        if iterations >= LONG {
+            let share = 100.0 * meanwhile as f64 / (meanwhile + iterations) as f64;
             self.tally.largest_share = self.tally.largest_share.max(share);
         }
-        self.tally.added += turns;
+        self.tally.added += iterations;
         Ok(())
     }
 }
 
 /// Makes this many additions, and looks at the other word now and then. Not in the timed pass: a
 /// look takes the line from its writer.
-fn add_and_look(place: &Place, turns: u64, tally: &mut Tally) {
+fn add_and_look(place: &Place, iterations: u64, tally: &mut Tally) {
     let [own, other] = place.words();
     let [atomic, plain] = ADDED_BETWEEN;
     let between = if place.is_atomic { atomic } else { plain };
     let mut seen = other.load(Relaxed);
-    for _ in 0..turns / between {
+    for _ in 0..iterations / between {
         place.add(own, between);
         let before = std::mem::replace(&mut seen, other.load(Relaxed));
         tally.looks += 1;
         tally.changes += u64::from(seen != before);
     }
-    place.add(own, turns % between);
+    place.add(own, iterations % between);
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@
 //! The measurements of instruction fetch in processor reviews; not part of any published experiment here.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Fetch, Filler, Turn, Work};
+use syscost_sys::kernel::{Fetch, Filler, Iteration, Work};
 use syscost_sys::memory::Pages;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -90,22 +90,31 @@ impl Measured for Row {
         let expected = LAPS * Fetch::sum(filler, (bytes / Fetch::BLOCK) as u64);
         let what = format!("numbers and additions of all blocks, added up in {LAPS} turns");
         b.claim_equal(&what, expected, fetch.run(LAPS), "kernel");
-        let turn = fetch.turn()?;
+        let iteration = fetch.iteration()?;
         let (what, of_it, others) = match filler {
-            Filler::Nop => ("instructions that do nothing", turn.nops, turn.additions),
-            Filler::Add => ("additions of one", turn.additions, turn.nops),
+            Filler::Nop => (
+                "instructions that do nothing",
+                iteration.nops,
+                iteration.additions,
+            ),
+            Filler::Add => ("additions of one", iteration.additions, iteration.nops),
         };
         let heads = bytes / Fetch::BLOCK;
         let fillers = (bytes - heads * Fetch::HEAD) / filler.instruction_bytes();
         let source = "the code's bytes";
         let claim = "bytes of the instructions of a turn";
-        b.claim_equal(claim, bytes, turn.bytes, source);
+        b.claim_equal(claim, bytes, iteration.bytes, source);
         b.claim_equal(format!("of them {what}"), fillers, of_it, source);
-        b.claim_equal("additions of a block's number", heads, turn.numbers, source);
-        let others = others + turn.jumps + turn.loads;
+        b.claim_equal(
+            "additions of a block's number",
+            heads,
+            iteration.numbers,
+            source,
+        );
+        let others = others + iteration.jumps + iteration.loads;
         b.claim_equal("others among them", 0, others, source);
         let claim = "others beside them";
-        b.claim_equal(claim, Turn::COUNTING, turn.others, source);
+        b.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
         b.rate(Fetch::BLOCK as u64);
         b.kernel(&fetch)
     }

@@ -162,13 +162,13 @@ impl Measured for Row {
             Delay::Of(Nanoseconds(ns)) => Some(ns),
         };
         let (clock, random) = (*b.clock(), b.random().u64(..));
-        b.operations_per_turn(chase.operations_per_turn());
+        b.operations_per_iteration(chase.operations_per_iteration());
         b.expect(at_least(Counter::CoreCycles, chase.floor_cycles()));
         fill(b)?;
         let (steps, _) = b.together(Placement::Distinct, |cpus| {
-            let (crew, load) = Load::start(cpus, delay_ns, clock, random)?;
+            let (workers, load) = Load::start(cpus, delay_ns, clock, random)?;
             let chase = Rc::clone(&chase);
-            Ok(crew.led_by(Steps { chase, load }))
+            Ok(workers.driven_by(Steps { chase, load }))
         })?;
         claim(b, &steps.load, delay_ns);
         Ok(())
@@ -178,8 +178,8 @@ impl Measured for Row {
 /// Fills each partner's memory on its CPU, so that no audited child has to wait for it.
 fn fill(b: &Bencher) -> Result<(), Failure> {
     let cpus = Placement::Distinct.cpus(b.cpu(), b.allowed())?;
-    let (crew, _) = Load::start(&cpus, None, *b.clock(), 0)?;
-    crew.dismiss().map(drop)
+    let (workers, _) = Load::start(&cpus, None, *b.clock(), 0)?;
+    workers.dismiss().map(drop)
 }
 
 /// The measuring task's steps, while others load memory.
@@ -188,27 +188,27 @@ struct Steps {
     load: Load,
 }
 
-impl Lead for Steps {
+impl Driver for Steps {
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {
         self.load.await_all()
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let Steps { chase, load } = self;
-        load.during(|| step(chase, turns))
+        load.during(|| step(chase, iterations))
     }
 }
 
-/// Makes this many turns of the chase and checks where it arrives.
-fn step(chase: &Chase, turns: u64) -> Result<(), Failure> {
-    let expected = chase.expected(turns);
-    let sum = chase.run(turns);
+/// Makes this many iterations of the chase and checks where it arrives.
+fn step(chase: &Chase, iterations: u64) -> Result<(), Failure> {
+    let expected = chase.expected(iterations);
+    let sum = chase.run(iterations);
     match sum == expected {
         true => Ok(()),
         false => Err(Failure::Refuted(format!(
-            "the chase's checksum is {sum}, expected {expected} (turns: {turns})"
+            "the chase's checksum is {sum}, expected {expected} (iterations: {iterations})"
         ))),
     }
 }

@@ -105,9 +105,9 @@ impl Measured for Row {
             b.expect(GIVING_BACK);
         }
         for (argument, given) in [
-            (LENGTH, Given::Always(bytes as u64)),
-            (space::ADVICE, Given::Always(advice as u64)),
-            (ADDRESS, Given::Different),
+            (LENGTH, ArgumentValue::Always(bytes as u64)),
+            (space::ADVICE, ArgumentValue::Always(advice as u64)),
+            (ADDRESS, ArgumentValue::Different),
         ] {
             b.expect_argument(Sysno::MADVISE, argument, given);
         }
@@ -140,9 +140,9 @@ impl Measured for Row {
         b.prepared_batches(
             1,
             most as u64,
-            |turns| {
+            |iterations| {
                 look_after()?;
-                batch.set(turns as usize * pages);
+                batch.set(iterations as usize * pages);
                 if is_touched {
                     area.write(0..batch.get());
                 }
@@ -150,8 +150,8 @@ impl Measured for Row {
                 clean_before.set(clean()?);
                 Ok(())
             },
-            |turns| {
-                (0..turns as usize)
+            |iterations| {
+                (0..iterations as usize)
                     .try_for_each(|number| area.advise(number * pages, bytes, advice))
             },
         )?;

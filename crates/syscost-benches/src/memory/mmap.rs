@@ -65,9 +65,9 @@ impl Measured for Row {
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let bytes = whole_pages(self.size)?;
         let most = (MAX_BYTES / bytes).min(MAX_MAPPINGS);
-        b.expect_argument(Sysno::MMAP, LENGTH, Given::Always(bytes as u64));
+        b.expect_argument(Sysno::MMAP, LENGTH, ArgumentValue::Always(bytes as u64));
         let [one, other] = IN_TURN.map(|access| access.bits().into());
-        b.expect_argument(Sysno::MMAP, PROTECTION, Given::InTurn(one, other));
+        b.expect_argument(Sysno::MMAP, PROTECTION, ArgumentValue::InTurn(one, other));
         let made = RefCell::new(Made {
             starts: Vec::with_capacity(most),
             bytes,
@@ -76,7 +76,7 @@ impl Measured for Row {
             1,
             most as u64,
             |_| made.borrow_mut().unmap(),
-            |turns| made.borrow_mut().map(turns as usize),
+            |iterations| made.borrow_mut().map(iterations as usize),
         )?;
         let mut made = made.into_inner();
         made.unmap()?;

@@ -73,16 +73,20 @@ impl Measured for Row {
             MprotectFlags::READ,
             MprotectFlags::READ | MprotectFlags::WRITE,
         );
-        let in_turn = Given::InTurn(less.bits().into(), more.bits().into());
+        let in_turn = ArgumentValue::InTurn(less.bits().into(), more.bits().into());
         let start = area.memory().start().addr();
         // Besides the alternating protection: it is this memory that changes each time, and it is checked.
-        b.expect_argument(Sysno::MPROTECT, ADDRESS, Given::Always(start as u64));
-        b.expect_argument(Sysno::MPROTECT, LENGTH, Given::Always(bytes as u64));
+        b.expect_argument(
+            Sysno::MPROTECT,
+            ADDRESS,
+            ArgumentValue::Always(start as u64),
+        );
+        b.expect_argument(Sysno::MPROTECT, LENGTH, ArgumentValue::Always(bytes as u64));
         b.expect_argument(Sysno::MPROTECT, PROTECTION, in_turn);
         let resident = if self.touched { area.pages() } else { 0 };
         claim_pages(b, "before the calls", &area, resident)?;
-        b.batches(2, |turns| {
-            for _ in 0..turns {
+        b.batches(2, |iterations| {
+            for _ in 0..iterations {
                 area.protect(less)?;
                 area.protect(more)?;
             }

@@ -93,14 +93,14 @@ fn move_to_and_fro(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
     enough_for(bytes)?;
     let block = Block::map(bytes)?;
     block.mark();
-    let length = Given::Always(bytes as u64);
+    let length = ArgumentValue::Always(bytes as u64);
     // There and back: the two places do not overlap.
-    let place = Given::Apart(bytes as u64);
+    let place = ArgumentValue::Apart(bytes as u64);
     b.expect_argument(Sysno::MREMAP, OLD_LENGTH, length);
     b.expect_argument(Sysno::MREMAP, NEW_LENGTH, length);
     b.expect_argument(Sysno::MREMAP, ADDRESS, place);
     // It is this block that is moved away each time, and its pages are checked.
-    let home = Given::EverySecond(block.start().addr() as u64);
+    let home = ArgumentValue::EverySecond(block.start().addr() as u64);
     b.expect_argument(Sysno::MREMAP, ADDRESS, home);
     b.expect_argument(Sysno::MREMAP, NEW_ADDRESS, place);
     claim_pages(b, "before the calls", &block, bytes)?;
@@ -113,9 +113,9 @@ fn move_to_and_fro(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
             *place.borrow_mut() = Place::reserve(bytes)?;
             block.is_marked()
         },
-        |turns| {
+        |iterations| {
             let mut place = place.borrow_mut();
-            (0..turns).try_for_each(|_| block.there_and_back(&mut place))
+            (0..iterations).try_for_each(|_| block.there_and_back(&mut place))
         },
     )?;
     block.is_marked()?;
@@ -139,10 +139,18 @@ fn claim_pages(b: &mut Bencher, when: &str, block: &Block, bytes: usize) -> Resu
 fn resize(b: &mut Bencher, bytes: usize) -> Result<(), Failure> {
     let block = Block::map(bytes)?;
     let (whole, half) = (bytes as u64, bytes as u64 / 2);
-    b.expect_argument(Sysno::MREMAP, OLD_LENGTH, Given::InTurn(whole, half));
-    b.expect_argument(Sysno::MREMAP, NEW_LENGTH, Given::InTurn(half, whole));
-    b.batches(2, |turns| {
-        for _ in 0..turns {
+    b.expect_argument(
+        Sysno::MREMAP,
+        OLD_LENGTH,
+        ArgumentValue::InTurn(whole, half),
+    );
+    b.expect_argument(
+        Sysno::MREMAP,
+        NEW_LENGTH,
+        ArgumentValue::InTurn(half, whole),
+    );
+    b.batches(2, |iterations| {
+        for _ in 0..iterations {
             // Shorter first: between batches no gap is left that another mapping could occupy.
             block.resize(bytes, bytes / 2)?;
             block.resize(bytes / 2, bytes)?;

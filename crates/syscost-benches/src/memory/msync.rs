@@ -98,8 +98,12 @@ impl Measured for Row {
             Op::Sync => MsyncFlags::SYNC,
         };
         let page = file.page_bytes() as u64;
-        b.expect_argument(Sysno::MSYNC, LENGTH, Given::Always(page));
-        b.expect_argument(Sysno::MSYNC, FLAGS, Given::Always(flag.bits().into()));
+        b.expect_argument(Sysno::MSYNC, LENGTH, ArgumentValue::Always(page));
+        b.expect_argument(
+            Sysno::MSYNC,
+            FLAGS,
+            ArgumentValue::Always(flag.bits().into()),
+        );
         match self.op {
             Op::Async => on_a_dirty_page(b, &file),
             Op::Sync => to_the_device(b, &file, self.state == State::Dirty),

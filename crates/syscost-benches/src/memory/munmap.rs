@@ -96,30 +96,30 @@ impl Measured for Row {
             b.expect(GIVING_BACK);
             b.expect(gives_back(pages));
         }
-        b.expect_argument(Sysno::MUNMAP, LENGTH, Given::Always(bytes as u64));
-        b.expect_argument(Sysno::MUNMAP, ADDRESS, Given::Different);
+        b.expect_argument(Sysno::MUNMAP, LENGTH, ArgumentValue::Always(bytes as u64));
+        b.expect_argument(Sysno::MUNMAP, ADDRESS, ArgumentValue::Different);
         let most = (max_bytes / bytes).clamp(2, MAX_MAPPINGS);
         let islands = RefCell::new(Islands::make(1, bytes)?);
         let resident = Cell::new(0);
         b.prepared_batches(
             1,
             most as u64,
-            |turns| {
-                let turns = turns as usize;
+            |iterations| {
+                let iterations = iterations as usize;
                 // The old ones are released first, so that their memory can be reused.
                 let mut islands = islands.borrow_mut();
                 *islands = Islands::make(1, bytes)?;
-                *islands = Islands::make(turns, bytes)?;
+                *islands = Islands::make(iterations, bytes)?;
                 let present = match is_touched {
-                    true => islands.touch(turns)?,
+                    true => islands.touch(iterations)?,
                     // Checking one is enough: they do not differ.
                     false => islands.present(1)?,
                 };
                 resident.set(resident.get() + present);
                 Ok(())
             },
-            |turns| {
-                let unmapped = islands.borrow_mut().unmap(turns as usize);
+            |iterations| {
+                let unmapped = islands.borrow_mut().unmap(iterations as usize);
                 unmapped.map_err(|cause| Failure::of("munmap", cause))
             },
         )?;

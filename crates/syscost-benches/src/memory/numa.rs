@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Bytes of memory, of which a cache holds hardly anything: a measurement visits a small part of it, once.
 const BYTES: usize = 128 << 20;
 
-/// Turns of the chase per observation.
+/// Iterations of the chase per observation.
 const TURNS: u64 = 64;
 
 #[derive(Params)]
@@ -78,7 +78,7 @@ impl Measured for Row {
         chases::claim_beyond_caches(b, BYTES);
         chases::claim_chains(b, &chase, 1);
         chases::claim_random(b, &chase);
-        let steps = (TURNS * chase.operations_per_turn()) as f64;
+        let steps = (TURNS * chase.operations_per_iteration()) as f64;
         let work = move || {
             let expected = chase.expected(TURNS);
             let sum = chase.run(TURNS);

@@ -40,7 +40,7 @@ const SECONDS: f64 = 0.3 / COUNTS.len() as f64;
 /// Numbers of chains, in an order of which any prefix is useful.
 const COUNTS: [usize; 11] = [1, 2, 4, 8, 12, 6, 16, 3, 10, 24, 32];
 
-/// Turns of a single chain that determine the speed-up, and how often.
+/// Iterations of a single chain that determine the speed-up, and how often.
 const TURNS: u64 = 8;
 const TIMES: usize = 9;
 
@@ -158,7 +158,7 @@ fn single(b: &Bencher, chase: &mut Chase, first: usize) -> Result<f64, Failure> 
             return Err(Failure::Refuted(reason));
         }
         let ns = b.clock().to_ns(stop.ticks.saturating_sub(start));
-        times.push(ns / (TURNS * chase.operations_per_turn()) as f64);
+        times.push(ns / (TURNS * chase.operations_per_iteration()) as f64);
     }
     Ok(order::high_median(&times).expect("there are several"))
 }

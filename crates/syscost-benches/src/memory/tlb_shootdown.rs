@@ -95,10 +95,14 @@ impl Measured for Row {
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let (call, threads) = (self.via, self.threads.0);
         let cpus = stage::others(b.cpu(), b.allowed(), threads as usize)?;
-        b.expect_argument(call.number(), ADDRESS, Given::Different);
-        b.expect_argument(call.number(), LENGTH, Given::Always(page_size() as u64));
+        b.expect_argument(call.number(), ADDRESS, ArgumentValue::Different);
+        b.expect_argument(
+            call.number(),
+            LENGTH,
+            ArgumentValue::Always(page_size() as u64),
+        );
         if let Some((argument, value)) = call.asks() {
-            b.expect_argument(call.number(), argument, Given::Always(value));
+            b.expect_argument(call.number(), argument, ArgumentValue::Always(value));
         }
         let placement = match threads {
             // The call alone needs no other CPU.
@@ -106,8 +110,8 @@ impl Measured for Row {
             1.. => Placement::Distinct,
         };
         let (stage, _) = b.together(placement, |_| {
-            let (crew, stage) = Stage::start(call, &cpus)?;
-            Ok(crew.led_by(stage))
+            let (workers, stage) = Stage::start(call, &cpus)?;
+            Ok(workers.driven_by(stage))
         })?;
         if threads > 0 {
             claim_running(b, stage.tally());
@@ -138,16 +142,16 @@ fn claim_running(b: &mut Bencher, tally: &Tally) {
 /// Claims that the calls change their pages, and interrupt each other CPU, where the kernel counts
 /// such interrupts.
 fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure> {
-    let (crew, mut stage) = Stage::start(call, cpus)?;
+    let (workers, mut stage) = Stage::start(call, cpus)?;
     stage.prepare()?;
     let (already, claim) = (stage.changed()? as f64, "pages that were so before");
     b.claim(claim, 0.0, already, "/proc", already == 0.0);
     let before = interrupts();
-    stage.turns(MAX_CALLS)?;
+    stage.run(MAX_CALLS)?;
     let after = interrupts();
     let changed = stage.changed()? as u64;
     b.claim_equal("pages that 256 calls changed", MAX_CALLS, changed, "/proc");
-    crew.dismiss()?;
+    workers.dismiss()?;
     if cpus.is_empty() {
         return Ok(());
     }

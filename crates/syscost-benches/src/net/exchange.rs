@@ -113,13 +113,13 @@ pub(crate) struct Tally {
     pub(crate) duplicated: u64,
 }
 
-impl<L: Link> Lead for Caller<L> {
-    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+impl<L: Link> Driver for Caller<L> {
+    const MAX_ITERATIONS: u64 = Laps::MAX_ITERATIONS;
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.laps.begin();
-        for _ in 0..turns {
-            match self.turn()? {
+        for _ in 0..iterations {
+            match self.iterate()? {
                 true => self.laps.note(),
                 false => self.laps.void(),
             }
@@ -141,7 +141,7 @@ impl<L: Link> Lead for Caller<L> {
 impl<L: Link> Caller<L> {
     /// One round trip; false if its message was lost.
     #[inline(always)]
-    fn turn(&mut self) -> Result<bool, Failure> {
+    fn iterate(&mut self) -> Result<bool, Failure> {
         self.message.write(self.nonces.u64(..), self.whole);
         let nonce = self.message.number();
         let sent = self.link.send(&mut self.message);

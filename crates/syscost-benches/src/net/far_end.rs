@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::client::Opened;
 use syscost_net::socket::Tcp;
@@ -138,7 +138,7 @@ pub(crate) enum Route {
     /// Through the kernel of this machine, to a partner there.
     Loopback(Placement, Family),
     /// To `syscost serve`, on whatever machine it runs.
-    Remote(Given),
+    Remote(PeerAccess),
 }
 
 impl Route {
@@ -226,40 +226,40 @@ pub(crate) fn usable(address: IpAddr) -> Result<(), Unsupported> {
 /// The far end, which serves and is ended by the near end.
 pub(crate) enum FarEnd {
     /// A process of this machine.
-    Partner(Follower<Parcel>),
+    Partner(Responder<Parcel>),
     /// A session with `syscost serve`, which has a service open.
     Peer(Box<Session>),
 }
 
 impl FarEnd {
     /// A partner on these CPUs, which serves with what it was `given` until it is stopped or the
-    /// near end has closed, and accounts for it. If it fails, `hang_up` notifies the near end where
-    /// the kernel does not.
+    /// near end has closed, and accounts for it. If it fails, `wake_waiters` notifies the near end
+    /// where the kernel does not.
     pub(crate) fn partner<N: Send + 'static>(
         cpus: &[u32],
         given: N,
         serve: impl FnOnce(&mut N, &Stop) -> Result<Account, Failure> + Send + 'static,
-        hang_up: fn(&mut N),
+        wake_waiters: fn(&mut N),
     ) -> Result<Self, Failure> {
         let serve = move |given: &mut N, stop: &Stop| Parcel::of(&serve(given, stop)?);
         let prepare = move || Ok(given);
-        let follower = Follower::start(Between::Processes, cpus, prepare, serve, hang_up)?;
-        Ok(Self::Partner(follower))
+        let responder = Responder::start(Between::Processes, cpus, prepare, serve, wake_waiters)?;
+        Ok(Self::Partner(responder))
     }
 
     /// A dedicated session in which this service is open.
-    pub(crate) fn peer(given: &Given, service: &Service) -> Result<(Self, Opened), Failure> {
+    pub(crate) fn peer(given: &PeerAccess, service: &Service) -> Result<(Self, Opened), Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let opened = session.open(service)?;
         Ok((Self::Peer(Box::new(session)), opened))
     }
 
     /// The team of the far end and the near end. It returns both, the far end as its account.
-    /// [`Lead::end`] has to end the service: it closes the connection, or makes a last one.
-    pub(crate) fn led_by<'t, L: Lead + 't>(self, near: L) -> Team<'t, (L, Account)> {
+    /// [`Driver::end`] has to end the service: it closes the connection, or makes a last one.
+    pub(crate) fn driven_by<'t, L: Driver + 't>(self, near: L) -> Team<'t, (L, Account)> {
         match self {
-            Self::Partner(follower) => follower
-                .led_by(near)
+            Self::Partner(responder) => responder
+                .driven_by(near)
                 .then(|(near, parcel)| Ok((near, parcel.open()?))),
             Self::Peer(session) => {
                 let near = Facing {
@@ -286,12 +286,12 @@ struct Facing<L> {
     account: Account,
 }
 
-impl<L: Lead> Lead for Facing<L> {
-    const MAX_TURNS: u64 = L::MAX_TURNS;
+impl<L: Driver> Driver for Facing<L> {
+    const MAX_ITERATIONS: u64 = L::MAX_ITERATIONS;
     const IS_PREPARED: bool = L::IS_PREPARED;
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self.near.turns(turns)
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.near.run(iterations)
     }
 
     fn prepare(&mut self) -> Result<(), Failure> {
@@ -306,17 +306,17 @@ impl<L: Lead> Lead for Facing<L> {
         self.near.laps()
     }
 
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
         if self.is_blind {
             return Ok(None);
         }
-        let Some(Core { cpu, is_ours }) = self.session.look()? else {
+        let Some(Core { cpu, is_exclusive }) = self.session.look()? else {
             self.is_blind = true;
             return Ok(None);
         };
         // If it has moved, the core that it was on has not been checked.
         let has_moved = self.cpu.replace(cpu).is_some_and(|before| before != cpu);
-        Ok(Some(is_ours && !has_moved))
+        Ok(Some(is_exclusive && !has_moved))
     }
 
     fn end(&mut self) -> Result<(), Failure> {
@@ -417,7 +417,7 @@ mod tests {
             })
         };
         let far = FarEnd::partner(&cpus, 5, serve, |_| {}).unwrap();
-        let (_, account) = far.led_by(|_| Ok(())).perform([1]).unwrap();
+        let (_, account) = far.driven_by(|_| Ok(())).perform([1]).unwrap();
         assert_eq!(account.messages, 5);
     }
 }

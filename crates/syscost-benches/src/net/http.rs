@@ -101,7 +101,7 @@ impl Measured for Row {
         let content = content(b);
         let (client, account) = b.together(route.placement(), |cpus| {
             let (far, to) = responding(&route, size, connection, cpus)?;
-            Ok(far.led_by(Client::new(to, connection, size, content)?))
+            Ok(far.driven_by(Client::new(to, connection, size, content)?))
         })?;
         client.claim(b, connection, &account);
         Ok(())
@@ -202,14 +202,14 @@ impl Client {
         if connection == Connection::Fresh {
             // The first connection was opened only to learn this end's address; the far end still
             // waits for its request.
-            client.turn()?;
+            client.iterate()?;
             client.kept = None;
         }
         Ok(client)
     }
 
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Failure> {
+    fn iterate(&mut self) -> Result<(), Failure> {
         self.asked += 1;
         match self.kept.take() {
             Some(socket) => {
@@ -325,15 +325,15 @@ impl Client {
     }
 }
 
-impl Lead for Client {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        (0..turns).try_for_each(|_| self.turn())
+impl Driver for Client {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        (0..iterations).try_for_each(|_| self.iterate())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
         let is_fresh = self.kept.is_none();
         if self.to.are_over_after(u64::from(is_fresh)) && is_fresh {
-            self.turn()?;
+            self.iterate()?;
         }
         self.way.end();
         self.to.counters.end();
@@ -425,7 +425,7 @@ mod tests {
         let route = Route::Loopback(Placement::SAME, Family::Ipv4);
         let (far, to) = responding(&route, body, connection, &cpus).unwrap();
         let exchanged = Client::new(to, connection, 1000, Content::Whole)
-            .and_then(|client| far.led_by(client).perform([30]));
+            .and_then(|client| far.driven_by(client).perform([30]));
         Some(exchanged.map(|(client, account)| {
             assert!(client.asked >= 30);
             client.asked == account.messages

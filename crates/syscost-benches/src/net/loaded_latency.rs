@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 
 use syscost_harness::prelude::*;
 
+use super::connection_cpus::ConnectionCpus;
 use super::far_end::{Family, Path, Reach};
-use super::seats::Seats;
 use super::tcp::bandwidth::{self, Setting, Streams};
 use super::workers::Until;
 use crate::implied::{Implied, Shares};
@@ -101,10 +101,10 @@ impl Measured for Row {
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let load = self.streams;
         let mut setting = Setting::plain(self.reach(), 1, b)?;
-        let seats = std::mem::take(&mut setting.seats);
-        setting.seats = seats.iter().cycle().take(load).cloned().collect();
+        let places = std::mem::take(&mut setting.places);
+        setting.places = places.iter().cycle().take(load).cloned().collect();
         let (route, family, tcp) = (&setting.route, self.family, &setting.tcp);
-        let start_echo = |seed| Echo::start(route, family, tcp, &seats[0], seed);
+        let start_echo = |seed| Echo::start(route, family, tcp, &places[0], seed);
         let ends = route.own_ends();
         let calls = [
             together(Sysno::SENDTO, ends),
@@ -156,7 +156,7 @@ impl Measured for Row {
             let claim = "round trips in the distribution, of those that were made";
             b.claim_equal(claim, echo.round_trips(), b.singles(), "near end");
         }
-        Seats::claim(&seats, b, self.cpus);
+        ConnectionCpus::claim(&places, b, self.cpus);
         let claim = "streams that moved bytes in every sample, by the row's name";
         b.claim_equal(claim, load as u64, fewest as u64, "both ends");
         if let Some(streams) = streams {

@@ -1,5 +1,6 @@
 //! Communication over the network.
 
+mod connection_cpus;
 pub(crate) mod connections;
 pub(crate) mod counters;
 pub(crate) mod exchange;
@@ -10,7 +11,6 @@ pub(crate) mod interface;
 mod loaded_latency;
 mod model;
 mod round_trip;
-mod seats;
 pub(crate) mod tcp;
 mod udp;
 pub(crate) mod waiting;

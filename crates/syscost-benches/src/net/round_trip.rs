@@ -145,7 +145,7 @@ impl<L: Echoed> Measured for Over<L> {
         let exchange = Exchange::new(b, setting.size, is_lossless);
         let (caller, account) = b.together(setting.route.placement(), |cpus| {
             let (far, near, way) = L::connected(&setting, cpus)?;
-            Ok(far.led_by(exchange.over(near, way.named(self.0.family))))
+            Ok(far.driven_by(exchange.over(near, way.named(self.0.family))))
         })?;
         caller.claim(b, &account);
         L::claim(&caller, b, &account);
@@ -183,7 +183,11 @@ impl Setting {
             position: 2,
             name: "length",
         };
-        b.expect_argument(Sysno::SENDTO, length, Given::Always(self.size as u64));
+        b.expect_argument(
+            Sysno::SENDTO,
+            length,
+            ArgumentValue::Always(self.size as u64),
+        );
         let receives = Counter::Syscall(Sysno::RECVFROM);
         let (min, max) = (0.95 * ends, 1.05 * ends * self.parts());
         match self.wait {

@@ -107,7 +107,7 @@ impl Meter {
 
 /// Processes at work, each on an end of a connection.
 pub(super) struct Workers {
-    crew: Crew<Tally>,
+    workers: TaskGroup<Tally>,
     live: Vec<Live>,
 }
 
@@ -120,7 +120,7 @@ struct Live {
 impl Workers {
     pub(super) fn new() -> Result<Self, Failure> {
         Ok(Self {
-            crew: Crew::new(Between::Processes)?,
+            workers: TaskGroup::new(Between::Processes)?,
             live: Vec::new(),
         })
     }
@@ -152,8 +152,8 @@ impl Workers {
             };
             work(end, &mut is_over).map_err(Failure::from)
         };
-        self.crew.add(cpus, move || Ok(end), serve)?;
-        let task = self.crew.tasks().last().expect("one was added");
+        self.workers.add(cpus, move || Ok(end), serve)?;
+        let task = self.workers.tasks().last().expect("one was added");
         self.live.push(Live {
             meter,
             stat: TaskStat::of(task)?,
@@ -169,7 +169,7 @@ impl Workers {
 
     /// Fails if a worker has failed or ended.
     pub(super) fn check(&self) -> Result<(), Failure> {
-        self.crew.stop().check()
+        self.workers.stop().check()
     }
 
     /// Bytes that each of these has moved so far.
@@ -214,7 +214,7 @@ impl Workers {
     /// Stops all workers, waits until each has ended, and returns their tallies in the order in
     /// which they were added.
     pub(super) fn dismiss(self) -> Result<Vec<Tally>, Failure> {
-        self.crew.dismiss()
+        self.workers.dismiss()
     }
 }
 

@@ -2,9 +2,9 @@
 //!
 //! ## Measures
 //! The same instructions with a table that the core can predict and with one that it cannot, in
-//! turn: unpredictable minus predictable, per misprediction. `conditional`: a branch on a bit that
-//! is in a register long before, random against alternating, so that both take the same number of
-//! branches. `conditional_on_load`: the same on a byte that is loaded for the branch, from the
+//! iteration: unpredictable minus predictable, per misprediction. `conditional`: a branch on a bit
+//! that is in a register long before, random against alternating, so that both take the same number
+//! of branches. `conditional_on_load`: the same on a byte that is loaded for the branch, from the
 //! first cache. `indirect`: a jump to one of sixteen targets, random against always the same.
 //! ## Does not measure
 //! How often a real program's branches are mispredicted, and what it loses besides: work begun on
@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-/// Turns of the batches that support the claims: some ten thousand branches.
+/// Iterations of the batches that support the claims: some ten thousand branches.
 const TURNS: u64 = 1000;
 
 /// Maximum relative deviation of the mean of this many fair outcomes from its expectation.
@@ -115,7 +115,7 @@ fn claimed_share(b: &mut Bencher, share: f64, by_outcomes: f64) -> f64 {
 
 /// Claims that the outcomes of the random kernel have the mean of fair ones; returns that mean.
 fn claim_fairness(b: &mut Bencher, random: &Kernel, fair: f64) -> f64 {
-    let mean = random.run(TURNS) as f64 / (TURNS * random.operations_per_turn) as f64;
+    let mean = random.run(TURNS) as f64 / (TURNS * random.operations_per_iteration) as f64;
     b.claim(
         "mean of the random outcomes",
         format!("{fair} within {:.0} %", 100.0 * FAIR),

@@ -19,7 +19,7 @@
 //! The measurements of branch target buffers in processor reviews; not part of any published experiment.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Jumps, Path, Turn, Work};
+use syscost_sys::kernel::{Iteration, Jumps, Path, Work};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.branch_targets",
@@ -61,17 +61,22 @@ impl Measured for Row {
         let (claim, counted) = ("blocks that one turn counts", jumps.run(1));
         b.claim_equal(claim, branches as u64, counted, "kernel");
         // Decoded from the code itself, not from what was requested.
-        let turn = jumps.turn()?;
+        let iteration = jumps.iteration()?;
         let expected = match self.code {
             Path::Jumps => branches,
             Path::Straight => 0,
         };
         let source = "the code's bytes";
-        b.claim_equal("jumps of a turn", expected, turn.jumps, source);
+        b.claim_equal("jumps of a turn", expected, iteration.jumps, source);
         let claim = "others than those of the blocks";
-        b.claim_equal(claim, Turn::COUNTING, turn.others, source);
+        b.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
         let bytes = branches * Jumps::SPACING;
-        b.claim_equal("bytes that they lead through", bytes, turn.span, source);
+        b.claim_equal(
+            "bytes that they lead through",
+            bytes,
+            iteration.span,
+            source,
+        );
         b.kernel(&jumps)
     }
 }

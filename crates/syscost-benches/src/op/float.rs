@@ -16,7 +16,7 @@
 //! lmbench `lat_ops` and `par_ops`.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Kind, Operation, Shape, arithmetic};
+use syscost_sys::kernel::{OperandType, Operation, Shape, arithmetic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.float",
@@ -41,7 +41,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 #[derive(Params)]
 struct Row {
     op: Operation,
-    r#type: Kind,
+    r#type: OperandType,
     shape: Shape,
 }
 
@@ -50,13 +50,13 @@ impl Measured for Row {
         use Operation::{Add, Divide, FusedMultiplyAdd, Multiply, SquareRoot};
         rows!(Row {
             op: [Add, Multiply, FusedMultiplyAdd, Divide, SquareRoot],
-            r#type: [Kind::F32, Kind::F64],
+            r#type: [OperandType::F32, OperandType::F64],
             shape: Shape::ALL
         })
     }
 
     fn profile(&self) -> Profile {
-        if self.r#type != Kind::F64 || self.op == Operation::Multiply {
+        if self.r#type != OperandType::F64 || self.op == Operation::Multiply {
             return Profile::Full;
         }
         match self.shape {

@@ -53,8 +53,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// Maximum number of threads that is measured.
 const MAX_THREADS: u32 = 512;
 
-/// Turns of the kernel between two comparisons of its checksum: enough to make the cost of entering
-/// and leaving it negligible.
+/// Iterations of the kernel between two comparisons of its checksum: enough to make the cost of
+/// entering and leaving it negligible.
 const TURNS: u64 = 64;
 
 #[derive(Params)]
@@ -93,19 +93,19 @@ impl Measured for Row {
         let (one, simd) = kernel(self.bits)?;
         // The checksum is the sum of all lanes, each of which counts its fused operations: an addition
         // and a multiplication.
-        let per_turn = 2 * one.expected(TURNS);
-        let instructions = TURNS * one.operations_per_turn;
+        let per_iteration = 2 * one.expected(TURNS);
+        let instructions = TURNS * one.operations_per_iteration;
         let (named, claim) = (
             2 * lanes(self.bits) * instructions,
             "additions and multiplications of a turn, by the row's name",
         );
-        b.claim_equal(claim, named, per_turn, "kernel's checksum");
-        let floor = one.floor_cycles * instructions as f64 / per_turn as f64;
+        b.claim_equal(claim, named, per_iteration, "kernel's checksum");
+        let floor = one.floor_cycles * instructions as f64 / per_iteration as f64;
         b.expect(at_least(Counter::CoreCycles, floor));
         b.copies(
             Between::Threads,
             self.threads.0 as usize,
-            per_turn,
+            per_iteration,
             move |_| {
                 let (kernel, simd) = kernel(self.bits)?;
                 multiplies(&kernel, simd)?;
@@ -149,7 +149,7 @@ fn multiplies(kernel: &Kernel, simd: Option<Simd>) -> Result<(), Failure> {
     match observed == expected {
         true => Ok(()),
         false => Err(Failure::Refuted(format!(
-            "with a factor of 2 a turn comes to {observed}, expected {expected}: it does not multiply"
+            "with a factor of 2 an iteration comes to {observed}, expected {expected}: it does not multiply"
         ))),
     }
 }

@@ -20,7 +20,7 @@
 //! instruction tables define them.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Kind, Operation, Shape, arithmetic};
+use syscost_sys::kernel::{OperandType, Operation, Shape, arithmetic};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "op.integer",
@@ -43,7 +43,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 #[derive(Params)]
 struct Row {
     op: Operation,
-    r#type: Kind,
+    r#type: OperandType,
     shape: Shape,
 }
 
@@ -52,7 +52,7 @@ impl Measured for Row {
         use Operation::{Add, Divide, DivideLong, Multiply, Remainder, Shift, Xor};
         rows!(Row {
             op: [Add, Xor, Shift, Multiply, Divide, DivideLong, Remainder],
-            r#type: [Kind::I32, Kind::I64],
+            r#type: [OperandType::I32, OperandType::I64],
             shape: Shape::ALL
         })
     }
@@ -63,7 +63,7 @@ impl Measured for Row {
             Operation::Add | Operation::Multiply | Operation::Divide
         );
         let is_alike = matches!(self.op, Operation::Xor | Operation::DivideLong);
-        if self.r#type != Kind::I64 || is_alike {
+        if self.r#type != OperandType::I64 || is_alike {
             Profile::Full
         } else if self.shape == Shape::Latency && is_common {
             Profile::Quick

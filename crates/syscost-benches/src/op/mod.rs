@@ -16,7 +16,7 @@ mod store_forwarding;
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{
-    Kernel, Kind, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
+    Kernel, OperandType, Operation, Shape, Simd, VectorOperation, arithmetic, vector,
 };
 
 pub(crate) const GROUP: Group = Group {
@@ -68,7 +68,7 @@ impl Bits {
                     VectorOperation::Add => Operation::Add,
                     VectorOperation::FusedMultiplyAdd => Operation::FusedMultiplyAdd,
                 };
-                Ok((arithmetic(operation, Kind::F64, shape)?, None))
+                Ok((arithmetic(operation, OperandType::F64, shape)?, None))
             }
             // Every processor has at most one of these two.
             Bits::B128 => of(Simd::Neon).or_else(|_| of(Simd::Sse2)),

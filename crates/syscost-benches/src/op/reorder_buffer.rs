@@ -24,7 +24,7 @@ use std::rc::Rc;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 use syscost_sys::frequency::core_frequency;
-use syscost_sys::kernel::{self, Jumps, Turn, Walks, Window, Work};
+use syscost_sys::kernel::{self, Iteration, Jumps, Walks, Window, Work};
 use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::topology::Topology;
 
@@ -45,11 +45,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 /// long to be filled.
 const BYTES: (u64, u64) = (16 << 20, 64 << 20);
 
-/// Bytes of walks within the first cache, and the number of timed turns along them.
+/// Bytes of walks within the first cache, and the number of timed iterations along them.
 const NEAR_BYTES: usize = 4 << 10;
 const NEAR_TURNS: u64 = 200;
 
-/// How often these turns are timed.
+/// How often these iterations are timed.
 const NEAR_TIMES: usize = 7;
 
 /// Minimum time ratio for twice as many instructions, which holds even if the loads themselves
@@ -132,19 +132,19 @@ fn claim_walks(b: &mut Bencher, walks: &Walks) -> Result<(), Failure> {
 
 /// Claims that after each load the code has the instructions that the row names.
 fn claim_code(b: &mut Bencher, named: usize, window: &Window) -> Result<(), Failure> {
-    let turn = window.turn()?;
-    let (fewest, most) = turn.after_loads.unwrap_or_default();
-    let (steps, loads) = (window.operations_per_turn(), turn.loads as u64);
+    let iteration = window.iteration()?;
+    let (fewest, most) = iteration.after_loads.unwrap_or_default();
+    let (steps, loads) = (window.operations_per_iteration(), iteration.loads as u64);
     let source = "the code's bytes";
     b.claim_equal("loads of a turn", steps, loads, source);
     let claim = "instructions after a load, at the fewest";
     b.claim_equal(claim, named, fewest, source);
     let claim = "instructions after a load, at the most";
     b.claim_equal(claim, named, most, source);
-    let others = turn.jumps + turn.additions;
+    let others = iteration.jumps + iteration.additions;
     b.claim_equal("jumps and additions among them", 0, others, source);
     let claim = "others than these and loads";
-    b.claim_equal(claim, Turn::COUNTING, turn.others, source);
+    b.claim_equal(claim, Iteration::COUNTING, iteration.others, source);
     Ok(())
 }
 
@@ -167,7 +167,7 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let [whole, half] = &windows;
     let times = b.min_times(NEAR_TIMES, [&mut || run(whole), &mut || run(half)]);
     let step_cycles =
-        |window: &Window, ns| ns * ghz / (NEAR_TURNS * window.operations_per_turn()) as f64;
+        |window: &Window, ns| ns * ghz / (NEAR_TURNS * window.operations_per_iteration()) as f64;
     let cycles = [
         step_cycles(whole, times.ns[0]),
         step_cycles(half, times.ns[1]),

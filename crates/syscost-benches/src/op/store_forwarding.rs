@@ -63,7 +63,7 @@ impl Measured for Row {
 
 /// Claims that the value takes the path that the case names, whatever path the kernel was built for.
 fn claim_way(b: &mut Bencher, named: Forward, kernel: &Kernel) {
-    let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_turn);
+    let arrived = kernel.run(1).wrapping_sub(kernel.operations_per_iteration);
     let (expected, seen) = (format!("{:#x}", named.arrives()), format!("{arrived:#x}"));
     let holds = named.arrives() == arrived;
     b.claim(

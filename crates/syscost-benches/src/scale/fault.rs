@@ -23,7 +23,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
 use syscost_sys::partner::Between;
 
-use super::crowd;
+use super::copies;
 
 /// Pages that a copy touches in turn.
 const PAGES: usize = 64;
@@ -62,7 +62,7 @@ impl Measured for Row {
     fn rows(_: &Here) -> Vec<Case> {
         rows!(Row {
             r#as: Between::ALL,
-            copies: crowd::copies()
+            copies: copies::copies()
         })
     }
 

@@ -22,7 +22,7 @@ use rustix::thread::futex::{Flags, wait, wake};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::crowd;
+use super::copies;
 use crate::syscall::{Bad, must};
 
 /// The value of the word.
@@ -68,7 +68,7 @@ impl Measured for Row {
         rows!(Row {
             op: Op::ALL,
             r#as: Between::ALL,
-            copies: crowd::copies()
+            copies: copies::copies()
         })
     }
 
@@ -86,7 +86,7 @@ impl Measured for Row {
             Between::Processes => Flags::empty(),
         };
         let wakes = self.op == Op::Wake;
-        crowd::measure(b, self.r#as, self.copies, move |_| {
+        copies::measure(b, self.r#as, self.copies, move |_| {
             let word = word.clone();
             Ok(move || -> Result<(), Bad> {
                 if wakes {

@@ -27,7 +27,7 @@ use syscost_results::stats::usl::{self, MIN_POINTS};
 use syscost_results::{Evidence, Verdict};
 use syscost_sys::partner::Between;
 
-use super::{crowd, fault, futex, open, pipe, syscall};
+use super::{copies, fault, futex, open, pipe, syscall};
 
 /// Maximum relative error of a law that fits its rows.
 const MAX_ERROR: f64 = 0.1;
@@ -103,7 +103,7 @@ impl Computed for Row {
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        match crowd::counts().len() {
+        match copies::counts().len() {
             MIN_POINTS.. => Ok(()),
             // So few that each number of copies up to them is measured.
             cpus => Err(Unsupported::new(format!(
@@ -113,8 +113,8 @@ impl Computed for Row {
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let crowd = crowd_of(other.benchmark.id, &other.case);
-        crowd.is_some_and(|(of, r#as, _)| (of, r#as) == (self.of, self.r#as))
+        let copies = copies_of(other.benchmark.id, &other.case);
+        copies.is_some_and(|(of, r#as, _)| (of, r#as) == (self.of, self.r#as))
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
@@ -125,7 +125,7 @@ impl Computed for Row {
             )));
         }
         let point = |source: &Source<'_>| {
-            let (_, _, Copies(count)) = crowd_of(source.id, source.case)?;
+            let (_, _, Copies(count)) = copies_of(source.id, source.case)?;
             Some((f64::from(count), source.median))
         };
         let points: Vec<(f64, f64)> = sources.iter().filter_map(point).collect();
@@ -162,7 +162,7 @@ impl Computed for Row {
 }
 
 /// What the copies of a row of the group do, what they are, and their number.
-fn crowd_of(benchmark: &str, case: &Case) -> Option<(Of, Between, Copies)> {
+fn copies_of(benchmark: &str, case: &Case) -> Option<(Of, Between, Copies)> {
     match benchmark {
         SYSCALL => {
             let syscall::Row { r#as, copies } = case.row().ok()?;

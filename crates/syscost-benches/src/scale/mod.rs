@@ -1,6 +1,6 @@
 //! The same work on many CPUs simultaneously.
 
-pub(crate) mod crowd;
+pub(crate) mod copies;
 mod fault;
 mod futex;
 mod law;

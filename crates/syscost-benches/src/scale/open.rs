@@ -28,7 +28,7 @@ use syscost_sys::partner::Between;
 use syscost_sys::raw::syscall1;
 use syscost_sys::scratch;
 
-use super::crowd;
+use super::copies;
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -71,7 +71,7 @@ impl Measured for Row {
         rows!(Row {
             of: Of::ALL,
             r#as: Between::ALL,
-            copies: crowd::copies()
+            copies: copies::copies()
         })
     }
 
@@ -106,7 +106,7 @@ impl Measured for Row {
         };
         let claim = "different files that the copies open";
         b.claim_equal(claim, named, opened.len() as u64, "their paths");
-        crowd::measure(b, self.r#as, self.copies, move |number| {
+        copies::measure(b, self.r#as, self.copies, move |number| {
             let path = path_of(number);
             Ok(move || -> Result<(), Bad> {
                 let fd = openat(CWD, &*path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;

@@ -17,7 +17,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-use super::crowd;
+use super::copies;
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -44,7 +44,7 @@ impl Measured for Row {
     fn rows(_: &Here) -> Vec<Case> {
         rows!(Row {
             r#as: Between::ALL,
-            copies: crowd::copies()
+            copies: copies::copies()
         })
     }
 
@@ -56,7 +56,7 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        crowd::measure(b, self.r#as, self.copies, |_| {
+        copies::measure(b, self.r#as, self.copies, |_| {
             let (out, into) =
                 pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("make a pipe", cause))?;
             let mut byte = [0_u8];

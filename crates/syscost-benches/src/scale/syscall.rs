@@ -20,7 +20,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 use syscost_sys::raw::syscall0;
 
-use super::crowd;
+use super::copies;
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -52,7 +52,7 @@ impl Measured for Row {
     fn rows(_: &Here) -> Vec<Case> {
         rows!(Row {
             r#as: Between::ALL,
-            copies: crowd::copies()
+            copies: copies::copies()
         })
     }
 
@@ -64,7 +64,7 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        crowd::measure(b, self.r#as, self.copies, |_| {
+        copies::measure(b, self.r#as, self.copies, |_| {
             Ok(|| -> Result<(), Bad> {
                 // SAFETY: getppid takes nothing and touches no memory.
                 checked(unsafe { syscall0(Sysno::GETPPID) }).map(drop)

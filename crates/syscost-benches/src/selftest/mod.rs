@@ -1,4 +1,4 @@
-//! Operations of known cost, measured by `syscost selftest`.
+//! The self-test's positive controls: operations of known cost, measured by `syscost selftest`.
 
 mod chain;
 mod ratio;
@@ -20,7 +20,7 @@ pub(crate) const GROUP: Group = Group {
 };
 
 /// The true cost of an operation of the group.
-pub struct Truth {
+pub struct PositiveControl {
     /// The name of the row.
     pub row: &'static str,
     /// The cost.
@@ -38,28 +38,28 @@ pub enum Cost {
 }
 
 /// Every row of the group and its true cost.
-pub const TRUTHS: &[Truth] = &[
-    Truth {
+pub const POSITIVE_CONTROLS: &[PositiveControl] = &[
+    PositiveControl {
         row: "selftest.chain{adds=1}",
         cost: Cost::CoreCycles(1.0),
     },
-    Truth {
+    PositiveControl {
         row: "selftest.chain{adds=10}",
         cost: Cost::CoreCycles(10.0),
     },
-    Truth {
+    PositiveControl {
         row: "selftest.chain{adds=100}",
         cost: Cost::CoreCycles(100.0),
     },
-    Truth {
+    PositiveControl {
         row: "selftest.spin{delay=5us}",
         cost: Cost::Nanoseconds(5_000.0),
     },
-    Truth {
+    PositiveControl {
         row: "selftest.spin{delay=50us}",
         cost: Cost::Nanoseconds(50_000.0),
     },
-    Truth {
+    PositiveControl {
         row: "selftest.ratio",
         cost: Cost::Ratio(10.0),
     },

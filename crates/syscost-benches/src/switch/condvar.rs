@@ -63,11 +63,11 @@ struct Turns(Shared<Table>);
 
 struct Table {
     mutex: UnsafeCell<pthread_mutex_t>,
-    seats: Pair<Seat>,
+    sides: Pair<SideState>,
 }
 
 /// The condition on which a side sleeps.
-struct Seat {
+struct SideState {
     condition: UnsafeCell<pthread_cond_t>,
     /// Read and written only under the mutex.
     has_turn: AtomicBool,
@@ -78,15 +78,15 @@ unsafe impl Sync for Table {}
 
 impl Turns {
     fn new(between: Between) -> Result<Self, Failure> {
-        let seat = || {
-            Ok::<_, Failure>(Seat {
+        let state = || {
+            Ok::<_, Failure>(SideState {
                 condition: UnsafeCell::new(libc::PTHREAD_COND_INITIALIZER),
                 has_turn: AtomicBool::new(false),
             })
         };
         let table = share(Table {
             mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
-            seats: Pair::make(seat)?,
+            sides: Pair::make(state)?,
         })?;
         if between == Between::Processes {
             open_to_processes(&table).map_err(|error| Failure::of("share a mutex", error))?;
@@ -119,7 +119,7 @@ fn open_to_processes(table: &Table) -> io::Result<()> {
             SHARED,
         ))?;
         for side in Side::BOTH {
-            let condition = table.seats.of(side).condition.get();
+            let condition = table.sides.of(side).condition.get();
             ok(libc::pthread_cond_init(condition, of_condition.as_ptr()))?;
         }
     }
@@ -130,24 +130,24 @@ impl Wake for Turns {
     type Error = io::Error;
 
     fn wake(&self, side: Side) -> io::Result<()> {
-        let seat = self.0.seats.of(side);
+        let state = self.0.sides.of(side);
         // SAFETY: both were initialised by `new`, and the mutex is this task's when it gives it back.
         unsafe {
             ok(libc::pthread_mutex_lock(self.0.mutex.get()))?;
-            seat.has_turn.store(true, Relaxed);
+            state.has_turn.store(true, Relaxed);
             ok(libc::pthread_mutex_unlock(self.0.mutex.get()))?;
-            ok(libc::pthread_cond_signal(seat.condition.get()))
+            ok(libc::pthread_cond_signal(state.condition.get()))
         }
     }
 
     fn sleep(&self, side: Side) -> io::Result<()> {
-        let seat = self.0.seats.of(side);
+        let state = self.0.sides.of(side);
         let mutex = self.0.mutex.get();
         // SAFETY: as above.
         unsafe {
             ok(libc::pthread_mutex_lock(mutex))?;
-            while !seat.has_turn.swap(false, Relaxed) {
-                ok(libc::pthread_cond_wait(seat.condition.get(), mutex))?;
+            while !state.has_turn.swap(false, Relaxed) {
+                ok(libc::pthread_cond_wait(state.condition.get(), mutex))?;
             }
             ok(libc::pthread_mutex_unlock(mutex))
         }

@@ -18,8 +18,8 @@
 //! ## Source
 //! hackbench; the same work as `perf bench sched messaging --loop 50`.
 
-mod board;
 mod channel;
+mod shared;
 
 use std::collections::BTreeSet;
 
@@ -28,8 +28,8 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use board::Board;
 use channel::{Inbox, OVER, Outbox, Via};
+use shared::SharedState;
 
 use crate::descriptor::claim_kind;
 
@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         // Each task at least once in a batch; at most a sleep for each end of a message.
         within(Counter::Switches, 0.001, 2.0),
     ],
-    // A turn is long, and this many tasks are created in each round.
+    // An iteration is long, and this many tasks are created in each round.
     setup: Setup::Expensive { seconds: 0.2 },
     source: include_str!("messaging.rs"),
     ..Benchmark::of::<Row>()
@@ -57,8 +57,8 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 
 /// Number of senders of a group, and of its receivers.
 const EACH: u64 = 20;
-/// Messages that each sender sends to each receiver in a turn: more than a pipe or a socket holds,
-/// so that senders must wait, too.
+/// Messages that each sender sends to each receiver in an iteration: more than a pipe or a socket
+/// holds, so that senders must wait, too.
 const LOOPS: u32 = 50;
 /// The number of loops where calls are counted: under an audit each call is reported to another process.
 const COUNTED_LOOPS: u32 = 10;
@@ -97,9 +97,9 @@ impl Measured for Row {
             true => LOOPS,
             false => COUNTED_LOOPS,
         };
-        b.operations_per_turn(groups * EACH * EACH * u64::from(loops));
-        let (board, outboxes) = b.together(Placement::Free, |cpus| {
-            crowd(via, between, groups, loops, cpus)
+        b.operations_per_iteration(groups * EACH * EACH * u64::from(loops));
+        let (shared, outboxes) = b.together(Placement::Free, |cpus| {
+            team(via, between, groups, loops, cpus)
         })?;
         // The calls are the same.
         let kind = match via {
@@ -109,7 +109,7 @@ impl Measured for Row {
         let descriptors = outboxes.iter().map(Outbox::descriptor);
         claim_kind(b, "what messages go through", kind, descriptors);
         claim_channels(b, groups, &outboxes)?;
-        let (sent, received) = board.messages();
+        let (sent, received) = shared.messages();
         let all = sent == received && sent > 0;
         let who = "senders and receivers";
         b.claim("messages received of those sent", sent, received, who, all);
@@ -133,87 +133,87 @@ fn claim_channels(b: &mut Bencher, groups: u64, outboxes: &[Outbox]) -> Result<(
 }
 
 /// What is left when all tasks have ended: what they noted, and the sending ends.
-type Left = (Shared<Board>, Vec<Outbox>);
+type Left = (Shared<SharedState>, Vec<Outbox>);
 
-/// Senders and receivers of all groups. In a turn each sender sends `loops` messages to each
+/// Senders and receivers of all groups. In an iteration each sender sends `loops` messages to each
 /// receiver of its group, and all are received.
-fn crowd<'t>(
+fn team<'t>(
     via: Via,
     between: Between,
     groups: u64,
     loops: u32,
     cpus: &[u32],
 ) -> Result<Team<'t, Left>, Failure> {
-    let board = Shared::new(Board::default())?;
-    let mut crew = Crew::new(between)?;
+    let shared = Shared::new(SharedState::default())?;
+    let mut workers = TaskGroup::new(between)?;
     let mut outboxes = Vec::new();
     for _ in 0..groups {
         let mut group = Vec::new();
         for _ in 0..EACH {
             let (outbox, inbox) = via.open()?;
-            add(&mut crew, cpus, &board, |board| receive(inbox, board))?;
+            add(&mut workers, cpus, &shared, |shared| receive(inbox, shared))?;
             group.push(outbox);
         }
         for number in 0..EACH {
             let outboxes = group.clone();
-            add(&mut crew, cpus, &board, move |board| {
-                send(number, &outboxes, board)
+            add(&mut workers, cpus, &shared, move |shared| {
+                send(number, &outboxes, shared)
             })?;
         }
         outboxes.extend(group);
     }
-    let stop = crew.stop();
-    let lead = Orders {
-        board,
+    let stop = workers.stop();
+    let driver = Orders {
+        shared,
         stop,
         outboxes,
         loops,
     };
-    Ok(crew
-        .led_by(lead)
-        .map(|(orders, _)| (orders.board, orders.outboxes)))
+    Ok(workers
+        .driven_by(driver)
+        .map(|(orders, _)| (orders.shared, orders.outboxes)))
 }
 
 /// Adds a task. If it fails, no other task keeps waiting for it.
 fn add(
-    crew: &mut Crew,
+    workers: &mut TaskGroup,
     cpus: &[u32],
-    board: &Shared<Board>,
-    work: impl FnOnce(&Board) -> Result<(), Errno> + Send + 'static,
+    shared: &Shared<SharedState>,
+    work: impl FnOnce(&SharedState) -> Result<(), Errno> + Send + 'static,
 ) -> Result<(), Failure> {
-    let board = board.clone();
+    let shared = shared.clone();
     let work = move |(): &mut (), stop: &Stop| {
-        work(&board).map_err(|error| {
+        work(&shared).map_err(|error| {
             stop.set();
-            board.hang_up();
+            shared.wake_waiters();
             Failure::Failed(error.to_string())
         })
     };
-    crew.add(cpus, || Ok(()), work)
+    workers.add(cpus, || Ok(()), work)
 }
 
 /// The measuring task.
 struct Orders {
-    board: Shared<Board>,
+    shared: Shared<SharedState>,
     stop: Shared<Stop>,
     outboxes: Vec<Outbox>,
     loops: u32,
 }
 
-impl Lead for Orders {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+impl Driver for Orders {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let receivers = self.outboxes.len() as u32;
-        // One after the other: in a single long turn the tasks would fall into a rhythm that they
-        // never reach in turns of fifty loops.
-        for _ in 0..turns {
-            self.board.order(self.loops, receivers);
-            self.board.wait_for_all(&self.stop)?;
+        // One after the other: in a single long iteration the tasks would fall into a rhythm that
+        // they never reach in turns of fifty loops.
+        for _ in 0..iterations {
+            self.shared.order(self.loops, receivers);
+            self.shared.wait_for_all(&self.stop)?;
         }
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.board.end();
+        self.shared.end();
         let failed = |error| Failure::of("ending a receiver", error);
         let mut outboxes = self.outboxes.iter();
         outboxes.try_for_each(|outbox| outbox.send(OVER).map_err(failed))
@@ -221,20 +221,20 @@ impl Lead for Orders {
 }
 
 /// A sender: sends its number, counted from 1, as often as it is ordered to.
-fn send(number: u64, outboxes: &[Outbox], board: &Board) -> Result<(), Errno> {
+fn send(number: u64, outboxes: &[Outbox], shared: &SharedState) -> Result<(), Errno> {
     let mut done = 0;
-    while let Some(ordered) = board.wait_for_order(done)? {
+    while let Some(ordered) = shared.wait_for_order(done)? {
         for outbox in (done..ordered).flat_map(|_| outboxes) {
             outbox.send(1 + number)?;
         }
-        board.count_sent(u64::from(ordered - done) * outboxes.len() as u64);
+        shared.count_sent(u64::from(ordered - done) * outboxes.len() as u64);
         done = ordered;
     }
     Ok(())
 }
 
 /// A receiver: reads until it has what all senders were ordered to send it.
-fn receive(inbox: Inbox, board: &Board) -> Result<(), Errno> {
+fn receive(inbox: Inbox, shared: &SharedState) -> Result<(), Errno> {
     let (mut got, mut sum, mut counted) = (0, 0, 0);
     loop {
         match inbox.receive()? {
@@ -242,12 +242,12 @@ fn receive(inbox: Inbox, board: &Board) -> Result<(), Errno> {
             number => sum += number,
         }
         got += 1;
-        let ordered = u64::from(board.ordered());
+        let ordered = u64::from(shared.ordered());
         if got == ordered * EACH {
             if sum != ordered * (EACH * (EACH + 1) / 2) {
                 return Err(Errno::BADMSG);
             }
-            board.count_received(got - counted);
+            shared.count_received(got - counted);
             counted = got;
         }
     }

@@ -149,9 +149,9 @@ struct RoundTrips<W> {
     stop: Shared<Stop>,
 }
 
-impl<W: Wake> Lead for RoundTrips<W> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+impl<W: Wake> Driver for RoundTrips<W> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             self.wake.wake(Side::Partner).map_err(failed)?;
             self.wake.sleep(Side::Own).map_err(failed)?;
             self.stop.check()?;
@@ -187,9 +187,9 @@ pub(crate) fn round_trips<'t, W: Wake>(
     };
     let prepare = move || theirs.begin().map(|()| theirs);
     // If not even this works, the time limit ends the measurement.
-    let hang_up = |wake: &mut Arc<W>| drop(wake.wake(Side::Own));
-    let follower = Follower::start(between, cpus, prepare, serve, hang_up)?;
-    wake.meet(follower.task());
-    let stop = follower.stop();
-    Ok(follower.led_by(RoundTrips { wake, stop }).map(drop))
+    let wake_waiters = |wake: &mut Arc<W>| drop(wake.wake(Side::Own));
+    let responder = Responder::start(between, cpus, prepare, serve, wake_waiters)?;
+    wake.meet(responder.task());
+    let stop = responder.stop();
+    Ok(responder.driven_by(RoundTrips { wake, stop }).map(drop))
 }

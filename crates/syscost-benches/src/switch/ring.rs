@@ -130,7 +130,7 @@ impl Measured for Row {
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let (tasks, bytes) = (self.tasks, self.size.0);
-        b.operations_per_turn(tasks);
+        b.operations_per_iteration(tasks);
         // Else a woken task preempts the one that woke it, which is switched on once more only to sleep.
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
@@ -139,14 +139,14 @@ impl Measured for Row {
             name: "the same work in one task",
             detail: "same_work_ns",
             expect: &[],
-            per_turn: 1,
+            per_iteration: 1,
             make: &|_| alone(bytes),
         };
         let empty_ring = Baseline {
             name: "a hop without memory",
             detail: "empty_hop_ns",
             expect: &HOP,
-            per_turn: tasks,
+            per_iteration: tasks,
             make: &|cpus| self::ring(tasks, 0, cpus),
         };
         match (bytes, self.cost) {
@@ -158,7 +158,8 @@ impl Measured for Row {
     }
 }
 
-/// The measuring task and its partners, each between two pipes. A turn is a round of the token.
+/// The measuring task and its partners, each between two pipes. An iteration is a round of the
+/// token.
 fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
     // Each reservation is too small for `Memory::reserve` to check.
     enough_for((tasks * bytes) as usize)?;
@@ -173,7 +174,7 @@ fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
         let work = move || pass_on(&theirs, &outbox, memory.fill(number));
         partners.push(Partner::start(Between::Processes, cpus, work)?);
     }
-    let lead = Round {
+    let driver = Round {
         first,
         last: inbox,
         memory: Memory::reserve(bytes)?.fill(0),
@@ -181,7 +182,7 @@ fn ring<'t>(tasks: u64, bytes: u64, cpus: &[u32]) -> Result<Team<'t>, Failure> {
         tasks,
         bytes,
     };
-    Ok(Team::new(partners, lead).map(drop))
+    Ok(Team::new(partners, driver).map(drop))
 }
 
 /// The measuring task, between the last partner and the first.
@@ -194,9 +195,9 @@ struct Round {
     bytes: u64,
 }
 
-impl Lead for Round {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+impl Driver for Round {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             self.first.send(1 + self.memory.visit()).map_err(failed)?;
             let sum = self.last.receive().map_err(failed)?;
             let read = memory::sum(0..self.tasks, self.bytes, self.rounds);
@@ -231,8 +232,8 @@ fn pass_on(inbox: &Inbox, outbox: &Outbox, mut memory: Memory) -> Result<(), Err
 fn alone<'t>(bytes: u64) -> Result<Team<'t>, Failure> {
     let mut memory = Memory::reserve(bytes)?.fill(0);
     let mut rounds = 0;
-    let visits = move |turns| {
-        for _ in 0..turns {
+    let visits = move |iterations| {
+        for _ in 0..iterations {
             expect_sum(memory.visit(), memory::sum(0..1, bytes, rounds))?;
             rounds += 1;
         }

@@ -20,11 +20,11 @@
 //! An idle CPU may wake fast or slowly: then `fast_state_ns`, `slow_state_ns` and
 //! `slow_state_percent` tell the two apart. `mean_in_queue_ns` is how long the task was ready and
 //! did not run. A normal task on a loaded CPU either takes the CPU immediately or waits until the
-//! load's turn ends, some ms. A real-time one never waits for it; what is late then is the kernel,
-//! the interrupt, or the hypervisor. Its rows are measured only with `syscost run --real-time`. Two
-//! CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them only if no reading
-//! was ever seen to go backwards from one to the other. What interrupts the waker between its clock
-//! reading and its wake is in the tail, too.
+//! load's turn ends, some ms. A real-time one never waits for it; what is late then is the
+//! kernel, the interrupt, or the hypervisor. Its rows are measured only with `syscost run
+//! --real-time`. Two CPUs' counters may differ by some ns (`timing.tsc_skew`); the run uses them
+//! only if no reading was ever seen to go backwards from one to the other. What interrupts the
+//! waker between its clock reading and its wake is in the tail, too.
 //! ## Source
 //! cyclictest; schbench.
 
@@ -160,7 +160,7 @@ impl Measured for Row {
         claim_class(b, self.class)?;
         drop(real_time);
         drop(slack);
-        let seats: Vec<u32> = [&own]
+        let cpus_seen: Vec<u32> = [&own]
             .into_iter()
             .chain(load.as_ref().map(Load::stat))
             .chain(sleeper.waker())
@@ -172,7 +172,7 @@ impl Measured for Row {
             State::Idle => vec![b.cpu()],
         };
         let expected: Vec<u32> = own_cpu.into_iter().chain(sleeper.waker_cpu()).collect();
-        let (named, seen) = (format!("{expected:?}"), format!("{seats:?}"));
+        let (named, seen) = (format!("{expected:?}"), format!("{cpus_seen:?}"));
         b.claim_equal("CPUs of its tasks", named, seen, "/proc");
         Ok(())
     }

@@ -84,7 +84,7 @@ impl Measured for Row {
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let tasks = self.tasks;
-        b.operations_per_turn(tasks);
+        b.operations_per_iteration(tasks);
         b.together(self.cpus, |cpus| yielders(self.between, cpus, tasks))?;
         if let Some(switches) = b.timed_switches() {
             // Each partner may have switched before the first reading, and count that yield only after it.
@@ -116,7 +116,7 @@ fn give_way(yields: &AtomicU64) -> u64 {
     yields.fetch_add(1, Relaxed) + 1
 }
 
-/// The team of tasks that yield. A turn consists of as many yields as there are tasks.
+/// The team of tasks that yield. An iteration consists of as many yields as there are tasks.
 pub(crate) fn yielders<'t>(
     between: Between,
     cpus: &[u32],
@@ -125,7 +125,7 @@ pub(crate) fn yielders<'t>(
     let failed = |cause| Failure::of("make a pipe", cause);
     let (gate, mut open) = pipe().map_err(failed)?;
     let yields = share(AtomicU64::new(0))?;
-    let mut crew = Crew::new(between)?;
+    let mut workers = TaskGroup::new(between)?;
     for _ in 1..tasks {
         let (mut gate, yields) = (gate.try_clone().map_err(failed)?, yields.clone());
         let work = move |(): &mut (), stop: &Stop| {
@@ -137,21 +137,22 @@ pub(crate) fn yielders<'t>(
             }
             Ok::<(), Failure>(())
         };
-        crew.add(cpus, || Ok(()), work)?;
+        workers.add(cpus, || Ok(()), work)?;
     }
     let mut waiting = tasks - 1;
-    // Yields that the last turns made in excess of those requested: the next turns need that many fewer.
+    // Yields that the last iterations made in excess of those requested: the next iterations need
+    // that many fewer.
     let mut ahead = 0;
-    let turns = move |turns| {
+    let iterations = move |iterations| {
         open.write_all(&vec![0; std::mem::take(&mut waiting) as usize])
             .map_err(|cause| Failure::of("let the partners begin", cause))?;
         let mut now = yields.load(Relaxed);
-        let enough = now + turns * tasks - ahead;
+        let enough = now + iterations * tasks - ahead;
         while now < enough {
             now = give_way(&yields);
         }
         ahead = now - enough;
         Ok(())
     };
-    Ok(crew.led_by(turns).map(drop))
+    Ok(workers.driven_by(iterations).map(drop))
 }

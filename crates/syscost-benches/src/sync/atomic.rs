@@ -87,7 +87,7 @@ impl Measured for Row {
             Op::FetchAdd => self.measure::<FetchAdd>(b),
             Op::CompareExchange => self.measure::<CompareExchange>(b),
             Op::Exchange => {
-                b.operations_per_turn(Exchange::STRETCH);
+                b.operations_per_iteration(Exchange::STRETCH);
                 self.measure::<Exchange>(b)
             }
         }

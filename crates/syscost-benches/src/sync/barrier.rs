@@ -60,8 +60,8 @@ impl Measured for Row {
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         b.together(self.cpus, |cpus| {
-            let (follower, leading) = both(cpus)?;
-            Ok(follower.led_by(leading))
+            let (responder, leading) = both(cpus)?;
+            Ok(responder.driven_by(leading))
         })?;
         b.detail_times("meeting_ns", 0.5);
         Ok(())
@@ -69,16 +69,16 @@ impl Measured for Row {
 }
 
 /// Both threads, with the partner already running.
-fn both(cpus: &[u32]) -> Result<(Follower, Leading), Failure> {
+fn both(cpus: &[u32]) -> Result<(Responder, Leading), Failure> {
     let place = Arc::new(Place::new()?);
     let theirs = Arc::clone(&place);
     // The measuring thread may sleep at the barrier. If it has left, too, this one sleeps there
     // until the process ends.
-    let hang_up = |place: &mut Arc<Place>| drop(place.wait());
+    let wake_waiters = |place: &mut Arc<Place>| drop(place.wait());
     let follow = |place: &mut Arc<Place>, _: &Stop| place.follow();
-    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), follow, hang_up)?;
-    let stop = follower.stop();
-    Ok((follower, Leading { place, stop }))
+    let responder = Responder::start(Between::Threads, cpus, || Ok(theirs), follow, wake_waiters)?;
+    let stop = responder.stop();
+    Ok((responder, Leading { place, stop }))
 }
 
 /// The measuring thread.
@@ -87,9 +87,9 @@ struct Leading {
     stop: Shared<Stop>,
 }
 
-impl Lead for Leading {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..2 * turns {
+impl Driver for Leading {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..2 * iterations {
             let met = self.place.lead();
             self.stop.check().and(met)?;
         }
@@ -201,17 +201,21 @@ mod tests {
         let Ok(cpus) = syscost_sys::cpu::allowed() else {
             return println!("skipped: no affinity here");
         };
-        let (follower, mut leading) = both(&cpus).unwrap();
-        let turns = move |_| {
-            leading.turns(2)?;
+        let (responder, mut leading) = both(&cpus).unwrap();
+        let iterations = move |_| {
+            leading.run(2)?;
             // A thread that comes without announcing it lets the partner pass alone.
             leading.place.wait()?;
             while !leading.stop.is_set() {
                 std::thread::yield_now();
             }
-            leading.turns(1)
+            leading.run(1)
         };
-        let failure = follower.led_by(turns).perform([1]).map(drop).unwrap_err();
+        let failure = responder
+            .driven_by(iterations)
+            .perform([1])
+            .map(drop)
+            .unwrap_err();
         assert!(matches!(failure, Failure::Refuted(_)), "{failure}");
         assert!(failure.to_string().contains("alone"), "{failure}");
     }

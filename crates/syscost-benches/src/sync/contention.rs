@@ -107,7 +107,7 @@ struct Leader<A> {
     added: u64,
 }
 
-impl<A: Adder> Lead for Leader<A> {
+impl<A: Adder> Driver for Leader<A> {
     const IS_PREPARED: bool = true;
 
     /// Returns when all partners wait for the next goal.
@@ -120,9 +120,9 @@ impl<A: Adder> Lead for Leader<A> {
         Ok(())
     }
 
-    /// Makes these turns together with all partners.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        let goal = self.ring.adder.number() + turns;
+    /// Makes these iterations together with all partners.
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        let goal = self.ring.adder.number() + iterations;
         self.ring.goal.0.store(goal, Ordering::Relaxed);
         self.ring.round.0.fetch_add(1, Ordering::Release);
         self.added += self.ring.add_up()?;
@@ -203,22 +203,22 @@ pub(super) fn measure<A: Adder>(
 
 fn team<'t, A: Adder>(cpus: &[u32], adder: A, partners: usize) -> Result<Team<'t, Sums>, Failure> {
     let ring = Arc::new(Ring::new(adder));
-    let mut crew = Crew::new(Between::Threads)?;
+    let mut workers = TaskGroup::new(Between::Threads)?;
     // If there is one CPU for all of them, it is listed once.
     for cpu in cpus.iter().cycle().take(partners) {
         let take_part = |ring: &mut Arc<Ring<A>>, stop: &Stop| ring.take_part(stop);
         let ring = Arc::clone(&ring);
-        crew.add(&[*cpu], move || Ok(ring), take_part)?;
+        workers.add(&[*cpu], move || Ok(ring), take_part)?;
     }
-    let stop = crew.stop();
+    let stop = workers.stop();
     let leader = Leader {
         ring,
         stop,
         partners: partners as u64,
         added: 0,
     };
-    Ok(crew
-        .led_by(leader)
+    Ok(workers
+        .driven_by(leader)
         .map(|(leader, added)| Sums::of(&leader, &added)))
 }
 

@@ -91,9 +91,9 @@ impl Measured for Row {
         match (self.state, self.between.zip(self.cpus)) {
             (State::Free, _) => measure_free(b, via, Locks::make(via)?.first()),
             (State::Contended, Some((between, cpus))) => {
-                // A turn begins by releasing a lock.
+                // An iteration begins by releasing a lock.
                 let Named { call, lock, unlock } = Named::of(via);
-                b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
+                b.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
                 hand_over::measure(b, between, cpus, || Locks::make(via))
             }
             (State::Contended, None) => Err(incomplete()),
@@ -143,8 +143,8 @@ pub(crate) fn measure_free(
     let Named { call, lock, unlock } = Named::of(via);
     b.expect(exactly(Counter::Syscall(call), 2.0));
     let descriptor = own.as_raw_fd() as u64;
-    b.expect_argument(call, DESCRIPTOR, Given::Always(descriptor));
-    b.expect_argument(call, COMMAND, Given::InTurn(lock, unlock));
+    b.expect_argument(call, DESCRIPTOR, ArgumentValue::Always(descriptor));
+    b.expect_argument(call, COMMAND, ArgumentValue::InTurn(lock, unlock));
     let failed = |error| Failure::of("lock a file", error);
     via.lock(own).map_err(failed)?;
     let refused = !via.is_free(other).map_err(failed)?;
@@ -183,7 +183,7 @@ mod tests {
         let expect = [switches(2.0), together(via.call(), 4.0)];
         let found = found_of(&Case::default(), Pass::Evidence, &expect, |b| {
             let Named { call, lock, unlock } = Named::of(named);
-            b.expect_argument(call, COMMAND, Given::InTurn(unlock, lock));
+            b.expect_argument(call, COMMAND, ArgumentValue::InTurn(unlock, lock));
             let (between, cpus) = (Between::Processes, Placement::SAME);
             hand_over::measure(b, between, cpus, || Locks::make(via))
         });

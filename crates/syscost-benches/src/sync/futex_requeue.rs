@@ -61,9 +61,9 @@ impl Measured for Row {
         let waiters = self.waiters;
         let make = |cpus: &[u32]| {
             let bed = Arc::new(Bed::default());
-            let crew = bed.fill(cpus, waiters)?;
-            Watch::over(&bed, &crew)?.until_all_sleep()?;
-            Ok(crew.led_by(Mover {
+            let workers = bed.fill(cpus, waiters)?;
+            Watch::over(&bed, &workers)?.until_all_sleep()?;
+            Ok(workers.driven_by(Mover {
                 bed,
                 waiters,
                 at: 0,
@@ -80,9 +80,9 @@ struct Mover {
     at: usize,
 }
 
-impl Lead for Mover {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+impl Driver for Mover {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             let [from, to] = [self.at, 1 - self.at].map(|at| &self.bed.0[at].0);
             let moved = futex::cmp_requeue(from, Flags::PRIVATE, 0, self.waiters as u32, to, 0);
             let moved = moved.map_err(|error| Failure::of("requeue", error))? as u64;

@@ -97,9 +97,9 @@ impl Measured for Row {
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
         let make = |cpus: &[u32]| {
             let bed = Arc::new(Bed::default());
-            let crew = bed.fill(cpus, waiters)?;
-            let watch = Watch::over(&bed, &crew)?;
-            Ok(crew.led_by(Waker {
+            let workers = bed.fill(cpus, waiters)?;
+            let watch = Watch::over(&bed, &workers)?;
+            Ok(workers.driven_by(Waker {
                 bed,
                 watch,
                 waiters,
@@ -116,15 +116,15 @@ struct Waker {
     waiters: u64,
 }
 
-impl Lead for Waker {
+impl Driver for Waker {
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {
         self.watch.until_all_sleep()
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             let woken = futex::wake(&self.bed.0[0].0, Flags::PRIVATE, i32::MAX.cast_unsigned());
             let woken = woken.map_err(|error| Failure::of("wake", error))? as u64;
             if woken != self.waiters {

@@ -5,9 +5,9 @@
 //! step. Therefore the position of the other task is known whenever a lock is taken: a lock without
 //! mutual exclusion is detected at the first step.
 //!
-//! The measuring task's turn begins with a release, and ends when it has taken what the partner
-//! released in return: the partner is at the same point before and after each turn, so that none of
-//! its work happens before the clock starts or after it stops.
+//! The measuring task's iteration begins with a release, and ends when it has taken what the
+//! partner released in return: the partner is at the same point before and after each iteration, so
+//! that none of its work happens before the clock starts or after it stops.
 
 use std::fmt;
 use std::sync::Arc;
@@ -129,9 +129,9 @@ impl<C: Chain> Steps<C> {
     }
 }
 
-impl<C: Chain> Lead for Steps<C> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+impl<C: Chain> Driver for Steps<C> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             self.walk.give()?;
             self.take()?;
         }
@@ -176,12 +176,12 @@ fn steps<'t, C: Chain>(between: Between, cpus: &[u32], chain: C) -> Result<Team<
     let walk = Walk::begin(Arc::clone(&chain), places.clone(), Side::Own)?;
     let prepare = move || Walk::begin(chain, places, Side::Partner);
     // The lock that the measuring side waits for.
-    let hang_up = |walk: &mut Walk<C>| walk.give_up(link(walk.at));
-    let follower = Follower::start(between, cpus, prepare, Walk::follow, hang_up)?;
-    let stop = follower.stop();
+    let wake_waiters = |walk: &mut Walk<C>| walk.give_up(link(walk.at));
+    let responder = Responder::start(between, cpus, prepare, Walk::follow, wake_waiters)?;
+    let stop = responder.stop();
     let mut steps = Steps { walk, stop };
     steps.take()?;
-    Ok(follower.led_by(steps).map(drop))
+    Ok(responder.driven_by(steps).map(drop))
 }
 
 #[cfg(test)]

@@ -101,11 +101,11 @@ pub(super) fn measure_free<L: Lock>(b: &mut Bencher) -> Result<(), Failure> {
         // Until the other end is closed.
         let asleep = move || read.read(&mut [0]).map(drop);
         let partner = Partner::start(Between::Threads, cpus, asleep)?;
-        let lead = Alone {
+        let driver = Alone {
             lock: &lock,
             write: Some(write),
         };
-        Ok(Team::new(vec![partner], lead))
+        Ok(Team::new(vec![partner], driver))
     };
     b.together(Placement::SAME, make).map(drop)
 }
@@ -116,9 +116,9 @@ struct Alone<'l, L> {
     write: Option<PipeWriter>,
 }
 
-impl<L: Lock> Lead for Alone<'_, L> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+impl<L: Lock> Driver for Alone<'_, L> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             self.lock.lock()?;
             self.lock.unlock()?;
         }

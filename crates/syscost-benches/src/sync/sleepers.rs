@@ -24,8 +24,8 @@ const LONGEST_NAP: Duration = Duration::from_millis(10);
 /// Pause when they were asleep, but not on the futex.
 const LONG_NAP: Duration = Duration::from_millis(1);
 
-/// Turns of an empty loop, some ten microseconds, during which the sleepers' CPU becomes idle and
-/// the measuring one reaches its speed.
+/// Iterations of an empty loop, some ten microseconds, during which the sleepers' CPU becomes idle
+/// and the measuring one reaches its speed.
 const SETTLE_TURNS: u32 = 40_000;
 
 /// The words to sleep on: 0 while the threads should sleep, on the first word until they are moved
@@ -35,14 +35,14 @@ pub(super) struct Bed(pub(super) [Padded<AtomicU32>; 2]);
 
 impl Bed {
     /// Starts `count` threads that sleep on the first word whenever they are woken.
-    pub(super) fn fill(self: &Arc<Self>, cpus: &[u32], count: u64) -> Result<Crew, Failure> {
-        let mut crew = Crew::new(Between::Threads)?;
+    pub(super) fn fill(self: &Arc<Self>, cpus: &[u32], count: u64) -> Result<TaskGroup, Failure> {
+        let mut workers = TaskGroup::new(Between::Threads)?;
         for _ in 0..count {
             let bed = Arc::clone(self);
             let sleep = move |(): &mut (), stop: &Stop| bed.sleep(stop);
-            crew.add(cpus, || Ok(()), sleep)?;
+            workers.add(cpus, || Ok(()), sleep)?;
         }
-        Ok(crew)
+        Ok(workers)
     }
 
     fn sleep(&self, stop: &Stop) -> Result<(), Failure> {
@@ -86,8 +86,8 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Watches the threads in the first word's queue.
-    pub(super) fn over(bed: &Arc<Bed>, crew: &Crew) -> Result<Self, Failure> {
-        let stats = crew.tasks().map(TaskStat::of);
+    pub(super) fn over(bed: &Arc<Bed>, workers: &TaskGroup) -> Result<Self, Failure> {
+        let stats = workers.tasks().map(TaskStat::of);
         Ok(Watch {
             bed: Arc::clone(bed),
             stats: stats.collect::<Result<_, _>>()?,
@@ -111,8 +111,8 @@ impl Watch {
             }
             thread::sleep(LONG_NAP);
         }
-        for turn in 0..SETTLE_TURNS {
-            black_box(turn);
+        for iteration in 0..SETTLE_TURNS {
+            black_box(iteration);
         }
         Ok(())
     }

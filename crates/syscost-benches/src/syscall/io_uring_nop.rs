@@ -66,8 +66,8 @@ impl Measured for Row {
             ))
         })?;
         let mut completed: u64 = 0;
-        b.batches(batch, |turns| {
-            for _ in 0..turns {
+        b.batches(batch, |iterations| {
+            for _ in 0..iterations {
                 let mut submission = ring.submission();
                 for number in 0..batch {
                     let nop = opcode::Nop::new().build().user_data(number);

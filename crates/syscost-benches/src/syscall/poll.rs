@@ -61,7 +61,7 @@ impl Measured for Row {
             .iter()
             .map(|fd| PollFd::new(fd, PollFlags::IN))
             .collect();
-        b.expect_argument(Sysno::PPOLL, COUNT, Given::Always(self.fds));
+        b.expect_argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(self.fds));
         b.try_iter(|| -> Result<(), Bad> { must(rustix::event::poll(&mut fds, None)? == 1) })?;
         let found = fds
             .iter()

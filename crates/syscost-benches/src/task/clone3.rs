@@ -12,11 +12,11 @@
 //! lmbench `lat_proc fork`, without the library.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::child::clone3;
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, FAULTS, Turn};
+use super::lean::{self, ASKED, FAULTS, Iteration};
 use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -65,16 +65,17 @@ impl Measured for Row {
             .ends_with(0)?;
         let mut script = Script::new();
         let arguments = script.place_words(&ARGUMENTS);
-        let turn = Turn {
+        let iteration = Iteration {
             create: vec![
-                Call::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]).forking(),
+                ScriptCall::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64])
+                    .forking(),
             ],
             is_blocked: false,
-            child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
             status: 0,
             then: None,
             script,
         };
-        lean::measure(b, turn, self.until)
+        lean::measure(b, iteration, self.until)
     }
 }

@@ -16,10 +16,10 @@
 //! clone(2); the clone row of the three-costs experiment.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, NO_FAULTS, Turn};
+use super::lean::{self, ASKED, Iteration, NO_FAULTS};
 use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -41,14 +41,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// What a lean process does: makes a child in its own memory, and waits for it.
-pub(super) fn turn() -> Turn {
+pub(super) fn iteration() -> Iteration {
     let shared = libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND;
     let flags = shared | libc::SIGCHLD;
-    let create = Call::new(Sysno::CLONE, [flags as u64, Script::CHILD_STACK]);
-    Turn {
+    let create = ScriptCall::new(Sysno::CLONE, [flags as u64, Script::CHILD_STACK]);
+    Iteration {
         create: vec![create.forking()],
         is_blocked: false,
-        child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
         status: 0,
         then: None,
         script: Script::new(),
@@ -73,6 +73,6 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        lean::measure(b, turn(), self.until)
+        lean::measure(b, iteration(), self.until)
     }
 }

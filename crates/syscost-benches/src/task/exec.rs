@@ -20,7 +20,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::lean::Script;
 
 use super::ids::DISTINCT;
-use super::lean::{self, FAULTS, NO_FAULTS, Turn, once_and_asked};
+use super::lean::{self, FAULTS, Iteration, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
 use super::until::Until;
 use super::{fork, vfork};
@@ -88,7 +88,7 @@ impl Measured for Row {
             Via::Vfork => (vfork::call(), true),
         };
         let (marked, mut script) = (Marked::new()?, Script::new());
-        let turn = Turn {
+        let iteration = Iteration {
             create: vec![create],
             is_blocked,
             child: lean::execute(&mut script, marked.path(), &[marked.path()]),
@@ -96,6 +96,6 @@ impl Measured for Row {
             then: Some(lean::take(&marked)),
             script,
         };
-        lean::measure(b, turn, Until::Reaped)
+        lean::measure(b, iteration, Until::Reaped)
     }
 }

@@ -76,10 +76,10 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let turn = match self.via {
-            Via::Fork => fork::turn(),
-            Via::Clone => clone_vm::turn(),
+        let iteration = match self.via {
+            Via::Fork => fork::iteration(),
+            Via::Clone => clone_vm::iteration(),
         };
-        lean::measure_first(b, turn)
+        lean::measure_first(b, iteration)
     }
 }

@@ -21,10 +21,10 @@
 //! lmbench `lat_proc fork`; LEBench fork; libMicro `fork`.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, FAULTS, Turn};
+use super::lean::{self, ASKED, FAULTS, Iteration};
 use super::until::Until;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -46,20 +46,20 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// The call by which a lean process forks.
-pub(super) fn call() -> Call {
+pub(super) fn call() -> ScriptCall {
     // As the C libraries do, for what gettid returns in the child.
     let flags = libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
     // Where the child's id goes is the fourth argument or the fifth, by the architecture.
     let arguments = [flags as u64, 0, 0, Script::CHILD_ID, Script::CHILD_ID];
-    Call::new(Sysno::CLONE, arguments).forking()
+    ScriptCall::new(Sysno::CLONE, arguments).forking()
 }
 
 /// What a lean process does: forks a child that exits, and waits for it.
-pub(super) fn turn() -> Turn {
-    Turn {
+pub(super) fn iteration() -> Iteration {
+    Iteration {
         create: vec![call()],
         is_blocked: false,
-        child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
         status: 0,
         then: None,
         script: Script::new(),
@@ -84,6 +84,6 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        lean::measure(b, turn(), self.until)
+        lean::measure(b, iteration(), self.until)
     }
 }

@@ -8,7 +8,7 @@ use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::clock::Clock;
 use syscost_sys::counters::{TaskStat, Usage};
-use syscost_sys::lean::{self, Call, Done, Lean, Script};
+use syscost_sys::lean::{self, Done, Lean, Script, ScriptCall};
 use syscost_sys::process::{self, Batch};
 use syscost_sys::tiny::MARKER;
 
@@ -16,8 +16,8 @@ use super::ids::{DISTINCT, Ids};
 use super::marked::Marked;
 use super::until::Until;
 
-/// Calls in the audit beyond those of the operation: the process waits for its next turns again, or
-/// not yet, when it ends.
+/// Calls in the audit beyond those of the operation: the process waits for its next iterations
+/// again, or not yet, when it ends.
 pub(super) const ASKED: Expect = at_most(Counter::OtherSyscalls, 0.2);
 
 /// The same of a call that the operation makes once.
@@ -34,25 +34,25 @@ pub(super) const NO_FAULTS: Expect = at_most(Counter::MinorFaults, 0.1);
 /// Maximum memory of its own that it may have, in pages: twice what it writes.
 const MAX_PAGES: u64 = 32;
 
-/// What a lean process does in a turn: makes a child, and waits for it.
-pub(super) struct Turn {
+/// What a lean process does in an iteration: makes a child, and waits for it.
+pub(super) struct Iteration {
     /// The calls that make the child: one that forks, and others that are required.
-    pub(super) create: Vec<Call>,
+    pub(super) create: Vec<ScriptCall>,
     /// Whether the parent is blocked until the child has executed a program or ended.
     pub(super) is_blocked: bool,
     /// What the child does.
-    pub(super) child: Vec<Call>,
+    pub(super) child: Vec<ScriptCall>,
     /// The exit status of the child.
     pub(super) status: u8,
     /// What follows its end, and what that leaves in the log.
-    pub(super) then: Option<(Call, u64)>,
+    pub(super) then: Option<(ScriptCall, u64)>,
     /// Paths and other texts that these calls use.
     pub(super) script: Script,
 }
 
 /// The calls by which a child becomes the program of this path, with these arguments and no
 /// environment, or exits with the status that shells use for a missing file.
-pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> Vec<Call> {
+pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> Vec<ScriptCall> {
     let path = script.place(path.to_bytes_with_nul());
     let mut texts: Vec<u64> = arguments
         .iter()
@@ -61,27 +61,27 @@ pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> 
     texts.push(0);
     let (arguments, environment) = (script.place_words(&texts), script.place_words(&[0]));
     vec![
-        Call::new(Sysno::EXECVE, [path, arguments, environment]),
-        Call::new(Sysno::EXIT_GROUP, [127]),
+        ScriptCall::new(Sysno::EXECVE, [path, arguments, environment]),
+        ScriptCall::new(Sysno::EXIT_GROUP, [127]),
     ]
 }
 
 /// The call that takes the marker of the one run of the tiny program that has ended, and what it
 /// leaves: one byte was read, and it was the marker.
-pub(super) fn take(marked: &Marked) -> (Call, u64) {
+pub(super) fn take(marked: &Marked) -> (ScriptCall, u64) {
     let read = [marked.markers() as u64, Script::ANSWER, 2];
     let taken = 1 | u64::from(MARKER) << 32;
-    (Call::new(Sysno::READ, read).answering(), taken)
+    (ScriptCall::new(Sysno::READ, read).answering(), taken)
 }
 
-/// Measures a turn, or its calls that make the child.
-pub(super) fn measure(b: &mut Bencher, turn: Turn, until: Until) -> Result<(), Failure> {
+/// Measures an iteration, or its calls that make the child.
+pub(super) fn measure(b: &mut Bencher, iteration: Iteration, until: Until) -> Result<(), Failure> {
     if until == Until::Created && !Lean::reads(b.clock()) {
         return Err(other_clock());
     }
     // A child that runs on before the call has returned ends before it is waited for, so that its
     // parent does not sleep then.
-    let _policy = match (until, turn.is_blocked) {
+    let _policy = match (until, iteration.is_blocked) {
         (Until::Created, false) => {
             b.expect(within(Counter::VoluntarySwitches, 0.75, 1.5));
             // In the class for batch work new tasks do not preempt.
@@ -94,7 +94,7 @@ pub(super) fn measure(b: &mut Bencher, turn: Turn, until: Until) -> Result<(), F
         }
         (Until::Reaped, _) => None,
     };
-    let mut parent = Parent::new(b, turn, until);
+    let mut parent = Parent::new(b, iteration, until);
     parent.prepare()?;
     parent.claim(b)?;
     b.served(&mut parent)?;
@@ -102,15 +102,15 @@ pub(super) fn measure(b: &mut Bencher, turn: Turn, until: Until) -> Result<(), F
     Ok(())
 }
 
-/// Measures the calls of a turn that make the child in the first turn of a process, a new one for
-/// each operation.
-pub(super) fn measure_first(b: &mut Bencher, turn: Turn) -> Result<(), Failure> {
+/// Measures the calls of an iteration that make the child in the first iteration of a process, a
+/// new one for each operation.
+pub(super) fn measure_first(b: &mut Bencher, iteration: Iteration) -> Result<(), Failure> {
     if !Lean::reads(b.clock()) {
         return Err(other_clock());
     }
     // In the class for batch work new tasks do not preempt.
     let _policy = Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-    let mut parent = Parent::new(b, turn, Until::Created);
+    let mut parent = Parent::new(b, iteration, Until::Created);
     parent.prepare()?;
     parent.claim(b)?;
     let (parent, mut used) = (RefCell::new(parent), Usage::default());
@@ -130,7 +130,7 @@ pub(super) fn measure_first(b: &mut Bencher, turn: Turn) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Page faults of a process in its first turn, and how often it slept.
+/// Page faults of a process in its first iteration, and how often it slept.
 pub(super) const FIRST_FAULTS: &str = "page faults of the new process";
 pub(super) const FIRST_WAITS: &str = "times the new process waited";
 
@@ -152,22 +152,22 @@ struct Parent {
 }
 
 impl Parent {
-    fn new(b: &Bencher, turn: Turn, until: Until) -> Self {
-        let wait = Call::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
-        let mut calls = turn.create;
+    fn new(b: &Bencher, iteration: Iteration, until: Until) -> Self {
+        let wait = ScriptCall::new(Sysno::WAIT4, [0, Script::ANSWER, 0, 0]);
+        let mut calls = iteration.create;
         if until == Until::Created {
             let last = calls.len() - 1;
             calls[0] = calls[0].stamped_before();
             calls[last] = calls[last].stamped_after();
         }
         calls.push(wait.of_child().answering());
-        let (then, left) = turn.then.unzip();
+        let (then, left) = iteration.then.unzip();
         calls.extend(then);
         Self {
-            script: turn.script.turn(calls).child(turn.child),
+            script: iteration.script.iteration(calls).child(iteration.child),
             wanted: Wanted {
                 until,
-                status: turn.status,
+                status: iteration.status,
                 left,
             },
             clock: *b.clock(),
@@ -209,7 +209,7 @@ impl Parent {
     }
 }
 
-/// What a turn must leave.
+/// What an iteration must leave.
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
     until: Until,
@@ -220,11 +220,16 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Checks what a turn left, and returns its child and how long it took to make it, in ticks.
-    fn check(self, turn: &[u64]) -> Result<(i32, u64), Failure> {
+    /// Checks what an iteration left, and returns its child and how long it took to make it, in
+    /// ticks.
+    fn check(self, iteration: &[u64]) -> Result<(i32, u64), Failure> {
         let (ticks, child, rest) = match self.until {
-            Until::Created => (turn[2].saturating_sub(turn[0]), turn[1], &turn[3..]),
-            Until::Reaped => (0, turn[0], &turn[1..]),
+            Until::Created => (
+                iteration[2].saturating_sub(iteration[0]),
+                iteration[1],
+                &iteration[3..],
+            ),
+            Until::Reaped => (0, iteration[0], &iteration[1..]),
         };
         let error = |what: &str, result: u64| {
             let cause = std::io::Error::from_raw_os_error(-(result as i64) as i32);
@@ -252,7 +257,7 @@ impl Wanted {
 }
 
 impl Served for Parent {
-    const MAX_TURNS: u64 = lean::MAX_TURNS;
+    const MAX_ITERATIONS: u64 = lean::MAX_ITERATIONS;
 
     fn prepare(&mut self) -> Result<(), Failure> {
         let own = std::process::id();
@@ -269,16 +274,16 @@ impl Served for Parent {
         Ok(())
     }
 
-    fn run(&mut self, lead_in: u64, turns: u64) -> Result<Option<f64>, Failure> {
+    fn run(&mut self, warm_up: u64, iterations: u64) -> Result<Option<f64>, Failure> {
         let (wanted, clock) = (self.wanted, self.clock);
         let mut ids = std::mem::take(&mut self.ids);
-        let asked = self.lean()?.make(lead_in, turns);
+        let asked = self.lean()?.make(warm_up, iterations);
         let done: Done<'_> = asked.map_err(|cause| Failure::of("ask a lean process", cause))?;
         let mut creating = 0;
-        for (number, turn) in done.turns().enumerate() {
-            let (child, ticks) = wanted.check(turn)?;
+        for (number, iteration) in done.iterations().enumerate() {
+            let (child, ticks) = wanted.check(iteration)?;
             ids.note(child);
-            if number as u64 >= lead_in {
+            if number as u64 >= warm_up {
                 creating += ticks;
             }
         }

@@ -20,11 +20,11 @@
 //! 2025 and, but for the signals, of a static C program under strace.
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::child::clone3;
 use super::ids::DISTINCT;
-use super::lean::{self, NO_FAULTS, Turn, once_and_asked};
+use super::lean::{self, Iteration, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
 use super::until::Until;
 
@@ -94,23 +94,23 @@ impl Measured for Row {
         let arguments = script.place_words(&wanted);
         let (all, old) = (script.place_words(&[u64::MAX]), script.place_words(&[0]));
         let masks = |how: i32, set: u64, old: u64| {
-            Call::new(Sysno::RT_SIGPROCMASK, [how as u64, set, old, SET_BYTES]).required()
+            ScriptCall::new(Sysno::RT_SIGPROCMASK, [how as u64, set, old, SET_BYTES]).required()
         };
         let restore = masks(libc::SIG_SETMASK, old, 0);
         let access = (libc::PROT_READ | libc::PROT_WRITE) as u64;
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_FIXED;
         let stack = [Script::STACK, STACK_BYTES, access, kind as u64, u64::MAX, 0];
         let create = vec![
-            Call::new(Sysno::MMAP, stack).required(),
+            ScriptCall::new(Sysno::MMAP, stack).required(),
             masks(libc::SIG_BLOCK, all, old),
-            Call::new(Sysno::CLONE3, [arguments, size_of_val(&*wanted) as u64]).forking(),
-            Call::new(Sysno::MUNMAP, [Script::STACK, STACK_BYTES]).required(),
+            ScriptCall::new(Sysno::CLONE3, [arguments, size_of_val(&*wanted) as u64]).forking(),
+            ScriptCall::new(Sysno::MUNMAP, [Script::STACK, STACK_BYTES]).required(),
             restore,
         ];
         // Where the child's mask goes: nobody reads it.
         let mut child = vec![masks(libc::SIG_BLOCK, 0, Script::ANSWER), restore];
         child.extend(lean::execute(&mut script, marked.path(), &[marked.path()]));
-        let turn = Turn {
+        let iteration = Iteration {
             create,
             is_blocked: true,
             child,
@@ -118,6 +118,6 @@ impl Measured for Row {
             then: Some(lean::take(&marked)),
             script,
         };
-        lean::measure(b, turn, self.until)
+        lean::measure(b, iteration, self.until)
     }
 }

@@ -21,7 +21,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::lean::Script;
 
 use super::ids::DISTINCT;
-use super::lean::{self, NO_FAULTS, Turn};
+use super::lean::{self, Iteration, NO_FAULTS};
 use super::marked::Marked;
 use super::until::Until;
 use super::vfork;
@@ -104,7 +104,7 @@ impl Measured for Row {
             Command::Exit => (EXIT.0, EXIT.1, None),
             Command::Program => (marked.path(), 0, Some(lean::take(&marked))),
         };
-        let turn = Turn {
+        let iteration = Iteration {
             create: vec![vfork::call()],
             is_blocked: true,
             child: lean::execute(&mut script, SHELL, &[c"sh", c"-c", command]),
@@ -112,6 +112,6 @@ impl Measured for Row {
             then,
             script,
         };
-        lean::measure(b, turn, Until::Reaped)
+        lean::measure(b, iteration, Until::Reaped)
     }
 }

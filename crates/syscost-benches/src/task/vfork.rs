@@ -17,10 +17,10 @@
 //! LEBench; libMicro `vfork`; vfork(2).
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Call, Script};
+use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
-use super::lean::{self, ASKED, NO_FAULTS, Turn, once_and_asked};
+use super::lean::{self, ASKED, Iteration, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
 use super::until::Until;
 
@@ -42,9 +42,9 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 /// The call by which a lean process makes a child that borrows its memory, and its stack.
-pub(super) fn call() -> Call {
+pub(super) fn call() -> ScriptCall {
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    Call::new(Sysno::CLONE, [flags as u64]).forking()
+    ScriptCall::new(Sysno::CLONE, [flags as u64]).forking()
 }
 
 /// The moment up to which the child is timed.
@@ -84,21 +84,22 @@ impl Measured for Row {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let mut turn = Turn {
+        let mut iteration = Iteration {
             create: vec![call()],
             is_blocked: true,
-            child: vec![Call::new(Sysno::EXIT_GROUP, [0])],
+            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
             status: 0,
             then: None,
             script: Script::new(),
         };
         match self.until {
-            Moment::Reaped => lean::measure(b, turn, Until::Reaped),
+            Moment::Reaped => lean::measure(b, iteration, Until::Reaped),
             Moment::Executed => {
                 let marked = Marked::new()?;
-                turn.child = lean::execute(&mut turn.script, marked.path(), &[marked.path()]);
-                turn.then = Some(lean::take(&marked));
-                lean::measure(b, turn, Until::Created)
+                iteration.child =
+                    lean::execute(&mut iteration.script, marked.path(), &[marked.path()]);
+                iteration.then = Some(lean::take(&marked));
+                lean::measure(b, iteration, Until::Created)
             }
         }
     }

@@ -85,7 +85,7 @@ impl Measured for Row {
         self.source.source().support()
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 

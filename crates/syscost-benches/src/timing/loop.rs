@@ -1,4 +1,4 @@
-//! One turn of a loop that does nothing, by the shape of the loop.
+//! One iteration of a loop that does nothing, by the shape of the loop.
 //!
 //! ## Measures
 //! Counting and the branch back, in assembly: a register counting down, a register counting up to a
@@ -7,10 +7,10 @@
 //! ## Does not measure
 //! Any body. A loop that a compiler optimises is usually gone altogether.
 //! ## Interpretation
-//! One core cycle per turn is the rule: the branch back is taken at most once per cycle, on some
-//! cores twice in the smallest loops. The counter in memory adds a store-to-load round trip of 4 to
-//! 5 cycles on cores that do not rename memory, and nothing on those that do: what an "empty loop"
-//! at `-O0` costs is a property of the core, not a baseline to subtract.
+//! One core cycle per iteration is the rule: the branch back is taken at most once per cycle, on
+//! some cores twice in the smallest loops. The counter in memory adds a store-to-load round trip of
+//! 4 to 5 cycles on cores that do not rename memory, and nothing on those that do: what an "empty
+//! loop" at `-O0` costs is a property of the core, not a baseline to subtract.
 //! ## Source
 //! The empty loops of the call-and-switch and switch-costs experiments; lmbench's `loop_o`.
 

@@ -69,7 +69,7 @@ impl Measured for Row {
         Profile::Quick
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 

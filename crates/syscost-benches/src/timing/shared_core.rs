@@ -3,15 +3,15 @@
 //! ## Measures
 //! The share of the time in which the second hardware thread of the core was busy: on a rented
 //! machine with another guest, else with other programs of this one. Windows of 20 ms, from a
-//! thread pinned to the processor, which takes looks one after the other: a burst of independent
-//! instructions, which proceed half as fast while the core is shared, and one of dependent
-//! instructions, which proceed as fast as ever. Their ratio on an unshared core has been determined
-//! by the run before.
+//! thread pinned to the processor, which takes one probe after the other: a burst of
+//! independent instructions, which proceed half as fast while the core is shared, and one of
+//! dependent instructions, which proceed as fast as ever. Their ratio on an unshared core has been
+//! determined by the run before.
 //! ## Does not measure
 //! Who the neighbour is, and what is shared between cores: the last cache, memory, the power
 //! budget. Time in which this processor was taken away altogether is `timing.noise`'s.
 //! ## Interpretation
-//! An unshared core shows about one per cent: looks right after an interrupt find caches and
+//! An unshared core shows about one per cent: probes right after an interrupt find caches and
 //! predictors filled by other code. `slowdown_median_percent` is how much longer independent
 //! instructions take while the core is shared; other work loses less. Half of the time in which the
 //! core was unshared lay in stretches of at least `alone_stretch_median_us`, half of the shared
@@ -47,18 +47,19 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::Percent,
     quantity: Quantity::Level,
     expect: &[
-        // The measuring thread sleeps while its helper looks.
+        // The measuring thread sleeps while its helper probes.
         at_least(Counter::VoluntarySwitches, 0.5),
     ],
     source: include_str!("shared_core.rs"),
     ..Benchmark::of::<Row>()
 };
 
-/// Minimum share of the looks of a deliberately slowed probe that must find the core shared, in percent.
+/// Minimum share of the readings of a deliberately slowed probe that must find the core shared, in
+/// percent.
 const MIN_SEEN_PERCENT: f64 = 90.0;
 
-/// Minimum share of the typical window that looks must fill, in percent.
-const MIN_LOOKING_PERCENT: f64 = 80.0;
+/// Minimum share of the typical window that probes must fill, in percent.
+const MIN_PROBING_PERCENT: f64 = 80.0;
 
 /// Maximum relative difference of dependent instructions on a shared core from those on an unshared
 /// one: a neighbour takes the front end, not the frequency.
@@ -80,7 +81,7 @@ impl Measured for Row {
         })
     }
 
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         true
     }
 
@@ -89,7 +90,7 @@ impl Measured for Row {
         let probe = b.core_probe();
         let alone = b.alone_core(number).ok_or_else(|| {
             Failure::Unsupported(
-                "looks at this core agree on no level, so it is not known what it shows while it is ours".into(),
+                "probes of this core agree on no level, so it is not known what it shows while it is ours".into(),
             )
         })?;
         let clock = *b.clock();
@@ -123,10 +124,10 @@ fn detail(b: &mut Bencher, windows: &[Window]) {
         let largest = slowdowns.iter().copied().fold(0.0, f64::max);
         b.detail_over(Over::Max, "slowdown_largest_percent", largest);
     }
-    for (name, is_ours) in [("alone", true), ("shared", false)] {
+    for (name, is_exclusive) in [("alone", true), ("shared", false)] {
         let stretches: Vec<f64> = windows
             .iter()
-            .flat_map(|window| window.stretches_us(is_ours))
+            .flat_map(|window| window.stretches_us(is_exclusive))
             .collect();
         if let Some(long) = long_stretch(&stretches) {
             b.detail(&format!("{name}_stretch_median_us"), long);
@@ -151,9 +152,9 @@ fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
             "slowed probe",
         );
     }
-    let expected = format!("at least {MIN_LOOKING_PERCENT}");
-    if let Some(looking) = typical(|window| window.looking_percent) {
-        let (verdict, reason) = match looking >= MIN_LOOKING_PERCENT {
+    let expected = format!("at least {MIN_PROBING_PERCENT}");
+    if let Some(probing) = typical(|window| window.probing_percent) {
+        let (verdict, reason) = match probing >= MIN_PROBING_PERCENT {
             true => (Verdict::Confirmed, None),
             false => (
                 Verdict::Unverified,
@@ -161,7 +162,7 @@ fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
             ),
         };
         let what = "per cent of the window spent looking";
-        b.claim_verdict(what, expected, looking, "run's clock", verdict, reason);
+        b.claim_verdict(what, expected, probing, "run's clock", verdict, reason);
     }
     let ratios: Vec<f64> = windows
         .iter()

@@ -119,7 +119,7 @@ impl Measured for Row {
             let stop = clock.stop();
             Ok(clock.to_ns(stop.ticks.saturating_sub(start)) - asked_ns as f64)
         };
-        b.lead_in(|| overshoot().map(drop))?;
+        b.warm_up(|| overshoot().map(drop))?;
         let mut overshoots = Vec::with_capacity(1024);
         b.observe(|| {
             let ns = overshoot()?;

@@ -7,11 +7,15 @@ use crate::expect::{self, Manner};
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    pub(super) fn measure(&mut self, per_turn: u64, mut body: impl Body) -> Result<(), Failure> {
+    pub(super) fn measure(
+        &mut self,
+        per_iteration: u64,
+        mut body: impl Body,
+    ) -> Result<(), Failure> {
         self.begin(Manner::Batches)?;
         match self.pass {
-            Pass::Timed => self.time_batches(per_turn, &mut body),
-            Pass::Evidence => self.count_batches(per_turn, &mut body),
+            Pass::Timed => self.time_batches(per_iteration, &mut body),
+            Pass::Evidence => self.count_batches(per_iteration, &mut body),
         }
     }
 

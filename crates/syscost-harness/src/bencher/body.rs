@@ -7,27 +7,28 @@ use syscost_sys::kernel::Work;
 use super::laps::Laps;
 use crate::failure::Failure;
 
-/// Maximum number of turns in a batch. A batch that is still too short does no work: the compiler folded it.
-pub(super) const MAX_TURNS: u64 = 1 << 36;
+/// Maximum number of iterations in a batch. A batch that is still too short does no work: the
+/// compiler folded it.
+pub(super) const MAX_ITERATIONS: u64 = 1 << 36;
 
-/// A measured loop of a given number of turns.
+/// A measured loop of a given number of iterations.
 ///
 /// The timed pass is compiled for each of them, the evidence pass once, for `dyn Body`: an indirect
 /// call shortly before a batch changes what the batch costs (docs/ARCHITECTURE.md, "Decisions").
 pub(super) trait Body {
-    /// Maximum number of turns in one batch.
-    fn max_turns(&self) -> u64 {
-        MAX_TURNS
+    /// Maximum number of iterations in one batch.
+    fn max_iterations(&self) -> u64 {
+        MAX_ITERATIONS
     }
 
     /// Before the clock is read.
-    fn before(&mut self, _turns: u64) {}
+    fn before(&mut self, _iterations: u64) {}
 
     /// Between the two readings.
-    fn run(&mut self, turns: u64) -> Result<(), Failure>;
+    fn run(&mut self, iterations: u64) -> Result<(), Failure>;
 
     /// After the clock was read.
-    fn after(&mut self, _turns: u64) -> Result<(), Failure> {
+    fn after(&mut self, _iterations: u64) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -36,8 +37,8 @@ pub(super) trait Body {
         false
     }
 
-    /// What it does with a process that it asks, without any turns: what this costs is subtracted
-    /// where calls are counted.
+    /// What it does with a process that it asks, without any iterations: what this costs is
+    /// subtracted where calls are counted.
     fn idle(&mut self) -> Result<(), Failure> {
         Ok(())
     }
@@ -64,25 +65,25 @@ pub(super) trait Body {
 
     /// Whether the core of a task on another machine is undisturbed; `None` where there is no such
     /// task or its core cannot be observed.
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
 
-    /// Makes turns that warm up the caches for those that are timed next. Nothing is checked after
-    /// them, since a check would leave its own data in the caches.
-    fn lead_in(&mut self, turns: u64) -> Result<(), Failure> {
-        if turns == 0 {
+    /// Makes iterations that warm up the caches for those that are timed next. Nothing is checked
+    /// after them, since a check would leave its own data in the caches.
+    fn warm_up(&mut self, iterations: u64) -> Result<(), Failure> {
+        if iterations == 0 {
             return Ok(());
         }
-        self.before(turns);
-        self.run(turns)
+        self.before(iterations);
+        self.run(iterations)
     }
 }
 
 impl<F: FnMut(u64) -> Result<(), Failure>> Body for F {
     #[inline(always)]
-    fn run(&mut self, turns: u64) -> Result<(), Failure> {
-        self(turns)
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self(iterations)
     }
 }
 
@@ -90,17 +91,17 @@ impl<F: FnMut(u64) -> Result<(), Failure>> Body for F {
 pub(super) struct PreparedBody<P, F> {
     prepare: P,
     body: F,
-    max_turns: u64,
+    max_iterations: u64,
     /// The result of the last preparation.
     prepared: Result<(), Failure>,
 }
 
 impl<P, F> PreparedBody<P, F> {
-    pub(super) fn new(max_turns: u64, prepare: P, body: F) -> Self {
+    pub(super) fn new(max_iterations: u64, prepare: P, body: F) -> Self {
         Self {
             prepare,
             body,
-            max_turns,
+            max_iterations,
             prepared: Ok(()),
         }
     }
@@ -111,18 +112,18 @@ where
     P: FnMut(u64) -> Result<(), Failure>,
     F: FnMut(u64) -> Result<(), Failure>,
 {
-    fn max_turns(&self) -> u64 {
-        self.max_turns
+    fn max_iterations(&self) -> u64 {
+        self.max_iterations
     }
 
-    fn before(&mut self, turns: u64) {
-        self.prepared = (self.prepare)(turns);
+    fn before(&mut self, iterations: u64) {
+        self.prepared = (self.prepare)(iterations);
     }
 
     #[inline(always)]
-    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         match &self.prepared {
-            Ok(()) => (self.body)(turns),
+            Ok(()) => (self.body)(iterations),
             Err(failure) => Err(failure.clone()),
         }
     }
@@ -150,22 +151,22 @@ impl<'a, W: Work> KernelBody<'a, W> {
 }
 
 impl<W: Work> Body for KernelBody<'_, W> {
-    fn before(&mut self, turns: u64) {
-        self.expected = self.kernel.expected(turns);
+    fn before(&mut self, iterations: u64) {
+        self.expected = self.kernel.expected(iterations);
     }
 
     #[inline(always)]
-    fn run(&mut self, turns: u64) -> Result<(), Failure> {
-        self.sum = self.kernel.run(turns);
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.sum = self.kernel.run(iterations);
         Ok(())
     }
 
-    fn after(&mut self, turns: u64) -> Result<(), Failure> {
+    fn after(&mut self, iterations: u64) -> Result<(), Failure> {
         if self.sum == self.expected {
             return self.kernel.check().map_err(Failure::Refuted);
         }
         Err(Failure::Refuted(format!(
-            "the kernel's checksum is {}, expected {} (turns: {turns})",
+            "the kernel's checksum is {}, expected {} (iterations: {iterations})",
             self.sum, self.expected
         )))
     }

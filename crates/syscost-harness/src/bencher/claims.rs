@@ -5,7 +5,7 @@ use syscost_sys::memory::Memory;
 use syscost_sys::raw::Sysno;
 
 use super::Bencher;
-use crate::arguments::{Argument, ArgumentClaim, Given};
+use crate::arguments::{Argument, ArgumentClaim, ArgumentValue};
 use crate::expect::Bound;
 use crate::failure::Failure;
 
@@ -107,7 +107,7 @@ impl Bencher<'_> {
     /// Claims what an argument is in every `call` of the operation that the measuring task makes;
     /// the audit records the arguments. To be called before the measurement. A preparation before
     /// all operations may make such calls as well; a preparation of each single operation must not.
-    pub fn expect_argument(&mut self, call: Sysno, argument: Argument, given: Given) {
+    pub fn expect_argument(&mut self, call: Sysno, argument: Argument, given: ArgumentValue) {
         self.set_too_late |= self.measured;
         self.arguments.push(ArgumentClaim {
             call,

@@ -1,6 +1,6 @@
 //! The same operation on several CPUs simultaneously: the throughput of all copies together.
 
-mod crowd;
+mod running;
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ use syscost_sys::counters::{TaskReading, TaskStat};
 use syscost_sys::partner::Between;
 
 use super::Bencher;
-use super::bracket::Bracket;
+use super::core_probes::CoreProbes;
 use super::counts::Counted;
 use super::detail::Over;
 use super::evidence::COUNTED_NS;
@@ -23,13 +23,14 @@ use super::timed::warm_up::WarmUp;
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::spread_from;
-use crowd::{Crowd, MAX_COPIES, Stint};
+use running::{CopyInterval, MAX_COPIES, RunningCopies};
 
-/// Turns of one copy in the audited child.
+/// Iterations of one copy in the audited child.
 const AUDITED: u64 = 32;
 
 /// A window has this many chunks, and a chunk lasts this many timer pairs: neither ragged ends nor
-/// looks at the clock are more than about a hundredth of it, unless a single turn takes longer.
+/// looks at the clock are more than about a hundredth of it, unless a single iteration takes
+/// longer.
 const CHUNKS: f64 = 100.0;
 
 /// Copies that overlap by this share of a window count as simultaneous.
@@ -47,12 +48,12 @@ const MAX_WINDOWS: usize = 200;
 
 /// Copies that work in windows of one length.
 struct Course<O> {
-    crowd: Crowd<O>,
+    running: RunningCopies<O>,
     window_ns: f64,
-    /// Turns between two looks at the clock.
+    /// Iterations between two looks at the clock.
     chunk: u64,
-    /// Turns of all copies so far, including untimed ones.
-    turns: u64,
+    /// Iterations of all copies so far, including untimed ones.
+    iterations: u64,
 }
 
 impl<O, E> Course<O>
@@ -61,10 +62,15 @@ where
     E: Display,
 {
     /// Runs another window and returns what each copy did in it.
-    fn window(&mut self, bracket: &mut Option<Bracket>) -> Result<Vec<Stint>, Failure> {
-        let stints = self.crowd.window(self.window_ns, self.chunk, bracket)?;
-        self.turns += stints.iter().map(Stint::turns).sum::<u64>();
-        Ok(stints)
+    fn window(
+        &mut self,
+        core_probes: &mut Option<CoreProbes>,
+    ) -> Result<Vec<CopyInterval>, Failure> {
+        let intervals = self
+            .running
+            .window(self.window_ns, self.chunk, core_probes)?;
+        self.iterations += intervals.iter().map(CopyInterval::iterations).sum::<u64>();
+        Ok(intervals)
     }
 }
 
@@ -73,15 +79,15 @@ impl Bencher<'_> {
     /// to a CPU of its own: as processes or as threads. The measuring task is one of the copies.
     /// CPUs are taken in the order of [`syscost_sys::topology::Topology::spread`].
     ///
-    /// `make` is called within each copy, with its number, and sets up what the copy calls; a turn
-    /// is this many operations. All copies begin together and go on until a common end. The value
-    /// is the sum of their rates, each over its own time, so that ragged ends do not count as
-    /// contention.
+    /// `make` is called within each copy, with its number, and sets up what the copy calls; an
+    /// iteration is this many operations. All copies begin together and go on until a common end.
+    /// The value is the sum of their rates, each over its own time, so that ragged ends do not
+    /// count as contention.
     pub fn copies<O, E>(
         &mut self,
         between: Between,
         count: usize,
-        per_turn: u64,
+        per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<(), Failure>
     where
@@ -90,10 +96,10 @@ impl Bencher<'_> {
     {
         self.begin(Manner::Copies)?;
         self.findings.copies = Some(count as u32);
-        let cpus = self.seats(count)?;
+        let cpus = self.cpus_of_copies(count)?;
         let log = match self.pass {
-            Pass::Timed => self.time_copies(between, &cpus, per_turn, make)?,
-            Pass::Evidence => self.count_copies(between, &cpus, per_turn, make)?,
+            Pass::Timed => self.time_copies(between, &cpus, per_iteration, make)?,
+            Pass::Evidence => self.count_copies(between, &cpus, per_iteration, make)?,
         };
         self.claim_cpus(&cpus, &log);
         if count > 1 {
@@ -104,7 +110,7 @@ impl Bencher<'_> {
     }
 
     /// The CPUs of this many copies, the measuring task's first.
-    fn seats(&self, count: usize) -> Result<Vec<u32>, Failure> {
+    fn cpus_of_copies(&self, count: usize) -> Result<Vec<u32>, Failure> {
         let mut cpus = spread_from(self.cpu, self.allowed());
         if count == 0 || count > cpus.len().min(MAX_COPIES) {
             let reason = format!(
@@ -121,44 +127,44 @@ impl Bencher<'_> {
         &mut self,
         between: Between,
         cpus: &[u32],
-        per_turn: u64,
+        per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<Vec<Vec<Stint>>, Failure>
+    ) -> Result<Vec<Vec<CopyInterval>>, Failure>
     where
         O: FnMut() -> Result<(), E>,
         E: Display,
     {
         let mut course = self.course(between, cpus, make)?;
-        let mut turns = Vec::new();
+        let mut iterations = Vec::new();
         let mut warm_up = WarmUp::new(self.effort);
-        while turns.is_empty() || warm_up.goes_on() {
-            let stints = course.window(&mut self.bracket)?;
-            let done = turns_of(&stints) as f64;
-            let ns = self.clock.to_ns(span(&stints));
+        while iterations.is_empty() || warm_up.goes_on() {
+            let intervals = course.window(&mut self.core_probes)?;
+            let done = iterations_of(&intervals) as f64;
+            let ns = self.clock.to_ns(span(&intervals));
             warm_up.note(ns / done.max(1.0), ns);
-            turns.push(done);
+            iterations.push(done);
         }
-        let typical = median(&turns).unwrap_or(0.0) as u64;
+        let typical = median(&iterations).unwrap_or(0.0) as u64;
         let mut log = Vec::new();
-        self.sample(typical * per_turn, |bencher| {
-            bencher.gate();
-            let stints = course.window(&mut bencher.bracket)?;
-            let rate = turns_per_tick(&stints) * bencher.clock.ticks_per_ns() * 1e9;
+        self.sample(typical * per_iteration, |bencher| {
+            bencher.wait_before_sample();
+            let intervals = course.window(&mut bencher.core_probes)?;
+            let rate = iterations_per_tick(&intervals) * bencher.clock.ticks_per_ns() * 1e9;
             let number = bencher.findings.samples.values.len() as u32;
-            if overlap(&stints) < OVERLAP {
+            if overlap(&intervals) < OVERLAP {
                 bencher.disturbed(number, Cause::RunDelay);
             }
-            // The caller looks at the measuring task's own core.
-            if stints[1..].iter().any(|stint| stint.is_shared) {
+            // The caller probes the measuring task's own core.
+            if intervals[1..].iter().any(|interval| interval.is_shared) {
                 bencher.disturbed(number, Cause::SharedCore);
             }
-            log.push(stints);
+            log.push(intervals);
             let bytes = bencher.findings.bytes.unwrap_or(1.0);
-            Ok((rate * per_turn as f64 * bytes, None))
+            Ok((rate * per_iteration as f64 * bytes, None))
         })?;
-        self.operations += course.turns * per_turn;
-        self.claim_tasks([&groups_of(course.crowd.tasks())]);
-        course.crowd.dismiss()?;
+        self.operations += course.iterations * per_iteration;
+        self.claim_tasks([&groups_of(course.running.tasks())]);
+        course.running.dismiss()?;
         Ok(log)
     }
 
@@ -166,9 +172,9 @@ impl Bencher<'_> {
         &mut self,
         between: Between,
         cpus: &[u32],
-        per_turn: u64,
+        per_iteration: u64,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
-    ) -> Result<Vec<Vec<Stint>>, Failure>
+    ) -> Result<Vec<Vec<CopyInterval>>, Failure>
     where
         O: FnMut() -> Result<(), E>,
         E: Display,
@@ -178,12 +184,12 @@ impl Bencher<'_> {
         // Before the audit, whose child leaves in the caches what this process reads next.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
             let mut op = one()?;
-            let mut body = |turns: u64| (0..turns).try_for_each(|_| op().map_err(failed));
-            let evidence = self.judge_scaling(expect, per_turn, &mut body)?;
+            let mut body = |iterations: u64| (0..iterations).try_for_each(|_| op().map_err(failed));
+            let evidence = self.judge_scaling(expect, per_iteration, &mut body)?;
             self.findings.evidence.push(evidence);
         }
         // While this process has no other thread that a fork would lose.
-        self.judge_audit(AUDITED * per_turn, &mut || {
+        self.judge_audit(AUDITED * per_iteration, &mut || {
             let mut op = uncounted(|| {
                 let mut op = one()?;
                 op().map_err(failed)?;
@@ -196,7 +202,7 @@ impl Bencher<'_> {
         let mut course = self.course(between, cpus, make.clone())?;
         course.window(&mut None)?;
         let stats: Vec<TaskStat> = course
-            .crowd
+            .running
             .tasks()
             .into_iter()
             .map(TaskStat::of)
@@ -209,27 +215,30 @@ impl Bencher<'_> {
         let mut counted_ns = 0.0;
         let mut have_met = false;
         while counted_ns < LONG * COUNTED_NS || (!have_met && log.len() < MAX_WINDOWS) {
-            let stints = course.window(&mut None)?;
-            have_met |= overlap(&stints) >= OVERLAP;
-            counted_ns += self.clock.to_ns(span(&stints));
-            log.push(stints);
+            let intervals = course.window(&mut None)?;
+            have_met |= overlap(&intervals) >= OVERLAP;
+            counted_ns += self.clock.to_ns(span(&intervals));
+            log.push(intervals);
         }
         // Each copy is judged separately; only the worst is reported.
         let known = self.findings.evidence.len();
         for (number, (before, after)) in before.into_iter().zip(read()).enumerate() {
-            let turns: u64 = log.iter().map(|stints| stints[number].turns()).sum();
+            let iterations: u64 = log
+                .iter()
+                .map(|intervals| intervals[number].iterations())
+                .sum();
             let used = before.and_then(|before| Ok(after? - before));
-            self.judge_counts(used.map(Counted::from), turns * per_turn);
+            self.judge_counts(used.map(Counted::from), iterations * per_iteration);
         }
         let of_all = self.findings.evidence.split_off(known);
         self.findings.evidence.extend(worst(of_all));
-        self.operations += course.turns * per_turn;
-        self.claim_tasks([&groups_of(course.crowd.tasks())]);
-        course.crowd.dismiss()?;
+        self.operations += course.iterations * per_iteration;
+        self.claim_tasks([&groups_of(course.running.tasks())]);
+        course.running.dismiss()?;
         Ok(log)
     }
 
-    /// Starts the copies, runs the first windows with them, and finds how many turns they make
+    /// Starts the copies, runs the first windows with them, and finds how many iterations they make
     /// between two looks at the clock.
     fn course<O, E>(
         &self,
@@ -246,17 +255,17 @@ impl Bencher<'_> {
             .max(self.effort.batch_ns)
             .max(CHUNKS * CHUNKS * self.clock_cost.read_ns);
         let mut course = Course {
-            crowd: Crowd::start(between, cpus, *self.clock, self.cores, make)?,
+            running: RunningCopies::start(between, cpus, *self.clock, self.cores, make)?,
             window_ns: window_ns / 4.0,
             chunk: 1,
-            turns: 0,
+            iterations: 0,
         };
         // What disturbs a window only lengthens it, and the first is cold.
         let mut shortest = f64::INFINITY;
         for _ in 0..4 {
             let own = course.window(&mut None)?[0];
-            let turn_ns = self.clock.to_ns(own.ended - own.began) / own.operations as f64;
-            shortest = shortest.min(turn_ns);
+            let iteration_ns = self.clock.to_ns(own.ended - own.began) / own.operations as f64;
+            shortest = shortest.min(iteration_ns);
             course.chunk = ((window_ns / CHUNKS / shortest) as u64).max(1);
         }
         course.window_ns = window_ns;
@@ -264,14 +273,16 @@ impl Bencher<'_> {
     }
 
     /// Claims that every copy was on its CPU at the end of each window.
-    fn claim_cpus(&mut self, cpus: &[u32], log: &[Vec<Stint>]) {
-        let on = |stints: &[Stint]| -> Vec<u32> { stints.iter().map(|stint| stint.cpu).collect() };
+    fn claim_cpus(&mut self, cpus: &[u32], log: &[Vec<CopyInterval>]) {
+        let on = |intervals: &[CopyInterval]| -> Vec<u32> {
+            intervals.iter().map(|interval| interval.cpu).collect()
+        };
         let listed = |cpus: &[u32]| {
             let numbers: Vec<String> = cpus.iter().map(u32::to_string).collect();
             numbers.join(" ")
         };
-        let strayed = log.iter().find(|stints| on(stints) != cpus);
-        let seen = strayed.or(log.last()).map(|stints| on(stints));
+        let strayed = log.iter().find(|intervals| on(intervals) != cpus);
+        let seen = strayed.or(log.last()).map(|intervals| on(intervals));
         let seen = seen.unwrap_or_default();
         let holds = seen == cpus;
         self.claim(
@@ -285,8 +296,8 @@ impl Bencher<'_> {
 
     /// Claims that the copies worked at the same time: in the evidence pass that they can, in the
     /// timed one that they mostly did.
-    fn claim_overlap(&mut self, log: &[Vec<Stint>]) {
-        let shares: Vec<f64> = log.iter().map(|stints| overlap(stints)).collect();
+    fn claim_overlap(&mut self, log: &[Vec<CopyInterval>]) {
+        let shares: Vec<f64> = log.iter().map(|intervals| overlap(intervals)).collect();
         let share = match self.pass {
             Pass::Timed => median(&shares),
             Pass::Evidence => shares.into_iter().reduce(f64::max),
@@ -311,22 +322,26 @@ impl Bencher<'_> {
     }
 
     /// Adds details: how evenly the work was shared, in percent of an equal share.
-    fn detail_shares(&mut self, log: &[Vec<Stint>]) {
+    fn detail_shares(&mut self, log: &[Vec<CopyInterval>]) {
         let copies = log.first().map_or(0, Vec::len);
-        let of =
-            |number: usize| -> u64 { log.iter().map(|stints| stints[number].operations).sum() };
-        let turns: Vec<u64> = (0..copies).map(of).collect();
-        let equal = turns.iter().sum::<u64>() as f64 / copies.max(1) as f64;
-        let percent = |turns: Option<&u64>| 100.0 * turns.copied().unwrap_or(0) as f64 / equal;
+        let of = |number: usize| -> u64 {
+            log.iter()
+                .map(|intervals| intervals[number].operations)
+                .sum()
+        };
+        let iterations: Vec<u64> = (0..copies).map(of).collect();
+        let equal = iterations.iter().sum::<u64>() as f64 / copies.max(1) as f64;
+        let percent =
+            |iterations: Option<&u64>| 100.0 * iterations.copied().unwrap_or(0) as f64 / equal;
         self.detail_over(
             Over::Min,
             "least_share_percent",
-            percent(turns.iter().min()),
+            percent(iterations.iter().min()),
         );
         self.detail_over(
             Over::Max,
             "largest_share_percent",
-            percent(turns.iter().max()),
+            percent(iterations.iter().max()),
         );
     }
 }
@@ -358,32 +373,48 @@ fn failed(cause: impl Display) -> Failure {
     Failure::Failed(format!("an operation failed: {cause}"))
 }
 
-/// Timed turns of all copies.
-fn turns_of(stints: &[Stint]) -> u64 {
-    stints.iter().map(|stint| stint.operations).sum()
+/// Timed iterations of all copies.
+fn iterations_of(intervals: &[CopyInterval]) -> u64 {
+    intervals.iter().map(|interval| interval.operations).sum()
 }
 
-/// Turns of all copies per tick, each counted over its own time.
-fn turns_per_tick(stints: &[Stint]) -> f64 {
-    let rates = stints.iter().map(|stint| {
-        let ticks = stint.ended.saturating_sub(stint.began).max(1);
-        stint.operations as f64 / ticks as f64
+/// Iterations of all copies per tick, each counted over its own time.
+fn iterations_per_tick(intervals: &[CopyInterval]) -> f64 {
+    let rates = intervals.iter().map(|interval| {
+        let ticks = interval.ended.saturating_sub(interval.began).max(1);
+        interval.operations as f64 / ticks as f64
     });
     rates.sum()
 }
 
 /// The time from the first beginning to the last end, in ticks.
-fn span(stints: &[Stint]) -> u64 {
-    let began = stints.iter().map(|stint| stint.began).min().unwrap_or(0);
-    let ended = stints.iter().map(|stint| stint.ended).max().unwrap_or(0);
+fn span(intervals: &[CopyInterval]) -> u64 {
+    let began = intervals
+        .iter()
+        .map(|interval| interval.began)
+        .min()
+        .unwrap_or(0);
+    let ended = intervals
+        .iter()
+        .map(|interval| interval.ended)
+        .max()
+        .unwrap_or(0);
     ended.saturating_sub(began).max(1)
 }
 
 /// The share of that span in which all copies worked.
-fn overlap(stints: &[Stint]) -> f64 {
-    let last_began = stints.iter().map(|stint| stint.began).max().unwrap_or(0);
-    let first_ended = stints.iter().map(|stint| stint.ended).min().unwrap_or(0);
-    first_ended.saturating_sub(last_began) as f64 / span(stints) as f64
+fn overlap(intervals: &[CopyInterval]) -> f64 {
+    let last_began = intervals
+        .iter()
+        .map(|interval| interval.began)
+        .max()
+        .unwrap_or(0);
+    let first_ended = intervals
+        .iter()
+        .map(|interval| interval.ended)
+        .min()
+        .unwrap_or(0);
+    first_ended.saturating_sub(last_began) as f64 / span(intervals) as f64
 }
 
 #[cfg(test)]

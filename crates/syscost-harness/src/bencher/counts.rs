@@ -5,12 +5,12 @@ use syscost_results::bound::a_single_one_in;
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskReading, Usage};
 
-use super::{Bencher, company};
+use super::{Bencher, background};
 use crate::expect::{Bound, Counter, Expect};
 
 const RUSAGE: &str = "getrusage";
 const NOT_COUNTED: &str = "this kernel does not count them";
-const OUTSIDERS: &str = "other tasks of the machine may have preempted them";
+const BACKGROUND_TASKS: &str = "other tasks of the machine may have preempted them";
 const EARLY: &str = "on separate CPUs, some were served before they had fallen asleep";
 const YIELDS_TO_OTHERS: &str =
     "other tasks of the machine wanted their CPU, so some yields did not switch to the partner";
@@ -156,7 +156,7 @@ impl Counted {
     /// ran. Beside others the kernel also decides anew who runs whenever a task is woken, which each
     /// sleep ends in, and then often takes the CPU from the waker for the task it has woken. Where the
     /// kernel does not report how long the tasks ran, nothing is excused.
-    fn may_be_outsiders(&self, bound: Bound, operations: u64) -> bool {
+    fn may_be_background_tasks(&self, bound: Bound, operations: u64) -> bool {
         let (Some(most), Some(run_ns)) = (bound.max(), self.run_ns) else {
             return false;
         };
@@ -169,7 +169,7 @@ impl Counted {
         let is_at_most = |most: u64| (0.0..=most as f64).contains(&excess);
         self.voluntary_switches as f64 <= allowed
             && (is_at_most(by_others)
-                || (is_at_most(by_others + self.voluntary_switches) && self.had_company()))
+                || (is_at_most(by_others + self.voluntary_switches) && self.had_background_tasks()))
     }
 
     /// Whether switches are missing because tasks on several CPUs need not fall asleep each time
@@ -200,19 +200,21 @@ impl Counted {
 
     /// Whether others wanted the one CPU of the tasks: they had it during the count or, as that may
     /// be shorter than a time slice, want it now.
-    fn had_company(&self) -> bool {
+    fn had_background_tasks(&self) -> bool {
         self.others
-            .is_some_and(|others| others > company::MAX_OTHERS || company::is_there())
+            .is_some_and(|others| others > background::MAX_BACKGROUND || background::is_there())
     }
 
     /// What may have led to a count beyond the bound, other than a wrong claim.
     fn excuse(&self, expect: &Expect, operations: u64) -> Option<&'static str> {
         let bound = expect.bound;
         match (expect.counter, bound) {
-            (Counter::Switches, _) if self.may_be_outsiders(bound, operations) => Some(OUTSIDERS),
+            (Counter::Switches, _) if self.may_be_background_tasks(bound, operations) => {
+                Some(BACKGROUND_TASKS)
+            }
             (Counter::Switches, _) if self.may_be_early(bound, operations) => Some(EARLY),
             (Counter::Switches, _) if self.may_be_yields_to_others(bound, operations) => {
-                self.had_company().then_some(YIELDS_TO_OTHERS)
+                self.had_background_tasks().then_some(YIELDS_TO_OTHERS)
             }
             (Counter::MinorFaults, Bound::AtMost(_)) if self.are_harmless(bound, operations) => {
                 Some(FEW)
@@ -260,7 +262,8 @@ impl Bencher<'_> {
     /// and kernel threads do (the samples are then tagged), or want it now. `None` where that does
     /// not explain it.
     pub fn reason_for_few_switches(&self, switches: f64) -> Option<&'static str> {
-        let explains = switches >= MIN_YIELDED && (self.had_company || company::is_there());
+        let explains =
+            switches >= MIN_YIELDED && (self.had_background_tasks || background::is_there());
         explains.then_some(YIELDS_TO_OTHERS)
     }
 }

@@ -83,22 +83,24 @@ impl Bencher<'_> {
 
     pub(super) fn count_batches(
         &mut self,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<(), Failure> {
-        let turns = self.turns_lasting(COUNTED_NS, per_turn, body)?.min(1 << 20);
-        let operations = turns * per_turn;
+        let iterations = self
+            .iterations_lasting(COUNTED_NS, per_iteration, body)?
+            .min(1 << 20);
+        let operations = iterations * per_iteration;
         let (mut sum, mut counted) = (Ok(Usage::default()), 0);
         let mut growth = Growth::new(self.find(|counter| counter == Counter::ResidentBytes));
         let begun = Instant::now();
         while counted == 0 || (counted < MIN_COUNTED && begun.elapsed() < COUNTED_FOR) {
-            body.before(turns);
+            body.before(iterations);
             growth.begin();
             let before = used(body);
-            body.run(turns)?;
+            body.run(iterations)?;
             let one = used(body).and_then(|now| Ok(now - before?));
             growth.end();
-            body.after(turns)?;
+            body.after(iterations)?;
             sum = sum.and_then(|sum| Ok(plus(sum, one?)));
             counted += operations;
         }
@@ -107,12 +109,12 @@ impl Bencher<'_> {
         self.findings.evidence.extend(growth.judge(counted));
         // It counts this task's calls, not those of another process.
         if body.usage().is_none() {
-            self.count_by_tracepoint(turns, per_turn, body)?;
+            self.count_by_tracepoint(iterations, per_iteration, body)?;
         }
         // Before the audited child, which shares this memory and leaves in the caches what it read
         // last, where this process would find it.
         if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
-            let evidence = self.judge_scaling(expect, per_turn, body)?;
+            let evidence = self.judge_scaling(expect, per_iteration, body)?;
             self.findings.evidence.push(evidence);
         }
         // Fewer if a single operation takes long. Another process may wait again when the audit
@@ -123,13 +125,13 @@ impl Bencher<'_> {
         };
         let audited = most
             .max(MIN_AUDITED)
-            .div_ceil(per_turn)
-            .min(body.max_turns());
+            .div_ceil(per_iteration)
+            .min(body.max_iterations());
         if body.usage().is_some() {
             // What asking another process costs is subtracted.
             return self.judge_audit_without(
                 Without::Preparation,
-                audited * per_turn,
+                audited * per_iteration,
                 &mut |what| {
                     uncounted(|| body.before(audited));
                     match what {
@@ -139,7 +141,7 @@ impl Bencher<'_> {
                 },
             );
         }
-        self.judge_audit(audited * per_turn, &mut || {
+        self.judge_audit(audited * per_iteration, &mut || {
             uncounted(|| body.before(audited));
             body.run(audited).and_then(|()| body.after(audited))
         })
@@ -188,11 +190,11 @@ impl Bencher<'_> {
     /// Where the kernel permits it, counts the same calls with its own tracepoint: a second witness.
     fn count_by_tracepoint(
         &mut self,
-        turns: u64,
-        per_turn: u64,
+        iterations: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<(), Failure> {
-        let operations = turns * per_turn;
+        let operations = iterations * per_iteration;
         let expected: f64 = self
             .declared
             .iter()
@@ -210,15 +212,15 @@ impl Bencher<'_> {
         let mut result = Ok(());
         let counted = TRACEPOINT.with(|tracepoint| {
             let tracepoint = tracepoint.as_ref()?;
-            body.before(turns);
-            Some(tracepoint.count(|| result = body.run(turns)))
+            body.before(iterations);
+            Some(tracepoint.count(|| result = body.run(iterations)))
         });
         let Some(counted) = counted else {
             return Ok(()); // The audit suffices as a witness.
         };
         self.operations += operations;
         result?;
-        body.after(turns)?;
+        body.after(iterations)?;
         let Ok(count) = counted else { return Ok(()) };
         let observed = count as f64 / operations as f64;
         // An interrupt's signal or a timer may add a call: one in a thousand is not a lie.

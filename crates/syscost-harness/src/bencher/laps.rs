@@ -5,9 +5,9 @@ use syscost_sys::clock::Clock;
 
 use crate::failure::Failure;
 
-/// The times of a batch's operations. A [`Lead`](super::Lead) that has them lets them begin with
-/// its turns, and notes each operation's end: one more reading of the clock per operation, whose
-/// bound the row reports as its overhead.
+/// The times of a batch's operations. A [`Driver`](super::Driver) that has them lets them begin
+/// with its iterations, and notes each operation's end: one more reading of the clock per operation,
+/// whose bound the row reports as its overhead.
 #[derive(Debug)]
 pub struct Laps {
     clock: Clock,
@@ -18,14 +18,14 @@ pub struct Laps {
 }
 
 impl Laps {
-    /// Operations of the longest batch: the value of [`Lead::MAX_TURNS`](super::Lead::MAX_TURNS)
-    /// for a lead with laps.
-    pub const MAX_TURNS: u64 = 1 << 14;
+    /// Operations of the longest batch: the value of
+    /// [`Driver::MAX_ITERATIONS`](super::Driver::MAX_ITERATIONS) for a driver with laps.
+    pub const MAX_ITERATIONS: u64 = 1 << 14;
 
     /// Laps timed by the bencher's clock.
     pub fn new(clock: Clock) -> Self {
         // Not zeros, so that every page is resident from now on.
-        let mut ticks = vec![1; Self::MAX_TURNS as usize];
+        let mut ticks = vec![1; Self::MAX_ITERATIONS as usize];
         ticks.clear();
         Self {
             clock,
@@ -48,7 +48,7 @@ impl Laps {
     pub fn note(&mut self) {
         let now = self.clock.stop().ticks;
         // Batches that are only counted may be longer.
-        if self.ticks.len() < Self::MAX_TURNS as usize {
+        if self.ticks.len() < Self::MAX_ITERATIONS as usize {
             self.ticks.push(now.wrapping_sub(self.ended));
         }
         self.ended = now;
@@ -67,10 +67,10 @@ impl Laps {
     }
 
     /// The time of each operation of a batch of this many, in ns.
-    pub(super) fn of_batch(&self, turns: u64) -> Result<Vec<f64>, Failure> {
+    pub(super) fn of_batch(&self, iterations: u64) -> Result<Vec<f64>, Failure> {
         let noted = self.ticks.len();
-        if noted as u64 != turns {
-            let what = format!("times {noted} of {turns} operations singly");
+        if noted as u64 != iterations {
+            let what = format!("times {noted} of {iterations} operations singly");
             return Err(Failure::Broken(what));
         }
         // A reading earlier than the one before wraps to a time longer than any run.
@@ -121,7 +121,7 @@ mod tests {
     fn longer_batches_are_made_though_not_all_of_their_operations_are_noted() {
         let mut laps = Laps::new(Clock::mock());
         laps.begin();
-        (0..=Laps::MAX_TURNS).for_each(|_| laps.note());
-        assert!(laps.of_batch(Laps::MAX_TURNS + 1).is_err());
+        (0..=Laps::MAX_ITERATIONS).for_each(|_| laps.note());
+        assert!(laps.of_batch(Laps::MAX_ITERATIONS + 1).is_err());
     }
 }

@@ -43,7 +43,8 @@ impl Bencher<'_> {
     #[must_use]
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
         let mut samples = 0..self.findings.samples.values.len() as u32;
-        let is_undisturbed = self.bracket.is_none() || samples.any(|one| !self.is_disturbed(one));
+        let is_undisturbed =
+            self.core_probes.is_none() || samples.any(|one| !self.is_disturbed(one));
         supported(judged, is_undisturbed)
     }
 
@@ -56,20 +57,20 @@ impl Bencher<'_> {
         mut works: [&mut dyn FnMut(); N],
     ) -> MinTimes<N> {
         let (mut own, mut any) = ([f64::INFINITY; N], [f64::INFINITY; N]);
-        self.begin_looks();
+        self.begin_probes();
         for round in 0..MAX_FACTOR * rounds {
             let is_undisturbed = own.iter().all(|ns| ns.is_finite());
             if round >= rounds && is_undisturbed {
                 break;
             }
             for (number, work) in works.iter_mut().enumerate() {
-                self.gate();
+                self.wait_before_sample();
                 self.take_seen();
-                self.open();
+                self.probe_before();
                 let start = self.clock.start();
                 work();
                 let ticks = self.clock.stop().ticks.saturating_sub(start);
-                self.close();
+                self.probe_after();
                 let ns = self.clock.to_ns(ticks);
                 any[number] = any[number].min(ns);
                 if self.take_seen().is_undisturbed() {

@@ -8,13 +8,13 @@
 //! different processes: the timed one takes samples, the evidence one counts, so that no counter
 //! disturbs a sample and the code that is counted is the code that is timed.
 
+mod background;
 mod begin;
 mod body;
-mod bracket;
 mod claims;
 mod clocked;
-mod company;
 mod copies;
+mod core_probes;
 mod counts;
 mod detail;
 mod evidence;
@@ -47,15 +47,15 @@ use crate::programs::OwnProgram;
 use crate::targets::Targets;
 
 use body::{KernelBody, PreparedBody};
-use bracket::Bracket;
 pub use clocked::clocked;
+use core_probes::CoreProbes;
 pub use detail::{Detail, Over};
 use histogram::{buckets, new_histogram};
 pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
 pub use served::Served;
-pub use team::{Baseline, Crew, Follower, Lead, Stop, Team};
+pub use team::{Baseline, Driver, Responder, Stop, TaskGroup, Team};
 
 /// Sets up outside, measures inside.
 pub struct Bencher<'a> {
@@ -70,8 +70,8 @@ pub struct Bencher<'a> {
     cpu: u32,
     here: &'a Here,
     cores: &'a Cores,
-    /// Looks around what is timed; `None` where nothing is known of the core.
-    bracket: Option<Bracket>,
+    /// Probes around what is timed; `None` where nothing is known of the core.
+    core_probes: Option<CoreProbes>,
     /// Whether the measuring task has to stay on `cpu`.
     pinned: bool,
     /// Whether the operation is done by several tasks, which preempt each other by design.
@@ -80,8 +80,8 @@ pub struct Bencher<'a> {
     is_uninterrupted: bool,
     /// Minimum number of samples, however long an operation takes.
     fewest: u32,
-    /// Operations in a turn of several tasks.
-    per_turn: u64,
+    /// Operations in an iteration of several tasks.
+    per_iteration: u64,
     /// How long an operation of several tasks takes, in ns, if that is known beforehand.
     known_ns: f64,
     /// CPU time of all tasks per operation, in ns.
@@ -89,7 +89,7 @@ pub struct Bencher<'a> {
     /// Switches of all tasks per timed operation.
     timed_switches: Option<f64>,
     /// Whether other tasks ran on the one CPU of a team that was timed.
-    had_company: bool,
+    had_background_tasks: bool,
     random: fastrand::Rng,
     findings: Findings,
     operations: u64,
@@ -124,16 +124,16 @@ impl<'a> Bencher<'a> {
             cpu: situation.cpu,
             here: situation.here,
             cores: situation.cores,
-            bracket: Bracket::new(*situation.clock, situation.cpu, situation.cores),
+            core_probes: CoreProbes::new(*situation.clock, situation.cpu, situation.cores),
             pinned: true,
             is_team: false,
             is_uninterrupted: false,
             fewest: sampling::MIN_SAMPLES,
-            per_turn: 1,
+            per_iteration: 1,
             known_ns: 0.0,
             cpu_ns: None,
             timed_switches: None,
-            had_company: false,
+            had_background_tasks: false,
             random: fastrand::Rng::with_seed(situation.seed),
             findings: Findings::default(),
             operations: 0,
@@ -200,10 +200,11 @@ impl<'a> Bencher<'a> {
         self.findings.resolution = Some(least);
     }
 
-    /// Makes each turn of several tasks this many operations. To be called before the measurement.
-    pub fn operations_per_turn(&mut self, count: u64) {
+    /// Makes each iteration of several tasks this many operations. To be called before the
+    /// measurement.
+    pub fn operations_per_iteration(&mut self, count: u64) {
         self.set_too_late |= self.measured;
-        self.per_turn = count;
+        self.per_iteration = count;
     }
 
     /// Random numbers, seeded by the run's seed, the round and the row.
@@ -268,35 +269,38 @@ impl<'a> Bencher<'a> {
             return Err(Failure::Broken(what));
         }
         self.expect(at_least(Counter::CoreCycles, kernel.floor_cycles()));
-        self.measure(kernel.operations_per_turn(), KernelBody::new(kernel))?;
+        self.measure(kernel.operations_per_iteration(), KernelBody::new(kernel))?;
         self.claim("checksum of every batch", "equal", "equal", "kernel", true);
         Ok(())
     }
 
-    /// Measures `body(turns)`, which does exactly `turns * per_turn` operations.
+    /// Measures `body(iterations)`, which does exactly `iterations * per_iteration` operations.
     pub fn batches(
         &mut self,
-        per_turn: u64,
+        per_iteration: u64,
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.measure(per_turn, body)
+        self.measure(per_iteration, body)
     }
 
-    /// Like [`Bencher::batches`], with an untimed `prepare(turns)` before each batch, whose faults and
-    /// calls are not counted: pages that were given back, mappings to be removed. A batch
-    /// has at most this many turns, at least two: as many as can be prepared together. None of them
-    /// is timed individually.
+    /// Like [`Bencher::batches`], with an untimed `prepare(iterations)` before each batch, whose
+    /// faults and calls are not counted: pages that were given back, mappings to be removed. A
+    /// batch has at most this many iterations, at least two: as many as can be prepared together.
+    /// None of them is timed individually.
     pub fn prepared_batches(
         &mut self,
-        per_turn: u64,
-        max_turns: u64,
+        per_iteration: u64,
+        max_iterations: u64,
         prepare: impl FnMut(u64) -> Result<(), Failure>,
         body: impl FnMut(u64) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        if max_turns < 2 {
+        if max_iterations < 2 {
             return Err(Failure::Broken("can do no work twice".into()));
         }
-        self.measure(per_turn, PreparedBody::new(max_turns, prepare, body))
+        self.measure(
+            per_iteration,
+            PreparedBody::new(max_iterations, prepare, body),
+        )
     }
 
     /// Measures how much more `kernel` costs than `baseline`, a kernel of the same instructions with friendlier data, for each
@@ -308,8 +312,8 @@ impl<'a> Bencher<'a> {
         share: f64,
     ) -> Result<(), Failure> {
         self.begin_times(Manner::Batches, "kernel_difference")?;
-        let per_turn = kernel.operations_per_turn();
-        if per_turn != baseline.operations_per_turn() {
+        let per_iteration = kernel.operations_per_iteration();
+        if per_iteration != baseline.operations_per_iteration() {
             return Err(Failure::Broken(
                 "compares kernels of different length".into(),
             ));
@@ -317,9 +321,9 @@ impl<'a> Bencher<'a> {
         let mut body = KernelBody::new(kernel);
         match self.pass {
             Pass::Timed => {
-                self.time_difference(per_turn, KernelBody::new(baseline), body, share)?;
+                self.time_difference(per_iteration, KernelBody::new(baseline), body, share)?;
             }
-            Pass::Evidence => self.count_batches(per_turn, &mut body)?,
+            Pass::Evidence => self.count_batches(per_iteration, &mut body)?,
         }
         self.claim("checksum of every batch", "equal", "equal", "kernel", true);
         Ok(())
@@ -354,8 +358,8 @@ impl<'a> Bencher<'a> {
 
     /// Returns the findings, with the benchmark's own reports judged.
     pub fn finish(mut self) -> Result<Findings, Failure> {
-        if let Some(bracket) = &self.bracket {
-            self.findings.waited_ns = bracket.all_waited_ns();
+        if let Some(core_probes) = &self.core_probes {
+            self.findings.waited_ns = core_probes.all_waited_ns();
         }
         if !self.measured {
             return Err(Failure::Broken("measured nothing".into()));
@@ -373,7 +377,8 @@ impl<'a> Bencher<'a> {
                     })?;
                     let per_operation = total / self.operations.max(1) as f64;
                     let evidence = expect.judge(per_operation, "benchmark");
-                    let evidence = company::excused(evidence, self.shared_counts.contains(&name));
+                    let evidence =
+                        background::excused(evidence, self.shared_counts.contains(&name));
                     self.findings.evidence.push(evidence);
                 }
                 Counter::CoreCycles => {

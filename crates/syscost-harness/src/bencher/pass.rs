@@ -108,7 +108,8 @@ pub struct Findings {
     /// each batch that it is computed from.
     #[serde(default)]
     pub grain: f64,
-    /// The ratio that looks were compared with: that of an undisturbed core, as far as it was known then.
+    /// The ratio that probes were compared with: that of an undisturbed core, as far as it was
+    /// known then.
     #[serde(default)]
     pub alone_ratio: Option<f64>,
     /// How long the pass waited for an undisturbed core, in ns.
@@ -143,7 +144,7 @@ pub struct Situation<'a> {
     pub cpu: u32,
     /// The CPUs this run may use, and what it measures against.
     pub here: &'a Here,
-    /// What looks at cores show while these are undisturbed.
+    /// What probes of cores show while these are undisturbed.
     pub cores: &'a Cores,
     /// Seed of this round.
     pub seed: u64,

@@ -1,12 +1,12 @@
-//! Taking samples: each between looks at the core, until enough of them are undisturbed and agree.
+//! Taking samples: each between probes of the core, until enough of them are undisturbed and agree.
 
 use syscost_results::measurement::{Cause, Disturbance};
 use syscost_results::stats::order::median;
-use syscost_sys::neighbour::{Alone, Probe};
+use syscost_sys::core_probe::{Alone, Probe};
 use syscost_sys::process;
 
 use super::Bencher;
-use super::bracket::{Bracket, Seen};
+use super::core_probes::{CoreProbes, Seen};
 use super::watch::Watch;
 use crate::failure::Failure;
 
@@ -29,10 +29,10 @@ const MAX_FACTOR: u32 = 4;
 const AFTER_EFFECT: f64 = 0.7;
 const AFTER_EFFECTS: u32 = 6;
 
-/// The detail that says that only the look before each sample decided.
+/// The detail that says that only the probe before each sample decided.
 pub(super) const GATE_ALONE: &str = "gate_alone";
 
-/// The detail with the number of partners' CPUs whose cores were not looked at.
+/// The detail with the number of partners' CPUs whose cores were not probed.
 pub(super) const PARTNERS_UNSEEN: &str = "partner_cores_unseen_count";
 
 /// Number of empty samples that are then taken, each as long as a real one, and how many of them
@@ -99,42 +99,42 @@ fn move_charge() {
 impl Bencher<'_> {
     /// Takes every sample as it comes, even on a shared core: for quantities that do not depend on
     /// the core's speed. To be called before the measurement.
-    pub(crate) fn disregard_neighbours(&mut self) {
+    pub(crate) fn ignore_interference(&mut self) {
         self.set_too_late |= self.measured;
-        self.bracket = None;
+        self.core_probes = None;
     }
 
     /// Keeps no core frequency with the samples: their values do not depend on this core's, e.g. how
     /// much longer a sleep takes, or what another CPU does. To be called before the measurement.
     pub fn disregard_frequency(&mut self) {
         self.set_too_late |= self.measured;
-        if let Some(bracket) = &mut self.bracket {
-            bracket.disregard_frequency();
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.disregard_frequency();
         }
     }
 
-    /// What looks at a CPU's core show while it does no other work, as the run's noise probe found;
-    /// for a CPU that was not observed, the values of another core of the same kind. `None` where
-    /// nothing is known.
+    /// What probes of a CPU's core show while it does no other work, as the run's noise probe
+    /// found; for a CPU that was not observed, the values of another core of the same kind. `None`
+    /// where nothing is known.
     pub fn alone_core(&self, cpu: u32) -> Option<Alone> {
         self.cores.alone_or_alike(cpu)
     }
 
-    /// The probe by which the run looks at cores.
+    /// The probe by which the run probes cores.
     pub fn core_probe(&self) -> Probe {
         Probe::new(*self.clock, self.cores.grain)
     }
 
     /// Takes the samples, each a value and, where overhead was subtracted, the raw value beside it.
-    /// What is timed in `take` is bracketed by looks at the core; `take` calls [`Bencher::gate`]
-    /// where it can wait.
+    /// What is timed in `take` is enclosed by probes of the core; `take` calls
+    /// [`Bencher::wait_before_sample`] where it can wait.
     pub(super) fn sample(
         &mut self,
         iterations: u64,
         mut take: impl FnMut(&mut Self) -> Result<(f64, Option<f64>), Failure>,
     ) -> Result<(), Failure> {
         let wanted = self.effort.samples.max(MIN_SAMPLES);
-        let most = if self.bracket.is_some() {
+        let most = if self.core_probes.is_some() {
             MAX_FACTOR * wanted
         } else {
             wanted
@@ -142,7 +142,7 @@ impl Bencher<'_> {
         self.findings.samples.iterations = iterations;
         self.findings.samples.values.reserve(most as usize);
         self.findings.samples.raw.reserve(most as usize);
-        self.begin_looks();
+        self.begin_probes();
         let mut watch = Watch::start(self.may_block(), self.is_team);
         let mut progress = Progress::default();
         for number in 0..most {
@@ -170,19 +170,23 @@ impl Bencher<'_> {
             }
             self.judge_core(number, value, &mut progress);
         }
-        self.finish_looks(&progress);
+        self.finish_probes(&progress);
         Ok(())
     }
 
-    /// Adds what all looks show together.
-    fn finish_looks(&mut self, progress: &Progress) {
-        if let Some(bracket) = &self.bracket {
-            // Nothing is selected by the core in an uninterrupted series: it counts as not looked at.
-            self.findings.samples.alone_percent =
-                bracket.alone_percent().filter(|_| !self.is_uninterrupted);
+    /// Adds what all probes show together.
+    fn finish_probes(&mut self, progress: &Progress) {
+        if let Some(core_probes) = &self.core_probes {
+            // Nothing is selected by the core in an uninterrupted series: it counts as not probed.
+            self.findings.samples.alone_percent = core_probes
+                .alone_percent()
+                .filter(|_| !self.is_uninterrupted);
             self.findings.alone_ratio =
                 self.cores.alone_or_alike(self.cpu).map(|alone| alone.ratio);
-            let (unseen, far) = (bracket.unseen_partners(), bracket.far_alone_percent());
+            let (unseen, far) = (
+                core_probes.unseen_partners(),
+                core_probes.far_alone_percent(),
+            );
             if unseen > 0 {
                 self.detail(PARTNERS_UNSEEN, unseen as f64);
             }
@@ -214,10 +218,10 @@ impl Bencher<'_> {
     /// Whether this number of samples suffices: enough are undisturbed, or the time is up, or
     /// better ones are not to be expected.
     fn is_done(&self, number: u32, wanted: u32, progress: &Progress) -> bool {
-        let Some(bracket) = &self.bracket else {
+        let Some(core_probes) = &self.core_probes else {
             return number >= wanted || progress.spent_ns > self.effort.case_ns;
         };
-        let waited_ns = bracket.waited_ns();
+        let waited_ns = core_probes.waited_ns();
         let is_patient = waited_ns < self.effort.patience_ns;
         progress.is_enough(wanted as usize)
             || (number >= GIVE_UP.min(wanted) && progress.is_of_a_shared_core(number))
@@ -227,7 +231,7 @@ impl Bencher<'_> {
 
     /// Waits, for as long as this case may, until the core is ours; not within an uninterrupted
     /// series.
-    pub(super) fn gate(&mut self) {
+    pub(super) fn wait_before_sample(&mut self) {
         if !self.is_uninterrupted {
             self.wait_for_core();
         }
@@ -236,39 +240,39 @@ impl Bencher<'_> {
     /// Waits, for as long as this case may, until the core is ours.
     pub(super) fn wait_for_core(&mut self) {
         let patience_ns = self.effort.patience_ns;
-        if let Some(bracket) = &mut self.bracket {
-            bracket.gate(patience_ns);
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.wait(patience_ns);
         }
     }
 
-    /// Discards the waiting time and the looks so far.
-    pub(super) fn begin_looks(&mut self) {
-        if let Some(bracket) = &mut self.bracket {
-            bracket.begin();
+    /// Discards the waiting time and the probes so far.
+    pub(super) fn begin_probes(&mut self) {
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.begin();
         }
     }
 
-    /// Takes a look right before something is timed.
+    /// Takes a probe right before something is timed.
     #[inline]
-    pub(super) fn open(&mut self) {
-        if let Some(bracket) = &mut self.bracket {
-            bracket.open();
+    pub(super) fn probe_before(&mut self) {
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.probe_before();
         }
     }
 
-    /// Takes a look right after it.
+    /// Takes a probe right after it.
     #[inline]
-    pub(super) fn close(&mut self) {
-        if let Some(bracket) = &mut self.bracket {
-            bracket.close();
+    pub(super) fn probe_after(&mut self) {
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.probe_after();
         }
     }
 
-    /// What was seen of the core since the last call; nothing where it is not looked at.
+    /// What was seen of the core since the last call; nothing where it is not probed.
     pub(super) fn take_seen(&mut self) -> Seen {
-        self.bracket
+        self.core_probes
             .as_mut()
-            .map(Bracket::take_seen)
+            .map(CoreProbes::take_seen)
             .unwrap_or_default()
     }
 
@@ -285,13 +289,13 @@ impl Bencher<'_> {
             .push(Disturbance { sample, cause });
     }
 
-    /// Records what the looks around a sample showed.
+    /// Records what the probes around a sample showed.
     fn judge_core(&mut self, number: u32, value: f64, progress: &mut Progress) {
-        let Some(bracket) = &mut self.bracket else {
+        let Some(core_probes) = &mut self.core_probes else {
             return;
         };
-        let seen = bracket.take_seen();
-        let knows_frequency = bracket.knows_frequency();
+        let seen = core_probes.take_seen();
+        let knows_frequency = core_probes.knows_frequency();
         let (before, after) = match self.is_uninterrupted {
             true => (false, false),
             false => (seen.before, seen.after),
@@ -317,12 +321,12 @@ impl Bencher<'_> {
     }
 
     /// An operation may leave the core slow by itself: wide vectors do. Where samples usually begin
-    /// on an undisturbed core and hardly ever end on one, but empty samples do, only the look
+    /// on an undisturbed core and hardly ever end on one, but empty samples do, only the probe
     /// before decides.
     fn excuse_after_effects(&mut self, progress: &Progress) {
         let all = self.findings.samples.values.len();
-        let begun_ours = all - progress.begun_shared.len();
-        let share = f64::from(progress.ended_shared) / begun_ours.max(1) as f64;
+        let begun_exclusive = all - progress.begun_shared.len();
+        let share = f64::from(progress.ended_shared) / begun_exclusive.max(1) as f64;
         if progress.ended_shared < AFTER_EFFECTS
             || share < AFTER_EFFECT
             || self.is_team
@@ -332,16 +336,16 @@ impl Bencher<'_> {
         }
         let typical_ns = progress.spent_ns / all.max(1) as f64;
         let patience_ns = self.effort.patience_ns;
-        let Some(bracket) = &mut self.bracket else {
+        let Some(core_probes) = &mut self.core_probes else {
             return;
         };
-        bracket.begin();
+        core_probes.begin();
         let ours = (0..CONTROLS).filter(|_| {
-            bracket.gate(patience_ns);
-            bracket.open();
-            bracket.pass(typical_ns);
-            bracket.close();
-            let seen = bracket.take_seen();
+            core_probes.wait(patience_ns);
+            core_probes.probe_before();
+            core_probes.pass(typical_ns);
+            core_probes.probe_after();
+            let seen = core_probes.take_seen();
             !seen.before && !seen.after
         });
         if ours.count() as u32 >= CONTROLS_OURS {

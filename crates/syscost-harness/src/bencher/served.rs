@@ -9,20 +9,20 @@ use crate::expect::Manner;
 use crate::failure::Failure;
 
 /// Another process on the measuring CPU, which makes the operations and times them itself, because
-/// they would cost something else in this one. This process sleeps meanwhile, and looks at the core
+/// they would cost something else in this one. This process sleeps meanwhile, and probes the core
 /// before and after.
 pub trait Served {
-    /// Maximum number of turns at once, those that lead in included.
-    const MAX_TURNS: u64;
+    /// Maximum number of iterations at once, warm-up included.
+    const MAX_ITERATIONS: u64;
 
     /// Called before each batch, untimed: starts the process where this one has none yet, as in the
     /// audited copies of this process.
     fn prepare(&mut self) -> Result<(), Failure>;
 
-    /// Has it make `lead_in` turns and then `turns`; returns how long the latter took, in ns, or
-    /// `None` if it cannot tell: then all of them are timed from here. With no turns at all it is
-    /// only asked and answers.
-    fn run(&mut self, lead_in: u64, turns: u64) -> Result<Option<f64>, Failure>;
+    /// Has it make `warm_up` iterations and then `iterations`; returns how long the latter took, in
+    /// ns, or `None` if it cannot tell: then all of them are timed from here. With no iterations at
+    /// all it is only asked and answers.
+    fn run(&mut self, warm_up: u64, iterations: u64) -> Result<Option<f64>, Failure>;
 
     /// What the kernel has counted for the process.
     fn usage(&self) -> Result<Usage, Unsupported>;
@@ -32,23 +32,23 @@ pub trait Served {
 struct ServedBody<'s, S> {
     served: &'s mut S,
     prepared: Result<(), Failure>,
-    lead_in: u64,
+    warm_up: u64,
     took_ns: Option<f64>,
 }
 
 impl<S: Served> Body for ServedBody<'_, S> {
-    fn max_turns(&self) -> u64 {
-        S::MAX_TURNS / 2
+    fn max_iterations(&self) -> u64 {
+        S::MAX_ITERATIONS / 2
     }
 
     fn before(&mut self, _: u64) {
         self.prepared = self.served.prepare();
     }
 
-    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.prepared.clone()?;
-        let lead_in = std::mem::take(&mut self.lead_in);
-        self.took_ns = self.served.run(lead_in, turns)?;
+        let warm_up = std::mem::take(&mut self.warm_up);
+        self.took_ns = self.served.run(warm_up, iterations)?;
         Ok(())
     }
 
@@ -57,8 +57,8 @@ impl<S: Served> Body for ServedBody<'_, S> {
     }
 
     /// Those of the next batch: between them and the batch the process must not be asked again.
-    fn lead_in(&mut self, turns: u64) -> Result<(), Failure> {
-        self.lead_in = turns;
+    fn warm_up(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.warm_up = iterations;
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Bencher<'_> {
         let mut body = ServedBody {
             served,
             prepared: Ok(()),
-            lead_in: 0,
+            warm_up: 0,
             took_ns: None,
         };
         match self.pass {

@@ -76,51 +76,59 @@ fn a_batch_gives_back_the_cost_of_one_operation() {
 }
 
 #[test]
-fn what_looks_leave_cold_is_paid_for_untimed() {
-    // A turn costs 300 ns, and 30 ns more if it is one of the first sixteen after the looks.
+fn what_probes_leave_cold_is_paid_for_untimed() {
+    // An iteration costs 300 ns, and 30 ns more if it is one of the first sixteen after the probes.
     let (mut calls, mut warm) = (Vec::new(), 0);
     let findings = timed(|b| {
-        b.batches(1, |turns| {
-            let cold = 16_u64.saturating_sub(warm).min(turns);
-            mock::advance_ns(300 * turns + 30 * cold);
-            calls.push(turns);
-            // The looks follow what is timed.
-            warm = if turns == 64 { 0 } else { warm + turns };
+        b.batches(1, |iterations| {
+            let cold = 16_u64.saturating_sub(warm).min(iterations);
+            mock::advance_ns(300 * iterations + 30 * cold);
+            calls.push(iterations);
+            // The probes follow what is timed.
+            warm = if iterations == 64 {
+                0
+            } else {
+                warm + iterations
+            };
             Ok(())
         })
     })
     .expect("measured");
     assert!(findings.samples.values.iter().all(|ns| *ns == 300.0));
-    let led_in = calls.windows(2).filter(|pair| *pair == [16, 64]).count();
-    assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
+    let warm_up = calls.windows(2).filter(|pair| *pair == [16, 64]).count();
+    assert_eq!(warm_up, EFFORT.samples as usize, "{calls:?}");
 }
 
 #[test]
-fn few_turns_are_led_in_by_eight_and_one_that_is_long_by_none() {
-    let calls_of = |turn_ns: u64| {
+fn a_few_iterations_have_a_warm_up_of_eight_and_a_long_one_has_none() {
+    let calls_of = |iteration_ns: u64| {
         let mut calls = Vec::new();
         let findings = timed(|b| {
-            b.batches(1, |turns| {
-                mock::advance_ns(turn_ns * turns);
-                calls.push(turns);
+            b.batches(1, |iterations| {
+                mock::advance_ns(iteration_ns * iterations);
+                calls.push(iterations);
                 Ok(())
             })
         });
         (findings.expect("measured").samples.iterations, calls)
     };
-    let (turns, calls) = calls_of(5_000);
-    assert_eq!(turns, 2);
-    let led_in = calls.windows(2).filter(|pair| *pair == [8, 2]).count();
-    assert_eq!(led_in, EFFORT.samples as usize, "{calls:?}");
-    // No more operations than that are timed individually, each with the same lead-in.
-    let all_calls = |turn_ns| calls_of(turn_ns).1.len() as u32;
-    let led_in = all_calls(150_000) - all_calls(250_000);
-    assert_eq!(led_in, EFFORT.samples + EFFORT.singles, "of one turn each");
+    let (iterations, calls) = calls_of(5_000);
+    assert_eq!(iterations, 2);
+    let warm_up = calls.windows(2).filter(|pair| *pair == [8, 2]).count();
+    assert_eq!(warm_up, EFFORT.samples as usize, "{calls:?}");
+    // No more operations than that are timed individually, each with the same warm-up.
+    let all_calls = |iteration_ns| calls_of(iteration_ns).1.len() as u32;
+    let warm_up = all_calls(150_000) - all_calls(250_000);
+    assert_eq!(
+        warm_up,
+        EFFORT.samples + EFFORT.singles,
+        "of one iteration each"
+    );
 }
 
 #[test]
 fn a_kernel_costs_what_it_takes_more_than_its_baseline() {
-    let kernel = syscost_sys::kernel::dependent_adds(10).expect("10 divides a turn");
+    let kernel = syscost_sys::kernel::dependent_adds(10).expect("10 divides an iteration");
     // Kernels run in real time, which the mock clock does not see: the same one twice costs nothing more.
     let clock = Clock::system();
     let case = Case::default();
@@ -272,7 +280,7 @@ fn time_that_does_not_double_with_the_work_is_refuted() {
 struct Moving(u64);
 
 impl Work for Moving {
-    fn operations_per_turn(&self) -> u64 {
+    fn operations_per_iteration(&self) -> u64 {
         1
     }
 
@@ -284,13 +292,13 @@ impl Work for Moving {
         Some(self.0)
     }
 
-    fn run(&self, turns: u64) -> u64 {
-        mock::advance_ns(70 * turns);
-        turns
+    fn run(&self, iterations: u64) -> u64 {
+        mock::advance_ns(70 * iterations);
+        iterations
     }
 
-    fn expected(&self, turns: u64) -> u64 {
-        turns
+    fn expected(&self, iterations: u64) -> u64 {
+        iterations
     }
 }
 
@@ -348,14 +356,18 @@ fn a_preparation_is_neither_timed_nor_more_than_there_is_room_for() {
         b.prepared_batches(
             1,
             64,
-            |turns| {
+            |iterations| {
                 mock::advance_ns(7_000);
-                room.set(turns);
+                room.set(iterations);
                 Ok(())
             },
-            |turns| {
-                assert_eq!(room.take(), turns, "each batch has its own preparation");
-                mock::advance_ns(30 * turns);
+            |iterations| {
+                assert_eq!(
+                    room.take(),
+                    iterations,
+                    "each batch has its own preparation"
+                );
+                mock::advance_ns(30 * iterations);
                 Ok(())
             },
         )

@@ -8,7 +8,7 @@ mod watched;
 use syscost_results::stats::order::median;
 
 use super::Bencher;
-use super::body::{Body, MAX_TURNS};
+use super::body::{Body, MAX_ITERATIONS};
 use super::clocked::clocked;
 use crate::failure::Failure;
 
@@ -18,20 +18,21 @@ const SINGLES_FROM_PAIRS: f64 = 20.0;
 /// Maximum number of batches in a row with an operation that does not count.
 const MAX_VOID: u32 = 16;
 
-/// This fraction of a batch precedes it as an untimed lead-in, which refills the caches after looks
-/// at the core and at the kernel's counters. Without it, a batch costs 0.4 to 4 us more, however
-/// long it is.
-pub(super) const LEAD_IN_PART: u64 = 4;
+/// This fraction of a batch precedes it as an untimed warm-up, which refills the caches after
+/// probes of the core and readings of the kernel's counters. Without it, a batch costs 0.4 to 4 us
+/// more, however long it is.
+pub(super) const WARM_UP_PART: u64 = 4;
 
-/// Minimum number of turns in a lead-in, as long as they take no longer than `LEAD_IN_NS`: round
-/// trips by a socket get cheaper over the first eight (13.2, 11.7, then 11.1 us).
-const LEAD_IN_TURNS: f64 = 8.0;
-const LEAD_IN_NS: f64 = 200_000.0;
+/// Minimum number of iterations in a warm-up, as long as they take no longer than `WARM_UP_NS`:
+/// round trips by a socket get cheaper over the first eight (13.2, 11.7, then 11.1 us).
+const WARM_UP_ITERATIONS: f64 = 8.0;
+const WARM_UP_NS: f64 = 200_000.0;
 
-/// Maximum number of turns that lead in to an individually timed operation, of which there are many.
-const SINGLE_LEAD_IN: u64 = 2;
+/// Maximum number of iterations that warm up for an individually timed operation, of which there
+/// are many.
+const SINGLE_WARM_UP: u64 = 2;
 
-/// Preparing a batch cools the caches for its first operations, despite any lead-in. Such batches
+/// Preparing a batch cools the caches for its first operations, despite any warm-up. Such batches
 /// are longer by this factor. Sixteen page faults cost 16 % more each than 128, thirty-two 2 %.
 const PREPARED_FACTOR: f64 = 4.0;
 
@@ -45,35 +46,38 @@ const MIN_PAIRS: usize = 3;
 /// The batches of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Batch {
-    /// How many turns are timed together.
-    pub(super) turns: u64,
-    /// Approximate time of one turn, in ns.
-    pub(super) turn_ns: f64,
+    /// How many iterations are timed together.
+    pub(super) iterations: u64,
+    /// Approximate time of one iteration, in ns.
+    pub(super) iteration_ns: f64,
 }
 
 impl Batch {
-    /// How many untimed turns lead in to it: none if each batch is prepared, since that comes in
-    /// between anyway.
-    pub(super) fn lead_in(self, body: &(impl Body + ?Sized)) -> u64 {
-        let part = self.turns / LEAD_IN_PART;
+    /// How many untimed iterations warm up for it: none if each batch is prepared, since that comes
+    /// in between anyway.
+    pub(super) fn warm_up(self, body: &(impl Body + ?Sized)) -> u64 {
+        let part = self.iterations / WARM_UP_PART;
         if body.is_prepared() {
             return part;
         }
-        let least = (LEAD_IN_NS / self.turn_ns).min(LEAD_IN_TURNS) as u64;
-        part.max(least).min(body.max_turns())
+        let least = (WARM_UP_NS / self.iteration_ns).min(WARM_UP_ITERATIONS) as u64;
+        part.max(least).min(body.max_iterations())
     }
 
-    /// A batch of the same length with another number of turns.
-    pub(super) fn split(self, turns: u64) -> Self {
+    /// A batch of the same length with another number of iterations.
+    pub(super) fn split(self, iterations: u64) -> Self {
         Self {
-            turns,
-            turn_ns: self.turn_ns * self.turns as f64 / turns as f64,
+            iterations,
+            iteration_ns: self.iteration_ns * self.iterations as f64 / iterations as f64,
         }
     }
 
-    /// A batch of one of its turns.
+    /// A batch of one of its iterations.
     fn single(self) -> Self {
-        Self { turns: 1, ..self }
+        Self {
+            iterations: 1,
+            ..self
+        }
     }
 }
 
@@ -86,19 +90,23 @@ impl Bencher<'_> {
 
     pub(super) fn time_batches(
         &mut self,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut impl Body,
     ) -> Result<(), Failure> {
-        let batch = self.prepare_batches(per_turn, body)?;
-        let (turns, lead_in) = (batch.turns, batch.lead_in(body));
-        let iterations = turns * per_turn;
-        self.lead_in_team(batch, per_turn, body)?;
+        let batch = self.prepare_batches(per_iteration, body)?;
+        let (iterations, warm_up) = (batch.iterations, batch.warm_up(body));
+        let operations = iterations * per_iteration;
+        self.warm_up_team(batch, per_iteration, body)?;
         let (mut shortest, mut laps) = (f64::INFINITY, Vec::new());
-        self.sample(iterations, |bencher| {
-            let ns = bencher.time_counting(per_turn, body, turns, lead_in)?;
-            laps.extend(body.laps().map(|laps| laps.of_batch(turns)).transpose()?);
+        self.sample(operations, |bencher| {
+            let ns = bencher.time_counting(per_iteration, body, iterations, warm_up)?;
+            laps.extend(
+                body.laps()
+                    .map(|laps| laps.of_batch(iterations))
+                    .transpose()?,
+            );
             shortest = shortest.min(ns);
-            let ns = ns / iterations as f64;
+            let ns = ns / operations as f64;
             Ok((
                 bencher.findings.bytes.map_or(ns, |bytes| bytes * 1e9 / ns),
                 None,
@@ -113,12 +121,12 @@ impl Bencher<'_> {
         let typical = median(&self.findings.samples.values).unwrap_or(0.0);
         // A histogram holds times, and a rate has none.
         if self.findings.bytes.is_none()
-            && per_turn == 1
+            && per_iteration == 1
             && !body.is_prepared()
             && typical >= SINGLES_FROM_PAIRS * self.clock_cost.read_ns
         {
-            let lead_in = batch.single().lead_in(body).min(SINGLE_LEAD_IN);
-            self.time_tail(typical, lead_in, body)?;
+            let warm_up = batch.single().warm_up(body).min(SINGLE_WARM_UP);
+            self.time_tail(typical, warm_up, body)?;
         }
         Ok(())
     }
@@ -126,46 +134,46 @@ impl Bencher<'_> {
     /// Times a batch, in ns, and repeats it while it has an operation that does not count.
     fn time_counting(
         &mut self,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut impl Body,
-        turns: u64,
-        lead_in: u64,
+        iterations: u64,
+        warm_up: u64,
     ) -> Result<f64, Failure> {
         for _ in 0..MAX_VOID {
-            let ns = self.time_watched(body, turns, lead_in)?;
-            self.operations += (lead_in + turns) * per_turn;
+            let ns = self.time_watched(body, iterations, warm_up)?;
+            self.operations += (warm_up + iterations) * per_iteration;
             if !body.laps().is_some_and(|laps| laps.is_void()) {
                 return Ok(ns);
             }
         }
         Err(Failure::Failed(format!(
-            "in each of {MAX_VOID} batches of {turns} an operation was lost"
+            "in each of {MAX_VOID} batches of {iterations} an operation was lost"
         )))
     }
 
     pub(super) fn time_difference(
         &mut self,
-        per_turn: u64,
+        per_iteration: u64,
         mut baseline: impl Body,
         mut body: impl Body,
         share: f64,
     ) -> Result<(), Failure> {
-        let batch = self.prepare_batches(per_turn, &mut body)?;
-        let (turns, lead_in) = (batch.turns, batch.lead_in(&body));
-        let iterations = turns * per_turn;
-        let events = iterations as f64 * share;
-        self.sample(iterations, |bencher| {
-            bencher.gate();
-            bencher.open();
-            body.lead_in(lead_in)?;
-            baseline.lead_in(lead_in)?;
+        let batch = self.prepare_batches(per_iteration, &mut body)?;
+        let (iterations, warm_up) = (batch.iterations, batch.warm_up(&body));
+        let operations = iterations * per_iteration;
+        let events = operations as f64 * share;
+        self.sample(operations, |bencher| {
+            bencher.wait_before_sample();
+            bencher.probe_before();
+            body.warm_up(warm_up)?;
+            baseline.warm_up(warm_up)?;
             // A B B A: an even drift during a sample cancels.
-            let first = bencher.time_bare(&mut baseline, turns)?;
-            let with =
-                bencher.time_bare(&mut body, turns)? + bencher.time_bare(&mut body, turns)?;
-            let without = first + bencher.time_bare(&mut baseline, turns)?;
-            bencher.close();
-            bencher.operations += lead_in * per_turn + 2 * iterations;
+            let first = bencher.time_bare(&mut baseline, iterations)?;
+            let with = bencher.time_bare(&mut body, iterations)?
+                + bencher.time_bare(&mut body, iterations)?;
+            let without = first + bencher.time_bare(&mut baseline, iterations)?;
+            bencher.probe_after();
+            bencher.operations += warm_up * per_iteration + 2 * operations;
             Ok((
                 (with - without) / (2.0 * events),
                 Some(with / (2.0 * events)),
@@ -191,15 +199,15 @@ impl Bencher<'_> {
         }
         let mut empty = Vec::with_capacity(self.effort.samples as usize);
         self.sample(1, |bencher| {
-            bencher.gate();
-            // The looks precede and follow both preparations, not each operation: during a look the
-            // core fetches ahead, and would warm what must be cold.
-            bencher.open();
+            bencher.wait_before_sample();
+            // The probes precede and follow both preparations, not each operation: during a probe
+            // the core fetches ahead, and would warm what must be cold.
+            bencher.probe_before();
             prepare(state)?;
             empty.push(bencher.clocked(|| Ok(()))?);
             prepare(state)?;
             let ns = bencher.clocked(|| op(state))?;
-            bencher.close();
+            bencher.probe_after();
             bencher.operations += 1;
             Ok((ns, None))
         })?;
@@ -240,10 +248,10 @@ impl Bencher<'_> {
         self.sample(1, |bencher| {
             prepare()?;
             bencher.operations += 1;
-            bencher.gate();
-            bencher.open();
+            bencher.wait_before_sample();
+            bencher.probe_before();
             let value = observation()?;
-            bencher.close();
+            bencher.probe_after();
             Ok((value, None))
         })
     }
@@ -251,7 +259,7 @@ impl Bencher<'_> {
     /// Warms up and determines the batch. Compiled once for all loops: none of these batches is a sample.
     pub(super) fn prepare_batches(
         &mut self,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<Batch, Failure> {
         let factor = match (body.is_prepared(), self.is_uninterrupted) {
@@ -260,99 +268,107 @@ impl Bencher<'_> {
             (false, false) => 1.0,
         };
         let target = (factor * self.effort.batch_ns).max(self.clock_cost.shortest_batch_ns());
-        let mut turns = match self.iterations {
-            Some(iterations) => (iterations / per_turn).max(1),
-            None => self.turns_lasting(target, per_turn, body)?,
+        let mut iterations = match self.iterations {
+            Some(iterations) => (iterations / per_iteration).max(1),
+            None => self.iterations_lasting(target, per_iteration, body)?,
         };
-        let shortest = self.warm_up(turns, per_turn, body)?.unwrap_or(target);
-        let turn_ns = shortest / turns as f64;
+        let shortest = self
+            .warm_up_case(iterations, per_iteration, body)?
+            .unwrap_or(target);
+        let iteration_ns = shortest / iterations as f64;
         if shortest < 0.7 * target && self.iterations.is_none() {
             // The first batches ran cold; now that the cost is known, fill the target.
-            turns = ((turns as f64 * target / shortest) as u64).min(body.max_turns());
+            iterations =
+                ((iterations as f64 * target / shortest) as u64).min(body.max_iterations());
         }
-        Ok(Batch { turns, turn_ns })
+        Ok(Batch {
+            iterations,
+            iteration_ns,
+        })
     }
 
-    /// Doubles the turns until one batch lasts `target` ns, or the maximum number of turns is reached.
-    pub(super) fn turns_lasting(
+    /// Doubles the iterations until one batch lasts `target` ns, or the maximum number of
+    /// iterations is reached.
+    pub(super) fn iterations_lasting(
         &mut self,
         target: f64,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<u64, Failure> {
-        let most = body.max_turns();
-        let mut turns: u64 = 1;
+        let most = body.max_iterations();
+        let mut iterations: u64 = 1;
         loop {
-            let ns = self.time_turns(body, turns)?;
-            self.operations += turns * per_turn;
+            let ns = self.time_iterations(body, iterations)?;
+            self.operations += iterations * per_iteration;
             if ns >= target {
                 // An interruption lengthens one batch, hardly two in a row.
-                let again = self.time_turns(body, turns)?;
-                self.operations += turns * per_turn;
+                let again = self.time_iterations(body, iterations)?;
+                self.operations += iterations * per_iteration;
                 if again >= target {
-                    return Ok(turns);
+                    return Ok(iterations);
                 }
             }
-            if turns >= most && most < MAX_TURNS {
+            if iterations >= most && most < MAX_ITERATIONS {
                 let shortest = self.clock_cost.shortest_batch_ns();
                 if ns >= shortest {
-                    return Ok(turns);
+                    return Ok(iterations);
                 }
-                let at_once = turns * per_turn;
+                let at_once = iterations * per_iteration;
                 return Err(Failure::Unsupported(format!(
                     "at most {at_once} at once, which take {ns:.0} ns: too short for this clock, which needs {shortest:.0} ns"
                 )));
             }
-            if turns >= most {
+            if iterations >= most {
                 return Err(Failure::Refuted(format!(
-                    "{turns} turns took only {ns:.0} ns: the work was folded away"
+                    "{iterations} iterations took only {ns:.0} ns: the work was folded away"
                 )));
             }
-            turns = (2 * turns).min(most);
+            iterations = (2 * iterations).min(most);
         }
     }
 
     /// Times a batch, in ns; the checks around it are not timed.
     #[inline(always)]
-    pub(super) fn time_turns(
+    pub(super) fn time_iterations(
         &mut self,
         body: &mut (impl Body + ?Sized),
-        turns: u64,
+        iterations: u64,
     ) -> Result<f64, Failure> {
-        self.time_led_in(body, turns, 0)
+        self.time_warm(body, iterations, 0)
     }
 
-    /// Times a batch, in ns, right after `lead_in` untimed turns. The look at the core comes before
-    /// these: after them it would displace their data from the caches, as a preparation does.
+    /// Times a batch, in ns, right after `warm_up` untimed iterations. The probe of the core comes
+    /// before these: after them it would displace their data from the caches, as a preparation
+    /// does.
     #[inline(always)]
-    pub(super) fn time_led_in(
+    pub(super) fn time_warm(
         &mut self,
         body: &mut (impl Body + ?Sized),
-        turns: u64,
-        lead_in: u64,
+        iterations: u64,
+        warm_up: u64,
     ) -> Result<f64, Failure> {
         if body.is_prepared() {
-            body.lead_in(lead_in)?;
-            body.before(turns);
-            self.open();
+            body.warm_up(warm_up)?;
+            body.before(iterations);
+            self.probe_before();
         } else {
-            self.open();
-            body.lead_in(lead_in)?;
-            body.before(turns);
+            self.probe_before();
+            body.warm_up(warm_up)?;
+            body.before(iterations);
         }
-        let ns = self.clocked(|| body.run(turns));
-        self.close();
+        let ns = self.clocked(|| body.run(iterations));
+        self.probe_after();
         let ns = ns?;
-        body.after(turns)?;
+        body.after(iterations)?;
         Ok(body.took_ns().unwrap_or(ns))
     }
 
-    /// As [`Bencher::time_led_in`] without looks at the core, which enclose several such legs.
+    /// As [`Bencher::time_warm`] without probes of the core, which enclose several such legs.
     #[inline(always)]
-    fn time_bare(&self, body: &mut impl Body, turns: u64) -> Result<f64, Failure> {
-        body.before(turns);
-        let ns = self.clocked(|| body.run(turns))?;
-        body.after(turns)?;
+    fn time_bare(&self, body: &mut impl Body, iterations: u64) -> Result<f64, Failure> {
+        body.before(iterations);
+        let ns = self.clocked(|| body.run(iterations))?;
+        body.after(iterations)?;
         Ok(ns)
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use syscost_results::Machine;
-use syscost_sys::neighbour::{Alone, SAME_STATE};
+use syscost_sys::core_probe::{Alone, SAME_STATE};
 
 /// One model's mode, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,41 +1,41 @@
-//! Whether a core is ours at a moment: some looks in a row.
+//! Whether a core is ours at a moment: some probes in a row.
 
-use syscost_sys::neighbour::{Alone, Probe};
+use syscost_sys::core_probe::{Alone, Probe};
 
 use super::Cores;
 
-/// How many looks in a row must find the core ours, about 5 us, before it is believed to stay so:
+/// How many probes in a row must find the core ours, about 5 us, before it is believed to stay so:
 /// there are thousands of shorter stretches, after which the other work goes on.
-/// Fewer where a look takes longer, because of a coarse clock.
-const GATE: u32 = 8;
-const MIN_GATE: u32 = 3;
+/// Fewer where a probe takes longer, because of a coarse clock.
+const IN_A_ROW: u32 = 8;
+const MIN_IN_A_ROW: u32 = 3;
 
-/// How many looks a task takes first that has just come to a CPU: its arrival may wake up the core, and
-/// its neighbour, too.
+/// How many probes a task takes first that has just come to a CPU: its arrival may wake up the
+/// core, and its neighbour, too.
 const ARRIVAL: u32 = 16;
 
-/// How many looks of this probe in a row open a gate.
-pub(crate) fn looks_of_gate(probe: &Probe) -> u32 {
-    (GATE / probe.scale()).max(MIN_GATE)
+/// How many readings of this probe in a row must find the core ours.
+pub(crate) fn probes_in_a_row(probe: &Probe) -> u32 {
+    (IN_A_ROW / probe.scale()).max(MIN_IN_A_ROW)
 }
 
-/// Whether this many looks find the current core ours.
-pub(crate) fn is_ours(probe: &Probe, alone: &Alone, looks: u32) -> bool {
-    // The first look may still be slowed by the move.
-    let found = (0..looks.max(2)).map(|_| alone.holds(&probe.look()));
-    found.skip(1).filter(|is_ours| !is_ours).count() == 0
+/// Whether this many probes find the current core ours.
+pub(crate) fn is_exclusive(probe: &Probe, alone: &Alone, probes: u32) -> bool {
+    // The first probe may still be slowed by the move.
+    let found = (0..probes.max(2)).map(|_| alone.holds(&probe.read()));
+    found.skip(1).filter(|is_exclusive| !is_exclusive).count() == 0
 }
 
 impl Cores {
     /// Whether this CPU's core is ours at the moment; `None` where nothing is known of it. For a
     /// task that has just come to this CPU: it first waits some microseconds until the effects of
     /// the move are over.
-    pub fn is_ours(&self, cpu: u32, probe: &Probe) -> Option<bool> {
+    pub fn is_exclusive(&self, cpu: u32, probe: &Probe) -> Option<bool> {
         let alone = self.alone_or_alike(cpu)?;
         for _ in 0..ARRIVAL {
-            probe.look();
+            probe.read();
         }
-        Some(is_ours(probe, &alone, looks_of_gate(probe)))
+        Some(is_exclusive(probe, &alone, probes_in_a_row(probe)))
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
         let any = Cores::with_limit(0, f64::INFINITY);
         let alone = any.alone(0).expect("it is known");
         // Whatever the ratio is, it is not a million; nor is it as low as this.
-        assert!(!is_ours(
+        assert!(!is_exclusive(
             &probe,
             &Alone {
                 ratio: 1e6,
@@ -59,7 +59,7 @@ mod tests {
             },
             3
         ));
-        assert!(!is_ours(
+        assert!(!is_exclusive(
             &probe,
             &Alone {
                 ratio: 1e-6,
@@ -67,11 +67,11 @@ mod tests {
             },
             3
         ));
-        // A look during which this task, or the virtual CPU, was preempted shows nothing, and on a
+        // A probe during which this task, or the virtual CPU, was preempted shows nothing, and on a
         // busy host that may go on for milliseconds.
         const TRIES: u32 = 100_000;
-        assert!((0..TRIES).any(|_| is_ours(&probe, &alone, 3)));
-        assert!((0..TRIES).any(|_| any.is_ours(0, &probe) == Some(true)));
-        assert_eq!(crate::cores::UNKNOWN.is_ours(0, &probe), None);
+        assert!((0..TRIES).any(|_| is_exclusive(&probe, &alone, 3)));
+        assert!((0..TRIES).any(|_| any.is_exclusive(0, &probe) == Some(true)));
+        assert_eq!(crate::cores::UNKNOWN.is_exclusive(0, &probe), None);
     }
 }

@@ -1,17 +1,17 @@
 use super::*;
 
 fn heard(cpu: u32, ratio: f64, shared: usize) -> Heard {
-    let look = |ratio: f64| Look {
+    let reading = |ratio: f64| ProbeReading {
         throughput: (1000.0 * ratio) as u32,
         chain: 1000,
     };
-    let looks = (0..1000).map(|n| look(if n % 10 < shared { 1.5 } else { ratio }));
+    let readings = (0..1000).map(|n| reading(if n % 10 < shared { 1.5 } else { ratio }));
     Heard {
         noise: Noise {
             cpu,
             ..Noise::default()
         },
-        looks: looks.collect(),
+        readings: readings.collect(),
         probe: Probe::new(Clock::system(), 1),
         chain_overhead: Overhead {
             ticks: 20.0,
@@ -66,9 +66,9 @@ fn what_is_seen_later_refutes_what_a_shared_core_showed() {
     );
     assert!(!cores.learn(&mut [heard(0, 1.2, 1)]));
     let mut rare = heard(0, 1.2, 0);
-    rare.looks.truncate(960);
-    rare.looks
-        .extend(heard(0, 0.84, 0).looks.into_iter().take(40));
+    rare.readings.truncate(960);
+    rare.readings
+        .extend(heard(0, 0.84, 0).readings.into_iter().take(40));
     assert!(!cores.learn(&mut [rare]), "too few to believe");
     assert!(cores.learn(&mut [heard(1, 0.84, 5)]));
     for cpu in [0, 1] {

@@ -165,7 +165,7 @@ impl Session<'_> {
 
     /// Whether it is worthwhile to defer a row while no core is ours. In a pair both sides have all rounds,
     /// since these are compared.
-    pub(super) fn cores_are_often_ours(&self) -> bool {
+    pub(super) fn cores_are_often_exclusive(&self) -> bool {
         let active = self.states.iter().filter(|state| state.is_active());
         let (counting, all) = counting_of(active);
         !self.is_of_pair && all > 0 && counting as f64 >= OFTEN_OURS * all as f64

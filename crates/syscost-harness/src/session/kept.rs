@@ -183,7 +183,7 @@ fn machine_key(machine: &Machine) -> String {
 #[cfg(test)]
 mod tests {
     use syscost_results::estimate::between::Level;
-    use syscost_results::estimate::core_share::Line;
+    use syscost_results::estimate::core_share::LineSums;
 
     use super::*;
 
@@ -206,7 +206,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("kept.json");
         let row = |ghz: f64, level: f64, xy: f64| KeptRuns {
-            line: Line {
+            line: LineSums {
                 freedom: 4.0,
                 xx: 1.0,
                 xy,

@@ -231,7 +231,7 @@ impl Session<'_> {
             let kept = self.kept.of(state);
             state.settled |= state.ends(StopRule { looks, ..rule }, &frequencies, kept);
         }
-        self.may_defer = self.cores_are_often_ours();
+        self.may_defer = self.cores_are_often_exclusive();
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use syscost_results::estimate::between::Level;
-use syscost_results::estimate::core_share::Line;
+use syscost_results::estimate::core_share::LineSums;
 use syscost_results::estimate::floor::Floor;
 use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
@@ -275,14 +275,14 @@ impl RowState {
 
     /// What this run adds to what is known of the row: how its processes depended on the core's
     /// frequency, and its level. `None` without a number.
-    pub(super) fn shown(&self, row: &Measurement) -> Option<(Line, Level)> {
+    pub(super) fn shown(&self, row: &Measurement) -> Option<(LineSums, Level)> {
         let rounds = row
             .samples
             .as_deref()
             .filter(|_| row.status == Status::Ok)?;
         let is_cost = row.between_runs.is_some();
         let level = Level::of(rounds, row.unit).filter(|_| is_cost)?;
-        Some((Line::of_rounds(rounds, row.unit), level))
+        Some((LineSums::of_rounds(rounds, row.unit), level))
     }
 
     /// The row's entry in the document. `missing` says why a row without rounds has none.

@@ -167,7 +167,7 @@ pub(crate) fn measure(
     (benchmark.support)(case, situation.here)?;
     let mut bencher = Bencher::new(case, benchmark.expect, situation);
     if benchmark.disregards(case) {
-        bencher.disregard_neighbours();
+        bencher.ignore_interference();
     }
     catch_unwind(AssertUnwindSafe(|| (benchmark.run)(&mut bencher))).map_err(|panic| {
         let message = panic

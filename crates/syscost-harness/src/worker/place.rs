@@ -5,17 +5,17 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use syscost_sys::clock::Clock;
+use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
-use syscost_sys::neighbour::Probe;
 
 use super::Job;
 use crate::benchmark::Benchmark;
 use crate::case::Case;
 
-/// Number of looks at a core before a case, with the shortest bursts: some tens of microseconds.
-const LOOKS: u32 = 64;
+/// Number of probes of a core before a case, with the shortest bursts: some tens of microseconds.
+const PROBES: u32 = 64;
 
-/// A core is taken if at least this share of these looks finds it ours.
+/// A core is taken if at least this share of these probes finds it ours.
 const FREE: f64 = 0.9;
 
 /// The place where a case is measured.
@@ -41,19 +41,19 @@ pub(super) fn go(job: &Job, clock: Clock, now: u32, may_move: bool) -> Place {
         false => (job.cpu, &[][..]),
     };
     let probe = Probe::new(clock, job.cores.grain);
-    let looks = (LOOKS / probe.scale()).max(8);
-    let share_ours = |cpu: u32| -> Option<f64> {
+    let probes = (PROBES / probe.scale()).max(8);
+    let share_exclusive = |cpu: u32| -> Option<f64> {
         let alone = job.cores.alone_or_alike(cpu)?;
         cpu::pin(cpu).ok()?;
-        // The first look may still be slowed by the move.
-        probe.look();
-        let ours = (0..looks).filter(|_| alone.holds(&probe.look())).count();
-        Some(ours as f64 / f64::from(looks))
+        // The first probe may still be slowed by the move.
+        probe.read();
+        let ours = (0..probes).filter(|_| alone.holds(&probe.read())).count();
+        Some(ours as f64 / f64::from(probes))
     };
     let mut best: Option<(u32, f64)> = None;
     let others = others.iter().copied().filter(|other| *other != first);
     for candidate in std::iter::once(first).chain(others) {
-        let Some(share) = share_ours(candidate) else {
+        let Some(share) = share_exclusive(candidate) else {
             continue;
         };
         if best.is_none_or(|(_, max_share)| share > max_share) {
@@ -201,11 +201,11 @@ mod tests {
         }
         let mut queue = Queue::new(1, true);
         let case = queue.next().expect("one");
-        let mut looks = 0;
+        let mut probes = 0;
         let turn = queue.turn(case, false, Duration::from_secs(60), || {
-            looks += 1;
-            looks == 3
+            probes += 1;
+            probes == 3
         });
-        assert!(matches!(turn, Turn::Now(_)) && looks == 3, "{turn:?}");
+        assert!(matches!(turn, Turn::Now(_)) && probes == 3, "{turn:?}");
     }
 }

@@ -65,7 +65,7 @@ pub struct Slice {
 
 /// Maximum sizes of a server's calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct TransferLimits {
     /// Maximum size of a READ, in bytes.
     pub read: u32,
     /// Maximum size of a WRITE, in bytes.
@@ -196,13 +196,13 @@ impl Client {
     ///
     /// # Errors
     /// As above.
-    pub fn limits(&mut self) -> Result<Limits, NfsError> {
+    pub fn limits(&mut self) -> Result<TransferLimits, NfsError> {
         let arguments = FSINFO3args {
             fsroot: self.root(),
         };
         let result = at_once(self.nfs.fsinfo(&arguments));
         let done = self.done("FSINFO", result)?;
-        Ok(Limits {
+        Ok(TransferLimits {
             read: done.rtmax,
             write: done.wtmax,
         })

@@ -15,7 +15,7 @@ mod mount;
 mod owner;
 mod wire;
 
-pub use client::{Attributes, Client, Handle, Limits, Slice};
+pub use client::{Attributes, Client, Handle, Slice, TransferLimits};
 pub use error::NfsError;
 pub use export::{Export, NFS_PORT};
 pub use folder::{FILE, Folder, sweep};

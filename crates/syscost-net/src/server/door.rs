@@ -131,13 +131,13 @@ impl<'s> Door<'s> {
         let ip = |one: &Waiting<'_>| one.address.ip();
         let count = |of: IpAddr| self.waiting.iter().filter(|one| ip(one) == of).count();
         // If several have equally many, the one that has waited longest.
-        let crowd = self
+        let busiest = self
             .waiting
             .iter()
             .map(ip)
             .rev()
             .max_by_key(|of| count(*of));
-        let oldest = self.waiting.iter().position(|one| Some(ip(one)) == crowd);
+        let oldest = self.waiting.iter().position(|one| Some(ip(one)) == busiest);
         if let Some(oldest) = oldest {
             let gone = self.waiting.remove(oldest);
             self.turned_away

@@ -59,13 +59,13 @@ impl Judge {
     fn look_at(&self, number: u32) -> Result<bool, Unsupported> {
         let (allowed, home) = (cpu::allowed()?, cpu::current());
         cpu::pin(number)?;
-        let is_ours = (self.0)(number);
+        let is_exclusive = (self.0)(number);
         // Leaves the CPU before the client goes on: if it is busy, the task that serves may wake on
         // another one.
         cpu::pin(home)?;
         cpu::pin_to(&allowed)?;
         let reason = || Unsupported::new("nothing is known of its core");
-        is_ours.ok_or_else(reason)
+        is_exclusive.ok_or_else(reason)
     }
 }
 

@@ -222,8 +222,8 @@ impl Session<'_> {
             return Reply::Failed("this server does not look at cores".to_owned());
         };
         let looked = task.cpu().and_then(|cpu| {
-            let is_ours = judge.look_at(cpu)?;
-            Ok(Core { cpu, is_ours })
+            let is_exclusive = judge.look_at(cpu)?;
+            Ok(Core { cpu, is_exclusive })
         });
         match looked {
             Ok(core) => Reply::Core(core),

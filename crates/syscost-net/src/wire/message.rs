@@ -144,7 +144,8 @@ pub struct Core {
     /// Number of the CPU that the task was on, at the far end.
     pub cpu: u32,
     /// Whether its core was not shared.
-    pub is_ours: bool,
+    #[serde(rename = "is_ours")]
+    pub is_exclusive: bool,
 }
 
 /// Where to connect to a service.

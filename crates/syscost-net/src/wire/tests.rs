@@ -63,7 +63,7 @@ fn requests_and_replies_are_read_as_they_were_written() {
         Reply::Reading(Reading::default()),
         Reply::Core(Core {
             cpu: u32::MAX,
-            is_ours: true,
+            is_exclusive: true,
         }),
         Reply::Account(Box::new(Account {
             checksum: u64::MAX,

@@ -1,7 +1,7 @@
 //! Published experiments next to the run: a table for each, and its charts.
 
 use maud::{Markup, html};
-use syscost_results::study::{JudgedFigure, JudgedQuantity, Kind, Scale, Seen};
+use syscost_results::study::{JudgedFigure, JudgedQuantity, Scale, Seen, VerdictKind};
 use syscost_results::{Run, Unit};
 
 use super::words::code;
@@ -77,12 +77,12 @@ fn brief(study: &str, line: &Brief<'_>, headings: &[String]) -> Markup {
 }
 
 /// The kind of a verdict, in its colour.
-fn tag(kind: Kind) -> Markup {
+fn tag(kind: VerdictKind) -> Markup {
     let class = match kind {
-        Kind::Agrees => "good",
-        Kind::Differs => "care",
-        Kind::NotWhatItSays => "bad",
-        Kind::CannotTell | Kind::NotCompared => "quiet",
+        VerdictKind::Agrees => "good",
+        VerdictKind::Differs => "care",
+        VerdictKind::NotWhatItSays => "bad",
+        VerdictKind::CannotTell | VerdictKind::NotCompared => "quiet",
     };
     html! { span class={ "tag " (class) } { (kind.words()) } }
 }

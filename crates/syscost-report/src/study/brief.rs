@@ -1,7 +1,7 @@
 //! A quantity in one line: published, here, their ratio, the kind of the verdict; and what verdicts
 //! have in common, so that it is said once.
 
-use syscost_results::study::{JudgedFigure, JudgedQuantity, Kind, Seen};
+use syscost_results::study::{JudgedFigure, JudgedQuantity, Seen, VerdictKind};
 
 use super::repeated::QuantityBy;
 use super::words::{ratio, shown};
@@ -22,7 +22,7 @@ pub(crate) struct Here {
     /// By the published figure, or by each of several machines': the least and the largest; empty
     /// where there is none.
     pub(crate) ratio: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: VerdictKind,
 }
 
 impl Here {
@@ -141,7 +141,7 @@ fn here(judged: &JudgedQuantity) -> Here {
 
 /// Verdicts that say the same.
 pub(crate) struct Alike<'s> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: VerdictKind,
     /// The first one's text.
     pub(crate) text: &'s str,
     /// The quantities of which exactly this is said; the first is one of them.

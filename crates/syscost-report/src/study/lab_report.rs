@@ -2,7 +2,7 @@
 //! conclusion.
 
 use syscost_results::Run;
-use syscost_results::study::{JudgedQuantity, Kind, View};
+use syscost_results::study::{JudgedQuantity, VerdictKind, View};
 
 use super::brief::{Brief, Here, alike, briefs, without};
 use super::facts::{facts, flags, method, what_cycles_are};
@@ -263,9 +263,9 @@ fn verdicts(repeated: &Repeated, quantities: &[QuantityBy<'_>]) -> String {
 /// that there is no figure.
 fn is_told(judged: &JudgedQuantity) -> bool {
     match judged.verdict.kind {
-        Kind::Differs | Kind::NotWhatItSays => true,
-        Kind::NotCompared => judged.compared().is_some(),
-        Kind::Agrees | Kind::CannotTell => false,
+        VerdictKind::Differs | VerdictKind::NotWhatItSays => true,
+        VerdictKind::NotCompared => judged.compared().is_some(),
+        VerdictKind::Agrees | VerdictKind::CannotTell => false,
     }
 }
 

@@ -1,6 +1,6 @@
 //! A study in a terminal, a column for each machine: the published ones, then those of the runs.
 
-use syscost_results::study::Kind;
+use syscost_results::study::VerdictKind;
 
 use super::repeated::{QuantityBy, Repeated, ratio_rows};
 use super::text::{charts, closing, heading};
@@ -120,7 +120,7 @@ fn verdicts(page: &mut Page, one: &QuantityBy<'_>) {
     page.paragraph(2, paint::HEADING, &one.quantity.title);
     page.paragraph(4, paint::DIM, &one.quantity.procedure);
     // What is said of several machines is said once.
-    let mut said: Vec<(String, Kind, Vec<&str>)> = Vec::new();
+    let mut said: Vec<(String, VerdictKind, Vec<&str>)> = Vec::new();
     for (label, judged) in &one.by {
         let text = super::short(judged);
         match said.iter_mut().find(|(other, ..)| *other == text) {
@@ -130,10 +130,10 @@ fn verdicts(page: &mut Page, one: &QuantityBy<'_>) {
     }
     for (text, kind, labels) in said {
         let style = match kind {
-            Kind::NotWhatItSays => paint::BAD,
-            Kind::Differs => paint::CARE,
-            Kind::Agrees => paint::GOOD,
-            Kind::CannotTell | Kind::NotCompared => anstyle::Style::new(),
+            VerdictKind::NotWhatItSays => paint::BAD,
+            VerdictKind::Differs => paint::CARE,
+            VerdictKind::Agrees => paint::GOOD,
+            VerdictKind::CannotTell | VerdictKind::NotCompared => anstyle::Style::new(),
         };
         page.paragraph(4, style, &format!("{}: {text}", labels.join("; ")));
     }

@@ -1,7 +1,7 @@
 //! A study in a terminal.
 
 use syscost_results::study::{
-    JudgedFigure, JudgedQuantity, JudgedStudy, Kind, Quantity, Seen, Study, figures,
+    JudgedFigure, JudgedQuantity, JudgedStudy, Quantity, Seen, Study, VerdictKind, figures,
 };
 
 use super::side_by_side::side_by_side;
@@ -234,10 +234,10 @@ fn of(
         page.paragraph(BENEATH, paint::DIM, &row);
     }
     let style = match judged.verdict.kind {
-        Kind::NotWhatItSays => paint::BAD,
-        Kind::Differs => paint::CARE,
-        Kind::Agrees => paint::GOOD,
-        Kind::CannotTell | Kind::NotCompared => anstyle::Style::new(),
+        VerdictKind::NotWhatItSays => paint::BAD,
+        VerdictKind::Differs => paint::CARE,
+        VerdictKind::Agrees => paint::GOOD,
+        VerdictKind::CannotTell | VerdictKind::NotCompared => anstyle::Style::new(),
     };
     let text = format!("{}: {}", judged.verdict.kind.words(), judged.verdict.text);
     page.paragraph(4, style, &text.replace(" %", &crate::wrap::together(" %")));

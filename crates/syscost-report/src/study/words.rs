@@ -1,8 +1,8 @@
 //! Texts about a study's figures, shared by the terminal and the page.
 
 use syscost_results::study::{
-    Between, Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, Kind, NotHere, Ratio,
-    Scale, Seen, Study, StudyMachine, View, published_ratios,
+    Between, Converted, Doubt, JudgedFigure, JudgedQuantity, JudgedStudy, NotHere, Ratio, Scale,
+    Seen, Study, StudyMachine, VerdictKind, View, published_ratios,
 };
 use syscost_results::{Evidence, Unit, Verdict};
 
@@ -222,17 +222,21 @@ pub(crate) fn here_lines(judged: &JudgedQuantity) -> Vec<String> {
 pub(crate) fn short(judged: &JudgedQuantity) -> String {
     let words = judged.verdict.kind.words();
     match (judged.verdict.kind, judged.by_ours()) {
-        (Kind::Differs | Kind::NotWhatItSays, Some(times)) => {
+        (VerdictKind::Differs | VerdictKind::NotWhatItSays, Some(times)) => {
             format!("{words}, {} times syscost's", between(&times))
         }
-        (Kind::NotCompared, _) => {
+        (VerdictKind::NotCompared, _) => {
             let seen = [&judged.as_published, &judged.ours].into_iter().flatten();
             let reason = seen.filter_map(Seen::reason).next();
             reason.map_or_else(|| words.to_owned(), |reason| format!("{words}: {reason}"))
         }
-        (Kind::Agrees | Kind::CannotTell | Kind::Differs | Kind::NotWhatItSays, Some(_) | None) => {
-            words.to_owned()
-        }
+        (
+            VerdictKind::Agrees
+            | VerdictKind::CannotTell
+            | VerdictKind::Differs
+            | VerdictKind::NotWhatItSays,
+            Some(_) | None,
+        ) => words.to_owned(),
     }
 }
 

@@ -76,7 +76,7 @@ mod tests {
 
     /// Nine rounds of ten samples at this level, the first `shared` of each half as long again
     /// because of a neighbour.
-    fn beside_a_neighbour(level: f64, shared: u32) -> Run {
+    fn with_interference(level: f64, shared: u32) -> Run {
         let value = |sample: u32| if sample < shared { 1.5 * level } else { level };
         let values: Vec<f64> = (0..10).map(value).collect();
         let mut run = run_of(&vec![values; 9]);
@@ -101,14 +101,14 @@ mod tests {
 
     #[test]
     fn a_neighbour_makes_no_difference_where_samples_are_undisturbed() {
-        let (base, new) = (beside_a_neighbour(100.0, 0), beside_a_neighbour(100.0, 7));
+        let (base, new) = (with_interference(100.0, 0), with_interference(100.0, 7));
         assert_eq!(notes_and_verdict(&base, &new), (vec![], Change::Same));
     }
 
     #[test]
     fn a_side_without_undisturbed_samples_is_named() {
-        let base = beside_a_neighbour(100.0, 2);
-        let mut new = beside_a_neighbour(100.0, 10);
+        let base = with_interference(100.0, 2);
+        let mut new = with_interference(100.0, 10);
         new.measurements[0].flags = vec![Flag::Disturbed];
         let (notes, verdict) = notes_and_verdict(&base, &new);
         assert_eq!(
@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn a_neighbour_on_one_side_only_changes_nothing() {
-        let base = beside_a_neighbour(100.0, 0);
-        let mut new = beside_a_neighbour(160.0, 10);
+        let base = with_interference(100.0, 0);
+        let mut new = with_interference(160.0, 10);
         new.measurements[0].flags = vec![Flag::Disturbed];
         for (base, new) in [(&base, &new), (&new, &base)] {
             assert_eq!(notes_and_verdict(base, new).1, Change::Inconclusive);
         }
         // With a neighbour on both sides the difference of the runs is real.
-        let mut base = beside_a_neighbour(100.0, 10);
+        let mut base = with_interference(100.0, 10);
         base.measurements[0].flags = vec![Flag::Disturbed];
         assert_eq!(notes_and_verdict(&base, &new).1, Change::Worse);
     }
@@ -139,7 +139,7 @@ mod tests {
     fn a_side_that_nobody_looked_at_is_named() {
         let (base, new) = (
             run_of(&vec![vec![120.0; 10]; 9]),
-            beside_a_neighbour(100.0, 5),
+            with_interference(100.0, 5),
         );
         let (notes, _) = notes_and_verdict(&base, &new);
         assert_eq!(
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn another_frequency_is_reported() {
         let at = |level, ghz| {
-            let mut run = beside_a_neighbour(level, 2);
+            let mut run = with_interference(level, 2);
             // Too few rounds know their frequency for all to be converted.
             for round in run.measurements[0].samples.iter_mut().flatten() {
                 round.core_ghz = Some(ghz).filter(|_| round.round % 3 == 1);

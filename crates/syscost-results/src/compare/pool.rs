@@ -2,7 +2,7 @@
 
 use super::Pair;
 use super::frequency::middle;
-use crate::estimate::selection::{Choice, Conversion, MIN_SAMPLES, select};
+use crate::estimate::selection::{ChosenSamples, Conversion, MIN_SAMPLES, select};
 use crate::measurement::{Flag, RoundSamples};
 use crate::stats::order;
 use crate::{Estimate, Measurement, Status};
@@ -223,7 +223,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    fn of(round: &RoundSamples, choice: Choice) -> Self {
+    fn of(round: &RoundSamples, choice: ChosenSamples) -> Self {
         let ghz = |index: usize| match round.sample_ghz.is_empty() {
             // Older documents have only the frequency of the whole process.
             true => round.core_ghz,

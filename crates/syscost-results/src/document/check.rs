@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{DocumentError, Place, TAKE_ANOTHER_COPY};
+use super::{DocumentError, ErrorPlace, TAKE_ANOTHER_COPY};
 use crate::bound::{Bound, a_single_one_in};
 use crate::estimate::retraced::Retraced;
 use crate::measurement::{ClaimId, Estimate, Evidence, Fact, Measurement, Status, Unit, Verdict};
@@ -31,7 +31,11 @@ pub(super) fn check(run: &Run) -> Result<(), DocumentError> {
         let wrong = |(field, problem): (String, String)| {
             let path = format!("measurements[{index}].{field}");
             let problem = format!("`{}`: {problem}", row.name);
-            DocumentError::new(Place::Field { path, at: None }, problem, TAKE_ANOTHER_COPY)
+            DocumentError::new(
+                ErrorPlace::Field { path, at: None },
+                problem,
+                TAKE_ANOTHER_COPY,
+            )
         };
         if !names.insert(&*row.name) {
             return Err(wrong(("name".to_owned(), "occurs twice".to_owned())));
@@ -241,7 +245,7 @@ fn check_noise(noise: &[Noise]) -> Result<(), DocumentError> {
             if percent.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
                 let path = format!("noise[{index}].{field}");
                 return Err(DocumentError::new(
-                    Place::Field { path, at: None },
+                    ErrorPlace::Field { path, at: None },
                     "a share in percent is from 0 to 100",
                     TAKE_ANOTHER_COPY,
                 ));

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::core_share::{factor, medians};
-use super::selection::{Choice, Selection};
+use super::selection::{ChosenSamples, Selection};
 use crate::measurement::{BetweenRuns, RoundSamples, Unit};
 use crate::stats::interval::MIN_VALUES;
 use crate::stats::order::median;
@@ -53,7 +53,7 @@ impl Level {
         if levels.is_empty() {
             levels = undisturbed()
                 .filter_map(|round| {
-                    let samples = Choice::Undisturbed.of(round).map(|(_, value)| value);
+                    let samples = ChosenSamples::Undisturbed.of(round).map(|(_, value)| value);
                     unit.logarithm(median(&samples.collect::<Vec<_>>())?)
                 })
                 .collect();

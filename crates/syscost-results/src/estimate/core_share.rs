@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::between::Level;
-use super::selection::Choice;
+use super::selection::ChosenSamples;
 use crate::measurement::{CoreShare, RoundSamples, Unit};
 use crate::stats::order::median;
 use crate::stats::student;
@@ -30,7 +30,7 @@ const MIN_POINTS: usize = 4;
 /// Sums of the squares and products of the points of straight lines, each around its own means:
 /// lines of several runs add up to their common slope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Line {
+pub struct LineSums {
     /// Degrees of freedom: points less one for each line.
     pub freedom: f64,
     /// Sum of the squares of x.
@@ -41,7 +41,7 @@ pub struct Line {
     pub yy: f64,
 }
 
-impl Line {
+impl LineSums {
     /// The line through these points `(x, y)`, without those far from it; empty with fewer than
     /// four.
     pub fn through(mut points: Vec<(f64, f64)>) -> Self {
@@ -149,10 +149,12 @@ impl Line {
 /// The medians of the frequency in GHz and of the logarithm of the time, of a process's undisturbed
 /// samples whose frequency is known; `None` with none.
 pub(super) fn medians(round: &RoundSamples, unit: Unit) -> Option<(f64, f64)> {
-    let samples = Choice::Undisturbed.of(round).filter_map(|(index, value)| {
-        let ghz = round.sample_ghz.get(index).filter(|ghz| **ghz > 0.0)?;
-        Some((*ghz, unit.logarithm(value)?))
-    });
+    let samples = ChosenSamples::Undisturbed
+        .of(round)
+        .filter_map(|(index, value)| {
+            let ghz = round.sample_ghz.get(index).filter(|ghz| **ghz > 0.0)?;
+            Some((*ghz, unit.logarithm(value)?))
+        });
     let (ghz, values): (Vec<f64>, Vec<f64>) = samples.unzip();
     median(&ghz).zip(median(&values))
 }
@@ -166,10 +168,10 @@ pub(crate) fn factor(share: f64, own: f64, ghz: f64) -> f64 {
 impl CoreShare {
     /// The share that the processes of runs show, each run by itself (`within`), and the levels of
     /// runs of this machine at different frequencies (none, or at least four).
-    pub fn of(within: Line, runs: &[Level]) -> Self {
+    pub fn of(within: LineSums, runs: &[Level]) -> Self {
         let point = |run: &Level| Some((-run.ghz?.ln(), run.level));
-        let between = Line::through(runs.iter().filter_map(point).collect());
-        let seen = [within, between].into_iter().filter_map(Line::slope);
+        let between = LineSums::through(runs.iter().filter_map(point).collect());
+        let seen = [within, between].into_iter().filter_map(LineSums::slope);
         // The mean of all, each by its precision; less certain where they contradict each other.
         let seen: Vec<(f64, f64)> = seen.collect();
         let (mut mean, mut error) = weighted(&seen);
@@ -247,7 +249,7 @@ mod tests {
 
     fn shown(share: f64, noise: f64, spread: f64) -> CoreShare {
         let rounds = rounds(share, noise, spread);
-        CoreShare::of(Line::of_rounds(&rounds, Unit::Nanoseconds), &[])
+        CoreShare::of(LineSums::of_rounds(&rounds, Unit::Nanoseconds), &[])
     }
 
     #[test]
@@ -272,7 +274,7 @@ mod tests {
 
     #[test]
     fn runs_at_different_frequencies_add_what_one_does_not_show() {
-        let quiet = Line::of_rounds(&rounds(0.2, 0.01, 0.0005), Unit::Nanoseconds);
+        let quiet = LineSums::of_rounds(&rounds(0.2, 0.01, 0.0005), Unit::Nanoseconds);
         let level = |ghz: f64| Level {
             ghz: Some(ghz),
             level: (0.2 * 3.0 / ghz + 0.8f64).ln(),
@@ -289,7 +291,7 @@ mod tests {
     #[test]
     fn lines_of_several_runs_have_one_slope_whatever_their_levels() {
         let at = |level: f64| {
-            Line::through(
+            LineSums::through(
                 (0..8)
                     .map(|n| (f64::from(n), level + 0.5 * f64::from(n)))
                     .collect(),
@@ -300,7 +302,7 @@ mod tests {
         // A point far off does not bend it.
         let mut points: Vec<(f64, f64)> = (0..8).map(|n| (f64::from(n), f64::from(n))).collect();
         points.push((4.0, 90.0));
-        let (slope, _) = Line::through(points).slope().expect("a slope");
+        let (slope, _) = LineSums::through(points).slope().expect("a slope");
         assert!((slope - 1.0).abs() < 1e-9, "{slope}");
     }
 }

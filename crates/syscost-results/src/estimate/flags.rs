@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::selection::{Choice, Selection};
+use super::selection::{ChosenSamples, Selection};
 use super::{Estimated, Rules, half_width_ratio, suffix};
 use crate::{
     measurement::{Flag, RoundSamples},
@@ -54,19 +54,19 @@ pub(super) fn add(
     flag(Flag::Autocorrelated, is_dependent(processes));
     // The selected samples are undisturbed by definition.
     let disturbed = match selected.choice {
-        Choice::Undisturbed => 0.0,
-        Choice::All | Choice::Unlooked => disturbed_share(all),
+        ChosenSamples::Undisturbed => 0.0,
+        ChosenSamples::All | ChosenSamples::Unlooked => disturbed_share(all),
     };
     flag(
         Flag::Noisy,
-        disturbed > NOISY && selected.choice == Choice::Unlooked,
+        disturbed > NOISY && selected.choice == ChosenSamples::Unlooked,
     );
     let (net, raw) = medians;
     flag(
         Flag::LowTrust,
         raw.is_some_and(|raw| raw - net > 0.5 * raw.abs()),
     );
-    flag(Flag::Disturbed, selected.choice == Choice::All);
+    flag(Flag::Disturbed, selected.choice == ChosenSamples::All);
 
     // The rule for costs applies to their details: no number if it would be zero or negative.
     let legal = |value: &f64| rules.signed || (*value > 0.0 && !out.below_resolution);

@@ -6,7 +6,7 @@
 use crate::measurement::RoundSamples;
 use crate::stats::order::median;
 
-use super::selection::Choice;
+use super::selection::ChosenSamples;
 
 /// Frequencies within this share of each other are the same.
 const SAME: f64 = 0.012;
@@ -22,7 +22,7 @@ pub fn known<'a>(rounds: impl IntoIterator<Item = &'a RoundSamples>) -> Vec<f64>
     let mut known: Vec<f64> = Vec::new();
     for round in rounds {
         let ghz = |(index, _)| round.sample_ghz.get(index).copied();
-        known.extend(Choice::Undisturbed.of(round).filter_map(ghz));
+        known.extend(ChosenSamples::Undisturbed.of(round).filter_map(ghz));
     }
     known.retain(|ghz| ghz.is_finite() && *ghz > 0.0);
     known

@@ -62,13 +62,13 @@ pub struct Selection<'a> {
     /// The samples of each that count, in the order in which they were taken, converted.
     pub processes: Vec<Vec<f64>>,
     /// Which samples these are.
-    pub choice: Choice,
+    pub choice: ChosenSamples,
     conversion: Conversion,
 }
 
 /// Which samples were chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
+pub enum ChosenSamples {
     /// Undisturbed ones.
     Undisturbed,
     /// All samples, because too few were undisturbed.
@@ -77,12 +77,12 @@ pub enum Choice {
     Unlooked,
 }
 
-impl Choice {
+impl ChosenSamples {
     /// Whether a sample with this cause of disturbance counts.
     fn takes(self, cause: Cause) -> bool {
         match self {
-            Choice::Undisturbed => cause == Cause::OtherFrequency,
-            Choice::All | Choice::Unlooked => true,
+            ChosenSamples::Undisturbed => cause == Cause::OtherFrequency,
+            ChosenSamples::All | ChosenSamples::Unlooked => true,
         }
     }
 
@@ -107,13 +107,13 @@ impl Choice {
 impl RoundSamples {
     /// Whether enough of this process's samples are undisturbed; true if sharing was not observed.
     pub fn is_undisturbed(&self) -> bool {
-        self.alone_percent.is_none() || Choice::Undisturbed.counts(self)
+        self.alone_percent.is_none() || ChosenSamples::Undisturbed.counts(self)
     }
 
     /// The samples of this choice that count, converted, with their indices.
     pub fn converted(
         &self,
-        choice: Choice,
+        choice: ChosenSamples,
         conversion: Conversion,
     ) -> impl Iterator<Item = (usize, f64)> {
         let at_usual = move |(index, value)| {
@@ -126,9 +126,9 @@ impl RoundSamples {
     /// The samples that represent this process, converted: its undisturbed ones, or all if these are
     /// too few.
     pub fn best(&self, conversion: Conversion) -> Vec<f64> {
-        let choice = match self.alone_percent.is_some() && Choice::Undisturbed.counts(self) {
-            true => Choice::Undisturbed,
-            false => Choice::All,
+        let choice = match self.alone_percent.is_some() && ChosenSamples::Undisturbed.counts(self) {
+            true => ChosenSamples::Undisturbed,
+            false => ChosenSamples::All,
         };
         let samples = self.converted(choice, conversion);
         samples.map(|(_, value)| value).collect()
@@ -155,12 +155,12 @@ pub fn select(rounds: &[RoundSamples], conversion: Conversion) -> Selection<'_> 
         .filter(|round| !was_looked || round.alone_percent.is_some())
         .collect();
     let few = FEW_ROUNDS.max((FEW_SHARE * rounds.len() as f64).ceil() as usize);
-    let undisturbed = |round: &&&RoundSamples| Choice::Undisturbed.counts(round);
+    let undisturbed = |round: &&&RoundSamples| ChosenSamples::Undisturbed.counts(round);
     let own = rounds.iter().filter(undisturbed).count();
     let choice = match was_looked {
-        true if own >= few.min(MIN_ROUNDS).min(rounds.len()) => Choice::Undisturbed,
-        true => Choice::All,
-        false => Choice::Unlooked,
+        true if own >= few.min(MIN_ROUNDS).min(rounds.len()) => ChosenSamples::Undisturbed,
+        true => ChosenSamples::All,
+        false => ChosenSamples::Unlooked,
     };
     Selection::of(choice, &rounds, conversion)
 }
@@ -173,7 +173,7 @@ impl<'a> Selection<'a> {
     }
 
     /// The samples of this choice, of the processes that have enough of them.
-    fn of(choice: Choice, rounds: &[&'a RoundSamples], conversion: Conversion) -> Self {
+    fn of(choice: ChosenSamples, rounds: &[&'a RoundSamples], conversion: Conversion) -> Self {
         let of_round = |round: &&'a RoundSamples| {
             let samples = round.converted(choice, conversion);
             let values: Vec<f64> = samples.map(|(_, value)| value).collect();
@@ -222,7 +222,7 @@ pub fn undisturbed_percent(rounds: &[RoundSamples]) -> Option<f64> {
     let looked = || rounds.iter().filter(|round| round.alone_percent.is_some());
     let all: usize = looked().map(|round| round.values.len()).sum();
     let own: usize = looked()
-        .map(|round| Choice::Undisturbed.of(round).count())
+        .map(|round| ChosenSamples::Undisturbed.of(round).count())
         .sum();
     (all > 0).then(|| 100.0 * own as f64 / all as f64)
 }

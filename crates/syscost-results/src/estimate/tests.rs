@@ -6,7 +6,7 @@ mod bounds;
 mod few;
 use crate::{
     measurement::{Cause, Disturbance},
-    simulate::Noise,
+    simulate::NoiseModel,
 };
 
 fn round(values: Vec<f64>) -> RoundSamples {
@@ -265,7 +265,7 @@ fn dependent_noise_is_not_called_drift() {
         .filter(|&seed| {
             let mut rng = fastrand::Rng::with_seed(seed);
             let rounds: Vec<RoundSamples> = (0..9)
-                .map(|_| round(Noise::Autocorrelated.process(30, &mut rng)))
+                .map(|_| round(NoiseModel::Autocorrelated.process(30, &mut rng)))
                 .collect();
             cost(&rounds).flags.contains(&Flag::NotSteady)
         })

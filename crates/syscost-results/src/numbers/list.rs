@@ -1,6 +1,6 @@
 //! The list itself: titles, and the rows that provide the numbers.
 
-use super::{ANY, Place};
+use super::{ANY, RowPattern};
 
 /// One line of the list: its title and the row that provides its number.
 pub(super) struct Wanted {
@@ -9,7 +9,7 @@ pub(super) struct Wanted {
     /// The case's required parameters.
     pub(super) case: &'static [(&'static str, &'static str)],
     /// A row to use instead in runs without the first, and its title.
-    pub(super) stand_in: Option<(Place, &'static str)>,
+    pub(super) stand_in: Option<(RowPattern, &'static str)>,
     pub(super) scale: Scale,
     /// Whether the line is left out without a row: not every run has a far end.
     pub(super) is_optional: bool,

@@ -32,7 +32,7 @@ const MIN_SHARE_OF_SPREAD: f64 = 1.0;
 
 /// A change between two values of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct LevelChange {
     /// Index of the first value of the new level.
     pub index: usize,
     /// Median of the level before, since the previous change.
@@ -45,7 +45,7 @@ pub struct Change {
 }
 
 /// The changes of a series, in order. Values must be finite; fewer than ten have no change.
-pub fn changes(values: &[f64]) -> Vec<Change> {
+pub fn changes(values: &[f64]) -> Vec<LevelChange> {
     // Costs differ by factors, so distances are between logarithms if all values are positive.
     let scaled: Vec<f64> = if values.iter().all(|&value| value > 0.0) {
         values.iter().map(|value| value.ln()).collect()
@@ -131,9 +131,9 @@ fn best_split(values: &[f64]) -> Option<usize> {
 }
 
 /// Removes the weakest place until all remaining ones are changes.
-fn strongest(values: &[f64], mut places: Vec<usize>) -> Vec<Change> {
+fn strongest(values: &[f64], mut places: Vec<usize>) -> Vec<LevelChange> {
     loop {
-        let changes: Vec<Change> = (0..places.len())
+        let changes: Vec<LevelChange> = (0..places.len())
             .filter_map(|number| change_at(values, &places, number))
             .collect();
         let weakest = changes
@@ -156,9 +156,9 @@ fn sides<'a>(values: &'a [f64], places: &[usize], number: usize) -> (&'a [f64], 
     (&values[from..places[number]], &values[places[number]..to])
 }
 
-fn change_at(values: &[f64], places: &[usize], number: usize) -> Option<Change> {
+fn change_at(values: &[f64], places: &[usize], number: usize) -> Option<LevelChange> {
     let (before, after) = sides(values, places, number);
-    Some(Change {
+    Some(LevelChange {
         index: places[number],
         before: median(before)?,
         after: median(after)?,
@@ -186,7 +186,7 @@ fn corrected(before: &[f64], after: &[f64]) -> f64 {
     2.0 * normal::cdf(score * ((1.0 - likeness) / (1.0 + likeness)).sqrt())
 }
 
-fn stands(values: &[f64], places: &[usize], number: usize, change: &Change) -> bool {
+fn stands(values: &[f64], places: &[usize], number: usize, change: &LevelChange) -> bool {
     let (before, after) = sides(values, places, number);
     let size = (change.after - change.before).abs();
     let spread = iqr(before).unwrap_or(0.0).max(iqr(after).unwrap_or(0.0));

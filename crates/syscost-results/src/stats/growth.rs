@@ -36,12 +36,12 @@ pub enum Law {
     /// Exponential up to a number of tasks, then linear.
     Exponential(Knee),
     /// The universal scalability law.
-    Universal(usl::Law),
+    Universal(usl::UniversalLaw),
 }
 
 /// The kinds of laws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum LawKind {
     /// [`Law::Linear`].
     Linear,
     /// [`Law::Exponential`].
@@ -50,43 +50,43 @@ pub enum Kind {
     Universal,
 }
 
-impl Kind {
+impl LawKind {
     /// All kinds, the simplest first.
-    pub const ALL: [Kind; 3] = [Kind::Linear, Kind::Universal, Kind::Exponential];
+    pub const ALL: [LawKind; 3] = [LawKind::Linear, LawKind::Universal, LawKind::Exponential];
 
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
-            Kind::Linear => "linear",
-            Kind::Exponential => "exponential, then linear",
-            Kind::Universal => "universal scalability law",
+            LawKind::Linear => "linear",
+            LawKind::Exponential => "exponential, then linear",
+            LawKind::Universal => "universal scalability law",
         }
     }
 
     /// Its name in one word.
     pub const fn word(self) -> &'static str {
         match self {
-            Kind::Linear => "linear",
-            Kind::Exponential => "exponential",
-            Kind::Universal => "universal",
+            LawKind::Linear => "linear",
+            LawKind::Exponential => "exponential",
+            LawKind::Universal => "universal",
         }
     }
 
     /// The number of fitted quantities: the law's parameters and the size of the errors.
     const fn parameters(self) -> usize {
         match self {
-            Kind::Linear => 3,
-            Kind::Universal => 4,
-            Kind::Exponential => 5,
+            LawKind::Linear => 3,
+            LawKind::Universal => 4,
+            LawKind::Exponential => 5,
         }
     }
 
     /// The law of this kind nearest to points `(tasks, time)`; `None` if there is none.
     pub fn fit(self, points: &[(f64, f64)]) -> Option<Law> {
         match self {
-            Kind::Linear => hockney::fit(points).map(Law::Linear),
-            Kind::Exponential => knee::fit(points).map(Law::Exponential),
-            Kind::Universal => {
+            LawKind::Linear => hockney::fit(points).map(Law::Linear),
+            LawKind::Exponential => knee::fit(points).map(Law::Exponential),
+            LawKind::Universal => {
                 let throughputs: Vec<(f64, f64)> = points
                     .iter()
                     .map(|(tasks, time)| (*tasks, tasks / time))
@@ -99,11 +99,11 @@ impl Kind {
 
 impl Law {
     /// Its kind.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> LawKind {
         match self {
-            Law::Linear(_) => Kind::Linear,
-            Law::Exponential(_) => Kind::Exponential,
-            Law::Universal(_) => Kind::Universal,
+            Law::Linear(_) => LawKind::Linear,
+            Law::Exponential(_) => LawKind::Exponential,
+            Law::Universal(_) => LawKind::Universal,
         }
     }
 
@@ -128,12 +128,12 @@ impl Law {
 
 /// The law that describes the points best, and how well.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct BestFit {
     /// The law.
     pub law: Law,
     /// The information criterion of each law that could be fitted, the lowest (the chosen law's)
     /// first.
-    pub criteria: Vec<(Kind, f64)>,
+    pub criteria: Vec<(LawKind, f64)>,
     /// Root mean square of the relative distance from the law of points that took no part in its
     /// fit.
     pub held_out_error: f64,
@@ -141,7 +141,7 @@ pub struct Choice {
 
 /// Chooses a law for points `(tasks, time)`. `None` with fewer than [`MIN_POINTS`] different task
 /// counts, or if a time is not positive.
-pub fn choose(points: &[(f64, f64)]) -> Option<Choice> {
+pub fn choose(points: &[(f64, f64)]) -> Option<BestFit> {
     let mut points = points.to_vec();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut counts: Vec<f64> = points.iter().map(|(tasks, _)| *tasks).collect();
@@ -149,7 +149,7 @@ pub fn choose(points: &[(f64, f64)]) -> Option<Choice> {
     if counts.len() < MIN_POINTS {
         return None;
     }
-    let fits = Kind::ALL.into_iter().filter_map(|kind| {
+    let fits = LawKind::ALL.into_iter().filter_map(|kind| {
         let law = kind.fit(&points)?;
         Some((law, criterion(&law, &points)?))
     });
@@ -157,7 +157,7 @@ pub fn choose(points: &[(f64, f64)]) -> Option<Choice> {
     // Of equally good ones the simpler, which comes first.
     fits.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (law, _) = *fits.first()?;
-    Some(Choice {
+    Some(BestFit {
         law,
         criteria: fits
             .iter()
@@ -186,7 +186,7 @@ fn relative_error(law: &Law, (tasks, time): (f64, f64)) -> f64 {
 }
 
 /// Leaves out each point in turn except those at both ends, beyond which no law is needed.
-fn held_out_error(kind: Kind, points: &[(f64, f64)]) -> Option<f64> {
+fn held_out_error(kind: LawKind, points: &[(f64, f64)]) -> Option<f64> {
     let inner = 1..points.len() - 1;
     let count = inner.len() as f64;
     let squares = inner.map(|index| {

@@ -22,7 +22,7 @@ const PARAMETERS: usize = 3;
 
 /// A fitted law.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Law {
+pub struct UniversalLaw {
     /// Throughput of one copy alone, in the unit of the throughputs.
     pub lambda: f64,
     /// Contention σ, 0 or more.
@@ -34,7 +34,7 @@ pub struct Law {
     pub relative_error: f64,
 }
 
-impl Law {
+impl UniversalLaw {
     /// Throughput of `copies` copies.
     pub fn throughput(&self, copies: f64) -> f64 {
         let more = copies - 1.0;
@@ -44,7 +44,7 @@ impl Law {
 
 /// Fits the law to throughputs `(copies, throughput)`. `None` with fewer than [`MIN_POINTS`]
 /// different numbers of copies, or if a throughput is not positive.
-pub fn fit(points: &[(f64, f64)]) -> Option<Law> {
+pub fn fit(points: &[(f64, f64)]) -> Option<UniversalLaw> {
     let mut counts: Vec<f64> = points.iter().map(|(copies, _)| *copies).collect();
     counts.sort_by(f64::total_cmp);
     counts.dedup();
@@ -75,7 +75,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Law> {
         .min_by(|(_, a), (_, b)| a.total_cmp(b))?;
     let [alone, contention, coherence]: [f64; PARAMETERS] =
         std::array::from_fn(|k| weights[k] / scales[k]);
-    let mut law = Law {
+    let mut law = UniversalLaw {
         lambda: unit / alone,
         sigma: contention / alone,
         kappa: coherence / alone,
@@ -138,8 +138,8 @@ mod tests {
 
     const COPIES: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 96.0];
 
-    fn law(lambda: f64, sigma: f64, kappa: f64) -> Law {
-        Law {
+    fn law(lambda: f64, sigma: f64, kappa: f64) -> UniversalLaw {
+        UniversalLaw {
             lambda,
             sigma,
             kappa,
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    fn points(law: &Law) -> Vec<(f64, f64)> {
+    fn points(law: &UniversalLaw) -> Vec<(f64, f64)> {
         COPIES.map(|n| (n, law.throughput(n))).to_vec()
     }
 
@@ -185,8 +185,9 @@ mod tests {
                 .collect();
             laws.push(fit(&noisy).unwrap());
         }
-        let median =
-            |of: fn(&Law) -> f64| order::median(&laws.iter().map(of).collect::<Vec<_>>()).unwrap();
+        let median = |of: fn(&UniversalLaw) -> f64| {
+            order::median(&laws.iter().map(of).collect::<Vec<_>>()).unwrap()
+        };
         assert!(near(median(|law| law.sigma), 0.05, 0.003));
         assert!(near(median(|law| law.kappa), 3e-4, 1e-5));
         assert!(near(median(|law| law.relative_error), 0.03, 0.004));

@@ -28,7 +28,7 @@ pub use judge::{Between, JudgedQuantity, JudgedRatio, JudgedStudy, judge};
 pub use parse::StudyError;
 pub use places::{CountLine, Lines, QuantityLines};
 pub use printed::{Printed, Scale};
-pub use verdict::{Kind, Sentence};
+pub use verdict::{Sentence, VerdictKind};
 pub use view::{Seen, View};
 
 /// One published experiment.

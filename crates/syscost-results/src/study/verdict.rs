@@ -13,7 +13,7 @@ use crate::{ClaimId, Fact, Measurement, Unit};
 /// The kind of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum VerdictKind {
     /// A count contradicts the claim of the quantity's name.
     NotWhatItSays,
     /// The published procedure and syscost's method agree.
@@ -26,15 +26,15 @@ pub enum Kind {
     NotCompared,
 }
 
-impl Kind {
+impl VerdictKind {
     /// In words; empty where there is nothing to say.
     pub fn words(self) -> &'static str {
         match self {
-            Kind::NotWhatItSays => "not what it says",
-            Kind::Agrees => "methods agree",
-            Kind::CannotTell => "methods cannot be told apart",
-            Kind::Differs => "methods differ",
-            Kind::NotCompared => "methods not compared",
+            VerdictKind::NotWhatItSays => "not what it says",
+            VerdictKind::Agrees => "methods agree",
+            VerdictKind::CannotTell => "methods cannot be told apart",
+            VerdictKind::Differs => "methods differ",
+            VerdictKind::NotCompared => "methods not compared",
         }
     }
 }
@@ -43,7 +43,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sentence {
     /// The kind of the verdict.
-    pub kind: Kind,
+    pub kind: VerdictKind,
     /// At most three sentences: what was measured, how that relates to the published figures, and to
     /// syscost's row, and why.
     pub text: String,
@@ -301,7 +301,7 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
     };
     let is_beside = beside.is_some();
     sentences.extend(beside);
-    let mut kind = Kind::NotCompared;
+    let mut kind = VerdictKind::NotCompared;
     match (facts.compared, facts.seen) {
         (Some(here), Some(Seen::Figure(ours))) => {
             let (relation, text) = with_method(here, (&method, ours), facts.scale);
@@ -310,10 +310,10 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
                 false => "",
             };
             kind = match relation {
-                Relation::Agrees(_) => Kind::Agrees,
-                Relation::CannotTell(_) => Kind::CannotTell,
-                Relation::Differs(_) => Kind::Differs,
-                Relation::NoRatio | Relation::TooFew => Kind::NotCompared,
+                Relation::Agrees(_) => VerdictKind::Agrees,
+                Relation::CannotTell(_) => VerdictKind::CannotTell,
+                Relation::Differs(_) => VerdictKind::Differs,
+                Relation::NoRatio | Relation::TooFew => VerdictKind::NotCompared,
             };
             let text = match relation {
                 // Figures of two different things agree only by chance.
@@ -335,7 +335,7 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
                     let reason = why(&reasons, row, here.value, more);
                     match (reason, facts.disturbed) {
                         (_, Some(Disturbed::Most { disturbed, of })) if disturbed == of => {
-                            kind = Kind::CannotTell;
+                            kind = VerdictKind::CannotTell;
                             format!("{text}, but neighbours disturbed every result")
                         }
                         (Some(reason), _) => format!("{text}: {}", reason.trim_end_matches('.')),
@@ -368,9 +368,9 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
         (None, _) => {}
     }
     kind = match claimed {
-        Claimed::Broken => Kind::NotWhatItSays,
+        Claimed::Broken => VerdictKind::NotWhatItSays,
         // It is not known what it is that agrees.
-        Claimed::NotCounted if kind == Kind::Agrees => Kind::NotCompared,
+        Claimed::NotCounted if kind == VerdictKind::Agrees => VerdictKind::NotCompared,
         Claimed::NotCounted | Claimed::Holds => kind,
     };
     Sentence {

@@ -65,9 +65,9 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     (cycle_counter_fenced(), None)
 }
 
-/// 64 dependent register adds per turn, one cycle each.
+/// 64 dependent register adds per iteration, one cycle each.
 pub(crate) fn add_chain() -> Chain {
-    fn run(turns: u32) {
+    fn run(iterations: u32) {
         // SAFETY: arithmetic on registers that are declared.
         unsafe {
             asm!(
@@ -76,18 +76,18 @@ pub(crate) fn add_chain() -> Chain {
                 ".rept 64",
                 "add {sum}, {sum}, {step}",
                 ".endr",
-                "subs {turns:w}, {turns:w}, #1",
+                "subs {iterations:w}, {iterations:w}, #1",
                 "b.ne 2b",
                 sum = inout(reg) 1_u64 => _,
                 step = in(reg) 3_u64,
-                turns = inout(reg) turns.max(1) => _,
+                iterations = inout(reg) iterations.max(1) => _,
                 options(nomem, nostack),
             );
         }
     }
     Chain {
         run,
-        cycles_per_turn: 64,
+        cycles_per_iteration: 64,
     }
 }
 
@@ -96,9 +96,9 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
     None
 }
 
-/// 240 instructions per turn that depend on nothing and need no execution unit.
+/// 240 instructions per iteration that depend on nothing and need no execution unit.
 pub(crate) fn independent() -> fn(u32) {
-    fn run(turns: u32) {
+    fn run(iterations: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.
         unsafe {
             asm!(
@@ -107,9 +107,9 @@ pub(crate) fn independent() -> fn(u32) {
                 ".rept 240",
                 "nop",
                 ".endr",
-                "subs {turns:w}, {turns:w}, #1",
+                "subs {iterations:w}, {iterations:w}, #1",
                 "b.ne 2b",
-                turns = inout(reg) turns.max(1) => _,
+                iterations = inout(reg) iterations.max(1) => _,
                 options(nomem, nostack),
             );
         }

@@ -19,14 +19,14 @@ pub(crate) use machine::{
 };
 pub use machine::{cycle_counter_fenced, cycle_counter_rdtscp, cycle_counter_unfenced, rdtscp};
 
-/// One turn of a chain of dependent instructions, for [`frequency`](crate::frequency): a known
+/// One iteration of a chain of dependent instructions, for [`frequency`](crate::frequency): a known
 /// number of operations in a row, each of a known number of core cycles.
 #[derive(Clone, Copy)]
 pub(crate) struct Chain {
     /// Runs the chain this many times.
-    pub(crate) run: fn(turns: u32),
-    /// Core cycles of one turn.
-    pub(crate) cycles_per_turn: u32,
+    pub(crate) run: fn(iterations: u32),
+    /// Core cycles of one iteration.
+    pub(crate) cycles_per_iteration: u32,
 }
 
 #[cfg(test)]

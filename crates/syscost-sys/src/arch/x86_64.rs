@@ -84,10 +84,10 @@ pub(crate) fn stop() -> (u64, Option<u32>) {
     (u64::from(high) << 32 | u64::from(low), Some(aux & 0xfff))
 }
 
-/// 64 dependent register adds per turn, one cycle each. Register and register: some cores add a
-/// constant for nothing while renaming.
+/// 64 dependent register adds per iteration, one cycle each. Register and register: some cores add
+/// a constant for nothing while renaming.
 pub(crate) fn add_chain() -> Chain {
-    fn run(turns: u32) {
+    fn run(iterations: u32) {
         // SAFETY: arithmetic on registers that are declared.
         unsafe {
             asm!(
@@ -96,25 +96,25 @@ pub(crate) fn add_chain() -> Chain {
                 ".rept 64",
                 "add {sum}, {step}",
                 ".endr",
-                "dec {turns:e}",
+                "dec {iterations:e}",
                 "jnz 2b",
                 sum = inout(reg) 1_u64 => _,
                 step = in(reg) 3_u64,
-                turns = inout(reg) turns.max(1) => _,
+                iterations = inout(reg) iterations.max(1) => _,
                 options(nomem, nostack),
             );
         }
     }
     Chain {
         run,
-        cycles_per_turn: 64,
+        cycles_per_iteration: 64,
     }
 }
 
-/// 24 dependent 64-bit multiplications per turn, three cycles each on every common core since 2008
-/// (Agner Fog, "Instruction tables").
+/// 24 dependent 64-bit multiplications per iteration, three cycles each on every common core since
+/// 2008 (Agner Fog, "Instruction tables").
 pub(crate) fn multiply_chain() -> Option<Chain> {
-    fn run(turns: u32) {
+    fn run(iterations: u32) {
         // SAFETY: arithmetic on registers that are declared.
         unsafe {
             asm!(
@@ -123,26 +123,26 @@ pub(crate) fn multiply_chain() -> Option<Chain> {
                 ".rept 24",
                 "imul {product}, {factor}",
                 ".endr",
-                "dec {turns:e}",
+                "dec {iterations:e}",
                 "jnz 2b",
                 product = inout(reg) 1_u64 => _,
                 factor = in(reg) 3_u64,
-                turns = inout(reg) turns.max(1) => _,
+                iterations = inout(reg) iterations.max(1) => _,
                 options(nomem, nostack),
             );
         }
     }
     Some(Chain {
         run,
-        cycles_per_turn: 24 * 3,
+        cycles_per_iteration: 24 * 3,
     })
 }
 
-/// 240 instructions per turn that depend on nothing and need no execution unit: they pass as fast
-/// as the core fetches and renames. Adds would be held up by their ports now and then, even on an
-/// undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a row, seen on a Xeon).
+/// 240 instructions per iteration that depend on nothing and need no execution unit: they pass as
+/// fast as the core fetches and renames. Adds would be held up by their ports now and then, even on
+/// an undisturbed core (1.00 or 1.21 of the time, for hundreds of bursts in a row, seen on a Xeon).
 pub(crate) fn independent() -> fn(u32) {
-    fn run(turns: u32) {
+    fn run(iterations: u32) {
         // SAFETY: instructions that do nothing, and a counter that is declared.
         unsafe {
             asm!(
@@ -151,9 +151,9 @@ pub(crate) fn independent() -> fn(u32) {
                 ".rept 240",
                 ".byte 0x0f, 0x1f, 0x00", // nop of three bytes
                 ".endr",
-                "dec {turns:e}",
+                "dec {iterations:e}",
                 "jnz 2b",
-                turns = inout(reg) turns.max(1) => _,
+                iterations = inout(reg) iterations.max(1) => _,
                 options(nomem, nostack),
             );
         }

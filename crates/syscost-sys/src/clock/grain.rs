@@ -32,12 +32,12 @@ impl Clock {
     /// The grid that this clock's readings lie on, in ticks; 1 where there is none or it is finer
     /// than a few ticks.
     pub fn grain_ticks(&self) -> u32 {
-        // A cycle or two per turn: were the intervals multiples of a longer time, that would seem
-        // to be the clock's grid.
-        let intervals = (1..=INTERVALS).map(|turns| {
+        // A cycle or two per iteration: were the intervals multiples of a longer time, that would
+        // seem to be the clock's grid.
+        let intervals = (1..=INTERVALS).map(|iterations| {
             let start = self.start();
-            for turn in 0..turns {
-                black_box(turn);
+            for iteration in 0..iterations {
+                black_box(iteration);
             }
             self.stop().ticks.saturating_sub(start)
         });
@@ -70,9 +70,9 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(3);
         let shown = |time: f64| ((time / step).floor() * step) as u64;
         (1..=INTERVALS)
-            .map(|turns| {
+            .map(|iterations| {
                 let start = 1e6 * random.f64();
-                shown(start + 80.0 + 1.3 * f64::from(turns)) - shown(start)
+                shown(start + 80.0 + 1.3 * f64::from(iterations)) - shown(start)
             })
             .collect()
     }

@@ -311,8 +311,8 @@ mod tests {
             Err(reason) => return println!("skipped: {reason}"),
         };
         let before = stat.read().unwrap().run_ns;
-        (0..1_000_u64).for_each(|turn| {
-            std::hint::black_box(turn);
+        (0..1_000_u64).for_each(|iteration| {
+            std::hint::black_box(iteration);
         });
         assert!(stat.read().unwrap().run_ns > before);
     }

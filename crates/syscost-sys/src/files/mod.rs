@@ -18,7 +18,7 @@ use crate::{SystemError, Unsupported, os};
 pub use buffer::Buffer;
 pub use device::{Device, Moved};
 pub use filesystem::{Filesystem, filesystem, filesystem_of, mount_option};
-pub use mountstats::{NfsMount, Operation};
+pub use mountstats::{NfsMount, OperationCounts};
 
 /// What the page cache holds of a file, in pages: cachestat(2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -19,12 +19,12 @@ pub struct NfsMount {
     /// The options in effect, separated by commas, including those that the client and the server negotiated.
     pub options: String,
     /// The operations by their names in the protocol, e.g. `READ`.
-    pub operations: BTreeMap<String, Operation>,
+    pub operations: BTreeMap<String, OperationCounts>,
 }
 
 /// How often an operation was requested, by any program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Operation {
+pub struct OperationCounts {
     /// Number of calls.
     pub calls: u64,
     /// How often they were sent; more than `calls` if the server was late.
@@ -43,12 +43,12 @@ pub struct Operation {
     pub total_ms: u64,
 }
 
-impl Operation {
+impl OperationCounts {
     /// The difference from an earlier count; empty where a new mount counts from 0 again.
     #[must_use]
-    pub fn since(self, before: Operation) -> Operation {
+    pub fn since(self, before: OperationCounts) -> OperationCounts {
         let less = u64::saturating_sub;
-        Operation {
+        OperationCounts {
             calls: less(self.calls, before.calls),
             transmissions: less(self.transmissions, before.transmissions),
             timeouts: less(self.timeouts, before.timeouts),
@@ -88,7 +88,7 @@ impl NfsMount {
     }
 
     /// The counts of an operation so far.
-    pub fn operation(&self, name: &str) -> Operation {
+    pub fn operation(&self, name: &str) -> OperationCounts {
         self.operations.get(name).copied().unwrap_or_default()
     }
 }
@@ -133,7 +133,7 @@ fn headed(line: &str) -> Option<NfsMount> {
 
 /// Parses a line of counts, `READ: 3 4 1 480 12684 0 3 3 0`. Older kernels lack the last, the
 /// number of errors.
-fn counted(line: &str) -> Option<(&str, Operation)> {
+fn counted(line: &str) -> Option<(&str, OperationCounts)> {
     let (name, numbers) = line.split_once(':')?;
     let numbers: Vec<u64> = numbers
         .split_ascii_whitespace()
@@ -153,7 +153,7 @@ fn counted(line: &str) -> Option<(&str, Operation)> {
     else {
         return None;
     };
-    let operation = Operation {
+    let operation = OperationCounts {
         calls,
         transmissions,
         timeouts,
@@ -191,7 +191,7 @@ mod tests {
         );
         assert_eq!((read.received_bytes, read.total_ms), (67_174_400, 1189));
         assert_eq!(mount.operation("CLOSE").calls, 2);
-        assert_eq!(mount.operation("WRITE"), Operation::default());
+        assert_eq!(mount.operation("WRITE"), OperationCounts::default());
     }
 
     #[test]
@@ -208,14 +208,14 @@ mod tests {
 
     #[test]
     fn a_mount_that_counts_anew_has_done_nothing_rather_than_wrapped() {
-        let of = |calls, received_bytes| Operation {
+        let of = |calls, received_bytes| OperationCounts {
             calls,
             transmissions: calls,
             received_bytes,
-            ..Operation::default()
+            ..OperationCounts::default()
         };
         assert_eq!(of(5, 900).since(of(3, 400)), of(2, 500));
-        assert_eq!(of(1, 10).since(of(3, 400)), Operation::default());
+        assert_eq!(of(1, 10).since(of(3, 400)), OperationCounts::default());
     }
 
     #[test]

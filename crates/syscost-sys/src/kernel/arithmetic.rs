@@ -36,7 +36,7 @@ pub enum Operation {
 
 /// The type of the operands.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperandType {
     /// 32-bit signed integer.
     I32,
     /// 64-bit signed integer.
@@ -61,9 +61,12 @@ impl Operation {
     /// cores: an addition takes 1 cycle and 8 of them start in a cycle, other operations take at
     /// least 2 and 6 of them start in a cycle, the fastest integer division takes 4 and
     /// floating-point division 6.
-    const fn floor_cycles(self, kind: Kind, shape: Shape) -> f64 {
+    const fn floor_cycles(self, kind: OperandType, shape: Shape) -> f64 {
         let (latency, throughput) = match (self, kind) {
-            (Self::Add | Self::And | Self::Xor | Self::Shift, Kind::I32 | Kind::I64) => (0.8, 0.1),
+            (
+                Self::Add | Self::And | Self::Xor | Self::Shift,
+                OperandType::I32 | OperandType::I64,
+            ) => (0.8, 0.1),
             (
                 Self::Divide
                 | Self::DivideLong
@@ -81,7 +84,7 @@ impl Operation {
     }
 }
 
-impl Kind {
+impl OperandType {
     const fn bits(self) -> u32 {
         match self {
             Self::I32 | Self::F32 => 32,
@@ -98,12 +101,16 @@ impl Kind {
 ///
 /// # Errors
 /// The processor has no such instruction.
-pub fn arithmetic(operation: Operation, kind: Kind, shape: Shape) -> Result<Kernel, Unsupported> {
+pub fn arithmetic(
+    operation: Operation,
+    kind: OperandType,
+    shape: Shape,
+) -> Result<Kernel, Unsupported> {
     let code = code_of(operation, kind, shape)?;
     let (words, checksum) = match kind {
-        Kind::I32 | Kind::I64 => integer_operands(operation, kind, shape, code),
-        Kind::F32 => float_operands(operation, shape, code, &F32),
-        Kind::F64 => float_operands(operation, shape, code, &F64),
+        OperandType::I32 | OperandType::I64 => integer_operands(operation, kind, shape, code),
+        OperandType::F32 => float_operands(operation, shape, code, &F32),
+        OperandType::F64 => float_operands(operation, shape, code, &F64),
     };
     Ok(Kernel::new(
         code,
@@ -113,17 +120,17 @@ pub fn arithmetic(operation: Operation, kind: Kind, shape: Shape) -> Result<Kern
     ))
 }
 
-fn code_of(operation: Operation, kind: Kind, shape: Shape) -> Result<Code, Unsupported> {
+fn code_of(operation: Operation, kind: OperandType, shape: Shape) -> Result<Code, Unsupported> {
     let all = match kind {
-        Kind::I32 | Kind::I64 => integer_codes(operation)?,
-        Kind::F32 | Kind::F64 => float_codes(operation)?,
+        OperandType::I32 | OperandType::I64 => integer_codes(operation)?,
+        OperandType::F32 | OperandType::F64 => float_codes(operation)?,
     };
     let [latency64, throughput64, latency32, throughput32] = all;
     Ok(match (kind, shape) {
-        (Kind::I64 | Kind::F64, Shape::Latency) => latency64,
-        (Kind::I64 | Kind::F64, Shape::Throughput) => throughput64,
-        (Kind::I32 | Kind::F32, Shape::Latency) => latency32,
-        (Kind::I32 | Kind::F32, Shape::Throughput) => throughput32,
+        (OperandType::I64 | OperandType::F64, Shape::Latency) => latency64,
+        (OperandType::I64 | OperandType::F64, Shape::Throughput) => throughput64,
+        (OperandType::I32 | OperandType::F32, Shape::Latency) => latency32,
+        (OperandType::I32 | OperandType::F32, Shape::Throughput) => throughput32,
     })
 }
 
@@ -176,20 +183,20 @@ fn float_codes(operation: Operation) -> Result<[Code; 4], Unsupported> {
 /// `adds` core cycles: the yardstick of the self-test.
 ///
 /// # Errors
-/// `adds` does not divide the 200 additions of a turn.
+/// `adds` does not divide the 200 additions of an iteration.
 pub fn dependent_adds(adds: u64) -> Result<Kernel, Unsupported> {
     let mut code = integer::CHAIN;
-    let per_turn = code.operations;
-    if adds == 0 || !per_turn.is_multiple_of(adds) {
+    let per_iteration = code.operations;
+    if adds == 0 || !per_iteration.is_multiple_of(adds) {
         return Err(Unsupported::new(format!(
-            "a chain of {adds} additions: choose a divisor of {per_turn}"
+            "a chain of {adds} additions: choose a divisor of {per_iteration}"
         )));
     }
-    code.operations = per_turn / adds;
+    code.operations = per_iteration / adds;
     Ok(Kernel::new(
         code,
         &[0, 1],
-        Checksum::PerTurn(per_turn),
+        Checksum::PerTurn(per_iteration),
         0.8 * adds as f64,
     ))
 }
@@ -197,7 +204,7 @@ pub fn dependent_adds(adds: u64) -> Result<Kernel, Unsupported> {
 /// The operands (start or dividend, second operand or divisor, correction) and the checksum they lead to.
 fn integer_operands(
     operation: Operation,
-    kind: Kind,
+    kind: OperandType,
     shape: Shape,
     code: Code,
 ) -> ([u64; 3], Checksum) {
@@ -210,7 +217,7 @@ fn integer_operands(
         }
     };
     let Code { chains, .. } = code;
-    let steps_per_turn = code.operations / chains;
+    let steps_per_iteration = code.operations / chains;
     // About the square root of the largest integer, so that its square fills the type.
     let long = if bits == 32 { 46_337 } else { 3_037_000_493 };
     let divisor = match operation {
@@ -223,7 +230,7 @@ fn integer_operands(
         Operation::Add => {
             let closed = Closed::Counters {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 limit: u64::MAX,
                 bits,
             };
@@ -232,7 +239,7 @@ fn integer_operands(
         Operation::Multiply => {
             let closed = Closed::Powers {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 base: 3,
                 bits,
             };
@@ -315,7 +322,8 @@ fn float_operands(
         Operation::SquareRoot => {
             let square = bits(std::f64::consts::E);
             let root = (float.root)(square);
-            // In a chain, the exclusive or with the third word turns the root back into the square.
+            // In a chain, the exclusive or with the third word turns the root back into the
+            // square.
             let result = if shape == Shape::Latency {
                 square
             } else {
@@ -326,10 +334,10 @@ fn float_operands(
         // Add, and fused multiply-add with a factor of 1, count.
         _ => {
             let chains = code.chains;
-            let steps_per_turn = code.operations / chains;
+            let steps_per_iteration = code.operations / chains;
             let closed = Closed::Counters {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 limit: float.limit,
                 bits: 64,
             };

@@ -37,10 +37,10 @@ const FOUND: u64 = 3;
 /// The processor has no such operation.
 pub fn atomic(atomic: Atomic) -> Result<Kernel, Unsupported> {
     let code = machine::atomic::atomic(atomic)?;
-    let per_turn = match atomic {
+    let per_iteration = match atomic {
         Atomic::Load | Atomic::CompareExchangeFailure => FOUND,
         Atomic::FetchAdd | Atomic::CompareExchange => code.operations,
-        // The last value stored is the number of the turn; a fence only leaves a count.
+        // The last value stored is the number of the iteration; a fence only leaves a count.
         _ => 1,
     };
     let floor_cycles = match atomic {
@@ -50,7 +50,7 @@ pub fn atomic(atomic: Atomic) -> Result<Kernel, Unsupported> {
     Ok(Kernel::new(
         code,
         &[FOUND],
-        Checksum::PerTurn(per_turn),
+        Checksum::PerTurn(per_iteration),
         floor_cycles,
     ))
 }

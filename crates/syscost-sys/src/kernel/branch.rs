@@ -115,11 +115,11 @@ pub(super) fn by_table(code: Code, targets: Targets, floor_cycles: f64) -> Kerne
     )
 }
 
-/// What each turn of this many operations adds up to, where each byte adds `value`.
+/// What each iteration of this many operations adds up to, where each byte adds `value`.
 fn sums(table: &[u8], operations: u64, value: impl Fn(u8) -> u64) -> Box<[u64]> {
     table
         .chunks_exact(operations as usize)
-        .map(|turn| turn.iter().map(|&byte| value(byte)).sum())
+        .map(|iteration| iteration.iter().map(|&byte| value(byte)).sum())
         .collect()
 }
 

@@ -51,7 +51,7 @@ pub struct Chase {
     route: Route,
     sequence: Sequence,
     entry: Entry,
-    operations_per_turn: u64,
+    operations_per_iteration: u64,
     chains: usize,
     /// The position where the first chain begins.
     first: usize,
@@ -85,7 +85,7 @@ impl Chase {
             memory,
             route,
             entry: code.entry,
-            operations_per_turn: code.operations,
+            operations_per_iteration: code.operations,
             chains,
             first: 0,
             table: Box::default(),
@@ -106,7 +106,8 @@ impl Chase {
         if self.lines() < chains {
             return Err(no_such_chains(chains));
         }
-        (self.entry, self.operations_per_turn, self.chains) = (code.entry, code.operations, chains);
+        (self.entry, self.operations_per_iteration, self.chains) =
+            (code.entry, code.operations, chains);
         self.first = first;
         self.begin();
         Ok(())
@@ -122,8 +123,8 @@ impl Chase {
         self.chains
     }
 
-    /// How many loads in a row, in the machine code of one turn of one chain, each load from the
-    /// address that the one before returned: counted in the code that is run.
+    /// How many loads in a row, in the machine code of one iteration of one chain, each load from
+    /// the address that the one before returned: counted in the code that is run.
     pub fn loads_in_a_row(&self) -> usize {
         machine::chase::loads_in_a_row(self.entry)
     }
@@ -327,8 +328,8 @@ impl Piece {
 }
 
 impl Work for Chase {
-    fn operations_per_turn(&self) -> u64 {
-        self.operations_per_turn
+    fn operations_per_iteration(&self) -> u64 {
+        self.operations_per_iteration
     }
 
     /// No core made so far takes less than three cycles before it can load from an address that it
@@ -338,19 +339,20 @@ impl Work for Chase {
     }
 
     #[inline]
-    fn run(&self, turns: u64) -> u64 {
-        let steps = turns * (self.operations_per_turn / self.chains as u64);
+    fn run(&self, iterations: u64) -> u64 {
+        let steps = iterations * (self.operations_per_iteration / self.chains as u64);
         self.steps.set(self.steps.get().wrapping_add(steps));
         let table = self.table.as_ptr().cast::<u64>().cast_mut();
         // SAFETY: the entry is that of a chase whose number of chains equals the number of
         // addresses in the table; these are nodes that `link` made, which lead only to each other.
         // The table consists of `Cell`s, so it may be written through a shared borrow; nothing else
         // uses it meanwhile because `Chase` is not `Sync`.
-        unsafe { (self.entry)(turns, table, 0) }
+        unsafe { (self.entry)(iterations, table, 0) }
     }
 
-    fn expected(&self, turns: u64) -> u64 {
-        let steps = turns * (self.operations_per_turn / self.chains as u64) + self.steps.get();
+    fn expected(&self, iterations: u64) -> u64 {
+        let steps =
+            iterations * (self.operations_per_iteration / self.chains as u64) + self.steps.get();
         let lines = self.lines() as u64;
         (0..self.chains)
             .map(|chain| (self.start(chain) as u64 + steps) % lines)

@@ -2,7 +2,7 @@
 
 use syscost_params::Value;
 
-use super::written::{Turn, Written};
+use super::written::{Iteration, Written};
 use super::{Work, machine};
 use crate::Unsupported;
 use crate::memory::Memory;
@@ -81,7 +81,7 @@ impl Fetch {
         })
     }
 
-    /// The sum that one turn over this many blocks returns.
+    /// The sum that one iteration over this many blocks returns.
     pub const fn sum(filler: Filler, blocks: u64) -> u64 {
         blocks * (blocks + 1) / 2 + blocks * filler.additions()
     }
@@ -91,17 +91,17 @@ impl Fetch {
         self.code.memory()
     }
 
-    /// What one turn executes, decoded from the bytes that are run.
+    /// What one iteration executes, decoded from the bytes that are run.
     ///
     /// # Errors
     /// When the code contains an instruction that is not expected there.
-    pub fn turn(&self) -> Result<Turn, Unsupported> {
-        self.code.turn()
+    pub fn iteration(&self) -> Result<Iteration, Unsupported> {
+        self.code.iteration()
     }
 }
 
 impl Work for Fetch {
-    fn operations_per_turn(&self) -> u64 {
+    fn operations_per_iteration(&self) -> u64 {
         self.blocks
     }
 
@@ -115,13 +115,13 @@ impl Work for Fetch {
     }
 
     #[inline]
-    fn run(&self, turns: u64) -> u64 {
+    fn run(&self, iterations: u64) -> u64 {
         // SAFETY: `fetch` writes a kernel that touches no memory.
-        unsafe { (self.code.entry())(turns, std::ptr::null_mut(), 0) }
+        unsafe { (self.code.entry())(iterations, std::ptr::null_mut(), 0) }
     }
 
-    fn expected(&self, turns: u64) -> u64 {
-        turns.wrapping_mul(Self::sum(self.filler, self.blocks))
+    fn expected(&self, iterations: u64) -> u64 {
+        iterations.wrapping_mul(Self::sum(self.filler, self.blocks))
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_adds_its_number_and_its_additions_once_a_turn() {
+    fn every_block_adds_its_number_and_its_additions_once_an_iteration() {
         for filler in Filler::ALL {
             // Also beyond what a conditional branch of aarch64 reaches, and beyond what one of its
             // additions holds.
@@ -144,10 +144,18 @@ mod tests {
                     Filler::Nop => 0,
                     Filler::Add => 254 * blocks as u64,
                 };
-                for turns in [0, 1, 7] {
-                    let sum = turns * (numbers + additions);
-                    assert_eq!(fetch.run(turns), sum, "{filler:?} {blocks} {turns}");
-                    assert_eq!(fetch.expected(turns), sum, "{filler:?} {blocks} {turns}");
+                for iterations in [0, 1, 7] {
+                    let sum = iterations * (numbers + additions);
+                    assert_eq!(
+                        fetch.run(iterations),
+                        sum,
+                        "{filler:?} {blocks} {iterations}"
+                    );
+                    assert_eq!(
+                        fetch.expected(iterations),
+                        sum,
+                        "{filler:?} {blocks} {iterations}"
+                    );
                 }
             }
         }
@@ -176,23 +184,30 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_show_what_a_turn_consists_of() {
+    fn the_bytes_show_what_a_iteration_consists_of() {
         for filler in Filler::ALL {
             for blocks in [1, 2, 100, 5000] {
                 let fetch = match Fetch::write(filler, blocks * Fetch::BLOCK) {
                     Ok(fetch) => fetch,
                     Err(reason) => return println!("skipped: {reason}"),
                 };
-                let turn = fetch.turn().unwrap();
+                let iteration = fetch.iteration().unwrap();
                 let bytes = blocks * Fetch::BLOCK;
-                assert_eq!((turn.bytes, turn.span, turn.jumps), (bytes, bytes, 0));
-                assert_eq!((turn.numbers, turn.loads), (blocks, 0));
+                assert_eq!(
+                    (iteration.bytes, iteration.span, iteration.jumps),
+                    (bytes, bytes, 0)
+                );
+                assert_eq!((iteration.numbers, iteration.loads), (blocks, 0));
                 let others = blocks * (Fetch::BLOCK - Fetch::HEAD) / filler.instruction_bytes();
                 let expected = match filler {
                     Filler::Nop => (others, 0),
                     Filler::Add => (0, others),
                 };
-                assert_eq!((turn.nops, turn.additions), expected, "{filler:?} {blocks}");
+                assert_eq!(
+                    (iteration.nops, iteration.additions),
+                    expected,
+                    "{filler:?} {blocks}"
+                );
             }
         }
     }

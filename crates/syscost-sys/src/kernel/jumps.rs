@@ -2,7 +2,7 @@
 
 use syscost_params::Value;
 
-use super::written::{Turn, Written};
+use super::written::{Iteration, Written};
 use super::{Work, machine};
 use crate::Unsupported;
 
@@ -48,17 +48,17 @@ impl Jumps {
         })
     }
 
-    /// What one turn executes, decoded from the bytes that are run.
+    /// What one iteration executes, decoded from the bytes that are run.
     ///
     /// # Errors
     /// When the code contains an instruction that is not expected there.
-    pub fn turn(&self) -> Result<Turn, Unsupported> {
-        self.code.turn()
+    pub fn iteration(&self) -> Result<Iteration, Unsupported> {
+        self.code.iteration()
     }
 }
 
 impl Work for Jumps {
-    fn operations_per_turn(&self) -> u64 {
+    fn operations_per_iteration(&self) -> u64 {
         self.blocks
     }
 
@@ -72,13 +72,13 @@ impl Work for Jumps {
     }
 
     #[inline]
-    fn run(&self, turns: u64) -> u64 {
+    fn run(&self, iterations: u64) -> u64 {
         // SAFETY: `jumps` writes a kernel that touches no memory.
-        unsafe { (self.code.entry())(turns, std::ptr::null_mut(), 0) }
+        unsafe { (self.code.entry())(iterations, std::ptr::null_mut(), 0) }
     }
 
-    fn expected(&self, turns: u64) -> u64 {
-        turns * self.blocks
+    fn expected(&self, iterations: u64) -> u64 {
+        iterations * self.blocks
     }
 }
 
@@ -87,25 +87,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_counts_once_a_turn() {
+    fn every_block_counts_once_an_iteration() {
         for path in Path::ALL {
             for blocks in [1, 2, 100, 16_384] {
                 let jumps = match Jumps::write(path, blocks) {
                     Ok(jumps) => jumps,
                     Err(reason) => return println!("skipped: {reason}"),
                 };
-                for turns in [0, 1, 7] {
-                    assert_eq!(jumps.run(turns), turns * blocks as u64, "{path:?} {blocks}");
+                for iterations in [0, 1, 7] {
+                    assert_eq!(
+                        jumps.run(iterations),
+                        iterations * blocks as u64,
+                        "{path:?} {blocks}"
+                    );
                 }
-                let turn = jumps.turn().unwrap();
+                let iteration = jumps.iteration().unwrap();
                 let expected = if path == Path::Jumps { blocks } else { 0 };
-                assert_eq!(turn.jumps, expected, "{blocks}");
-                assert_eq!(turn.span, blocks * Jumps::SPACING, "{path:?}");
+                assert_eq!(iteration.jumps, expected, "{blocks}");
+                assert_eq!(iteration.span, blocks * Jumps::SPACING, "{path:?}");
                 assert_eq!(
-                    (turn.additions, turn.nops == 0),
+                    (iteration.additions, iteration.nops == 0),
                     (blocks, path == Path::Jumps)
                 );
-                assert_eq!(turn.bytes == turn.span, path == Path::Straight);
+                assert_eq!(iteration.bytes == iteration.span, path == Path::Straight);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Kernels: the measured instructions themselves, written in assembly so that no compiler can fold,
 //! reorder or vectorise them.
 //!
-//! A [`Kernel`] runs a loop of exactly the requested number of turns; each turn holds
-//! [`Kernel::operations_per_turn`] operations, enough that the loop's own instructions cost less than
+//! A [`Kernel`] runs a loop of exactly the requested number of iterations; each iteration holds
+//! [`Kernel::operations_per_iteration`] operations, enough that the loop's own instructions cost less than
 //! 1 % (the exceptions say so). It returns a checksum that the executed instructions computed, and
 //! [`Kernel::expected`] computes in another way, in Rust, what that must be: the evidence that every
 //! operation happened.
@@ -36,7 +36,7 @@ mod tests;
 
 use std::cell::Cell;
 
-pub use arithmetic::{Kind, Operation, Shape, arithmetic, dependent_adds};
+pub use arithmetic::{OperandType, Operation, Shape, arithmetic, dependent_adds};
 pub use atomic::{Atomic, atomic};
 pub use branch::{Branch, Directions, branch};
 pub use call::{Call, MAX_ARGUMENTS, MAX_DEPTH, MAX_DEPTH_BY_CHANCE, call};
@@ -49,10 +49,10 @@ pub use stream::{Arrays, Course, Stream, Streaming, supports};
 pub use table::{TARGETS, Targets};
 pub use vector::{Simd, VectorOperation, vector};
 pub use window::{Walks, Window};
-pub use written::Turn;
+pub use written::Iteration;
 
 /// The function type of a kernel's entry.
-type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> u64;
+type Entry = unsafe extern "C" fn(iterations: u64, data: *mut u64, position: u64) -> u64;
 
 /// Measured instructions, ready to run.
 ///
@@ -61,24 +61,24 @@ type Entry = unsafe extern "C" fn(turns: u64, data: *mut u64, position: u64) -> 
 pub struct Kernel {
     /// The instructions of one operation, in the processor's own terms, for display.
     pub instructions: &'static str,
-    /// Operations in one turn of the loop.
-    pub operations_per_turn: u64,
+    /// Operations in one iteration of the loop.
+    pub operations_per_iteration: u64,
     /// The fewest core cycles that one operation can plausibly take on any core made so far. A result below
     /// it means that the operation was not executed.
     pub floor_cycles: f64,
     entry: Entry,
     data: Box<[Line]>,
     checksum: Checksum,
-    /// Turns executed so far: a kernel with a table continues where it stopped, so that short runs do not
-    /// walk the table's beginning again and again until the predictor knows it.
+    /// Iterations executed so far: a kernel with a table continues where it stopped, so that short
+    /// runs do not walk the table's beginning again and again until the predictor knows it.
     position: Cell<u64>,
 }
 
 /// Measured instructions that prove what they did: they return a checksum which is known beforehand
 /// from another computation.
 pub trait Work {
-    /// Operations in one turn.
-    fn operations_per_turn(&self) -> u64;
+    /// Operations in one iteration.
+    fn operations_per_iteration(&self) -> u64;
 
     /// As [`Kernel::floor_cycles`].
     fn floor_cycles(&self) -> f64;
@@ -88,11 +88,11 @@ pub trait Work {
         None
     }
 
-    /// Executes `turns` turns and returns the checksum.
-    fn run(&self, turns: u64) -> u64;
+    /// Executes `iterations` iterations and returns the checksum.
+    fn run(&self, iterations: u64) -> u64;
 
-    /// The checksum that the next `run(turns)` has to return.
-    fn expected(&self, turns: u64) -> u64;
+    /// The checksum that the next `run(iterations)` has to return.
+    fn expected(&self, iterations: u64) -> u64;
 
     /// Checks what the last run left in memory, where the checksum does not cover it. Not timed.
     ///
@@ -104,8 +104,8 @@ pub trait Work {
 }
 
 impl Work for Kernel {
-    fn operations_per_turn(&self) -> u64 {
-        self.operations_per_turn
+    fn operations_per_iteration(&self) -> u64 {
+        self.operations_per_iteration
     }
 
     fn floor_cycles(&self) -> f64 {
@@ -113,12 +113,12 @@ impl Work for Kernel {
     }
 
     #[inline]
-    fn run(&self, turns: u64) -> u64 {
-        Kernel::run(self, turns)
+    fn run(&self, iterations: u64) -> u64 {
+        Kernel::run(self, iterations)
     }
 
-    fn expected(&self, turns: u64) -> u64 {
-        Kernel::expected(self, turns)
+    fn expected(&self, iterations: u64) -> u64 {
+        Kernel::expected(self, iterations)
     }
 }
 
@@ -139,13 +139,13 @@ fn share_of_most_frequent(mut distances: Vec<u64>) -> f64 {
 /// The checksum that a kernel must return.
 #[derive(Debug, Clone)]
 enum Checksum {
-    /// The same amount for every turn.
+    /// The same amount for every iteration.
     PerTurn(u64),
-    /// The same amount for every turn, and `once` in addition if there is any turn.
-    Begun { once: u64, per_turn: u64 },
-    /// A closed form of the number of turns.
+    /// The same amount for every iteration, and `once` in addition if there is any iteration.
+    Begun { once: u64, per_iteration: u64 },
+    /// A closed form of the number of iterations.
     Closed(Closed),
-    /// One amount for each turn, from a table that is walked cyclically.
+    /// One amount for each iteration, from a table that is walked cyclically.
     Table(Box<[u64]>),
 }
 
@@ -155,14 +155,14 @@ enum Closed {
     /// `chains` counters, each incremented once per step and saturating at `limit` or wrapping at `bits`.
     Counters {
         chains: u64,
-        steps_per_turn: u64,
+        steps_per_iteration: u64,
         limit: u64,
         bits: u32,
     },
     /// `chains` powers of `base`, wrapping at `bits`.
     Powers {
         chains: u64,
-        steps_per_turn: u64,
+        steps_per_iteration: u64,
         base: u64,
         bits: u32,
     },
@@ -172,7 +172,7 @@ enum Closed {
 #[derive(Debug, Clone, Copy)]
 struct Code {
     entry: Entry,
-    /// Operations in one turn.
+    /// Operations in one iteration.
     operations: u64,
     /// Independent chains, among which the operations are shared evenly.
     chains: u64,
@@ -192,7 +192,7 @@ impl Kernel {
         }
         Self {
             instructions: code.instructions,
-            operations_per_turn: code.operations,
+            operations_per_iteration: code.operations,
             floor_cycles,
             entry: code.entry,
             data,
@@ -201,31 +201,35 @@ impl Kernel {
         }
     }
 
-    /// Executes `turns` turns of the loop and returns the checksum.
+    /// Executes `iterations` iterations of the loop and returns the checksum.
     #[inline]
-    pub fn run(&self, turns: u64) -> u64 {
+    pub fn run(&self, iterations: u64) -> u64 {
         let position = self.position.get();
-        self.position.set(position.wrapping_add(turns));
+        self.position.set(position.wrapping_add(iterations));
         let data = self.data.as_ptr().cast::<u64>().cast_mut();
         // SAFETY: the entry is one of this module's own kernels, written for the memory laid out by the
         // function that made `self`; that memory consists of `Cell`s, so it may be written through a shared
         // borrow, and nothing else uses it meanwhile because `Kernel` is not `Sync`. The kernels keep to
         // their platform-independent calling convention.
-        unsafe { (self.entry)(turns, data, position) }
+        unsafe { (self.entry)(iterations, data, position) }
     }
 
-    /// The checksum that the next `run(turns)` has to return, computed without the measured instructions.
-    pub fn expected(&self, turns: u64) -> u64 {
+    /// The checksum that the next `run(iterations)` has to return, computed without the measured
+    /// instructions.
+    pub fn expected(&self, iterations: u64) -> u64 {
         match &self.checksum {
-            Checksum::PerTurn(amount) => turns.wrapping_mul(*amount),
-            Checksum::Begun { once, per_turn } => match turns {
+            Checksum::PerTurn(amount) => iterations.wrapping_mul(*amount),
+            Checksum::Begun {
+                once,
+                per_iteration,
+            } => match iterations {
                 0 => 0,
-                _ => turns.wrapping_mul(*per_turn).wrapping_add(*once),
+                _ => iterations.wrapping_mul(*per_iteration).wrapping_add(*once),
             },
-            Checksum::Closed(closed) => closed.value(turns),
+            Checksum::Closed(closed) => closed.value(iterations),
             Checksum::Table(amounts) => {
                 let length = amounts.len() as u64;
-                let (laps, rest) = (turns / length, turns % length);
+                let (laps, rest) = (iterations / length, iterations % length);
                 let lap: u64 = if laps == 0 { 0 } else { amounts.iter().sum() };
                 let start = (self.position.get() % length) as usize;
                 let partial: u64 = amounts.iter().cycle().skip(start).take(rest as usize).sum();
@@ -236,7 +240,7 @@ impl Kernel {
 }
 
 impl Closed {
-    fn value(self, turns: u64) -> u64 {
+    fn value(self, iterations: u64) -> u64 {
         let low = |bits: u32, value: u64| {
             if bits == 64 {
                 value
@@ -247,16 +251,22 @@ impl Closed {
         match self {
             Self::Counters {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 limit,
                 bits,
-            } => chains.wrapping_mul(low(bits, turns.wrapping_mul(steps_per_turn).min(limit))),
+            } => chains.wrapping_mul(low(
+                bits,
+                iterations.wrapping_mul(steps_per_iteration).min(limit),
+            )),
             Self::Powers {
                 chains,
-                steps_per_turn,
+                steps_per_iteration,
                 base,
                 bits,
-            } => chains.wrapping_mul(low(bits, power(base, turns.wrapping_mul(steps_per_turn)))),
+            } => chains.wrapping_mul(low(
+                bits,
+                power(base, iterations.wrapping_mul(steps_per_iteration)),
+            )),
         }
     }
 }

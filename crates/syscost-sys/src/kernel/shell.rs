@@ -12,7 +12,7 @@ macro_rules! function {
     ) => {
         pub(in $crate::kernel) const $name: $crate::kernel::Code = {
             #[unsafe(naked)]
-            unsafe extern "C" fn entry(turns: u64, data: *mut u64, position: u64) -> u64 {
+            unsafe extern "C" fn entry(iterations: u64, data: *mut u64, position: u64) -> u64 {
                 core::arch::naked_asm!(
                     $crate::kernel::machine::enter!(),
                     $($inside,)*
@@ -26,8 +26,9 @@ macro_rules! function {
     };
 }
 
-/// Defines a kernel whose turn is `begin` once, `body` repeated, then `after` once. `times * per_body` is the
-/// number of operations in a turn; labels 4 to 9 are free for the body and procedures.
+/// Defines a kernel whose iteration is `begin` once, `body` repeated, then `after` once. `times *
+/// per_body` is the number of operations in an iteration; labels 4 to 9 are free for the body and
+/// procedures.
 macro_rules! kernel {
     (
         $name:ident: $text:expr, $times:literal times $per_body:literal, chains $chains:expr,
@@ -61,9 +62,9 @@ macro_rules! kernel {
     };
 }
 
-/// Defines an empty loop: a whole loop between `2:` and `3:`. For 0 turns it is skipped.
+/// Defines an empty loop: a whole loop between `2:` and `3:`. For 0 iterations it is skipped.
 macro_rules! empty_loop {
-    ($name:ident: $text:literal, prepare [$($prepare:literal),*], turn [$($turn:literal),*],
+    ($name:ident: $text:literal, prepare [$($prepare:literal),*], iteration [$($iteration:literal),*],
      finish [$($finish:literal),*]) => {
         $crate::kernel::shell::function! {
             $name: $text, operations 1, chains 1,
@@ -72,7 +73,7 @@ macro_rules! empty_loop {
                 $crate::kernel::machine::skip!(),
                 ".p2align 6",
                 "2:",
-                $($turn,)*
+                $($iteration,)*
                 "3:",
                 $($finish,)*
             ],
@@ -81,7 +82,8 @@ macro_rules! empty_loop {
     };
 }
 
-/// Defines a kernel of 64 atomic operations per turn; the cell starts at 0 unless `prepare` changes it.
+/// Defines a kernel of 64 atomic operations per iteration; the cell starts at 0 unless `prepare`
+/// changes it.
 macro_rules! cell {
     ($name:ident: $text:literal, prepare [$($prepare:literal),*], body [$($body:literal),*],
      after [$($after:literal),*], finish [$($finish:literal),*]) => {
@@ -92,8 +94,8 @@ macro_rules! cell {
     };
 }
 
-/// Defines a kernel with 32 calls per turn: `arguments`, the call, then `then`: what the caller does with the
-/// result.
+/// Defines a kernel with 32 calls per iteration: `arguments`, the call, then `then`: what the
+/// caller does with the result.
 macro_rules! caller {
     ($name:ident: $text:expr, prepare [$($prepare:literal),*], arguments [$($argument:literal),*],
      call $call:literal, then [$($then:literal),*], procedure [$($procedure:literal),*]

@@ -175,7 +175,7 @@ impl Streaming {
         self.summed().map(drop)
     }
 
-    /// Runs this many turns with everything that proves them, and returns the checksum.
+    /// Runs this many iterations with everything that proves them, and returns the checksum.
     ///
     /// # Errors
     /// As [`Streaming::proved`].
@@ -321,17 +321,17 @@ impl Streaming {
     }
 
     /// Overwrites random words with wrong values, which the next operations must write again.
-    fn spoil(&self, turns: u64) {
+    fn spoil(&self, iterations: u64) {
         let mut looks = self.looks.borrow_mut();
         looks.clear();
-        if self.course.stream.destinations() == 0 || turns == 0 {
+        if self.course.stream.destinations() == 0 || iterations == 0 {
             return;
         }
         let (parts, words) = (self.course.parts(), self.course.part / 8);
-        let last = self.done.get() + turns - 1;
+        let last = self.done.get() + iterations - 1;
         for _ in 0..self.looks_per_run {
             // What an operation wrote stays until the same part is written again.
-            let operation = last - self.below(turns.min(parts));
+            let operation = last - self.below(iterations.min(parts));
             let word = (operation % parts) as usize * words + self.below(words as u64) as usize;
             let expected = self.must_be(word, operation);
             // SAFETY: within the destination, which only this stream writes to.
@@ -342,7 +342,7 @@ impl Streaming {
 }
 
 impl Work for Streaming {
-    fn operations_per_turn(&self) -> u64 {
+    fn operations_per_iteration(&self) -> u64 {
         1
     }
 
@@ -355,30 +355,30 @@ impl Work for Streaming {
     }
 
     #[inline]
-    fn run(&self, turns: u64) -> u64 {
+    fn run(&self, iterations: u64) -> u64 {
         let first = self.done.get();
-        self.done.set(first + turns);
+        self.done.set(first + iterations);
         if self.course.part == self.course.array {
-            return self.walk(first, turns * self.course.passes);
+            return self.walk(first, iterations * self.course.passes);
         }
-        (first..first + turns).fold(0, |sum: u64, operation| {
+        (first..first + iterations).fold(0, |sum: u64, operation| {
             sum.wrapping_add(self.walk(operation, 1))
         })
     }
 
-    fn expected(&self, turns: u64) -> u64 {
-        self.spoil(turns);
+    fn expected(&self, iterations: u64) -> u64 {
+        self.spoil(iterations);
         let first = self.done.get();
         match (self.course.stream, self.sums.as_slice()) {
             // The first pass returns a sum, the others how far they went.
-            (Stream::Read, [sum]) if turns > 0 => {
-                let others = turns.wrapping_mul(self.course.passes).wrapping_sub(1);
+            (Stream::Read, [sum]) if iterations > 0 => {
+                let others = iterations.wrapping_mul(self.course.passes).wrapping_sub(1);
                 sum.wrapping_add(others.wrapping_mul(self.course.part as u64))
             }
-            (Stream::Read, sums) => (first..first + turns).fold(0, |sum: u64, operation| {
+            (Stream::Read, sums) => (first..first + iterations).fold(0, |sum: u64, operation| {
                 sum.wrapping_add(sums[(operation % sums.len() as u64) as usize])
             }),
-            _ => turns.wrapping_mul(self.course.passes * self.course.part as u64),
+            _ => iterations.wrapping_mul(self.course.passes * self.course.part as u64),
         }
     }
 

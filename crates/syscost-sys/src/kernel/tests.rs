@@ -8,7 +8,7 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
     let mut all = Vec::new();
     for shape in Shape::ALL {
         for operation in Operation::ALL {
-            for kind in Kind::ALL {
+            for kind in OperandType::ALL {
                 let name = format!("{} {} {}", operation.name(), kind.name(), shape.name());
                 all.push((name, arithmetic(operation, kind, shape)));
             }
@@ -60,12 +60,16 @@ fn catalogue() -> Vec<(String, Result<Kernel, Unsupported>)> {
 }
 
 #[test]
-fn every_kernel_returns_its_checksum_for_no_one_and_many_turns() {
+fn every_kernel_returns_its_checksum_for_no_one_and_many_iterations() {
     for (name, kernel) in catalogue() {
         let Ok(kernel) = kernel else { continue };
-        for turns in [0, 1, 2, 3, 77, 154] {
-            let expected = kernel.expected(turns);
-            assert_eq!(kernel.run(turns), expected, "{name}, {turns} turns");
+        for iterations in [0, 1, 2, 3, 77, 154] {
+            let expected = kernel.expected(iterations);
+            assert_eq!(
+                kernel.run(iterations),
+                expected,
+                "{name}, {iterations} iterations"
+            );
         }
     }
 }
@@ -80,15 +84,15 @@ fn tables_are_walked_on_and_around_over_several_runs() {
     ] {
         let lap = 1 << 15;
         let mut seen = Vec::new();
-        for turns in [lap / 2 - 1, lap, 5, 3 * lap + 1, 1000] {
-            let expected = kernel.expected(turns);
+        for iterations in [lap / 2 - 1, lap, 5, 3 * lap + 1, 1000] {
+            let expected = kernel.expected(iterations);
             assert_eq!(
-                kernel.run(turns),
+                kernel.run(iterations),
                 expected,
-                "{}, {turns} turns",
+                "{}, {iterations} iterations",
                 kernel.instructions
             );
-            seen.push(expected / turns);
+            seen.push(expected / iterations);
         }
         let (first, second) = (kernel.run(100), kernel.run(100));
         assert_ne!(
@@ -100,23 +104,23 @@ fn tables_are_walked_on_and_around_over_several_runs() {
 
 #[test]
 fn float_counters_that_are_full_stay_full() {
-    let Ok(kernel) = arithmetic(Operation::Add, Kind::F32, Shape::Latency) else {
+    let Ok(kernel) = arithmetic(Operation::Add, OperandType::F32, Shape::Latency) else {
         return;
     };
-    let turns = (1 << 24) / kernel.operations_per_turn;
+    let iterations = (1 << 24) / kernel.operations_per_iteration;
     assert_eq!(
-        kernel.run(turns - 1),
-        (1 << 24) - kernel.operations_per_turn
+        kernel.run(iterations - 1),
+        (1 << 24) - kernel.operations_per_iteration
     );
-    assert_eq!(kernel.run(turns + 100), 1 << 24);
-    assert_eq!(kernel.expected(turns + 100), 1 << 24);
+    assert_eq!(kernel.run(iterations + 100), 1 << 24);
+    assert_eq!(kernel.expected(iterations + 100), 1 << 24);
 }
 
 #[test]
 fn wrapping_counters_and_powers_follow_their_closed_forms() {
     let counters = Closed::Counters {
         chains: 3,
-        steps_per_turn: 1 << 30,
+        steps_per_iteration: 1 << 30,
         limit: u64::MAX,
         bits: 32,
     };
@@ -127,14 +131,14 @@ fn wrapping_counters_and_powers_follow_their_closed_forms() {
     );
     let powers = Closed::Powers {
         chains: 2,
-        steps_per_turn: 7,
+        steps_per_iteration: 7,
         base: 3,
         bits: 64,
     };
     assert_eq!(powers.value(9), 2_u64.wrapping_mul(3_u64.wrapping_pow(63)));
     let narrow = Closed::Powers {
         chains: 1,
-        steps_per_turn: 64,
+        steps_per_iteration: 64,
         base: 3,
         bits: 32,
     };
@@ -142,13 +146,13 @@ fn wrapping_counters_and_powers_follow_their_closed_forms() {
 }
 
 #[test]
-fn a_chain_of_additions_divides_the_turn_and_says_so_otherwise() {
+fn a_chain_of_additions_divides_the_iteration_and_says_so_otherwise() {
     let Ok(ten) = dependent_adds(10) else { return };
-    assert_eq!(ten.operations_per_turn, 20);
+    assert_eq!(ten.operations_per_iteration, 20);
     assert_eq!(
         ten.run(7),
         7 * 200,
-        "the turn has 200 additions however they are shared"
+        "the iteration has 200 additions however they are shared"
     );
     for wrong in [0, 3, 400] {
         let reason = dependent_adds(wrong)

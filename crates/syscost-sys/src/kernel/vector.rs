@@ -77,11 +77,11 @@ pub fn vector(simd: Simd, operation: VectorOperation, shape: Shape) -> Result<Ke
 const CHAINS: u64 = 12;
 
 impl Kernel {
-    /// The result of one turn of twelve chains of fused operations with a factor of 2 and an addend
-    /// of 3: as expected, and as these very instructions compute it. The timed factor of 1, which
-    /// makes them count, could not reveal a missing product. `simd` is `None` for scalars.
+    /// The result of one iteration of twelve chains of fused operations with a factor of 2 and an
+    /// addend of 3: as expected, and as these very instructions compute it. The timed factor of 1,
+    /// which makes them count, could not reveal a missing product. `simd` is `None` for scalars.
     pub fn products(&self, simd: Option<Simd>) -> [u64; 2] {
-        let steps = self.operations_per_turn / CHAINS;
+        let steps = self.operations_per_iteration / CHAINS;
         let lane = match simd {
             // The chain goes through the sum: each step adds the product of the operands.
             Some(Simd::Neon) => 6 * steps,
@@ -103,7 +103,7 @@ impl Kernel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{Kind, Operation, arithmetic};
+    use crate::kernel::{OperandType, Operation, arithmetic};
 
     #[test]
     fn products_are_made_by_fused_operations_and_by_no_others() {
@@ -115,7 +115,7 @@ mod tests {
                 ),
                 false => (VectorOperation::Add, Operation::Add),
             };
-            let scalar = arithmetic(scalar, Kind::F64, Shape::Throughput);
+            let scalar = arithmetic(scalar, OperandType::F64, Shape::Throughput);
             let vectors =
                 Simd::ALL.map(|simd| (Some(simd), vector(simd, operation, Shape::Throughput)));
             for (simd, kernel) in [(None, scalar)].into_iter().chain(vectors) {

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use super::written::{Turn, Written};
+use super::written::{Iteration, Written};
 use super::{Work, machine, share_of_most_frequent};
 use crate::Unsupported;
 use crate::memory::{Memory, Pages};
@@ -143,7 +143,8 @@ pub struct Window {
     fillers: usize,
 }
 
-/// Steps of each walk per turn of the loop: few, so that the instruction caches hold even the longest.
+/// Steps of each walk per iteration of the loop: few, so that the instruction caches hold even the
+/// longest.
 const STEPS: usize = 2;
 
 impl Window {
@@ -176,17 +177,17 @@ impl Window {
         Self { walks, ..self }
     }
 
-    /// What one turn executes, decoded from the bytes that are run.
+    /// What one iteration executes, decoded from the bytes that are run.
     ///
     /// # Errors
     /// When the code contains an instruction that is not expected there.
-    pub fn turn(&self) -> Result<Turn, Unsupported> {
-        self.code.turn()
+    pub fn iteration(&self) -> Result<Iteration, Unsupported> {
+        self.code.iteration()
     }
 }
 
 impl Work for Window {
-    fn operations_per_turn(&self) -> u64 {
+    fn operations_per_iteration(&self) -> u64 {
         2 * STEPS as u64
     }
 
@@ -196,18 +197,20 @@ impl Work for Window {
     }
 
     #[inline]
-    fn run(&self, turns: u64) -> u64 {
+    fn run(&self, iterations: u64) -> u64 {
         let walks = &*self.walks;
-        walks.steps.set(walks.steps.get() + turns * STEPS as u64);
+        walks
+            .steps
+            .set(walks.steps.get() + iterations * STEPS as u64);
         let reached = walks.reached.as_ptr().cast::<u64>().cast_mut();
         // SAFETY: `window` writes a kernel that follows the two addresses and stores those it has
         // reached; they are addresses of nodes, which lead to nodes only, in memory that lives as
         // long as the walks.
-        unsafe { (self.code.entry())(turns, reached, 0) }
+        unsafe { (self.code.entry())(iterations, reached, 0) }
     }
 
-    fn expected(&self, turns: u64) -> u64 {
-        self.walks.after(turns * STEPS as u64)
+    fn expected(&self, iterations: u64) -> u64 {
+        self.walks.after(iterations * STEPS as u64)
     }
 }
 
@@ -229,14 +232,14 @@ mod tests {
                 Ok(window) => window,
                 Err(reason) => return println!("skipped: {reason}"),
             };
-            let turn = window.turn().unwrap();
-            assert_eq!(turn.after_loads, Some((fillers, fillers)));
-            assert_eq!(turn.loads as u64, window.operations_per_turn());
-            assert_eq!((turn.jumps, turn.additions), (0, 0));
+            let iteration = window.iteration().unwrap();
+            assert_eq!(iteration.after_loads, Some((fillers, fillers)));
+            assert_eq!(iteration.loads as u64, window.operations_per_iteration());
+            assert_eq!((iteration.jumps, iteration.additions), (0, 0));
             // Also beyond the lists' ends.
-            for turns in [0, 1, 5, half as u64] {
-                let expected = window.expected(turns);
-                assert_eq!(window.run(turns), expected, "{fillers} {turns}");
+            for iterations in [0, 1, 5, half as u64] {
+                let expected = window.expected(iterations);
+                assert_eq!(window.run(iterations), expected, "{fillers} {iterations}");
             }
             let Ok(others) = Walks::new(1 << 12, Pages::Small, |n| n - 1) else {
                 continue;

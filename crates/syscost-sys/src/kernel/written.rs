@@ -48,11 +48,11 @@ impl Written {
         &self.memory
     }
 
-    /// What one turn of the code executes, decoded from the bytes that are run.
-    pub(super) fn turn(&self) -> Result<Turn, Unsupported> {
+    /// What one iteration of the code executes, decoded from the bytes that are run.
+    pub(super) fn iteration(&self) -> Result<Iteration, Unsupported> {
         // SAFETY: the memory is ours, of that length, and no longer writable.
         let code = unsafe { slice::from_raw_parts(self.memory.start(), self.memory.bytes()) };
-        Turn::read(code)
+        Iteration::read(code)
     }
 }
 
@@ -67,18 +67,19 @@ pub(super) enum Does {
     AddsNumber,
     /// Loads the address for the next step.
     Loads,
-    /// Continues this many bytes after its own beginning, as long as there are turns left.
+    /// Continues this many bytes after its own beginning, as long as there are iterations left.
     Jumps(isize),
     /// Part of the prologue, the loop's counting or the epilogue.
     Else,
 }
 
-/// The instructions executed in one turn of written code, counted by kind.
+/// The instructions executed in one iteration of written code, counted by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Turn {
-    /// Bytes from the turn's beginning to its end, without the instructions that count turns.
+pub struct Iteration {
+    /// Bytes from the iteration's beginning to its end, without the instructions that count
+    /// iterations.
     pub span: usize,
-    /// Bytes of the instructions executed, without those that count turns.
+    /// Bytes of the instructions executed, without those that count iterations.
     pub bytes: usize,
     /// Instructions that do nothing.
     pub nops: usize,
@@ -90,36 +91,38 @@ pub struct Turn {
     pub loads: usize,
     /// Jumps forward.
     pub jumps: usize,
-    /// All other instructions except the jump back: [`Turn::COUNTING`] of them, if they only count turns.
+    /// All other instructions except the jump back: [`Iteration::COUNTING`] of them, if they only count
+    /// iterations.
     pub others: usize,
-    /// Minimum and maximum number of no-ops between a load and the next one, or the turn's end.
+    /// Minimum and maximum number of no-ops between a load and the next one, or the iteration's
+    /// end.
     pub after_loads: Option<(usize, usize)>,
 }
 
-impl Turn {
-    /// Instructions that count turns.
+impl Iteration {
+    /// Instructions that count iterations.
     pub const COUNTING: usize = machine::written::COUNTING;
 
     /// Follows the code from its beginning to its first jump back, and from there until it jumps back again.
     fn read(code: &[u8]) -> Result<Self, Unsupported> {
         let (_, top) = Self::until_back(code, 0)?;
-        let (turn, again) = Self::until_back(code, top)?;
+        let (iteration, again) = Self::until_back(code, top)?;
         match again == top {
-            true => Ok(turn),
-            false => Err(Unsupported::new("written code whose turns differ")),
+            true => Ok(iteration),
+            false => Err(Unsupported::new("written code whose iterations differ")),
         }
     }
 
     /// What is executed from `begin` until the first jump back, and where that leads.
     fn until_back(code: &[u8], begin: usize) -> Result<(Self, usize), Unsupported> {
-        let mut turn = Self::default();
+        let mut iteration = Self::default();
         let mut at = begin;
         let mut nops_before = 0;
-        let after_load = |turn: &mut Self, nops_before: usize| {
-            if turn.loads > 0 {
-                let since = turn.nops - nops_before;
-                let (least, most) = turn.after_loads.unwrap_or((since, since));
-                turn.after_loads = Some((least.min(since), most.max(since)));
+        let after_load = |iteration: &mut Self, nops_before: usize| {
+            if iteration.loads > 0 {
+                let since = iteration.nops - nops_before;
+                let (least, most) = iteration.after_loads.unwrap_or((since, since));
+                iteration.after_loads = Some((least.min(since), most.max(since)));
             }
         };
         loop {
@@ -130,31 +133,31 @@ impl Turn {
                 ))
             })?;
             match does {
-                Does::Nothing => turn.nops += 1,
-                Does::AddsOne => turn.additions += 1,
-                Does::AddsNumber => turn.numbers += 1,
+                Does::Nothing => iteration.nops += 1,
+                Does::AddsOne => iteration.additions += 1,
+                Does::AddsNumber => iteration.numbers += 1,
                 Does::Loads => {
-                    after_load(&mut turn, nops_before);
-                    nops_before = turn.nops;
-                    turn.loads += 1;
+                    after_load(&mut iteration, nops_before);
+                    nops_before = iteration.nops;
+                    iteration.loads += 1;
                 }
                 Does::Jumps(by) if by <= 0 => {
-                    after_load(&mut turn, nops_before);
-                    return Ok((turn, at.saturating_add_signed(by)));
+                    after_load(&mut iteration, nops_before);
+                    return Ok((iteration, at.saturating_add_signed(by)));
                 }
-                Does::Jumps(_) => turn.jumps += 1,
-                Does::Else => turn.others += 1,
+                Does::Jumps(_) => iteration.jumps += 1,
+                Does::Else => iteration.others += 1,
             }
             if does != Does::Else {
-                turn.bytes += length;
-                turn.span = at + length - begin;
+                iteration.bytes += length;
+                iteration.span = at + length - begin;
             }
             at = match does {
                 Does::Jumps(by) => at.saturating_add_signed(by),
                 _ => at + length,
             };
             if let Does::Jumps(_) = does {
-                turn.span = at - begin;
+                iteration.span = at - begin;
             }
         }
     }

@@ -10,7 +10,7 @@ pub(super) const BYTES: usize = 64;
 /// Maximum number of calls of a list.
 pub(super) const MAX_CALLS: usize = 7;
 
-/// Offsets in the data: the lists of a turn, of a child, and of the calls between batches.
+/// Offsets in the data: the lists of an iteration, of a child, and of the calls between batches.
 pub(super) const TURN: usize = 0x000;
 pub(super) const CHILD: usize = 0x200;
 pub(super) const WAIT: usize = 0x400;
@@ -33,7 +33,7 @@ pub(super) const ZEROS: usize = 0x3000;
 /// Length of the zeros.
 pub(super) const ZEROS_BYTES: u64 = 0x4000;
 
-/// Offset of the command: how many turns lead in, and how many are timed.
+/// Offset of the command: how many iterations warm up, and how many are timed.
 pub(super) const COMMAND: usize = ZEROS;
 const TIMED: usize = COMMAND + 8;
 
@@ -50,7 +50,7 @@ pub(super) const LOG: usize = ZEROS + 0x28;
 /// Offset of the log of the calls between batches.
 pub(super) const SCRATCH: usize = ZEROS + 0x1000;
 
-/// Offset of a byte that is written in each turn.
+/// Offset of a byte that is written in each iteration.
 const OWN: usize = 0xfff;
 
 /// Flags of an entry.
@@ -61,7 +61,7 @@ pub(super) const BEGINS: u64 = 1 << 3;
 pub(super) const ENDS: u64 = 1 << 4;
 pub(super) const REQUIRED: u64 = 1 << 5;
 
-// rbx: the data; r12: turns left; r13: the entry; r14: the log; r15: the last
+// rbx: the data; r12: iterations left; r13: the entry; r14: the log; r15: the last
 // result; rbp: the last child.
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
@@ -106,11 +106,11 @@ std::arch::global_asm!(
     "or rax, rdx",
     "mov [rbx + {ended}], rax",
     "jmp 2b",
-    // Turns.
+    // Iterations.
     "3: test r12, r12",
     "jz 4f",
     "mov byte ptr [rbx + {own}], 1",
-    "lea r13, [rbx + {turn}]",
+    "lea r13, [rbx + {iteration}]",
     "call 5f",
     "dec r12",
     "jmp 3b",
@@ -201,7 +201,7 @@ std::arch::global_asm!(
     timed = const TIMED,
     started = const STARTED,
     ended = const ENDED,
-    turn = const TURN,
+    iteration = const TURN,
     child = const CHILD,
     answered = const ANSWERED,
     begins = const BEGINS,
@@ -214,8 +214,8 @@ std::arch::global_asm!(
     exit_group = const libc::SYS_exit_group,
 );
 
-// x19: the data; x20: turns left; x21: the entry; x22: the log; x23: the last child; x24: where
-// turns return to; x25: flags.
+// x19: the data; x20: iterations left; x21: the entry; x22: the log; x23: the last child; x24:
+// where iterations return to; x25: flags.
 #[cfg(target_arch = "aarch64")]
 std::arch::global_asm!(
     ".pushsection .rodata.syscost_lean, \"a\", @progbits",
@@ -266,12 +266,12 @@ std::arch::global_asm!(
     "mov x10, #{ended}",
     "str x9, [x19, x10]",
     "b 2b",
-    // Turns.
+    // Iterations.
     "3: mov x24, x30",
     "4: cbz x20, 4f",
     "mov x9, #{own}",
     "strb w20, [x19, x9]",
-    "mov x9, #{turn}",
+    "mov x9, #{iteration}",
     "add x21, x19, x9",
     "bl 5f",
     "sub x20, x20, #1",
@@ -355,7 +355,7 @@ std::arch::global_asm!(
     timed = const TIMED,
     started = const STARTED,
     ended = const ENDED,
-    turn = const TURN,
+    iteration = const TURN,
     child = const CHILD,
     answered = const ANSWERED,
     begins = const BEGINS,

@@ -25,13 +25,13 @@ const PAGE: u64 = 0x1000;
 
 /// A system call of a [`Script`].
 #[derive(Debug, Clone, Copy)]
-pub struct Call {
+pub struct ScriptCall {
     number: Sysno,
     arguments: [u64; 6],
     flags: u64,
 }
 
-impl Call {
+impl ScriptCall {
     /// This call with these arguments, and zeros for the others.
     pub fn new<const N: usize>(number: Sysno, given: [u64; N]) -> Self {
         let mut arguments = [0; 6];
@@ -93,11 +93,11 @@ impl Call {
     }
 }
 
-/// The calls of a turn, and those of the child that one of them makes.
+/// The calls of an iteration, and those of the child that one of them makes.
 #[derive(Debug, Clone)]
 pub struct Script {
-    turn: Vec<Call>,
-    child: Vec<Call>,
+    iteration: Vec<ScriptCall>,
+    child: Vec<ScriptCall>,
     texts: Vec<u8>,
 }
 
@@ -108,7 +108,8 @@ impl Script {
     /// Where the kernel can write the id of a child, in its memory.
     pub const CHILD_ID: u64 = DATA + SCRATCH as u64;
 
-    /// Where a turn can map the stack of a child that shares the memory: nothing else is there.
+    /// Where an iteration can map the stack of a child that shares the memory: nothing else is
+    /// there.
     pub const STACK: u64 = 0x1000_0000;
 
     /// Where the stack of a child that shares the memory can begin without being mapped first: at
@@ -118,7 +119,7 @@ impl Script {
     /// A script of no calls.
     pub fn new() -> Self {
         Self {
-            turn: Vec::new(),
+            iteration: Vec::new(),
             child: Vec::new(),
             texts: Vec::new(),
         }
@@ -139,27 +140,27 @@ impl Script {
         self.place(&bytes)
     }
 
-    /// The calls of each turn.
+    /// The calls of each iteration.
     #[must_use]
-    pub fn turn(self, calls: impl Into<Vec<Call>>) -> Self {
+    pub fn iteration(self, calls: impl Into<Vec<ScriptCall>>) -> Self {
         Self {
-            turn: calls.into(),
+            iteration: calls.into(),
             ..self
         }
     }
 
     /// The calls of a child, the last of which must end it.
     #[must_use]
-    pub fn child(self, calls: impl Into<Vec<Call>>) -> Self {
+    pub fn child(self, calls: impl Into<Vec<ScriptCall>>) -> Self {
         Self {
             child: calls.into(),
             ..self
         }
     }
 
-    /// How many words a turn leaves in the log.
+    /// How many words an iteration leaves in the log.
     pub(super) fn words(&self) -> usize {
-        self.turn.iter().map(Call::words).sum()
+        self.iteration.iter().map(ScriptCall::words).sum()
     }
 
     /// The program's data, without the zeros.
@@ -171,15 +172,15 @@ impl Script {
             8 * REPLY_WORDS as u64,
         ];
         let wait = [
-            Call::new(Sysno::WRITE, reply),
-            Call::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
+            ScriptCall::new(Sysno::WRITE, reply),
+            ScriptCall::new(Sysno::READ, [commands as u64, DATA + COMMAND as u64, 16]),
         ];
-        let start = [Call::new(
+        let start = [ScriptCall::new(
             Sysno::MMAP,
             os::private_pages_at(HEAP, HEAP_BYTES),
         )];
         let lists = [
-            (TURN, &*self.turn),
+            (TURN, &*self.iteration),
             (CHILD, &self.child),
             (WAIT, &wait),
             (START, &start),

@@ -174,16 +174,16 @@ pub(super) fn judge(
         row.worse_by_at_least()
             .is_some_and(|by| by >= fail_on.worse_by)
     };
-    let (worse, beside_a_neighbour): (Vec<&Row>, Vec<&Row>) = comparison
+    let (worse, with_interference): (Vec<&Row>, Vec<&Row>) = comparison
         .rows
         .iter()
         .filter(is_too_much)
         .partition(|row| row.is_for_gates());
-    if let Some(first) = beside_a_neighbour.first() {
+    if let Some(first) = with_interference.first() {
         say!(
             "worse, but not judged: {}{}; too few samples were undisturbed, and a neighbour may be the whole change",
             first.name,
-            and_more(beside_a_neighbour.len() - 1)
+            and_more(with_interference.len() - 1)
         );
     }
     let Some(first) = worse.first() else {
@@ -230,7 +230,7 @@ fn check_conclusive(comparison: &Comparison, min_percent: Option<f64>) -> Result
 struct Judged {
     rows: usize,
     without_interval: usize,
-    beside_a_neighbour: usize,
+    with_interference: usize,
     not_compared: usize,
 }
 
@@ -243,13 +243,13 @@ impl Judged {
         Judged {
             rows: count(|row| row.ci95_low.is_some() && row.is_for_gates()),
             without_interval: count(|row| row.ci95_low.is_none() && row.is_for_gates()),
-            beside_a_neighbour: count(|row| !row.is_for_gates()),
+            with_interference: count(|row| !row.is_for_gates()),
             not_compared: comparison.missing.len() + comparison.refused.len(),
         }
     }
 
     fn all(&self) -> usize {
-        self.rows + self.without_interval + self.beside_a_neighbour + self.not_compared
+        self.rows + self.without_interval + self.with_interference + self.not_compared
     }
 
     /// Describes which rows are not judged, and why; empty if all are.
@@ -261,7 +261,7 @@ impl Judged {
                 "have too few processes for an interval of the ratio",
             ),
             (
-                self.beside_a_neighbour,
+                self.with_interference,
                 "was measured beside a neighbour on one side or both",
                 "were measured beside a neighbour on one side or both",
             ),

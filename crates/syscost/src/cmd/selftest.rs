@@ -1,5 +1,5 @@
-//! `syscost selftest`: measures operations of known cost, lies that must be refuted, and neighbours
-//! that must be seen.
+//! `syscost selftest`: measures operations of known cost (positive controls), lies that must be
+//! refuted (negative controls), and neighbours that must be seen.
 
 mod neighbour;
 mod outcome;
@@ -11,14 +11,17 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::Serialize;
 use syscost_benches::selftest::Cost;
-use syscost_benches::{FILE_BYTES, FILE_LIARS, LIARS, TRUTHS, TWO_CPU_LIARS};
+use syscost_benches::{
+    FILE_BYTES, FILE_NEGATIVE_CONTROLS, NEGATIVE_CONTROLS, POSITIVE_CONTROLS,
+    TWO_CPU_NEGATIVE_CONTROLS,
+};
 use syscost_harness::Here;
 use syscost_harness::session::{Options, Profile, Session};
 use syscost_harness::worker::Program;
 use syscost_results::{Flag, Measurement, Run, Status};
 use syscost_sys::{cpu, scratch};
 
-use self::neighbour::NeighbourResult;
+use self::neighbour::InterferenceResult;
 use self::outcome::Outcome;
 use crate::cli::{Format, SelftestArguments};
 use crate::error::exit;
@@ -30,45 +33,48 @@ use crate::terminal::{BOLD, DIM, RESET, text_width};
 const TOLERANCE: f64 = 0.01;
 
 /// Maximum increase of a cost by a neighbour, relative to the cost on a core that is not shared.
-const MAX_BY_NEIGHBOURS: f64 = 1.0;
+const MAX_INTERFERENCE: f64 = 1.0;
 
 /// Time limit of the measurements.
 const BUDGET: Duration = Duration::from_secs(60);
 
-/// Time limit of one case, which ends the liar that hangs.
+/// Time limit of one case, which ends the negative control that hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// The results of the self-test.
 #[derive(Debug, Serialize)]
 struct Report {
-    truths: Vec<TruthResult>,
-    liars: Vec<LiarResult>,
-    neighbours: Vec<NeighbourResult>,
+    #[serde(rename = "truths")]
+    positives: Vec<PositiveControlResult>,
+    #[serde(rename = "liars")]
+    negatives: Vec<NegativeControlResult>,
+    neighbours: Vec<InterferenceResult>,
     passed: bool,
 }
 
 impl Report {
     fn outcomes(&self) -> impl Iterator<Item = Outcome> {
-        let truths = self.truths.iter().map(|truth| truth.outcome);
-        let liars = self.liars.iter().map(|liar| liar.outcome);
+        let positives = self.positives.iter().map(|positive| positive.outcome);
+        let negatives = self.negatives.iter().map(|negative| negative.outcome);
         let neighbours = self.neighbours.iter().map(|one| one.outcome);
-        truths.chain(liars).chain(neighbours)
+        positives.chain(negatives).chain(neighbours)
     }
 
     /// Whether any known cost was met; otherwise the self-test shows nothing.
-    fn has_met_a_truth(&self) -> bool {
-        self.truths
+    fn has_met_a_cost(&self) -> bool {
+        self.positives
             .iter()
-            .any(|truth| truth.outcome == Outcome::Pass)
+            .any(|positive| positive.outcome == Outcome::Pass)
     }
 }
 
 /// The result of an operation of known cost.
 #[derive(Debug, Serialize)]
-struct TruthResult {
+struct PositiveControlResult {
     name: String,
     unit: &'static str,
-    truth: f64,
+    #[serde(rename = "truth")]
+    known: f64,
     measured: Option<f64>,
     ci95_low: Option<f64>,
     ci95_high: Option<f64>,
@@ -79,15 +85,15 @@ struct TruthResult {
     reason: Option<String>,
 }
 
-/// The result of a lie.
+/// The result of a negative control.
 #[derive(Debug, Serialize)]
-struct LiarResult {
+struct NegativeControlResult {
     name: String,
     title: String,
     expected: Status,
     status: Status,
     reason: Option<String>,
-    /// Skipped if this machine lacks what the lie needs.
+    /// Skipped if this machine lacks what it needs.
     outcome: Outcome,
 }
 
@@ -95,24 +101,25 @@ struct LiarResult {
 pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
     let run = measure()?;
     let find = |name: &str| run.measurements.iter().find(|row| row.name == name);
-    let truths: Vec<TruthResult> = TRUTHS
+    let positives: Vec<PositiveControlResult> = POSITIVE_CONTROLS
         .iter()
-        .filter_map(|truth| Some(judge_truth(find(truth.row)?, &truth.cost)))
+        .filter_map(|positive| Some(judge_positive(find(positive.row)?, &positive.cost)))
         .collect();
     let excused = excused();
-    let liars: Vec<LiarResult> = LIARS
+    let negatives: Vec<NegativeControlResult> = NEGATIVE_CONTROLS
         .iter()
-        .filter_map(|(name, expected)| Some(judge_liar(find(name)?, *expected, &excused)))
+        .filter_map(|(name, expected)| Some(judge_negative(find(name)?, *expected, &excused)))
         .collect();
-    let are_all_there = truths.len() == TRUTHS.len() && liars.len() == LIARS.len();
+    let are_all_there =
+        positives.len() == POSITIVE_CONTROLS.len() && negatives.len() == NEGATIVE_CONTROLS.len();
     let mut report = Report {
-        truths,
-        liars,
+        positives,
+        negatives,
         neighbours: neighbour::check(&run.machine),
         passed: false,
     };
     let has_failed = report.outcomes().any(|outcome| outcome == Outcome::Fail);
-    report.passed = are_all_there && report.has_met_a_truth() && !has_failed;
+    report.passed = are_all_there && report.has_met_a_cost() && !has_failed;
     match arguments.format {
         Format::Json => super::print_json(&report)?,
         Format::Table => super::print(&text(&report, text_width())?)?,
@@ -144,10 +151,10 @@ fn measure() -> Result<Run> {
         nfs: None,
         version: crate::VERSION,
     };
-    let names: Vec<String> = TRUTHS
+    let names: Vec<String> = POSITIVE_CONTROLS
         .iter()
-        .map(|truth| truth.row)
-        .chain(LIARS.iter().map(|(name, _)| *name))
+        .map(|positive| positive.row)
+        .chain(NEGATIVE_CONTROLS.iter().map(|(name, _)| *name))
         .map(str::to_owned)
         .collect();
     let mut progress = Progress::quiet("selftest");
@@ -158,8 +165,8 @@ fn measure() -> Result<Run> {
     Ok(session.finish(false).run)
 }
 
-fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
-    let (truth, unit) = match cost {
+fn judge_positive(row: &Measurement, cost: &Cost) -> PositiveControlResult {
+    let (known, unit) = match cost {
         Cost::CoreCycles(cycles) => (*cycles, "core cycles"),
         Cost::Nanoseconds(ns) => (*ns, "ns"),
         Cost::Ratio(ratio) => (*ratio, "x"),
@@ -174,11 +181,11 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
     };
     let scaled = |value: Option<f64>| Some(value? * scale?);
     let measured = scaled(row.estimate.median);
-    let bias = measured.map(|measured| measured / truth - 1.0);
+    let bias = measured.map(|measured| measured / known - 1.0);
     let is_met = row.status == Status::Ok && bias.is_some_and(|bias| bias.abs() <= TOLERANCE);
     let excuse = if is_met {
         None
-    } else if may_be_due_to_a_neighbour(row, cost, bias) {
+    } else if may_be_interference(row, cost, bias) {
         Some("another guest or program ran on the core; try again when it is quieter")
     } else if has_no_frequency(row, cost) {
         Some("no frequency was known to count core cycles by; try again when it is quieter")
@@ -189,10 +196,10 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
         Some(_) => Outcome::Skip,
         None => Outcome::of(is_met),
     };
-    TruthResult {
+    PositiveControlResult {
         name: row.name.clone(),
         unit,
-        truth,
+        known,
         measured,
         ci95_low: scaled(row.estimate.ci95_low),
         ci95_high: scaled(row.estimate.ci95_high),
@@ -204,10 +211,10 @@ fn judge_truth(row: &Measurement, cost: &Cost) -> TruthResult {
 
 /// Whether a neighbour may be why a known cost was missed: too few samples were undisturbed, and the
 /// cost is too high, which is the only effect of a neighbour.
-fn may_be_due_to_a_neighbour(row: &Measurement, cost: &Cost, bias: Option<f64>) -> bool {
+fn may_be_interference(row: &Measurement, cost: &Cost, bias: Option<f64>) -> bool {
     let is_cost = !matches!(cost, Cost::Ratio(_));
     let is_shared = row.status == Status::Ok && row.flags.contains(&Flag::Disturbed);
-    is_cost && is_shared && bias.is_some_and(|bias| (0.0..=MAX_BY_NEIGHBOURS).contains(&bias))
+    is_cost && is_shared && bias.is_some_and(|bias| (0.0..=MAX_INTERFERENCE).contains(&bias))
 }
 
 /// Whether the cost was measured in nanoseconds, but no sample has a core frequency: a neighbour was
@@ -217,27 +224,30 @@ fn has_no_frequency(row: &Measurement, cost: &Cost) -> bool {
     matches!(cost, Cost::CoreCycles(_)) && is_measured && row.core_cycles.is_none()
 }
 
-/// The liars whose requirements this machine does not meet.
+/// The negative controls whose requirements this machine does not meet.
 fn excused() -> Vec<&'static str> {
     let is_alone = cpu::allowed().is_ok_and(|cpus| cpus.len() < 2);
     let has_no_room = scratch::filled("room", FILE_BYTES).is_err();
-    [(is_alone, TWO_CPU_LIARS), (has_no_room, FILE_LIARS)]
-        .into_iter()
-        .filter(|(is_missing, _)| *is_missing)
-        .flat_map(|(_, liars)| liars.iter().copied())
-        .collect()
+    [
+        (is_alone, TWO_CPU_NEGATIVE_CONTROLS),
+        (has_no_room, FILE_NEGATIVE_CONTROLS),
+    ]
+    .into_iter()
+    .filter(|(is_missing, _)| *is_missing)
+    .flat_map(|(_, negatives)| negatives.iter().copied())
+    .collect()
 }
 
-/// Whether a liar has the expected status. One that is excused, because it cannot run here, may be
-/// unsupported instead.
+/// Whether a negative control has the expected status. One that is excused, because it cannot run
+/// here, may be unsupported instead.
 fn is_harmless(id: &str, status: Status, expected: Status, excused: &[&str]) -> bool {
     status == expected || (status == Status::Unsupported && excused.contains(&id))
 }
 
-fn judge_liar(row: &Measurement, expected: Status, excused: &[&str]) -> LiarResult {
+fn judge_negative(row: &Measurement, expected: Status, excused: &[&str]) -> NegativeControlResult {
     let is_harmless = is_harmless(&row.id, row.status, expected, excused);
     let has_no_number = row.estimate.median.is_none();
-    LiarResult {
+    NegativeControlResult {
         name: row.name.clone(),
         title: row.title.clone(),
         expected,
@@ -255,22 +265,25 @@ fn text(report: &Report, width: usize) -> Result<String> {
     let mut out = String::new();
     writeln!(
         out,
-        "{BOLD}Operations of known cost{RESET}  {DIM}must be met within {} %{RESET}",
+        "{BOLD}Positive controls{RESET}  {DIM}operations of known cost, must be met within {} %{RESET}",
         100.0 * TOLERANCE
     )?;
-    for truth in &report.truths {
-        let what = format!("{:<26} {:>8} {:<11}", truth.name, truth.truth, truth.unit);
-        out += &truth.outcome.entry(&what, &seen(truth), width);
+    for positive in &report.positives {
+        let what = format!(
+            "{:<26} {:>8} {:<11}",
+            positive.name, positive.known, positive.unit
+        );
+        out += &positive.outcome.entry(&what, &seen(positive), width);
     }
     writeln!(
         out,
-        "\n{BOLD}Lies{RESET}  {DIM}none may get a number{RESET}"
+        "\n{BOLD}Negative controls{RESET}  {DIM}benchmarks that lie: none may get a number{RESET}"
     )?;
-    for liar in &report.liars {
-        let what = format!("{:<18} {:<34}", liar.name, liar.title);
-        let reason = liar.reason.as_deref().unwrap_or("believed");
-        let seen = format!("{:?}: {reason}", liar.status);
-        out += &liar.outcome.entry(&what, &seen, width);
+    for negative in &report.negatives {
+        let what = format!("{:<18} {:<34}", negative.name, negative.title);
+        let reason = negative.reason.as_deref().unwrap_or("believed");
+        let seen = format!("{:?}: {reason}", negative.status);
+        out += &negative.outcome.entry(&what, &seen, width);
     }
     out += &neighbour::text(&report.neighbours, width);
     let skipped = report
@@ -279,7 +292,7 @@ fn text(report: &Report, width: usize) -> Result<String> {
     let end = match (report.passed, skipped.count()) {
         (true, 0) => "all passed".to_owned(),
         (true, skipped) => format!("passed, {skipped} skipped"),
-        (false, _) if !report.has_met_a_truth() => {
+        (false, _) if !report.has_met_a_cost() => {
             "the self-test failed: no known cost was met".to_owned()
         }
         (false, _) => "the self-test failed".to_owned(),
@@ -289,16 +302,16 @@ fn text(report: &Report, width: usize) -> Result<String> {
 }
 
 /// Describes what was measured of a known cost.
-fn seen(truth: &TruthResult) -> String {
-    let Some((measured, bias)) = truth.measured.zip(truth.bias_percent) else {
-        return truth
+fn seen(positive: &PositiveControlResult) -> String {
+    let Some((measured, bias)) = positive.measured.zip(positive.bias_percent) else {
+        return positive
             .reason
             .clone()
             .unwrap_or_else(|| "no number".to_owned());
     };
-    let low = truth.ci95_low.unwrap_or(f64::NAN);
-    let high = truth.ci95_high.unwrap_or(f64::NAN);
-    let reason = truth.reason.iter().map(|reason| format!(": {reason}"));
+    let low = positive.ci95_low.unwrap_or(f64::NAN);
+    let high = positive.ci95_high.unwrap_or(f64::NAN);
+    let reason = positive.reason.iter().map(|reason| format!(": {reason}"));
     let reason: String = reason.collect();
     format!("measured {measured:.3} [{low:.3}, {high:.3}], bias {bias:+.2} %{reason}")
 }
@@ -308,14 +321,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_liar_that_is_excused_may_be_unsupported() {
+    fn only_a_negative_control_that_is_excused_may_be_unsupported() {
         let came_out = |status, excused: &[&str]| {
             is_harmless("liar.warm_file", status, Status::Withheld, excused)
         };
         assert!(came_out(Status::Withheld, &[]));
-        assert!(came_out(Status::Unsupported, FILE_LIARS));
-        assert!(!came_out(Status::Unsupported, TWO_CPU_LIARS));
-        assert!(!came_out(Status::Ok, FILE_LIARS));
+        assert!(came_out(Status::Unsupported, FILE_NEGATIVE_CONTROLS));
+        assert!(!came_out(Status::Unsupported, TWO_CPU_NEGATIVE_CONTROLS));
+        assert!(!came_out(Status::Ok, FILE_NEGATIVE_CONTROLS));
     }
 
     fn row() -> Measurement {
@@ -346,7 +359,7 @@ mod tests {
         let mut row = row();
         row.flags.clear();
         row.estimate.median = Some(1.25);
-        let outcome = |row: &Measurement, cost| judge_truth(row, &cost).outcome;
+        let outcome = |row: &Measurement, cost| judge_positive(row, &cost).outcome;
         assert_eq!(outcome(&row, Cost::CoreCycles(4.0)), Outcome::Skip);
         assert_eq!(outcome(&row, Cost::Nanoseconds(4.0)), Outcome::Fail);
         row.core_cycles = Some(5.0);
@@ -359,19 +372,15 @@ mod tests {
     }
 
     #[test]
-    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_due_to_a_neighbour() {
+    fn only_a_cost_that_is_too_high_on_a_shared_core_may_be_interference() {
         let mut row = row();
         let cycles = Cost::CoreCycles(4.0);
-        assert!(may_be_due_to_a_neighbour(&row, &cycles, Some(0.4)));
+        assert!(may_be_interference(&row, &cycles, Some(0.4)));
         for bias in [None, Some(-0.5), Some(9.0)] {
-            assert!(!may_be_due_to_a_neighbour(&row, &cycles, bias), "{bias:?}");
+            assert!(!may_be_interference(&row, &cycles, bias), "{bias:?}");
         }
-        assert!(!may_be_due_to_a_neighbour(
-            &row,
-            &Cost::Ratio(1.0),
-            Some(0.4)
-        ));
+        assert!(!may_be_interference(&row, &Cost::Ratio(1.0), Some(0.4)));
         row.flags.clear();
-        assert!(!may_be_due_to_a_neighbour(&row, &cycles, Some(0.4)));
+        assert!(!may_be_interference(&row, &cycles, Some(0.4)));
     }
 }

@@ -12,8 +12,8 @@ use syscost_net::address::DEFAULT_PORT;
 use syscost_net::token::{TokenError, exposure};
 use syscost_net::{Judge, Limits, Server, Token};
 use syscost_results::Machine;
+use syscost_sys::core_probe::Probe;
 use syscost_sys::cpu;
-use syscost_sys::neighbour::Probe;
 
 use crate::cli::ServeArguments;
 use crate::error::{exit, unless_broken_pipe};
@@ -73,7 +73,7 @@ fn judge(machine: &Machine) -> Option<Judge> {
     let mut heard = noise::probe(&cpus, &clock, clock.grain_ticks(), LISTEN);
     let cores = super::doctor::cores_of(&mut heard, machine, &clock);
     let probe = Probe::new(clock, cores.grain);
-    Some(Judge::new(move |cpu| cores.is_ours(cpu, &probe)))
+    Some(Judge::new(move |cpu| cores.is_exclusive(cpu, &probe)))
 }
 
 /// Returns the token of the file, or a new one, and whether to print it.

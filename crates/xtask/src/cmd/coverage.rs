@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use syscost_harness::session::Profile;
-use syscost_results::simulate::{Coverage, Noise, Simulation};
+use syscost_results::simulate::{Coverage, NoiseModel, Simulation};
 use syscost_results::stats::looks::{self, StopRule};
 use syscost_results::stats::{interval, order};
 
@@ -129,14 +129,14 @@ fn simulated(experiments: u32, seed: u64) -> Result<()> {
     let samples = Profile::Quick.effort().samples as usize;
     let found = simulate(samples, experiments, seed);
     let mut table = vec![line(["", "exact"])];
-    table[0].extend(Noise::ALL.map(|noise| format!("{noise:?}").to_lowercase()));
+    table[0].extend(NoiseModel::ALL.map(|noise| format!("{noise:?}").to_lowercase()));
     let mut complaints = Vec::new();
     for (index, plan) in plans().iter().enumerate() {
         let exact = plan
             .exact()
             .map_or_else(String::new, |exact| format!("{exact:.1} %"));
         let mut cells = vec![plan.name.clone(), exact];
-        for (noise, coverages) in Noise::ALL.iter().zip(&found) {
+        for (noise, coverages) in NoiseModel::ALL.iter().zip(&found) {
             let coverage = &coverages[index];
             cells.push(format!("{:.1} %", 100.0 * coverage.share()));
             let complaint = plan.complaint(coverage);
@@ -161,7 +161,7 @@ fn simulate(samples: usize, experiments: u32, seed: u64) -> Vec<Vec<Coverage>> {
             .collect()
     };
     thread::scope(|scope| {
-        let threads = Noise::ALL.map(|noise| scope.spawn(move || one(noise)));
+        let threads = NoiseModel::ALL.map(|noise| scope.spawn(move || one(noise)));
         threads
             .into_iter()
             .map(|thread| thread.join().expect("a simulation only computes"))
@@ -244,7 +244,7 @@ mod tests {
                 && looks[12..].iter().all(|looks| looks.len() > 1)
         );
         let found = simulate(1, 100, 3);
-        assert_eq!(found.len(), Noise::ALL.len());
+        assert_eq!(found.len(), NoiseModel::ALL.len());
         for coverages in &found {
             assert_eq!(coverages.len(), looks.len());
             assert!(

@@ -43,16 +43,16 @@ const BARRIER_LOOK: Timespec = Timespec {
 const LOOK: Duration = Duration::from_micros(200);
 
 /// The memory that all processes share.
-struct Board {
+struct SharedState {
     /// 0 until all processes may begin.
     barrier: AtomicU32,
-    seats: [Seat; MAX_PROCESSES],
+    counts: [ReadCount; MAX_PROCESSES],
 }
 
 /// The number of reads of a process so far; on cache lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
-struct Seat {
+struct ReadCount {
     reads: AtomicU64,
 }
 
@@ -81,8 +81,8 @@ pub(super) struct Account {
 
 /// The processes at work.
 pub(super) struct Readers {
-    crew: Crew<Account>,
-    board: Shared<Board>,
+    workers: TaskGroup<Account>,
+    shared: Shared<SharedState>,
     clock: Clock,
     count: usize,
     window: Duration,
@@ -96,29 +96,29 @@ impl Readers {
         if count == 0 || count > MAX_PROCESSES {
             return Err(Failure::Broken(format!("has {count} processes")));
         }
-        let board = Shared::new(Board {
+        let shared = Shared::new(SharedState {
             barrier: AtomicU32::new(0),
-            seats: std::array::from_fn(|_| Seat::default()),
+            counts: std::array::from_fn(|_| ReadCount::default()),
         })?;
-        let mut crew = Crew::new(Between::Processes)?;
+        let mut workers = TaskGroup::new(Between::Processes)?;
         let (clock, is_checked) = (*b.clock(), !b.is_timed());
         for number in 0..count {
-            let (file, board, seed) = (
+            let (file, shared, seed) = (
                 &files[number % files.len()],
-                board.clone(),
+                shared.clone(),
                 b.random().u64(..),
             );
             let prepared = file.clone();
             let prepare = move || Reader::new(prepared, seed, is_checked);
             let work = move |reader: &mut Reader, stop: &Stop| {
-                wait_at(&board.barrier, stop)?;
-                reader.read_on(&board.seats[number], stop, &clock)
+                wait_at(&shared.barrier, stop)?;
+                reader.read_on(&shared.counts[number], stop, &clock)
             };
-            crew.add(b.allowed(), prepare, work)?;
+            workers.add(b.allowed(), prepare, work)?;
         }
         let mut readers = Self {
-            crew,
-            board,
+            workers,
+            shared,
             clock,
             count,
             window: FIRST_WINDOW,
@@ -149,8 +149,8 @@ impl Readers {
 
     /// Lets all processes begin, and waits until each has read something.
     fn release(&self) -> Result<(), Failure> {
-        self.board.barrier.store(1, Ordering::Release);
-        futex::wake(&self.board.barrier, Flags::empty(), u32::MAX >> 1)
+        self.shared.barrier.store(1, Ordering::Release);
+        futex::wake(&self.shared.barrier, Flags::empty(), u32::MAX >> 1)
             .map_err(|cause| Failure::of("futex wake", cause))?;
         while self.reads().contains(&0) {
             self.check()?;
@@ -161,8 +161,8 @@ impl Readers {
 
     /// Returns an error if a process has failed, which stops all of them, or has disappeared.
     fn check(&self) -> Result<(), Failure> {
-        self.crew.stop().check()?;
-        match self.crew.has_lost_one() {
+        self.workers.stop().check()?;
+        match self.workers.has_lost_one() {
             true => Err(Failure::Failed("a reader ended early".into())),
             false => Ok(()),
         }
@@ -170,10 +170,10 @@ impl Readers {
 
     /// The number of reads of each process so far.
     fn reads(&self) -> Vec<u64> {
-        let seats = &self.board.seats[..self.count];
-        seats
+        let counts = &self.shared.counts[..self.count];
+        counts
             .iter()
-            .map(|seat| seat.reads.load(Ordering::Relaxed))
+            .map(|count| count.reads.load(Ordering::Relaxed))
             .collect()
     }
 
@@ -208,7 +208,7 @@ impl Readers {
 
     /// Stops all processes, and returns their reports.
     pub(super) fn dismiss(self) -> Result<Vec<Account>, Failure> {
-        self.crew.dismiss()
+        self.workers.dismiss()
     }
 }
 
@@ -248,7 +248,12 @@ impl Reader {
     }
 
     /// Reads until it has to stop, and once more.
-    fn read_on(&mut self, seat: &Seat, stop: &Stop, clock: &Clock) -> Result<Account, Failure> {
+    fn read_on(
+        &mut self,
+        count: &ReadCount,
+        stop: &Stop,
+        clock: &Clock,
+    ) -> Result<Account, Failure> {
         let blocks = self.written.bytes() / BLOCK as u64;
         let before = self.fetched();
         let facts = self
@@ -281,7 +286,7 @@ impl Reader {
             account.reads += 1;
             let is_near = |last: u64| last.abs_diff(offset) <= BLOCK as u64;
             account.near += u64::from(last.replace(offset).is_some_and(is_near));
-            seat.reads.store(account.reads, Ordering::Relaxed);
+            count.reads.store(account.reads, Ordering::Relaxed);
             account
                 .latency
                 .record(clock.to_ns(account.ended.saturating_sub(began)));
@@ -311,19 +316,19 @@ mod tests {
 
     use super::*;
 
-    /// A separate crew of readers that do this instead; `None` where they cannot be started.
+    /// A separate group of readers that do this instead; `None` where they cannot be started.
     fn readers(work: fn(&Stop) -> Result<Account, Failure>) -> Option<Readers> {
         let cpus = cpu::allowed().ok()?;
-        let board = Board {
+        let shared = SharedState {
             barrier: AtomicU32::new(0),
-            seats: std::array::from_fn(|_| Seat::default()),
+            counts: std::array::from_fn(|_| ReadCount::default()),
         };
-        let mut crew = Crew::new(Between::Processes).ok()?;
+        let mut workers = TaskGroup::new(Between::Processes).ok()?;
         let work = move |(): &mut (), stop: &Stop| work(stop);
-        crew.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
+        workers.add(&cpus, || Ok::<_, Failure>(()), work).ok()?;
         Some(Readers {
-            crew,
-            board: Shared::new(board).ok()?,
+            workers,
+            shared: Shared::new(shared).ok()?,
             clock: Clock::system(),
             count: 1,
             window: FIRST_WINDOW,

@@ -110,8 +110,8 @@ fn in_turn(
     op: impl Fn(usize) -> Result<(), Bad>,
     refused: impl Fn(Bad) -> Failure,
 ) -> Result<(), Failure> {
-    b.batches(2, |turns| {
-        for number in 0..2 * turns as usize {
+    b.batches(2, |iterations| {
+        for number in 0..2 * iterations as usize {
             op(number).map_err(&refused)?;
         }
         Ok(())

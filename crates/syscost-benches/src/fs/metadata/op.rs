@@ -110,8 +110,8 @@ impl Op {
 
     /// Expects the arguments of its first call that make it this operation.
     pub(super) fn expect_arguments(self, b: &mut Bencher) {
-        let is = |position, name, value| (position, name, Given::Always(value));
-        let is_new = |position| (position, "name", Given::Different);
+        let is = |position, name, value| (position, name, ArgumentValue::Always(value));
+        let is_new = |position| (position, "name", ArgumentValue::Different);
         let [private, shared] = MODES.map(|mode| u64::from(mode.bits()));
         let expected = match self {
             Op::Make(Made::File) => vec![is_new(1), is(2, "flags", opened(CREATE))],
@@ -125,11 +125,11 @@ impl Op {
             }
             Op::Keep(Kept::Open) => vec![is(2, "flags", opened(OPEN))],
             Op::Keep(Kept::Stat) => vec![is(3, "flags", 0)],
-            Op::Keep(Kept::Chmod) => vec![(2, "mode", Given::InTurn(private, shared))],
+            Op::Keep(Kept::Chmod) => vec![(2, "mode", ArgumentValue::InTurn(private, shared))],
             // The new name in one call is the old one in the next.
             Op::Keep(Kept::Rename) => vec![
-                (1, "old name", Given::Apart(1)),
-                (3, "new name", Given::Apart(1)),
+                (1, "old name", ArgumentValue::Apart(1)),
+                (3, "new name", ArgumentValue::Apart(1)),
             ],
         };
         for (position, name, given) in expected {

@@ -46,9 +46,9 @@ fn announce(b: &mut Bencher, export: &Export, call: Call) -> Result<(), Failure>
     let laps = Laps::new(*b.clock());
     let mut caller = Caller::open(export, call, 0, false, laps)?;
     // During the first call the connection's windows are still small.
-    caller.turn()?;
+    caller.iterate()?;
     let begun = Instant::now();
-    caller.turn()?;
+    caller.iterate()?;
     let takes = begun.elapsed();
     caller.end()?;
     b.takes_about(takes.as_nanos() as f64);
@@ -75,7 +75,7 @@ struct Caller {
     subject: Option<Subject>,
     laps: Laps,
     way: Way,
-    turns: u64,
+    iterations: u64,
     before: Watched,
     after: Option<Watched>,
     /// What the server lists in the folder at the end.
@@ -125,7 +125,7 @@ impl Caller {
             subject,
             laps,
             way,
-            turns: 0,
+            iterations: 0,
             after: None,
             names: Vec::new(),
         })
@@ -133,8 +133,8 @@ impl Caller {
 
     /// One call and its answer.
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Failure> {
-        self.turns += 1;
+    fn iterate(&mut self) -> Result<(), Failure> {
+        self.iterations += 1;
         let client = &mut self.client;
         match (self.call, &mut self.subject) {
             (Call::Null, _) => client.null().map_err(failed),
@@ -152,7 +152,7 @@ impl Caller {
         let Some(after) = &self.after else {
             return Err(Failure::Broken("has a team that never ended".into()));
         };
-        let (before, turns) = (&self.before, self.turns as f64);
+        let (before, iterations) = (&self.before, self.iterations as f64);
         let since = |of: fn(&Traffic) -> u64| of(&after.traffic) - of(&before.traffic);
         const SOURCE: &str = "bytes of the connection";
         let made = match after.traffic.procedure == Some(self.call.procedure()) {
@@ -160,10 +160,10 @@ impl Caller {
             false => 0,
         };
         let what = format!("calls of {}, by their procedure's number", self.call.name());
-        b.claim_equal(&what, turns, made as f64, SOURCE);
+        b.claim_equal(&what, iterations, made as f64, SOURCE);
         let matched = since(|traffic| traffic.matched) as f64;
         let what = "replies with the number (xid) of the call before them";
-        b.claim_equal(what, turns, matched, SOURCE);
+        b.claim_equal(what, iterations, matched, SOURCE);
         let (sent, received) = (
             since(|traffic| traffic.sent),
             since(|traffic| traffic.received),
@@ -173,13 +173,13 @@ impl Caller {
         if content > 0.0 {
             let bound = Bound::Within(content, content + MAX_HEAD);
             let what = "bytes received per READ, its size and its head";
-            b.claim_within(what, bound, received as f64 / turns, SOURCE);
+            b.claim_within(what, bound, received as f64 / iterations, SOURCE);
             let what = match b.is_timed() {
                 true => "READs whose ends are as written",
                 false => "READs whose every byte is as written",
             };
             let checked = self.subject.as_ref().map_or(0, |subject| subject.checked);
-            b.claim_equal(what, turns, checked as f64, "position stamps");
+            b.claim_equal(what, iterations, checked as f64, "position stamps");
         }
         if self.subject.is_some() {
             let listed = self.names.join(" ");
@@ -229,13 +229,13 @@ fn way(socket: &TcpStream) -> Result<Way, Failure> {
     Ok(Way::begin(own.ip(), far.ip()))
 }
 
-impl Lead for Caller {
-    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+impl Driver for Caller {
+    const MAX_ITERATIONS: u64 = Laps::MAX_ITERATIONS;
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.laps.begin();
-        for _ in 0..turns {
-            self.turn()?;
+        for _ in 0..iterations {
+            self.iterate()?;
             self.laps.note();
         }
         Ok(())

@@ -28,7 +28,7 @@ pub(super) fn measure(b: &mut Bencher, server: IpAddr) -> Result<(), Failure> {
         name: "length",
     };
     let bytes = (HEAD + BYTES) as u64;
-    b.expect_argument(Sysno::SENDTO, length, Given::Always(bytes));
+    b.expect_argument(Sysno::SENDTO, length, ArgumentValue::Always(bytes));
     let exchange = Exchange::new(b, BYTES, false);
     let pinger = b.together(Placement::SAME, |_| {
         let (pinger, way) = Pinger::open(server, BYTES, Some(LOST_AFTER))?;

@@ -55,7 +55,7 @@ impl Channel for EventFd {
         Ok(retry_on_intr(|| read(&self.from, message.bytes_mut()))?)
     }
 
-    fn hang_up(&mut self) {
+    fn wake_waiters(&mut self) {
         // A number that no message has. If this fails, the time limit ends the wait.
         let _ = write(&self.to, &u64::from(u32::MAX).to_ne_bytes());
     }

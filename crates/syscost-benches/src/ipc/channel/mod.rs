@@ -80,7 +80,7 @@ pub(crate) trait Channel: Sized + Send + 'static {
 
     /// Lets the other end know that no message will come, in case it waits and the kernel does not
     /// report that.
-    fn hang_up(&mut self) {}
+    fn wake_waiters(&mut self) {}
 }
 
 /// The mechanism that carries the messages.

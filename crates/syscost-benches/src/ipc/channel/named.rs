@@ -39,7 +39,7 @@ impl Via {
 }
 
 /// Expects what the row's name says of an operation of this many messages, each in at most this
-/// many parts, independently of the mechanism's own expectations; nothing of a liar's. Both sides fall asleep `least`
+/// many parts, independently of the mechanism's own expectations; nothing of a negative control's. Both sides fall asleep `least`
 /// times.
 pub(in crate::ipc) fn expect<C: Channel>(
     b: &mut Bencher,

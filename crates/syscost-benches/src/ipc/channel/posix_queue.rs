@@ -72,7 +72,7 @@ impl Channel for PosixQueue {
         }
     }
 
-    fn hang_up(&mut self) {
+    fn wake_waiters(&mut self) {
         // Shorter than any expected message. If this fails, the time limit ends the wait.
         let _ = send(&self.to, &[]);
     }

@@ -53,7 +53,7 @@ impl Channel for VmRead {
                 bad => Failure::of("read a parent's memory", bad),
             })
         };
-        Crew::new(Between::Processes)?.add(&cpus, read, |(), _| Ok(()))
+        TaskGroup::new(Between::Processes)?.add(&cpus, read, |(), _| Ok(()))
     }
 
     fn open(_: usize) -> Result<(Self, Self), Failure> {
@@ -116,7 +116,7 @@ impl Channel for VmRead {
         Ok(came)
     }
 
-    fn hang_up(&mut self) {
+    fn wake_waiters(&mut self) {
         self.to.put.close();
         self.from.taken.close();
     }

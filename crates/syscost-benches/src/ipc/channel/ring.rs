@@ -184,7 +184,7 @@ impl<W: Wait> Channel for Ring<W> {
         Ok(message.bytes().len())
     }
 
-    fn hang_up(&mut self) {
+    fn wake_waiters(&mut self) {
         self.to.put.close();
         self.from.taken.close();
     }

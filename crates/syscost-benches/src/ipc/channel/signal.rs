@@ -109,7 +109,7 @@ impl Channel for Signals {
         Ok(info.word.len())
     }
 
-    fn hang_up(&mut self) {
+    fn wake_waiters(&mut self) {
         let mut none = Message::new(size_of::<u64>());
         none.bytes_mut().fill(0);
         // A word that no message has. If this fails, the time limit ends the wait.

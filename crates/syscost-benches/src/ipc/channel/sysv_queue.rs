@@ -66,7 +66,7 @@ impl Channel for SysvQueue {
         }
     }
 
-    fn hang_up(&mut self) {
+    fn wake_waiters(&mut self) {
         // A task that waits in a queue learns of its removal.
         // SAFETY: removal needs no buffer.
         unsafe { libc::msgctl(self.to.id(), libc::IPC_RMID, std::ptr::null_mut()) };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Course, Simd, Stream, supports};
 
-use crate::scale::crowd::counts;
+use crate::scale::copies::counts;
 
 /// The level of the memory hierarchy, 1 being the nearest cache, given by the size of the arrays.
 ///

@@ -24,7 +24,7 @@ pub(super) enum Method {
     MessageOneLine,
 }
 
-/// Round trips per turn, so that a batch always has several.
+/// Round trips per iteration, so that a batch always has several.
 pub(super) const PER_TURN: u64 = 16;
 
 /// Offsets of the question and of an answer in a line of its own: each alone on its pair of lines,
@@ -63,15 +63,15 @@ impl Lines {
         let (question, answer) = (self.question(), self.answer());
         match self.method {
             Method::Exchange => {
-                let mut turn = 2 * done;
+                let mut iteration = 2 * done;
                 for _ in 0..trips {
                     while question
-                        .compare_exchange(turn, turn + 1, AcqRel, Relaxed)
+                        .compare_exchange(iteration, iteration + 1, AcqRel, Relaxed)
                         .is_err()
                     {}
-                    turn += 2;
+                    iteration += 2;
                 }
-                while question.load(Acquire) != turn {}
+                while question.load(Acquire) != iteration {}
             }
             Method::Message | Method::MessageOneLine => {
                 for number in done + 1..=done + trips {
@@ -88,8 +88,8 @@ impl Lines {
         let mut answered = 0;
         match self.method {
             Method::Exchange => loop {
-                let turn = 2 * answered + 1;
-                match question.compare_exchange(turn, turn + 1, AcqRel, Relaxed) {
+                let iteration = 2 * answered + 1;
+                match question.compare_exchange(iteration, iteration + 1, AcqRel, Relaxed) {
                     Ok(_) => answered += 1,
                     Err(OVER) => return answered,
                     Err(_) => {}
@@ -141,9 +141,9 @@ pub(super) struct Replying {
     cpu: Option<u32>,
 }
 
-impl Lead for Asking {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        let trips = turns * PER_TURN;
+impl Driver for Asking {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        let trips = iterations * PER_TURN;
         self.lines.ask(self.asked, trips);
         self.asked += trips;
         Ok(())
@@ -218,10 +218,10 @@ pub(super) fn team<'t>(
             cpu: Some(cpu::current()),
         })
     };
-    let follower = Follower::start(Between::Threads, cpus, || Ok(theirs), reply, |_| {})?;
+    let responder = Responder::start(Between::Threads, cpus, || Ok(theirs), reply, |_| {})?;
     let answers = lines.answer().as_ptr();
-    let watch = watches.then(|| Watch::of(follower.task(), answers, Uses::Stores));
-    Ok(follower.led_by(Asking {
+    let watch = watches.then(|| Watch::of(responder.task(), answers, Uses::Stores));
+    Ok(responder.driven_by(Asking {
         lines,
         asked: 0,
         by_lines: 0,

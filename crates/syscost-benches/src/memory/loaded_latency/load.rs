@@ -23,7 +23,7 @@ const TRIED: u64 = 64;
 /// One thread's report, on cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-struct Seat {
+struct ThreadReport {
     /// Bytes read so far.
     bytes: AtomicU64,
     /// Bytes of stretches that began while something was timed.
@@ -38,17 +38,17 @@ struct Seat {
     sum: AtomicU64,
 }
 
-struct Board {
+struct SharedState {
     /// Whether all threads have their memory.
     is_begun: AtomicBool,
     /// Whether something is being timed.
     is_timed: AtomicBool,
-    seats: Vec<Seat>,
+    reports: Vec<ThreadReport>,
 }
 
 /// The load: threads that read while something else is timed.
 pub(super) struct Load {
-    board: Arc<Board>,
+    shared: Arc<SharedState>,
     stop: Shared<Stop>,
     clock: Clock,
     course: Course,
@@ -77,33 +77,33 @@ impl Load {
         delay_ns: Option<u64>,
         clock: Clock,
         seed: u64,
-    ) -> Result<(Crew, Self), Failure> {
-        let board = Arc::new(Board {
+    ) -> Result<(TaskGroup, Self), Failure> {
+        let shared = Arc::new(SharedState {
             is_begun: AtomicBool::new(false),
             is_timed: AtomicBool::new(false),
-            seats: cpus.iter().map(|_| Seat::default()).collect(),
+            reports: cpus.iter().map(|_| ThreadReport::default()).collect(),
         });
         let course = Course::new(Stream::Read, BYTES / cpus.len().max(1), STRETCH);
         enough_for_all(course, cpus)?;
-        let mut crew = Crew::new(Between::Threads)?;
+        let mut workers = TaskGroup::new(Between::Threads)?;
         for (number, cpu) in cpus.iter().enumerate() {
-            let board = Arc::clone(&board);
+            let shared = Arc::clone(&shared);
             let work = move |memory: &mut Lent, stop: &Stop| {
-                read(&board, number, memory, stop, delay_ns, &clock, seed)
+                read(&shared, number, memory, stop, delay_ns, &clock, seed)
             };
-            crew.add(&[*cpu], move || Lent::new(widest(), course), work)?;
+            workers.add(&[*cpu], move || Lent::new(widest(), course), work)?;
         }
-        board.is_begun.store(true, Ordering::Release);
+        shared.is_begun.store(true, Ordering::Release);
         let load = Self {
-            board,
-            stop: crew.stop(),
+            shared,
+            stop: workers.stop(),
             clock,
             course,
             delay_ns,
             ticks: 0,
             batches: 0,
         };
-        Ok((crew, load))
+        Ok((workers, load))
     }
 
     /// Runs `body`, which is timed; the threads record what they read meanwhile.
@@ -111,11 +111,11 @@ impl Load {
         &mut self,
         body: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.board.is_timed.store(true, Ordering::Relaxed);
+        self.shared.is_timed.store(true, Ordering::Relaxed);
         let begun = self.clock.start();
         let done = body();
         let ticks = self.clock.stop().ticks - begun;
-        self.board.is_timed.store(false, Ordering::Relaxed);
+        self.shared.is_timed.store(false, Ordering::Relaxed);
         self.ticks += ticks;
         self.batches += 1;
         done
@@ -123,9 +123,14 @@ impl Load {
 
     /// Waits until every thread has read something, so that each is on its CPU, unless it only waits.
     pub(super) fn await_all(&self) -> Result<(), Failure> {
-        for seat in self.board.seats.iter().filter(|_| self.delay_ns.is_some()) {
-            let before = seat.bytes.load(Ordering::Relaxed);
-            while seat.bytes.load(Ordering::Relaxed) == before {
+        for report in self
+            .shared
+            .reports
+            .iter()
+            .filter(|_| self.delay_ns.is_some())
+        {
+            let before = report.bytes.load(Ordering::Relaxed);
+            while report.bytes.load(Ordering::Relaxed) == before {
                 self.stop.check()?;
                 spin_loop();
             }
@@ -137,34 +142,34 @@ impl Load {
     pub(super) fn shares(&self) -> Vec<Share> {
         let ns = self.clock.to_ns(self.ticks);
         let delay_ns = self.delay_ns.unwrap_or(0) as f64;
-        let share = |seat: &Seat| {
-            let tried_ns = self.clock.to_ns(seat.tried_ticks.load(Ordering::Relaxed));
+        let share = |report: &ThreadReport| {
+            let tried_ns = self.clock.to_ns(report.tried_ticks.load(Ordering::Relaxed));
             let stretch_ns = tried_ns / TRIED as f64;
             // One more may begin in each batch, since pauses lie between them.
             let most = ns / delay_ns + self.batches as f64;
             Share {
-                bytes: seat.timed_bytes.load(Ordering::Relaxed) as f64,
+                bytes: report.timed_bytes.load(Ordering::Relaxed) as f64,
                 max_bytes: most * STRETCH as f64,
                 usual_bytes: ns / (delay_ns + stretch_ns) * STRETCH as f64,
             }
         };
-        self.board.seats.iter().map(share).collect()
+        self.shared.reports.iter().map(share).collect()
     }
 
     /// Bytes of the memory that all of them read, each its own part.
     pub(super) fn memory_bytes(&self) -> u64 {
-        let bytes = |seat: &Seat| seat.memory_bytes.load(Ordering::Relaxed);
-        self.board.seats.iter().map(bytes).sum()
+        let bytes = |report: &ThreadReport| report.memory_bytes.load(Ordering::Relaxed);
+        self.shared.reports.iter().map(bytes).sum()
     }
 
     /// The sum of everything that all of them read, and the sum expected for that many parts in order.
     pub(super) fn sums(&self) -> [u64; 2] {
-        let of = |seat: &Seat| {
-            let [first, operations, sum] =
-                [&seat.first, &seat.operations, &seat.sum].map(|word| word.load(Ordering::Relaxed));
+        let of = |report: &ThreadReport| {
+            let [first, operations, sum] = [&report.first, &report.operations, &report.sum]
+                .map(|word| word.load(Ordering::Relaxed));
             [sum, self.course.sum(first, operations)]
         };
-        let sums = self.board.seats.iter().map(of);
+        let sums = self.shared.reports.iter().map(of);
         sums.fold([0; 2], |[a, b], [c, d]| {
             [a.wrapping_add(c), b.wrapping_add(d)]
         })
@@ -180,7 +185,7 @@ impl Load {
 
 /// A thread's work.
 fn read(
-    board: &Board,
+    shared: &SharedState,
     number: usize,
     memory: &Lent,
     stop: &Stop,
@@ -188,7 +193,7 @@ fn read(
     clock: &Clock,
     seed: u64,
 ) -> Result<(), Failure> {
-    let seat = &board.seats[number];
+    let report = &shared.reports[number];
     let ticks = |ns: u64| (ns as f64 * clock.ticks_per_ns()) as u64;
     // So that threads do not all pause at the same moment.
     let pause = |ticks: u64| {
@@ -198,16 +203,16 @@ fn read(
         }
     };
     let (footprint, bytes) = (memory.course().footprint() as u64, memory.course().bytes());
-    seat.memory_bytes.store(footprint, Ordering::Relaxed);
-    seat.first.store(memory.next(), Ordering::Relaxed);
+    report.memory_bytes.store(footprint, Ordering::Relaxed);
+    report.first.store(memory.next(), Ordering::Relaxed);
     let go_on = || -> Result<(), Failure> {
         let sum = memory.summed().map_err(Failure::Failed)?;
         // Only this thread writes these counters.
-        seat.sum.fetch_add(sum, Ordering::Relaxed);
-        seat.operations.fetch_add(1, Ordering::Relaxed);
+        report.sum.fetch_add(sum, Ordering::Relaxed);
+        report.operations.fetch_add(1, Ordering::Relaxed);
         Ok(())
     };
-    while !board.is_begun.load(Ordering::Acquire) {
+    while !shared.is_begun.load(Ordering::Acquire) {
         if stop.is_set() {
             return Ok(());
         }
@@ -217,18 +222,18 @@ fn read(
         let begun = clock.start();
         (0..TRIED).try_for_each(|_| go_on())?;
         let ticks = clock.stop().ticks - begun;
-        seat.tried_ticks.store(ticks, Ordering::Relaxed);
+        report.tried_ticks.store(ticks, Ordering::Relaxed);
     }
     pause(ticks(delay_ns.unwrap_or(0)) * (seed.rotate_left(number as u32) % 64) / 64);
     while !stop.is_set() {
         match delay_ns {
             Some(ns) => {
-                let is_timed = board.is_timed.load(Ordering::Relaxed);
+                let is_timed = shared.is_timed.load(Ordering::Relaxed);
                 go_on()?;
                 if is_timed {
-                    seat.timed_bytes.fetch_add(bytes, Ordering::Relaxed);
+                    report.timed_bytes.fetch_add(bytes, Ordering::Relaxed);
                 }
-                seat.bytes.fetch_add(bytes, Ordering::Relaxed);
+                report.bytes.fetch_add(bytes, Ordering::Relaxed);
                 pause(ticks(ns));
             }
             None => spin_loop(),

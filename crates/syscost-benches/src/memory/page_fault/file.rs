@@ -39,7 +39,7 @@ pub(super) const COLD: [Expect; 3] = [
 /// Measures a file in the page cache, whose faults map surrounding pages.
 pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     let file = warm(b)?;
-    // Each turn goes through another mapping.
+    // Each iteration goes through another mapping.
     let mappings: Vec<Mapped> = (0..MAPPINGS)
         .map(|_| file.map())
         .collect::<Result<_, _>>()?;
@@ -69,7 +69,7 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
     };
     let what = "pages mapped before a turn";
     b.claim_equal(what, 0, left, "pagemap");
-    let possible = faults_of_a_turn(file.page_bytes());
+    let possible = faults_of_an_iteration(file.page_bytes());
     b.claim(
         "minor page faults of a turn",
         format!("{} to {}", possible.start(), possible.end()),
@@ -83,9 +83,9 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
         PAGES as u64,
         MAPPINGS as u64,
         |_| unmap_pages(),
-        |turns| {
-            let seen: u64 = mappings[..turns as usize].iter().map(go_through).sum();
-            match seen == turns * sum {
+        |iterations| {
+            let seen: u64 = mappings[..iterations as usize].iter().map(go_through).sum();
+            match seen == iterations * sum {
                 true => Ok(()),
                 false => Err(Failure::Refuted(
                     "not every page of the file was read".into(),
@@ -104,7 +104,7 @@ pub(super) fn around(b: &mut Bencher) -> Result<(), Failure> {
 
 /// Range of the number of faults that map all pages: at most one per page, at least one per page
 /// table, with 64 bits for each of its entries.
-fn faults_of_a_turn(page_bytes: usize) -> RangeInclusive<u64> {
+fn faults_of_an_iteration(page_bytes: usize) -> RangeInclusive<u64> {
     PAGES.div_ceil(page_bytes / 8) as u64..=PAGES as u64
 }
 
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn pages_come_by_one_fault_at_least() {
-        assert_eq!(faults_of_a_turn(4 << 10), 2..=1024);
-        assert_eq!(faults_of_a_turn(64 << 10), 1..=1024);
+        assert_eq!(faults_of_an_iteration(4 << 10), 2..=1024);
+        assert_eq!(faults_of_an_iteration(64 << 10), 1..=1024);
     }
 }

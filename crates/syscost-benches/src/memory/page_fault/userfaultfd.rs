@@ -56,8 +56,8 @@ fn team<'t>(cpus: &[u32]) -> Result<Team<'t, (Absent, u64)>, Failure> {
             copied += 1;
         }
     };
-    let follower = Follower::start(Between::Threads, cpus, || Ok(faults), serve, |_| {})?;
-    Ok(follower.led_by(Absent(area)))
+    let responder = Responder::start(Between::Threads, cpus, || Ok(faults), serve, |_| {})?;
+    Ok(responder.driven_by(Absent(area)))
 }
 
 fn failed(cause: io::Error) -> Failure {
@@ -67,16 +67,16 @@ fn failed(cause: io::Error) -> Failure {
 /// The memory whose pages are made absent before each batch.
 struct Absent(Area);
 
-impl Lead for Absent {
-    const MAX_TURNS: u64 = MAX_PAGES as u64;
+impl Driver for Absent {
+    const MAX_ITERATIONS: u64 = MAX_PAGES as u64;
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {
         self.0.forget()
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self.0.write(0..turns as usize);
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.0.write(0..iterations as usize);
         Ok(())
     }
 

@@ -23,13 +23,13 @@ pub(super) fn lies_in(
     allowed: &[u32],
 ) -> Evidence {
     let each = level.size(threads).0 / u64::from(threads);
-    let seats = seats(threads as usize, topology, allowed);
-    let places: Option<BTreeSet<String>> = seats
+    let cpu_sets = cpu_sets(threads as usize, topology, allowed);
+    let places: Option<BTreeSet<String>> = cpu_sets
         .iter()
         .flat_map(|cpus| cpus.iter().map(|cpu| place(topology, *cpu, cpus, each)))
         .collect();
     let places = places.unwrap_or_default();
-    let last = seats.iter().map(|cpus| last_bytes(topology, cpus)).max();
+    let last = cpu_sets.iter().map(|cpus| last_bytes(topology, cpus)).max();
     let (all, last) = (each * u64::from(threads), last.unwrap_or(0));
     let (verdict, reason) = if places.is_empty() {
         let reason = "this system does not report its caches".to_owned();
@@ -64,7 +64,7 @@ pub(super) fn lies_in(
 
 /// The sets of CPUs that this many threads may have been on, one for each CPU that may have been the
 /// measured one. There is one thread, or one on each CPU.
-fn seats(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTreeSet<u32>> {
+fn cpu_sets(threads: usize, topology: &Topology, allowed: &[u32]) -> BTreeSet<BTreeSet<u32>> {
     let with = |own: u32| -> BTreeSet<u32> {
         let others = allowed.iter().copied().filter(move |cpu| *cpu != own);
         [own].into_iter().chain(others).take(threads).collect()

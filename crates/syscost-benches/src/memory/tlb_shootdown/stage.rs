@@ -22,7 +22,7 @@ use crate::sides::Padded;
 pub(super) const MAX_CALLS: u64 = 256;
 
 /// Before a batch, threads that another program keeps from running are waited for: this many times,
-/// each time for this many turns of a waiting loop, a few microseconds.
+/// each time for this many iterations of a waiting loop, a few microseconds.
 const PATIENCE: usize = 10_000;
 const SPINS: usize = 100;
 
@@ -82,7 +82,7 @@ impl Tally {
 }
 
 /// The memory that the threads share.
-struct Board {
+struct SharedState {
     /// Incremented when there are new pages to read.
     epoch: AtomicUsize,
     /// Address of the first page, and distance to the next, in bytes.
@@ -90,11 +90,11 @@ struct Board {
     stride: AtomicUsize,
     /// Number of threads that have read all pages of this epoch.
     ready: AtomicUsize,
-    /// Number of turns of each spinning thread.
+    /// Number of iterations of each spinning thread.
     spins: Vec<Padded<AtomicU64>>,
 }
 
-impl Board {
+impl SharedState {
     /// The work of each thread.
     fn spin(&self, number: usize, stop: &Stop) {
         let mut seen = 0;
@@ -128,7 +128,7 @@ impl Board {
 /// The measuring thread's side: the pages that the threads have read.
 pub(super) struct Stage {
     call: Call,
-    board: Arc<Board>,
+    shared: Arc<SharedState>,
     islands: Islands,
     /// The threads' counters when the last batch began.
     began: Vec<u64>,
@@ -137,8 +137,8 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Starts a thread on each of these CPUs.
-    pub(super) fn start(call: Call, cpus: &[u32]) -> Result<(Crew, Self), Failure> {
-        let board = Arc::new(Board {
+    pub(super) fn start(call: Call, cpus: &[u32]) -> Result<(TaskGroup, Self), Failure> {
+        let shared = Arc::new(SharedState {
             epoch: AtomicUsize::new(0),
             first: AtomicPtr::default(),
             stride: AtomicUsize::new(0),
@@ -148,20 +148,20 @@ impl Stage {
         let stage = Self {
             islands: Islands::make(MAX_CALLS as usize, page_size())?,
             call,
-            board: Arc::clone(&board),
+            shared: Arc::clone(&shared),
             began: Vec::new(),
             tally: Tally::default(),
         };
-        let mut crew = Crew::new(Between::Threads)?;
+        let mut workers = TaskGroup::new(Between::Threads)?;
         for (number, cpu) in cpus.iter().enumerate() {
-            let board = Arc::clone(&board);
+            let shared = Arc::clone(&shared);
             let work = move |(): &mut (), stop: &Stop| {
-                board.spin(number, stop);
+                shared.spin(number, stop);
                 Ok::<(), Failure>(())
             };
-            crew.add(&[*cpu], || Ok(()), work)?;
+            workers.add(&[*cpu], || Ok(()), work)?;
         }
-        Ok((crew, stage))
+        Ok((workers, stage))
     }
 
     /// Batches and those in which all threads ran.
@@ -179,13 +179,13 @@ impl Stage {
     }
 
     fn have_run(&self) -> bool {
-        let now = self.board.counts();
+        let now = self.shared.counts();
         self.began.iter().zip(now).all(|(began, now)| now > *began)
     }
 }
 
-impl Lead for Stage {
-    const MAX_TURNS: u64 = MAX_CALLS;
+impl Driver for Stage {
+    const MAX_ITERATIONS: u64 = MAX_CALLS;
     const IS_PREPARED: bool = true;
 
     /// Writes all pages, and returns when every thread has read them.
@@ -208,33 +208,32 @@ impl Lead for Stage {
             )));
         }
         let stride = self.islands.island(1).addr() - self.islands.island(0).addr();
-        self.board.first.store(self.islands.island(0), Relaxed);
-        self.board.stride.store(stride, Relaxed);
-        self.board.ready.store(0, Relaxed);
-        self.board.epoch.fetch_add(1, Release);
-        while self.board.ready.load(Acquire) < self.board.spins.len() {
+        self.shared.first.store(self.islands.island(0), Relaxed);
+        self.shared.stride.store(stride, Relaxed);
+        self.shared.ready.store(0, Relaxed);
+        self.shared.epoch.fetch_add(1, Release);
+        while self.shared.ready.load(Acquire) < self.shared.spins.len() {
             spin_loop();
         }
         for _ in 0..PATIENCE {
-            self.began = self.board.counts();
+            self.began = self.shared.counts();
             (0..SPINS).for_each(|_| spin_loop());
             if self.have_run() {
                 break;
             }
         }
-        self.began = self.board.counts();
+        self.began = self.shared.counts();
         Ok(())
     }
 
     /// Makes this many calls.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        let turns = turns as usize;
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        let iterations = iterations as usize;
         let made = match self.call {
-            Call::Munmap => self.islands.unmap(turns),
-            Call::Mprotect => {
-                (0..turns).try_for_each(|number| self.islands.protect(number, MprotectFlags::READ))
-            }
-            Call::Madvise => (0..turns).try_for_each(|number| self.islands.forget(number)),
+            Call::Munmap => self.islands.unmap(iterations),
+            Call::Mprotect => (0..iterations)
+                .try_for_each(|number| self.islands.protect(number, MprotectFlags::READ)),
+            Call::Madvise => (0..iterations).try_for_each(|number| self.islands.forget(number)),
         };
         made.map_err(|cause| Failure::of(self.call.name(), cause))
     }
@@ -257,14 +256,14 @@ mod tests {
         // In a process with one thread, so that nothing else maps what munmap leaves.
         let child = fork(|| {
             let all_changed = Call::ALL.into_iter().all(|call| {
-                let (_crew, mut stage) = Stage::start(call, &[]).unwrap();
+                let (_workers, mut stage) = Stage::start(call, &[]).unwrap();
                 match stage.prepare() {
                     // Not enough memory, or no way to check.
                     Err(Failure::Unsupported(_)) => return true,
                     prepared => prepared.unwrap(),
                 }
                 assert_eq!(stage.changed().unwrap(), 0, "{call:?}");
-                stage.turns(MAX_CALLS).unwrap();
+                stage.run(MAX_CALLS).unwrap();
                 stage.changed().unwrap() == MAX_CALLS as usize
             });
             i32::from(!all_changed)

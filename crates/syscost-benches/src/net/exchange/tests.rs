@@ -102,8 +102,8 @@ fn caller<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Caller
 /// The failure caused by the last message of a script whose earlier messages succeed.
 fn failure<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Failure {
     let mut caller = caller(delivery, script);
-    caller.turns(N as u64 - 1).unwrap();
-    caller.turn().unwrap_err()
+    caller.run(N as u64 - 1).unwrap();
+    caller.iterate().unwrap_err()
 }
 
 fn is_refuted(failure: &Failure, words: &str) -> bool {
@@ -114,7 +114,7 @@ fn is_refuted(failure: &Failure, words: &str) -> bool {
 fn answers_are_counted_with_the_sum_of_their_nonces() {
     for delivery in [Lossless, Lossy] {
         let mut caller = caller(delivery, [&[Echo(0)], &[Echo(1)], &[Echo(2)]]);
-        caller.turns(3).unwrap();
+        caller.run(3).unwrap();
         let nonces = caller.link.sent.iter().map(|bytes| {
             let nonce = bytes[..8].try_into().unwrap();
             u64::from_le_bytes(nonce)
@@ -135,7 +135,7 @@ fn answers_are_counted_with_the_sum_of_their_nonces() {
 fn a_message_without_an_answer_is_lost_and_its_nonce_is_in_one_sum_only() {
     let mut caller = caller(Lossy, [&[Echo(0)], &[], &[Echo(2)]]);
     assert_eq!(
-        [(); 3].map(|()| caller.turn()),
+        [(); 3].map(|()| caller.iterate()),
         [Ok(true), Ok(false), Ok(true)]
     );
     let Tally {
@@ -159,7 +159,7 @@ fn late_and_repeated_answers_are_distinguished_and_answer_no_other_message() {
         &[Echo(2)],
     ];
     let mut caller = caller(Lossy, script);
-    caller.turns(4).unwrap();
+    caller.run(4).unwrap();
     let Tally {
         answered,
         lost,
@@ -201,7 +201,7 @@ fn strangers_parts_and_changed_bytes_are_refuted() {
 fn where_times_are_taken_only_the_nonce_is_compared() {
     let mut caller = caller(Lossless, [&[Changed(0)]]);
     caller.whole = false;
-    assert_eq!(caller.turn(), Ok(true));
+    assert_eq!(caller.iterate(), Ok(true));
 }
 
 #[test]
@@ -219,10 +219,10 @@ fn an_end_and_an_error_fail_and_say_which_message_waits() {
 #[test]
 fn only_the_last_messages_are_remembered() {
     let mut caller = caller(Lossy, [&[]]);
-    assert_eq!(caller.turn(), Ok(false));
+    assert_eq!(caller.iterate(), Ok(false));
     let mut next = |arrivals: &[Arrival]| {
         caller.link.script.push_back(arrivals.to_vec());
-        caller.turn()
+        caller.iterate()
     };
     for number in 1..REMEMBERED {
         assert_eq!(next(&[Echo(number)]), Ok(true));
@@ -271,7 +271,7 @@ fn claims(findings: &Findings, verdict: Verdict) -> Vec<&str> {
 #[test]
 fn the_far_end_s_counts_and_sums_are_compared() {
     let mut caller = caller(Lossless, [&[Echo(0)], &[Echo(1)]]);
-    caller.turns(2).unwrap();
+    caller.run(2).unwrap();
     let right = account(&caller);
     let of = |account: &Account, verdict| {
         let found = findings(&caller, account);
@@ -308,7 +308,7 @@ fn the_far_end_s_counts_and_sums_are_compared() {
 #[test]
 fn losses_are_results_on_a_path_that_may_lose() {
     let mut caller = caller(Lossy, [&[], &[Echo(0), Echo(0), Echo(1)]]);
-    caller.turns(2).unwrap();
+    caller.run(2).unwrap();
     // One message was lost on its way back, or on its way there.
     for messages in [1, 2] {
         let account = Account {
@@ -338,7 +338,7 @@ fn losses_are_results_on_a_path_that_may_lose() {
 #[test]
 fn a_loss_refutes_where_nothing_can_be_lost() {
     let mut caller = caller(Lossless, [&[Nothing]]);
-    caller.turns(1).unwrap();
+    caller.run(1).unwrap();
     let found = findings(&caller, &account(&caller));
     assert_eq!(claims(&found, Verdict::Refuted), [UNANSWERED]);
 }

@@ -78,7 +78,11 @@ impl Measured for Row {
             position: 2,
             name: "length",
         };
-        b.expect_argument(Sysno::SENDTO, length, Given::Always((HEAD + size) as u64));
+        b.expect_argument(
+            Sysno::SENDTO,
+            length,
+            ArgumentValue::Always((HEAD + size) as u64),
+        );
         let limit = match self.path {
             Path::Loopback => None,
             Path::Remote => {

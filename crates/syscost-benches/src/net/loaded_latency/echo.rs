@@ -3,15 +3,15 @@
 use std::net::{IpAddr, Shutdown, TcpStream};
 
 use rustix::net::{RecvFlags, SendFlags, recv, send};
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, TcpSide, Wait, stream};
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, Session, socket};
 
+use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Family, PATIENCE, Route, listen};
 use crate::net::interface::Way;
-use crate::net::seats::Seats;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
 /// Bytes of a message.
@@ -42,11 +42,11 @@ impl Echo {
         route: &Route,
         family: Family,
         tcp: &Tcp,
-        seats: &Seats,
+        places: &ConnectionCpus,
         seed: u64,
     ) -> Result<Self, Failure> {
         let (near, answers) = match route {
-            Route::Loopback(..) => Self::here(route.address(), tcp, seats)?,
+            Route::Loopback(..) => Self::here(route.address(), tcp, places)?,
             Route::Remote(given) => Self::there(given, tcp)?,
         };
         Ok(Self {
@@ -61,7 +61,11 @@ impl Echo {
         })
     }
 
-    fn here(own: IpAddr, tcp: &Tcp, seats: &Seats) -> Result<(TcpStream, Answers), Failure> {
+    fn here(
+        own: IpAddr,
+        tcp: &Tcp,
+        places: &ConnectionCpus,
+    ) -> Result<(TcpStream, Answers), Failure> {
         let (listener, address) = listen(own, 1, tcp)?;
         let near = socket::connect(address, tcp, PATIENCE)?;
         let accepted = listener.accept();
@@ -71,11 +75,11 @@ impl Echo {
         };
         let mut workers = Workers::new()?;
         let meter = Workers::meter()?;
-        workers.add(&seats.far, Until::OtherEnd, meter, far, serve)?;
+        workers.add(&places.far, Until::OtherEnd, meter, far, serve)?;
         Ok((near, Answers::Here(workers)))
     }
 
-    fn there(given: &Given, tcp: &Tcp) -> Result<(TcpStream, Answers), Failure> {
+    fn there(given: &PeerAccess, tcp: &Tcp) -> Result<(TcpStream, Answers), Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::StreamEcho {
             size: SIZE as u32,
@@ -177,10 +181,10 @@ mod tests {
             println!("skipped: no affinity here");
             return;
         };
-        let seats = Seats::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
+        let places = ConnectionCpus::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
         let (family, tcp) = (Family::Ipv4, Tcp::nodelay());
         let route = Route::Loopback(Placement::Free, family);
-        let mut echo = Echo::start(&route, family, &tcp, &seats[0], 7).unwrap();
+        let mut echo = Echo::start(&route, family, &tcp, &places[0], 7).unwrap();
         for _ in 0..20 {
             echo.round_trip().unwrap();
         }

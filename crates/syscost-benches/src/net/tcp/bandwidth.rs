@@ -55,8 +55,8 @@ pub(in crate::net) use streams::Streams;
 
 use super::stream::options;
 use crate::ipc::setting::same_and_nearest;
+use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Family, Path, Reach, Route};
-use crate::net::seats::Seats;
 use crate::net::windows::Windows;
 use crate::net::workers::{IsOver, Until};
 
@@ -191,7 +191,7 @@ impl Measured for Row {
         let own = here.allowed.first().copied().unwrap_or(0);
         for place in near {
             let mut streams = vec![2, 4];
-            streams.retain(|count| Seats::here(place, *count, own, &here.allowed).is_ok());
+            streams.retain(|count| ConnectionCpus::here(place, *count, own, &here.allowed).is_ok());
             add(
                 local(Family::Ipv4, place),
                 &streams,
@@ -244,7 +244,7 @@ impl Measured for Row {
         };
         let outcome = measured(b, &setting)?;
         claims::claim_named(b, &self, &outcome);
-        Seats::claim(&setting.seats, b, self.cpus);
+        ConnectionCpus::claim(&setting.places, b, self.cpus);
         Ok(())
     }
 }
@@ -263,7 +263,7 @@ pub(crate) struct Setting {
     /// Bytes of a message.
     size: usize,
     /// Where the tasks of each stream run.
-    pub(in crate::net) seats: Vec<Seats>,
+    pub(in crate::net) places: Vec<ConnectionCpus>,
     content: Content,
     sink: Sink,
     /// The options of both ends.
@@ -275,7 +275,7 @@ impl Setting {
     pub(crate) fn plain(reach: Reach, streams: usize, b: &Bencher) -> Result<Setting, Failure> {
         let route = reach.route(b.targets())?;
         Ok(Setting {
-            seats: Seats::of(&route, streams, b)?,
+            places: ConnectionCpus::of(&route, streams, b)?,
             route,
             family: reach.family,
             direction: Direction::Send,
@@ -312,7 +312,7 @@ pub(in crate::net) fn content(b: &Bencher) -> Content {
     }
 }
 
-/// Measures these streams; the liar has streams of its own.
+/// Measures these streams; the negative control has streams of its own.
 pub(crate) fn measure(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     measured(b, setting).map(drop)
 }
@@ -337,7 +337,7 @@ fn measured(b: &mut Bencher, setting: &Setting) -> Result<Outcome, Failure> {
 /// Counts the system calls of a stream of some messages.
 fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
     let mut one = setting.clone();
-    one.seats.truncate(1);
+    one.places.truncate(1);
     let calls = one.method.calls(one.sends_here(), one.receives_here());
     let audited = match one.route.is_loopback() {
         true => AUDITED,
@@ -361,7 +361,7 @@ pub(in crate::net) fn warm_up(
         false => WARM_UP_REMOTE,
     };
     let rate = streams.warm_up(window, limit)?;
-    let messages = MESSAGES * (setting.size * setting.seats.len()) as f64;
+    let messages = MESSAGES * (setting.size * setting.places.len()) as f64;
     let room = Duration::try_from_secs_f64(messages / rate.max(1.0)).unwrap_or(MAX_SLOW_WINDOW);
     Ok(window.max(room.min(MAX_SLOW_WINDOW)))
 }

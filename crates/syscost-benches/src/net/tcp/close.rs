@@ -106,7 +106,7 @@ impl Measured for Row {
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
         let (closer, account) = b.single_together(route.placement(), |cpus| {
             let (far, to) = accepting(RULE, &route, cpus)?;
-            Ok(far.led_by(Closer { to, open: None }))
+            Ok(far.driven_by(Closer { to, open: None }))
         })?;
         closer.to.claim(b, self.family, Some(&account));
         Ok(())
@@ -130,7 +130,7 @@ impl Closer {
     }
 }
 
-impl Lead for Closer {
+impl Driver for Closer {
     const IS_PREPARED: bool = true;
 
     fn prepare(&mut self) -> Result<(), Failure> {
@@ -142,8 +142,8 @@ impl Lead for Closer {
         Ok(())
     }
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        for _ in 0..turns {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        for _ in 0..iterations {
             let missing = || Failure::Broken("closes a connection before it is open".into());
             let socket = self.open.take().ok_or_else(missing)?;
             close(socket).map_err(|bad| self.to.failed(bad))?;
@@ -155,7 +155,7 @@ impl Lead for Closer {
         self.open = None;
         if self.to.are_over_after(1) {
             self.prepare()?;
-            self.turns(1)?;
+            self.run(1)?;
         }
         self.to.counters.end();
         Ok(())
@@ -184,7 +184,7 @@ mod tests {
         };
         let route = Route::Loopback(Placement::SAME, Family::Ipv4);
         let (far, to) = accepting(rule, &route, &cpus).unwrap();
-        let done = far.led_by(Closer { to, open: None }).perform([1; 20]);
+        let done = far.driven_by(Closer { to, open: None }).perform([1; 20]);
         Some(done.map(|(closer, account)| (closer.to.budget.made(), account.connections)))
     }
 

@@ -122,7 +122,7 @@ impl Measured for Row {
             Step::Connect | Step::FirstByte | Step::Reset => {
                 let (connector, account) = b.together(route.placement(), |cpus| {
                     let (far, to) = accepting(step.rule(), &route, cpus)?;
-                    Ok(far.led_by(Connector::new(step, to, None)))
+                    Ok(far.driven_by(Connector::new(step, to, None)))
                 })?;
                 (connector, Some(account))
             }
@@ -230,7 +230,7 @@ fn closed_port(route: &Route) -> Result<(SocketAddr, Option<OwnedFd>), Failure> 
                 backlog: 1,
             };
             let (far, opened) = FarEnd::peer(given, &service)?;
-            far.led_by(|_| Ok(())).perform([]).map(drop)?;
+            far.driven_by(|_| Ok(())).perform([]).map(drop)?;
             Ok((opened.address(), None))
         }
     }
@@ -254,20 +254,20 @@ impl Connector {
     }
 
     #[inline(always)]
-    fn turn(&mut self) -> Result<(), Failure> {
+    fn iterate(&mut self) -> Result<(), Failure> {
         self.to.budget.spend()?;
         once(self.step, &self.to.address).map_err(|bad| self.to.failed(bad))
     }
 }
 
-impl Lead for Connector {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        (0..turns).try_for_each(|_| self.turn())
+impl Driver for Connector {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        (0..iterations).try_for_each(|_| self.iterate())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
         if self.to.are_over_after(1) {
-            self.turn()?;
+            self.iterate()?;
         }
         self.to.counters.end();
         Ok(())
@@ -329,7 +329,7 @@ mod tests {
         for step in [Step::Connect, Step::FirstByte, Step::Reset] {
             let (far, to) = accepting(step.rule(), &route(Family::Ipv4), &cpus).unwrap();
             let connector = Connector::new(step, to, None);
-            let (connector, account) = far.led_by(connector).perform([50]).unwrap();
+            let (connector, account) = far.driven_by(connector).perform([50]).unwrap();
             // And the last one.
             assert_eq!(connector.to.budget.made(), 51, "{step:?}");
             assert_eq!(account.connections, 51, "{step:?}");
@@ -358,7 +358,7 @@ mod tests {
         for step in [Step::Reset, Step::FirstByte, Step::Refused] {
             let (far, to) = accepting(Step::Connect.rule(), &route(Family::Ipv4), &cpus).unwrap();
             let connector = Connector::new(step, to, None);
-            let failure = far.led_by(connector).perform([1]).map(drop);
+            let failure = far.driven_by(connector).perform([1]).map(drop);
             assert!(
                 matches!(failure, Err(Failure::Failed(_))),
                 "{step:?}: {failure:?}"

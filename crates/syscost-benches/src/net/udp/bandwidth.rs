@@ -29,8 +29,8 @@ use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
 use crate::ipc::setting::same_and_nearest;
+use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Family, Path, Reach};
-use crate::net::seats::Seats;
 use crate::net::tcp::bandwidth::content;
 use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
@@ -152,7 +152,7 @@ impl Measured for Row {
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let route = self.reach().route(b.targets())?;
         let setting = Setting {
-            seats: Seats::of(&route, 1, b)?.remove(0),
+            places: ConnectionCpus::of(&route, 1, b)?.remove(0),
             route,
             family: self.family,
             size: self.size.get(),
@@ -170,7 +170,7 @@ impl Measured for Row {
         }
         let outcome = flow.finish()?;
         claim(b, &setting, &outcome);
-        Seats::claim(std::slice::from_ref(&setting.seats), b, self.cpus);
+        ConnectionCpus::claim(std::slice::from_ref(&setting.places), b, self.cpus);
         if let Some(traffic) = &outcome.traffic {
             windows.claim(b, &traffic.usage, outcome.received.bytes);
         }

@@ -80,8 +80,8 @@ impl Echoed for Datagrams {
                 };
                 // The kernel does not notify a waiting end when its partner is gone; an empty
                 // datagram does.
-                let hang_up = |theirs: &mut UdpSocket| drop(theirs.send(&[]));
-                let far = FarEnd::partner(cpus, theirs, serve, hang_up)?;
+                let wake_waiters = |theirs: &mut UdpSocket| drop(theirs.send(&[]));
+                let far = FarEnd::partner(cpus, theirs, serve, wake_waiters)?;
                 (far, socket, None)
             }
             Route::Remote(given) => {

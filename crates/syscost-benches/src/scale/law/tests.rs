@@ -3,7 +3,7 @@
 use syscost_harness::session::derived;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::stats::order::median;
-use syscost_results::stats::usl::Law;
+use syscost_results::stats::usl::UniversalLaw;
 use syscost_results::{Estimate, Measurement, RoundSamples, Status};
 
 use super::open::Row as Open;
@@ -91,7 +91,7 @@ fn law_of(run: &[(Row, Measurement)], term: &str) -> Measurement {
 
 #[test]
 fn eight_rows_give_the_terms_of_their_law_with_intervals() {
-    let law = Law {
+    let law = UniversalLaw {
         lambda: 2e6,
         sigma: 0.08,
         kappa: 4e-4,
@@ -172,6 +172,6 @@ fn every_measured_row_of_the_group_belongs_to_one_law_of_both_terms() {
             .iter()
             .filter(|row| law.is_computed_from(row))
             .count();
-        assert_eq!(points, crowd::counts().len(), "{}", law.name());
+        assert_eq!(points, copies::counts().len(), "{}", law.name());
     }
 }

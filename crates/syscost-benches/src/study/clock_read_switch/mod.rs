@@ -34,7 +34,7 @@ pub(super) const LONG_STEPS: Benchmark = Benchmark {
     unit: Unit::Percent,
     quantity: Quantity::Level,
     // It measures what other tasks take of the CPU.
-    disregards_neighbours: true,
+    ignores_interference: true,
     expect: ANSWERED,
     run: |b| {
         let program = program("clock_read_switch/long_steps", READINGS);
@@ -49,7 +49,7 @@ pub(super) const LARGEST_STEP: Benchmark = Benchmark {
     title: "Largest clock step: gettimeofday, as published",
     tags: &["clock granularity", "jitter", "os noise"],
     // It measures what other tasks take of the CPU.
-    disregards_neighbours: true,
+    ignores_interference: true,
     expect: ANSWERED,
     run: |b| program("clock_read_switch/largest_step", READINGS).measure(b),
     source: include_str!("largest_step.c"),
@@ -116,7 +116,7 @@ impl Measured for ProcessSwitch {
     }
 
     /// It is not known beforehand where unpinned children run.
-    fn disregards_neighbours(&self) -> bool {
+    fn ignores_interference(&self) -> bool {
         self.hint == Hint::None
     }
 

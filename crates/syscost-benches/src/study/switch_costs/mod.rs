@@ -5,14 +5,15 @@ use syscost_harness::prelude::*;
 
 use super::program::{PROCEDURE, procedure, program};
 
-/// Turns of loops with a function or system call: a tenth of those published, since a row must end in time.
-/// Even so the two readings of the clock are a negligible part of a result.
+/// Iterations of loops with a function or system call: a tenth of those published, since a row must
+/// end in time. Even so the two readings of the clock are a negligible part of a result.
 const CALLS: u64 = 10_000_000;
 
-/// Turns of loops whose every turn enters the kernel and does no more: fewer than those published.
+/// Iterations of loops whose every iteration enters the kernel and does no more: fewer than those
+/// published.
 const ENTRIES: u64 = 20_000;
 
-/// Turns of the pipe of one process, as published.
+/// Iterations of the pipe of one process, as published.
 const TURNS: u64 = 100_000;
 
 /// Round trips: a fiftieth of those published.
@@ -60,7 +61,7 @@ pub(super) const LOOP: Benchmark = Benchmark {
 
 /// Iterations of the loop.
 #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-enum Turns {
+enum Iterations {
     #[value("100M")]
     Many = 100_000_000,
     #[value("100K")]
@@ -69,18 +70,20 @@ enum Turns {
 
 #[derive(Params)]
 struct Loop {
-    turns: Turns,
+    turns: Iterations,
 }
 
 impl Measured for Loop {
     fn rows(_: &Here) -> Vec<Case> {
-        rows!(Loop { turns: Turns::ALL })
+        rows!(Loop {
+            turns: Iterations::ALL
+        })
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let turns = self.turns as u64;
-        program("switch_costs/loop", turns)
-            .argument(turns)
+        let iterations = self.turns as u64;
+        program("switch_costs/loop", iterations)
+            .argument(iterations)
             .measure(b)
     }
 }
@@ -156,12 +159,12 @@ impl Measured for SystemCall {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let turns = match self.getpid {
+        let iterations = match self.getpid {
             Getpid::Cached => CALLS,
             Getpid::Entered => ENTRIES,
         };
-        let program = program("switch_costs/system_call", turns);
-        let program = program.argument(self.getpid.name()).argument(turns);
+        let program = program("switch_costs/system_call", iterations);
+        let program = program.argument(self.getpid.name()).argument(iterations);
         program.measure(b)
     }
 }
@@ -196,7 +199,7 @@ pub(super) const PROCESS_SWITCH: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::WRITE), A_ROUND_TRIP),
     ],
     // It is not known beforehand where unpinned tasks run.
-    disregards_neighbours: true,
+    ignores_interference: true,
     source: include_str!("process_switch.c"),
     ..procedure::<ProcessSwitch>()
 };
@@ -234,7 +237,7 @@ pub(super) const THREAD_SWITCH: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::EXIT), 2.0 / YIELDS as f64),
     ],
     // It is not known beforehand where unpinned tasks run.
-    disregards_neighbours: true,
+    ignores_interference: true,
     source: include_str!("thread_switch.c"),
     ..procedure::<ThreadSwitch>()
 };

@@ -80,10 +80,10 @@ impl Measured for ProcedureCall {
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let turns = thoroughly(b, MANY, READINGS);
-        program("whole_system/procedure_call", TRIALS * turns)
+        let iterations = thoroughly(b, MANY, READINGS);
+        program("whole_system/procedure_call", TRIALS * iterations)
             .argument(self.arguments)
-            .argument(turns)
+            .argument(iterations)
             .measure(b)
     }
 }
@@ -321,7 +321,7 @@ pub(super) const PAGE_FAULT: Benchmark = Benchmark {
     title: "Major page fault of a mapped file, as published",
     tags: &["major fault", "mmap"],
     expect: &[within(Counter::MajorFaults, 0.9, 1.1)],
-    disregards_neighbours: true,
+    ignores_interference: true,
     run: |b| {
         program("whole_system/page_fault", TRIALS * TOUCHED)
             .in_scratch_folder()

@@ -40,7 +40,7 @@ impl Tally {
             true => per_sample(b.case_ns(), &mut wake_up)?,
             false => 1,
         };
-        b.lead_in(|| wake_up().map(drop))?;
+        b.warm_up(|| wake_up().map(drop))?;
         let mut one = Vec::with_capacity(per_sample);
         let schedule = SchedStat::open().ok();
         let queued = || Some(schedule.as_ref()?.read().ok()?.run_delay_ns);

@@ -1,4 +1,4 @@
-//! A lean parent, and what its turns must leave.
+//! A lean parent, and what its iterations must leave.
 
 use syscost_harness::bencher::Pass;
 use syscost_results::Verdict;
@@ -7,11 +7,11 @@ use super::*;
 use crate::testing::{claims, found_of};
 
 /// A child that exits with this status, where 0 is wanted.
-fn exiting(status: u64) -> Turn {
-    Turn {
+fn exiting(status: u64) -> Iteration {
+    Iteration {
         create: vec![crate::task::fork::call()],
         is_blocked: false,
-        child: vec![Call::new(Sysno::EXIT_GROUP, [status])],
+        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [status])],
         status: 0,
         then: None,
         script: Script::new(),
@@ -71,17 +71,19 @@ fn a_child_that_fails_fails_the_row() {
     }
 }
 
-fn checked(until: Until, status: u8, turn: &[u64]) -> Result<(i32, u64), String> {
+fn checked(until: Until, status: u8, iteration: &[u64]) -> Result<(i32, u64), String> {
     let wanted = Wanted {
         until,
         status,
         left: None,
     };
-    wanted.check(turn).map_err(|failure| failure.to_string())
+    wanted
+        .check(iteration)
+        .map_err(|failure| failure.to_string())
 }
 
 #[test]
-fn a_turn_must_have_made_a_child_that_ended_well() {
+fn a_iteration_must_have_made_a_child_that_ended_well() {
     assert_eq!(checked(Until::Reaped, 0, &[7, 7]), Ok((7, 0)));
     assert_eq!(checked(Until::Created, 0, &[100, 7, 130, 7]), Ok((7, 30)));
     let again = checked(Until::Reaped, 0, &[-11_i64 as u64, -10_i64 as u64]).unwrap_err();

@@ -43,8 +43,8 @@ fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
 }
 
 fn spin() -> Result<(), String> {
-    for turn in 0..100 {
-        std::hint::black_box(turn);
+    for iteration in 0..100 {
+        std::hint::black_box(iteration);
     }
     Ok(())
 }
@@ -240,12 +240,12 @@ fn copies_that_touch_fresh_memory_or_sleep_are_refuted() {
     assert_eq!(verdict_of(&faults, claim), Verdict::Refuted);
 }
 
-fn stint(began: u64, ended: u64) -> Stint {
-    Stint {
+fn interval(began: u64, ended: u64) -> CopyInterval {
+    CopyInterval {
         began,
         ended,
         operations: 10,
-        led_in: 0,
+        warm_up: 0,
         cpu: 0,
         is_shared: false,
     }
@@ -263,11 +263,11 @@ fn of_several_copies_the_worst_is_reported() {
 
 #[test]
 fn only_the_time_in_which_all_worked_is_overlap() {
-    let together = [stint(0, 100), stint(2, 102)];
+    let together = [interval(0, 100), interval(2, 102)];
     assert_eq!((span(&together), overlap(&together)), (102, 98.0 / 102.0));
-    let in_turn = [stint(0, 100), stint(100, 200)];
+    let in_turn = [interval(0, 100), interval(100, 200)];
     assert_eq!((span(&in_turn), overlap(&in_turn)), (200, 0.0));
-    assert_eq!(overlap(&[stint(0, 10), stint(50, 60)]), 0.0);
+    assert_eq!(overlap(&[interval(0, 10), interval(50, 60)]), 0.0);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn copies_one_after_the_other_are_refuted_and_copies_kept_apart_unverified() {
     let Ok(cpus) = cpu::allowed() else { return };
     let verdict = |pass: Pass, second_begins: [u64; 3]| {
         let findings = found(&cpus, pass, &[], |b| {
-            let window = |begins: u64| vec![stint(0, 100), stint(begins, 100 + begins)];
+            let window = |begins: u64| vec![interval(0, 100), interval(begins, 100 + begins)];
             b.claim_overlap(&second_begins.map(window));
             b.observe(|| Ok(1.0))
         });
@@ -291,8 +291,8 @@ fn copies_one_after_the_other_are_refuted_and_copies_kept_apart_unverified() {
 
 #[test]
 fn ragged_ends_are_no_contention() {
-    // The second begins and ends a tenth later: each does ten turns in a hundred ticks.
-    let both = [stint(0, 100), stint(10, 110)];
-    assert!((turns_per_tick(&both) - 0.2).abs() < 1e-12);
-    assert!((turns_per_tick(&both[..1]) - 0.1).abs() < 1e-12);
+    // The second begins and ends a tenth later: each does ten iterations in a hundred ticks.
+    let both = [interval(0, 100), interval(10, 110)];
+    assert!((iterations_per_tick(&both) - 0.2).abs() < 1e-12);
+    assert!((iterations_per_tick(&both[..1]) - 0.1).abs() < 1e-12);
 }

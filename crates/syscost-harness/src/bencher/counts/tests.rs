@@ -22,18 +22,18 @@ fn others_preempt_now_and_then_and_own_tasks_all_the_time() {
     let hops = 1000;
     // Hops of 60 us on a busy machine.
     let disturbed = counted(1000, 1165, Some(60_000_000));
-    assert!(disturbed.may_be_outsiders(bound, hops));
+    assert!(disturbed.may_be_background_tasks(bound, hops));
     // Hops of 60 us beside a build.
     let often = counted(3072, 3867, Some(184_000_000));
-    assert!(often.may_be_outsiders(bound, 3072));
+    assert!(often.may_be_background_tasks(bound, 3072));
     // Hops of 2 us; in every fifth, the woken task preempts the one that woke it.
     let own = counted(1000, 1200, Some(2_000_000));
-    assert!(!own.may_be_outsiders(bound, hops));
+    assert!(!own.may_be_background_tasks(bound, hops));
     // Yields: none of their switches is voluntary.
     let twice = counted(0, 2000, Some(500_000));
-    assert!(!twice.may_be_outsiders(Bound::Within(0.95, 1.05), hops));
+    assert!(!twice.may_be_background_tasks(Bound::Within(0.95, 1.05), hops));
     let chance = counted(0, 2, Some(100_000));
-    assert!(chance.may_be_outsiders(Bound::AtMost(0.001), 100));
+    assert!(chance.may_be_background_tasks(Bound::AtMost(0.001), 100));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn others_are_switched_to_as_often_as_their_time_allows() {
     let bound = Bound::Within(0.95, 1.05);
     let seen = |voluntary, switches, others, passed_ns| {
         let counted = counted(voluntary, switches, Some(300_000)).beside(others, passed_ns);
-        counted.may_be_outsiders(bound, 100)
+        counted.may_be_background_tasks(bound, 100)
     };
     // Wake-ups beside a busy loop, which gets a slice during each of them.
     assert!(seen(100, 193, Some(0.94), 300e6));
@@ -120,7 +120,7 @@ fn beside_others_a_wake_may_cost_the_waker_its_turn() {
         counted.excuse(&expect, 100)
     };
     // Wake-ups in 5 ms beside a program that has 42 % of the CPU: few slices of it, but 100 wake-ups.
-    assert_eq!(seen(100, 181, Some(0.42)), Some(OUTSIDERS));
+    assert_eq!(seen(100, 181, Some(0.42)), Some(BACKGROUND_TASKS));
     // Each wake-up allows one such moment.
     assert_eq!(seen(100, 281, Some(0.42)), None);
     // A task's own sleep is not a preemption.
@@ -130,7 +130,7 @@ fn beside_others_a_wake_may_cost_the_waker_its_turn() {
 }
 
 #[test]
-fn only_company_excuses_yields_to_others() {
+fn only_background_tasks_excuse_yields_to_others() {
     let expect = within(Counter::Switches, 0.95, 1.05);
     let seen = |others| counted(0, 917, None).beside(others, 1e6);
     assert_eq!(
@@ -144,9 +144,9 @@ fn only_company_excuses_yields_to_others() {
 #[test]
 fn sleeps_and_missing_switches_are_not_caused_by_others() {
     let bound = Bound::Within(0.95, 1.15);
-    assert!(!counted(1200, 1200, Some(u64::MAX)).may_be_outsiders(bound, 1000));
-    assert!(!counted(500, 500, Some(u64::MAX)).may_be_outsiders(bound, 1000));
-    assert!(!counted(1000, 1151, None).may_be_outsiders(bound, 1000));
+    assert!(!counted(1200, 1200, Some(u64::MAX)).may_be_background_tasks(bound, 1000));
+    assert!(!counted(500, 500, Some(u64::MAX)).may_be_background_tasks(bound, 1000));
+    assert!(!counted(1000, 1151, None).may_be_background_tasks(bound, 1000));
 }
 
 #[test]
@@ -157,6 +157,6 @@ fn tasks_that_the_scheduler_places_are_preempted_by_others_too() {
         let counted = counted(200, 228, Some(1_200_000)).placed(Placed::AnyCpu);
         counted.beside(others, 16e6).excuse(&expect, 100)
     };
-    assert_eq!(seen(Some(0.8)), Some(OUTSIDERS));
+    assert_eq!(seen(Some(0.8)), Some(BACKGROUND_TASKS));
     assert_eq!(seen(None), None);
 }

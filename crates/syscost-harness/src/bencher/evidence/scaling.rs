@@ -6,8 +6,8 @@ use syscost_results::stats::order::median;
 use syscost_results::{Evidence, Verdict};
 
 use crate::bencher::Bencher;
+use crate::bencher::background::{self, Stretch};
 use crate::bencher::body::Body;
-use crate::bencher::company::{self, Stretch};
 use crate::bencher::timed::Batch;
 use crate::expect::Expect;
 use crate::failure::Failure;
@@ -50,10 +50,10 @@ const ONLY_LONG: &str =
 enum Beside {
     /// Nothing, or it could not be checked.
     Nothing,
-    /// A neighbour on the other thread of the core.
-    Neighbour,
-    /// Other programs on the CPU itself, whose slices are longer than a batch.
-    Others,
+    /// Work on the SMT sibling, the other hardware thread of the core.
+    SmtSibling,
+    /// Background tasks on the CPU itself, whose slices are longer than a batch.
+    BackgroundTasks,
 }
 
 /// The minimum time of 2n operations over the minimum time of n.
@@ -96,18 +96,18 @@ impl Bencher<'_> {
     /// Time must double when the work doubles. Noise only lengthens, so the minimum of several
     /// times is compared, and more are taken while they disagree, at last in longer batches. Only
     /// times from an undisturbed core refute. Even then a proportion nearer to two than to one may
-    /// be noise that no look at the core shows: it is left unverified.
+    /// be noise that no probe of the core shows: it is left unverified.
     pub(in crate::bencher) fn judge_scaling(
         &mut self,
         expect: Expect,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<Evidence, Failure> {
-        let mut all = vec![self.proportion(expect, per_turn, body, BATCH_NS)?];
+        let mut all = vec![self.proportion(expect, per_iteration, body, BATCH_NS)?];
         while all.len() < ATTEMPTS && !PERHAPS_NOISE.contains(&all[all.len() - 1].ratio) {
             let is_last = all.len() + 1 == ATTEMPTS;
             let batch_ns = if is_last { LONG_BATCH_NS } else { BATCH_NS };
-            all.push(self.proportion(expect, per_turn, body, batch_ns)?);
+            all.push(self.proportion(expect, per_iteration, body, batch_ns)?);
         }
         let last = all[all.len() - 1];
         let evidence = expect.judge(last.ratio, "clock");
@@ -121,15 +121,16 @@ impl Bencher<'_> {
             // Not even a neighbour makes twice the work take no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
             // A task that sleeps lets others run, and how long they do is in neither count.
-            let is_beside =
-                || last.beside == Beside::Others || self.sleeps() && company::is_there();
+            let is_beside = || {
+                last.beside == Beside::BackgroundTasks || self.sleeps() && background::is_there()
+            };
             if self.pinned && is_beside() {
-                Some(company::WANTED)
+                Some(background::WANTED)
             } else if is_folded {
                 None
             } else if !self.pinned {
                 Some("its tasks may move from CPU to CPU meanwhile")
-            } else if last.beside == Beside::Neighbour {
+            } else if last.beside == Beside::SmtSibling {
                 Some("the core was shared whenever it was timed")
             } else if PERHAPS_NOISE.contains(&last.ratio) || most > ALIKE * least {
                 Some("the machine is too noisy to tell")
@@ -144,31 +145,35 @@ impl Bencher<'_> {
     fn proportion(
         &mut self,
         expect: Expect,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
         batch_ns: f64,
     ) -> Result<Proportion, Failure> {
-        let turns = self.turns_lasting(batch_ns, per_turn, body)?;
-        let turns = turns.min(body.max_turns() / 2);
-        let turn_ns = batch_ns / turns as f64;
-        let lead_in = Batch { turns, turn_ns }.lead_in(body);
+        let iterations = self.iterations_lasting(batch_ns, per_iteration, body)?;
+        let iterations = iterations.min(body.max_iterations() / 2);
+        let iteration_ns = batch_ns / iterations as f64;
+        let warm_up = Batch {
+            iterations,
+            iteration_ns,
+        }
+        .warm_up(body);
         let (mut own, mut here, mut any) = (Pairs::default(), Pairs::default(), Pairs::default());
         let begun = self.clock.start();
-        self.begin_looks();
+        self.begin_probes();
         for tries in 1..=MAX_PAIRS {
             // An undisturbed core is required only to refute: it is waited for when the first pairs
             // do not confirm.
             if tries > MIN_PAIRS {
-                self.gate();
+                self.wait_before_sample();
             }
             self.take_seen();
             let stretch = Stretch::begin(body.counted());
-            let once = self.time_led_in(body, turns, lead_in)?;
-            let twice = self.time_led_in(body, 2 * turns, lead_in)?;
-            self.operations += (2 * lead_in + 3 * turns) * per_turn;
+            let once = self.time_warm(body, iterations, warm_up)?;
+            let twice = self.time_warm(body, 2 * iterations, warm_up)?;
+            self.operations += (2 * warm_up + 3 * iterations) * per_iteration;
             let seen = self.take_seen();
             any.take(once, twice);
-            if !stretch.had_others(body.counted()) {
+            if !stretch.had_background_tasks(body.counted()) {
                 here.take(once, twice);
                 if seen.is_undisturbed() {
                     own.take(once, twice);
@@ -191,11 +196,11 @@ impl Bencher<'_> {
             Some(Proportion { ratio, beside })
         };
         let found = of(&own, Beside::Nothing)
-            .or_else(|| of(&here, Beside::Neighbour))
-            .or_else(|| of(&any, Beside::Others));
+            .or_else(|| of(&here, Beside::SmtSibling))
+            .or_else(|| of(&any, Beside::BackgroundTasks));
         Ok(found.unwrap_or(Proportion {
             ratio: f64::NAN,
-            beside: Beside::Others,
+            beside: Beside::BackgroundTasks,
         }))
     }
 }

@@ -6,7 +6,7 @@ use syscost_sys::partner::Partner;
 
 use super::Team;
 use super::between::groups_of;
-use super::seats::Seen;
+use super::placing::Seen;
 use crate::bencher::body::Body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// A team at work: its loop, and which tasks it has and where they are.
 pub(super) struct AtWork<'t> {
     pub(super) team: Team<'t>,
-    pub(super) per_turn: u64,
+    pub(super) per_iteration: u64,
     tasks: Vec<TaskId>,
     places: Vec<TaskPlace>,
     seen: Seen,
@@ -29,8 +29,9 @@ pub(super) struct AtWork<'t> {
 }
 
 impl<'t> AtWork<'t> {
-    /// Takes a team and does one turn, so that every partner is ready before the first that counts.
-    pub(super) fn new(mut team: Team<'t>, per_turn: u64) -> Result<Self, Failure> {
+    /// Takes a team and does one iteration, so that every partner is ready before the first that
+    /// counts.
+    pub(super) fn new(mut team: Team<'t>, per_iteration: u64) -> Result<Self, Failure> {
         let own = [TaskId::own()].into_iter();
         let tasks: Vec<TaskId> = own.chain(team.partners.iter().map(Partner::task)).collect();
         let places = team.single().and_then(|()| {
@@ -41,7 +42,7 @@ impl<'t> AtWork<'t> {
             Ok(places) => Ok(Self {
                 places,
                 team,
-                per_turn,
+                per_iteration,
                 tasks,
                 seen: Seen::default(),
                 batches: 0,
@@ -54,7 +55,7 @@ impl<'t> AtWork<'t> {
     }
 
     /// Runs the measurement with the team, then ends it.
-    pub(super) fn lead(
+    pub(super) fn drive(
         mut self,
         measure: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<Seen, Failure> {
@@ -106,21 +107,21 @@ fn counted_for<'i>(
 }
 
 impl Body for AtWork<'_> {
-    fn max_turns(&self) -> u64 {
-        self.team.max_turns
+    fn max_iterations(&self) -> u64 {
+        self.team.max_iterations
     }
 
     fn before(&mut self, _: u64) {
-        self.prepared = self.team.lead.prepare();
+        self.prepared = self.team.driver.prepare();
     }
 
-    fn run(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.prepared.clone()?;
-        self.team.lead.turns(turns)
+        self.team.driver.run(iterations)
     }
 
     fn after(&mut self, _: u64) -> Result<(), Failure> {
-        self.team.lead.check()?;
+        self.team.driver.check()?;
         self.batches += 1;
         // Looking up many tasks takes longer than a batch and fills the caches with data of /proc.
         if self.is_looked_up && self.batches.is_multiple_of((self.tasks.len() / 2).max(1)) {
@@ -138,11 +139,11 @@ impl Body for AtWork<'_> {
     }
 
     fn laps(&mut self) -> Option<&mut Laps> {
-        self.team.lead.laps()
+        self.team.driver.laps()
     }
 
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
-        self.team.lead.far_core_is_ours()
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
+        self.team.driver.far_core_is_exclusive()
     }
 }
 

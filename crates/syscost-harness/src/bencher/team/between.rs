@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
     use crate::bencher::tests::real::found_of;
-    use crate::bencher::{Crew, Findings, Pass};
+    use crate::bencher::{Findings, Pass, TaskGroup};
     use crate::case::Case;
     use crate::failure::Failure;
     use crate::placement::Placement;
@@ -109,8 +109,8 @@ mod tests {
         let case = Case::new([("between", named)]);
         let findings = found(&case, |b| {
             b.together(Placement::Free, |cpus| {
-                let mut crew = Crew::new(between)?;
-                crew.add(
+                let mut workers = TaskGroup::new(between)?;
+                workers.add(
                     cpus,
                     || Ok(()),
                     |(), stop| {
@@ -120,13 +120,13 @@ mod tests {
                         Ok::<_, Failure>(())
                     },
                 )?;
-                let lead = |turns| {
-                    for turn in 0..turns {
-                        std::hint::black_box(turn);
+                let driver = |iterations| {
+                    for iteration in 0..iterations {
+                        std::hint::black_box(iteration);
                     }
                     Ok(())
                 };
-                Ok(crew.led_by(lead).map(drop))
+                Ok(workers.driven_by(driver).map(drop))
             })
         })?;
         Ok(claimed(&findings).iter().map(|one| one.verdict).collect())

@@ -22,8 +22,8 @@ pub struct Baseline<'m, 't> {
     pub detail: &'static str,
     /// Its expected counts. What is not declared is expected not to happen.
     pub expect: &'m [Expect],
-    /// Operations per turn.
-    pub per_turn: u64,
+    /// Operations per iteration.
+    pub per_iteration: u64,
     /// Starts it, like the operation's own team.
     pub make: &'m dyn Fn(&[u32]) -> Result<Team<'t>, Failure>,
 }
@@ -44,10 +44,10 @@ impl Bencher<'_> {
             .retain(|expect| expect.counter != Counter::CoreCycles);
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.seated(placement, |b, cpus| match b.pass {
+        self.placed(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together_difference(cpus, &make, baselines),
             Pass::Evidence => {
-                let mut seen = b.count_together(cpus, b.per_turn, &make)?;
+                let mut seen = b.count_together(cpus, b.per_iteration, &make)?;
                 for baseline in baselines {
                     seen.extend(b.count_baseline(cpus, baseline)?);
                 }
@@ -63,10 +63,10 @@ impl Bencher<'_> {
         make: Make<'_, 't>,
         baselines: &[Baseline<'_, 't>],
     ) -> Result<Seen, Failure> {
-        let mut work = self.at_work(make(cpus)?, self.per_turn)?;
+        let mut work = self.at_work(make(cpus)?, self.per_iteration)?;
         let mut others = baselines
             .iter()
-            .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_turn))
+            .map(|baseline| AtWork::new((baseline.make)(cpus)?, baseline.per_iteration))
             .collect::<Result<Vec<_>, _>>()?;
         match self.time_legs_beside(cpus, &mut work, &mut others, baselines) {
             Ok(()) => {
@@ -95,7 +95,7 @@ impl Bencher<'_> {
         self.time_legs(work, others, baselines)?;
         let passed_ns = begun.elapsed().as_nanos() as f64;
         let used = work.read_with(others)? - before;
-        self.tag_others(cpus, &used, passed_ns);
+        self.tag_background(cpus, &used, passed_ns);
         Ok(())
     }
 
@@ -106,25 +106,25 @@ impl Bencher<'_> {
         others: &mut [AtWork<'_>],
         baselines: &[Baseline<'_, '_>],
     ) -> Result<(), Failure> {
-        let batch = self.prepare_batches(self.per_turn, work)?;
-        let iterations = batch.turns * work.per_turn;
+        let batch = self.prepare_batches(self.per_iteration, work)?;
+        let operations = batch.iterations * work.per_iteration;
         let mut costs = vec![Vec::new(); others.len()];
         let mut shortest = f64::INFINITY;
-        self.sample(iterations, |bencher| {
-            bencher.gate();
+        self.sample(operations, |bencher| {
+            bencher.wait_before_sample();
             // A B A: an even drift during a sample cancels.
             let mut around = Vec::with_capacity(2 * others.len());
             for other in others.iter_mut() {
-                around.push(bencher.time_leg(other, batch, iterations)?.0);
+                around.push(bencher.time_leg(other, batch, operations)?.0);
             }
-            let (raw, done) = bencher.time_leg(work, batch, iterations)?;
+            let (raw, done) = bencher.time_leg(work, batch, operations)?;
             // Operations of the baselines are not the benchmark's: its reports are per operation
             // of its own team.
             bencher.operations += done;
             for other in others.iter_mut().rev() {
-                around.push(bencher.time_leg(other, batch, iterations)?.0);
+                around.push(bencher.time_leg(other, batch, operations)?.0);
             }
-            shortest = shortest.min(raw * iterations as f64);
+            shortest = shortest.min(raw * operations as f64);
             let without = (0..costs.len())
                 .map(|index| (around[index] + around[around.len() - 1 - index]) / 2.0);
             for (costs, ns) in costs.iter_mut().zip(without.clone()) {
@@ -148,11 +148,11 @@ impl Bencher<'_> {
         batch: Batch,
         operations: u64,
     ) -> Result<(f64, u64), Failure> {
-        let turns = operations.div_ceil(work.per_turn);
-        let lead_in = batch.split(turns).lead_in(work).max(1);
-        let ns = self.time_led_in(work, turns, lead_in)?;
-        let ns = ns / (turns * work.per_turn) as f64;
-        Ok((ns, (lead_in + turns) * work.per_turn))
+        let iterations = operations.div_ceil(work.per_iteration);
+        let warm_up = batch.split(iterations).warm_up(work).max(1);
+        let ns = self.time_warm(work, iterations, warm_up)?;
+        let ns = ns / (iterations * work.per_iteration) as f64;
+        Ok((ns, (warm_up + iterations) * work.per_iteration))
     }
 
     /// Counts what a baseline does, and compares it with the baseline's own expectations.
@@ -164,7 +164,7 @@ impl Bencher<'_> {
         let expected = expect::complete(baseline.expect, Manner::Together, 1);
         let declared = mem::replace(&mut self.declared, expected);
         let (known, operations) = (self.findings.evidence.len(), self.operations);
-        let seen = self.count_together(cpus, baseline.per_turn, baseline.make);
+        let seen = self.count_together(cpus, baseline.per_iteration, baseline.make);
         self.declared = declared;
         self.operations = operations;
         for evidence in &mut self.findings.evidence[known..] {

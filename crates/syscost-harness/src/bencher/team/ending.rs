@@ -11,10 +11,10 @@ use super::Team;
 use crate::failure::Failure;
 
 /// How long a partner may take to report its error and end, once the measuring task has noticed.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const GRACE_PERIOD: Duration = Duration::from_millis(200);
 
-/// How long its neighbours may take to notice as well.
-const NEIGHBOURS: Duration = Duration::from_millis(5);
+/// How long the other partners may take to notice as well.
+const NOTICE_PERIOD: Duration = Duration::from_millis(5);
 
 /// Maximum number of different errors in a reason.
 const MAX_ERRORS: usize = 3;
@@ -28,17 +28,17 @@ impl<'t> Team<'t> {
         for team in teams {
             partners.extend(team.partners);
             stoppers.extend(team.stopper);
-            rests.push((team.lead, team.result));
+            rests.push((team.driver, team.result));
         }
         let begun = Instant::now();
         while !partners.iter().any(Partner::has_ended) {
-            if partners.is_empty() || begun.elapsed() > LAST_WORDS {
+            if partners.is_empty() || begun.elapsed() > GRACE_PERIOD {
                 return failure;
             }
-            pause(NEIGHBOURS);
+            pause(NOTICE_PERIOD);
         }
-        // One after the other sees that its neighbour is gone.
-        pause(NEIGHBOURS);
+        // One after the other sees that the other is gone.
+        pause(NOTICE_PERIOD);
         let mut said: Vec<String> = Vec::new();
         for partner in partners.into_iter().filter(Partner::has_ended) {
             let words = partner.join().err().map(|error| error.to_string());
@@ -74,7 +74,7 @@ impl<'t> Team<'t> {
                 // Killed and reaped, or hundreds of audits would leave zombies until the worker ends.
                 // Nothing else is dropped, as threads would notice; they end with the child.
                 drop(team.partners);
-                mem::forget((team.lead, team.stopper, team.result));
+                mem::forget((team.driver, team.stopper, team.result));
                 Ok(())
             }
             Err(failure) => Err(Team::explain([team], failure)),
@@ -86,7 +86,7 @@ impl<'t> Team<'t> {
         if let Some(stopper) = &self.stopper {
             stopper.0.set();
         }
-        if let Err(failure) = self.lead.end() {
+        if let Err(failure) = self.driver.end() {
             return Err(Team::explain([self], failure));
         }
         for partner in self.partners {
@@ -95,7 +95,7 @@ impl<'t> Team<'t> {
                 None => error.into(),
             })?;
         }
-        self.lead.hand_back();
+        self.driver.return_driver();
         (self.result)()
     }
 }

@@ -1,11 +1,11 @@
 //! Operations that several tasks do together.
 //!
-//! - [`lead`]: the measuring task's side.
-//! - [`follower`]: a partner that answers turn by turn.
-//! - [`crew`]: partners that work until they are stopped; [`stop`] stops them.
+//! - [`driver`]: the measuring task's side.
+//! - [`responder`]: a partner that answers turn by turn.
+//! - [`task_group`]: partners that work until they are stopped; [`stop`] stops them.
 //! - [`ending`]: how a team ends, and the reasons for a failure.
 //! - [`at_work`]: a team's loop, and what the kernel counts for it.
-//! - [`seats`]: where its tasks are put, and where they were seen.
+//! - [`placing`]: where its tasks are put, and where they were seen.
 //! - [`between`]: whether its tasks are processes or threads.
 //! - [`difference`]: the cost of an operation of several tasks above that of baselines.
 //! - [`single`]: one task's share, timed alone.
@@ -13,15 +13,15 @@
 
 mod at_work;
 mod between;
-mod crew;
 mod difference;
+mod driver;
 mod ending;
-mod follower;
-mod lead;
-mod seats;
+mod placing;
+mod responder;
 mod sentinel;
 mod single;
 mod stop;
+mod task_group;
 
 use std::time::Instant;
 
@@ -32,22 +32,22 @@ use syscost_sys::partner::Partner;
 use super::counts::{Counted, Placed};
 use super::evidence::{AUDITED_TOGETHER, COUNTED_NS, COUNTED_PER_TASK, COUNTED_TOGETHER};
 use super::pass::Pass;
-use super::{Bencher, company};
+use super::{Bencher, background};
 use crate::expect::{Counter, Manner};
 use crate::failure::Failure;
 use crate::placement::Placement;
 
 use at_work::AtWork;
 pub(super) use between::groups_of;
-pub use crew::Crew;
 pub use difference::Baseline;
-pub use follower::Follower;
-pub use lead::Lead;
-use lead::{AnyLead, Handed, Returning};
-use seats::Seen;
+pub use driver::Driver;
+use driver::{AnyDriver, Handed, ReturnedDriver};
+use placing::Seen;
+pub use responder::Responder;
 pub(super) use sentinel::Sentinel;
 pub use stop::Stop;
 use stop::Stopper;
+pub use task_group::TaskGroup;
 
 /// Slow operations are counted for at most this long, in ns, but at least this many of them.
 const SLOW_LIMIT_NS: f64 = 1e9;
@@ -62,26 +62,26 @@ pub struct Team<'t, R = ()> {
     partners: Vec<Partner>,
     /// Stops the partners, if they have a stop.
     stopper: Option<Stopper>,
-    lead: Box<dyn AnyLead + 't>,
+    driver: Box<dyn AnyDriver + 't>,
     is_prepared: bool,
-    max_turns: u64,
-    /// Returns the result, once all partners have ended and the lead is handed back.
+    max_iterations: u64,
+    /// Returns the result, once all partners have ended and the driver is handed back.
     result: Box<dyn FnOnce() -> Result<R, Failure> + 't>,
 }
 
-impl<'t, L: Lead + 't> Team<'t, L> {
-    /// A team of these partners and the measuring task's `lead`, which it returns. The partners end
-    /// when [`Lead::end`] makes them. See [`Crew`] and [`Follower`], which also return what partners
-    /// counted.
-    pub fn new(partners: Vec<Partner>, lead: L) -> Self {
+impl<'t, L: Driver + 't> Team<'t, L> {
+    /// A team of these partners and the measuring task's `driver`, which it returns. The partners
+    /// end when [`Driver::end`] makes them. See [`TaskGroup`] and [`Responder`], which also return
+    /// what partners counted.
+    pub fn new(partners: Vec<Partner>, driver: L) -> Self {
         let back = Handed::nothing();
         let handed = back.again();
         Self {
             partners,
             stopper: None,
-            lead: Box::new(Returning { lead, back }),
+            driver: Box::new(ReturnedDriver { driver, back }),
             is_prepared: L::IS_PREPARED,
-            max_turns: L::MAX_TURNS,
+            max_iterations: L::MAX_ITERATIONS,
             result: Box::new(move || handed.take()),
         }
     }
@@ -94,17 +94,17 @@ impl<'t, R: 't> Team<'t, R> {
         self.then(|result| Ok(change(result)))
     }
 
-    /// Makes batches of these numbers of turns and ends the team, without a measurement; returns
-    /// its result.
+    /// Makes batches of these numbers of iterations and ends the team, without a measurement;
+    /// returns its result.
     ///
     /// # Errors
     /// The error, in the partners' words if it was theirs.
     pub fn perform(self, batches: impl IntoIterator<Item = u64>) -> Result<R, Failure> {
         let back = Handed::nothing();
         let mut team = self.handing_to(&back);
-        let done = batches.into_iter().try_for_each(|turns| {
-            team.lead.prepare()?;
-            team.lead.turns(turns)
+        let done = batches.into_iter().try_for_each(|iterations| {
+            team.driver.prepare()?;
+            team.driver.run(iterations)
         });
         match done {
             Ok(()) => team.dismiss()?,
@@ -121,9 +121,9 @@ impl<'t, R: 't> Team<'t, R> {
             result: Box::new(move || change(result()?)),
             partners: self.partners,
             stopper: self.stopper,
-            lead: self.lead,
+            driver: self.driver,
             is_prepared: self.is_prepared,
-            max_turns: self.max_turns,
+            max_iterations: self.max_iterations,
         }
     }
 
@@ -143,10 +143,10 @@ impl<'t, R: 't> Team<'t, R> {
 }
 
 impl Team<'_> {
-    /// One turn with its preparation.
+    /// One iteration with its preparation.
     fn single(&mut self) -> Result<(), Failure> {
-        self.lead.prepare()?;
-        self.lead.turns(1)
+        self.driver.prepare()?;
+        self.driver.run(1)
     }
 }
 
@@ -164,9 +164,9 @@ impl Bencher<'_> {
         self.begin_on(Manner::Together, self.cpus_of(placement)?)?;
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.seated(placement, |b, cpus| match b.pass {
+        self.placed(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_together(cpus, &make),
-            Pass::Evidence => b.count_together(cpus, b.per_turn, &make),
+            Pass::Evidence => b.count_together(cpus, b.per_iteration, &make),
         })?;
         back.take()
     }
@@ -197,40 +197,41 @@ impl Bencher<'_> {
         self.timed_switches
     }
 
-    /// Starts a team: its first turn is done, and counts like any other in what the benchmark reports per
-    /// operation.
-    fn at_work<'t>(&mut self, team: Team<'t>, per_turn: u64) -> Result<AtWork<'t>, Failure> {
-        self.operations += per_turn;
-        let mut work = AtWork::new(team, per_turn)?;
+    /// Starts a team: its first iteration is done, and counts like any other in what the benchmark
+    /// reports per operation.
+    fn at_work<'t>(&mut self, team: Team<'t>, per_iteration: u64) -> Result<AtWork<'t>, Failure> {
+        self.operations += per_iteration;
+        let mut work = AtWork::new(team, per_iteration)?;
         // Tasks that are not pinned are looked up all the same: where they are is the result.
         work.is_looked_up = !(self.is_uninterrupted && self.pinned);
         Ok(work)
     }
 
     fn time_together<'t>(&mut self, cpus: &[u32], make: Make<'_, 't>) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, self.per_turn)?.lead(|work| {
-            work.look();
-            let before = work.read()?;
-            let (done, begun) = (self.operations, Instant::now());
-            self.time_batches(self.per_turn, work)?;
-            let passed_ns = begun.elapsed().as_nanos() as f64;
-            let used = work.read()? - before;
-            self.tag_others(cpus, &used, passed_ns);
-            let operations = (self.operations - done) as f64;
-            self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
-            self.timed_switches = Some(used.switches() as f64 / operations);
-            Ok(())
-        })
+        self.at_work(make(cpus)?, self.per_iteration)?
+            .drive(|work| {
+                work.look();
+                let before = work.read()?;
+                let (done, begun) = (self.operations, Instant::now());
+                self.time_batches(self.per_iteration, work)?;
+                let passed_ns = begun.elapsed().as_nanos() as f64;
+                let used = work.read()? - before;
+                self.tag_background(cpus, &used, passed_ns);
+                let operations = (self.operations - done) as f64;
+                self.cpu_ns = used.run_ns.map(|ns| ns as f64 / operations);
+                self.timed_switches = Some(used.switches() as f64 / operations);
+                Ok(())
+            })
     }
 
     /// Tags all samples of a team on one CPU if other programs ran there meanwhile.
-    fn tag_others(&mut self, cpus: &[u32], used: &TaskReading, passed_ns: f64) {
-        let Some(others) = self.others(cpus, used, passed_ns) else {
+    fn tag_background(&mut self, cpus: &[u32], used: &TaskReading, passed_ns: f64) {
+        let Some(others) = self.background_share(cpus, used, passed_ns) else {
             return;
         };
         self.detail("others_percent", 100.0 * others);
-        self.had_company = others > company::MAX_OTHERS;
-        if self.had_company {
+        self.had_background_tasks = others > background::MAX_BACKGROUND;
+        if self.had_background_tasks {
             for sample in 0..self.findings.samples.values.len() as u32 {
                 if !self.is_disturbed(sample) {
                     self.disturbed(sample, Cause::Preempted);
@@ -240,58 +241,58 @@ impl Bencher<'_> {
     }
 
     /// Others' share of the CPU time, where all tasks of a team were on one CPU.
-    fn others(&self, cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
+    fn background_share(&self, cpus: &[u32], used: &TaskReading, passed_ns: f64) -> Option<f64> {
         (cpus == [self.cpu])
-            .then(|| company::share(used, passed_ns))
+            .then(|| background::share(used, passed_ns))
             .flatten()
     }
 
     fn count_together<'t>(
         &mut self,
         cpus: &[u32],
-        per_turn: u64,
+        per_iteration: u64,
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
         // First, while this process has no other thread, which a fork would not copy.
-        let audited_turns = self.affordable(AUDITED_TOGETHER).div_ceil(per_turn);
-        self.judge_audit(audited_turns * per_turn, &mut || {
+        let audited_iterations = self.affordable(AUDITED_TOGETHER).div_ceil(per_iteration);
+        self.judge_audit(audited_iterations * per_iteration, &mut || {
             Team::audited(
                 || {
                     let mut team = make(cpus)?;
                     // Every partner is at work once it has answered.
                     team.single()?;
-                    team.lead.prepare()?;
+                    team.driver.prepare()?;
                     Ok(team)
                 },
-                |team| team.lead.turns(audited_turns),
+                |team| team.driver.run(audited_iterations),
             )
         })?;
-        self.at_work(make(cpus)?, per_turn)?.lead(|work| {
+        self.at_work(make(cpus)?, per_iteration)?.drive(|work| {
             let least = COUNTED_TOGETHER.max(COUNTED_PER_TASK * work.tasks() as u64);
             let least = self.affordable(least);
-            let turns = self
-                .turns_lasting(COUNTED_NS, per_turn, work)?
-                .clamp(least.div_ceil(per_turn), 1 << 20);
-            work.team.lead.prepare()?;
+            let iterations = self
+                .iterations_lasting(COUNTED_NS, per_iteration, work)?
+                .clamp(least.div_ceil(per_iteration), 1 << 20);
+            work.team.driver.prepare()?;
             // The first reading may fault on its own code and stack.
             let before = work.read().and_then(|_| work.read());
             let begun = Instant::now();
-            work.team.lead.turns(turns)?;
+            work.team.driver.run(iterations)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             let used = before.and_then(|before| Ok(work.read()? - before));
-            self.operations += turns * per_turn;
+            self.operations += iterations * per_iteration;
             let counted = used.map(|used| {
                 let placed = Placed::of(self.cpu, work.team.partners.len(), cpus);
                 // Tasks that the scheduler places share their CPUs with others, too.
                 let may_share = placed != Placed::SeparateCpus;
-                let others = may_share.then(|| company::share(&used, passed_ns));
+                let others = may_share.then(|| background::share(&used, passed_ns));
                 let others = others.flatten();
                 Counted::from(used).placed(placed).beside(others, passed_ns)
             });
-            self.judge_counts(counted, turns * per_turn);
+            self.judge_counts(counted, iterations * per_iteration);
             if let Some(expect) = self.find(|counter| counter == Counter::TimeScaling) {
                 work.is_on_one_cpu = cpus == [self.cpu];
-                let evidence = self.judge_scaling(expect, per_turn, work)?;
+                let evidence = self.judge_scaling(expect, per_iteration, work)?;
                 self.findings.evidence.push(evidence);
             }
             Ok(())

@@ -1,7 +1,7 @@
-//! Looks at the cores of a team's partners: a sleeping process on each of their CPUs, woken for a
-//! look.
+//! Probes the cores of a team's partners: a sleeping process on each of their CPUs, woken for a
+//! probe.
 //!
-//! The partners belong to the benchmark and do not look at their cores. A thread of this process
+//! The partners belong to the benchmark and do not probe their cores. A thread of this process
 //! would do as well, but then this process's address space would be active on the other CPU, and
 //! every change of a mapping would interrupt it there.
 
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use syscost_sys::clock::Clock;
-use syscost_sys::neighbour::Probe;
+use syscost_sys::core_probe::Probe;
 use syscost_sys::partner::{Between, Partner, Shared};
 
 use crate::cores::Cores;
-use crate::cores::moment::{is_ours, looks_of_gate};
+use crate::cores::moment::{is_exclusive, probes_in_a_row};
 use crate::failure::Failure;
 
 /// How long a sentinel may take to answer.
@@ -29,16 +29,16 @@ const LAST_ANSWER: Duration = Duration::from_millis(50);
 struct Answer {
     /// How many questions it has answered.
     count: AtomicU64,
-    /// Whether the last looks found its core ours.
-    is_ours: AtomicU64,
+    /// Whether the last probes found its core ours.
+    is_exclusive: AtomicU64,
 }
 
-/// A process that looks at the core of another CPU when asked.
+/// A process that probes the core of another CPU when asked.
 pub(in crate::bencher) struct Sentinel {
     answer: Shared<Answer>,
     asked: u64,
-    /// How many looks in a row must find its core ours.
-    looks: u32,
+    /// How many probes in a row must find its core ours.
+    probes: u32,
     is_late: bool,
     ask: PipeWriter,
     /// Ended together with the sentinel.
@@ -59,19 +59,21 @@ impl Sentinel {
             return Ok(None);
         };
         let probe = Probe::new(clock, cores.grain);
-        let looks = looks_of_gate(&probe);
+        let probes = probes_in_a_row(&probe);
         let failed = |cause| Failure::of("make a pipe", cause);
         let (mut questions, ask): (PipeReader, PipeWriter) = pipe().map_err(failed)?;
         let answer = Shared::new(Answer {
             count: AtomicU64::new(0),
-            is_ours: AtomicU64::new(0),
+            is_exclusive: AtomicU64::new(0),
         })?;
         let shared = answer.clone();
         let work = move || -> Result<(), String> {
             let mut question = [0_u8; 1];
             while questions.read(&mut question).is_ok_and(|count| count == 1) {
-                let is_ours = is_ours(&probe, &alone, u32::from(question[0]));
-                shared.is_ours.store(u64::from(is_ours), Ordering::Relaxed);
+                let is_exclusive = is_exclusive(&probe, &alone, u32::from(question[0]));
+                shared
+                    .is_exclusive
+                    .store(u64::from(is_exclusive), Ordering::Relaxed);
                 shared.count.fetch_add(1, Ordering::Release);
             }
             Ok(())
@@ -80,7 +82,7 @@ impl Sentinel {
         Ok(Some(Self {
             answer,
             asked: 0,
-            looks,
+            probes,
             is_late: false,
             ask,
             _process: process,
@@ -92,12 +94,12 @@ impl Sentinel {
         self.is_late
     }
 
-    /// Whether its core is ours now, and has been for a few looks; `None` once it was too late to
+    /// Whether its core is ours now, and has been for a few probes; `None` once it was too late to
     /// answer: a partner that spins keeps the CPU, and a late sentinel would disturb what is
     /// timed. It is not asked again.
-    pub(in crate::bencher) fn is_ours(&mut self) -> Option<bool> {
-        let looks = [self.looks as u8];
-        if self.is_late || self.ask.write(&looks).is_err() {
+    pub(in crate::bencher) fn is_exclusive(&mut self) -> Option<bool> {
+        let probes = [self.probes as u8];
+        if self.is_late || self.ask.write(&probes).is_err() {
             return None;
         }
         self.asked += 1;
@@ -110,6 +112,6 @@ impl Sentinel {
             }
             spin_loop();
         }
-        (!self.is_late).then(|| self.answer.is_ours.load(Ordering::Relaxed) == 1)
+        (!self.is_late).then(|| self.answer.is_exclusive.load(Ordering::Relaxed) == 1)
     }
 }

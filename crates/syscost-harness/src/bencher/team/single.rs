@@ -15,12 +15,12 @@ use crate::failure::Failure;
 use crate::placement::Placement;
 
 impl Bencher<'_> {
-    /// Measures one task's share of a common operation: the measuring task's turn alone, timed
-    /// individually after an untimed preparation ([`Lead::prepare`](super::Lead::prepare)) that
+    /// Measures one task's share of a common operation: the measuring task's iteration alone, timed
+    /// individually after an untimed preparation ([`Driver::prepare`](super::Driver::prepare)) that
     /// waits until the partners are ready. The timer's own cost is subtracted, as by
     /// [`Bencher::single`].
     ///
-    /// Counted are the measuring task's switches and faults during its turns, the partners' from
+    /// Counted are the measuring task's switches and faults during its iterations, the partners' from
     /// one preparation to the next, and the system calls of all beyond those of the preparation
     /// alone.
     pub fn single_together<'t, R: 't>(
@@ -31,7 +31,7 @@ impl Bencher<'_> {
         self.begin_times(Manner::SinglesTogether, "single_together")?;
         let back = Handed::nothing();
         let make = |cpus: &[u32]| Ok(make(cpus)?.handing_to(&back));
-        self.seated(placement, |b, cpus| match b.pass {
+        self.placed(placement, |b, cpus| match b.pass {
             Pass::Timed => b.time_single_together(cpus, &make),
             Pass::Evidence => b.count_single_together(cpus, &make),
         })?;
@@ -43,14 +43,14 @@ impl Bencher<'_> {
         cpus: &[u32],
         make: Make<'_, 't>,
     ) -> Result<Seen, Failure> {
-        self.at_work(make(cpus)?, 1)?.lead(|work| {
+        self.at_work(make(cpus)?, 1)?.drive(|work| {
             work.look();
             let own = TaskStat::of(TaskId::own())?;
             let (before, begun) = (own.read()?, Instant::now());
-            let lead = &mut work.team.lead;
-            self.time_singles(lead, |lead| lead.prepare(), |lead| lead.turns(1))?;
+            let driver = &mut work.team.driver;
+            self.time_singles(driver, |driver| driver.prepare(), |driver| driver.run(1))?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
-            self.tag_others(cpus, &(own.read()? - before), passed_ns);
+            self.tag_background(cpus, &(own.read()? - before), passed_ns);
             Ok(())
         })
     }
@@ -68,21 +68,21 @@ impl Bencher<'_> {
             };
             Team::audited(make, |team| {
                 for _ in 0..AUDITED_TOGETHER {
-                    team.lead.prepare()?;
+                    team.driver.prepare()?;
                     if audited == Audited::Operations {
-                        team.lead.turns(1)?;
+                        team.driver.run(1)?;
                     }
                 }
-                // The effects of the last turn end before the audit does.
-                team.lead.prepare()
+                // The effects of the last iteration end before the audit does.
+                team.driver.prepare()
             })
         })?;
-        self.at_work(make(cpus)?, 1)?.lead(|work| {
+        self.at_work(make(cpus)?, 1)?.drive(|work| {
             let begun = Instant::now();
-            let used = count_turns(&mut work.team)?;
+            let used = count_iterations(&mut work.team)?;
             let passed_ns = begun.elapsed().as_nanos() as f64;
             self.operations += COUNTED_TOGETHER;
-            let others = self.others(cpus, &used, passed_ns);
+            let others = self.background_share(cpus, &used, passed_ns);
             let counted = Counted::from(used).beside(others, passed_ns);
             self.judge_counts(Ok(counted), COUNTED_TOGETHER);
             Ok(())
@@ -90,9 +90,9 @@ impl Bencher<'_> {
     }
 }
 
-/// Counts single turns: for the measuring task what happens during its turns, for its partners also
-/// what follows from them. The times are those of all tasks, including preparations.
-fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
+/// Counts single iterations: for the measuring task what happens during its iterations, for its partners
+/// also what follows from them. The times are those of all tasks, including preparations.
+fn count_iterations(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
     let tasks = team.partners.iter().map(Partner::task);
     let others: Vec<TaskStat> = tasks.map(TaskStat::of).collect::<Result<_, _>>()?;
     let own = TaskStat::of(TaskId::own())?;
@@ -104,15 +104,15 @@ fn count_turns(team: &mut Team<'_>) -> Result<TaskReading, Failure> {
             .collect()
     };
     let mut during = Usage::default();
-    team.lead.prepare()?;
+    team.driver.prepare()?;
     let before = all()?;
     for _ in 0..COUNTED_TOGETHER {
-        team.lead.prepare()?;
+        team.driver.prepare()?;
         let before = Usage::thread();
-        team.lead.turns(1)?;
+        team.driver.run(1)?;
         during = plus(during, since(before)?);
     }
-    team.lead.prepare()?;
+    team.driver.prepare()?;
     let mut used = all()?;
     for (now, then) in used.iter_mut().zip(before) {
         *now = *now - then;

@@ -6,7 +6,7 @@ use std::io::{Seek, SeekFrom};
 use syscost_sys::raw::Sysno;
 
 use super::*;
-use crate::arguments::{Argument, Given};
+use crate::arguments::{Argument, ArgumentValue};
 use crate::expect::calls;
 
 const OFFSET: Argument = Argument {
@@ -18,7 +18,7 @@ const OFFSET: Argument = Argument {
 fn verdict_on(offset: u64) -> Verdict {
     let (case, clock) = (Case::default(), Clock::mock());
     let mut bencher = bencher(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
-    bencher.expect_argument(Sysno::LSEEK, OFFSET, Given::Always(4096));
+    bencher.expect_argument(Sysno::LSEEK, OFFSET, ArgumentValue::Always(4096));
     let file = File::open("/dev/zero").expect("opened");
     let seek = |offset| -> Result<(), Failure> {
         let sought = (&file).seek(SeekFrom::Start(offset));
@@ -30,7 +30,7 @@ fn verdict_on(offset: u64) -> Verdict {
         1,
         1 << 20,
         |_| seek(7),
-        |turns| (0..turns).try_for_each(|_| seek(offset)),
+        |iterations| (0..iterations).try_for_each(|_| seek(offset)),
     );
     measured.expect("counted");
     let evidence = bencher.finish().expect("finished").evidence;
@@ -53,7 +53,7 @@ fn calls_that_are_given_something_else_are_refuted() {
 fn what_is_claimed_of_arguments_after_the_measurement_is_a_defect() {
     let late = timed(|b| {
         b.iter(|| mock::advance_ns(70))?;
-        b.expect_argument(Sysno::LSEEK, OFFSET, Given::Always(4096));
+        b.expect_argument(Sysno::LSEEK, OFFSET, ArgumentValue::Always(4096));
         Ok(())
     });
     assert!(matches!(late, Err(Failure::Broken(_))), "{late:?}");
@@ -67,7 +67,7 @@ fn what_prepares_single_operations_must_not_make_their_calls() {
     let verdict = |is_anticipated: bool| {
         let (case, clock) = (Case::default(), Clock::mock());
         let mut bencher = bencher(&case, &[calls(Sysno::LSEEK)], &clock, Pass::Evidence);
-        bencher.expect_argument(Sysno::LSEEK, OFFSET, Given::Always(4096));
+        bencher.expect_argument(Sysno::LSEEK, OFFSET, ArgumentValue::Always(4096));
         let file = File::open("/dev/zero").expect("opened");
         let seek = || {
             let sought = (&file).seek(SeekFrom::Start(4096));

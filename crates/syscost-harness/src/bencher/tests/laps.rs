@@ -21,12 +21,12 @@ impl Lapped {
     }
 }
 
-impl Lead for Lapped {
-    const MAX_TURNS: u64 = Laps::MAX_TURNS;
+impl Driver for Lapped {
+    const MAX_ITERATIONS: u64 = Laps::MAX_ITERATIONS;
 
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         self.laps.begin();
-        for _ in 0..turns {
+        for _ in 0..iterations {
             self.made += 1;
             if self.made.is_multiple_of(self.lost_one_in) {
                 mock::advance_ns(1_000_000);

@@ -1,5 +1,5 @@
 //! Sampling on a core that is always ours, and on one that never is: on the mock clock either burst
-//! of a look takes one reading, so that the ratio is 1.
+//! of a probe takes one reading, so that the ratio is 1.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::cores::Cores;
 /// How long a case may wait for an undisturbed core, in ns.
 const PATIENCE_NS: f64 = 1e6;
 
-/// Findings of a pass where looks up to this ratio count as undisturbed.
+/// Findings of a pass where probes up to this ratio count as undisturbed.
 pub(super) fn on_core(
     limit: f64,
     pass: Pass,
@@ -98,7 +98,7 @@ fn on_a_core_that_is_never_ours_every_sample_is_tagged_and_waiting_ends() {
 }
 
 /// Costs of the clock's reads after an operation that leaves the core slow: the one that ends its
-/// batch, and those of the two looks that follow.
+/// batch, and those of the two probes that follow.
 const AFTER_EFFECT: [u64; 9] = [20, 20, 20, 60, 20, 20, 20, 60, 20];
 
 #[test]
@@ -108,7 +108,7 @@ fn an_operation_that_slows_the_look_after_it_goes_by_the_one_before() {
         b.batches(1, |n| {
             mock::advance_ns(70 * n);
             longest = longest.max(n);
-            // Not after the few turns that lead in.
+            // Not after the few iterations of the warm-up.
             if 2 * n > longest {
                 mock::script_reads(AFTER_EFFECT);
             }
@@ -201,7 +201,7 @@ fn what_does_not_depend_on_the_frequency_is_looked_at_and_has_none() {
 #[test]
 fn a_benchmark_about_neighbours_takes_samples_as_they_come() {
     let findings = on_core(0.5, Pass::Timed, |b| {
-        b.disregard_neighbours();
+        b.ignore_interference();
         b.iter(|| mock::advance_ns(70))
     });
     assert_eq!(shared_samples(&findings), 0);

@@ -11,7 +11,7 @@ use super::super::sampling::PARTNERS_UNSEEN;
 use super::neighbour::{on_core, shared_samples};
 use super::real::found_of;
 use super::*;
-use crate::bencher::Crew;
+use crate::bencher::TaskGroup;
 use crate::expect::within;
 
 /// When each operation of a pass began and ended, on a core that is never ours.
@@ -40,10 +40,10 @@ fn longest_pause(operations: &[(u64, u64)]) -> u64 {
 #[test]
 fn what_sleeps_has_no_wait_for_the_core_between_its_operations() {
     let asleep = operations(|b, sleep| {
-        b.lead_in(&mut *sleep)?;
+        b.warm_up(&mut *sleep)?;
         b.observe(|| sleep().map(|()| 1.0))
     });
-    // Only the looks at its own core, of some readings each. A wait would last a millisecond.
+    // Only the probes of its own core, of some readings each. A wait would last a millisecond.
     assert!(longest_pause(&asleep) < 1_000, "{asleep:?}");
     let before = asleep.len() - operations(|b, sleep| b.observe(|| sleep().map(|()| 1.0))).len();
     // 2 ms of 50 us each; the samples that follow may be a few more or fewer.
@@ -61,21 +61,21 @@ fn round_trips(switches: f64) -> Option<Findings> {
     let declared = [within(Counter::Switches, switches, 4.2)];
     let findings = found_of(&Case::default(), &cpus, Pass::Timed, &declared, |b| {
         b.together(placement, |cpus| {
-            let mut crew = Crew::new(Between::Threads)?;
+            let mut workers = TaskGroup::new(Between::Threads)?;
             let work = |(): &mut (), stop: &Stop| {
                 while !stop.is_set() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 Ok::<_, Failure>(())
             };
-            crew.add(cpus, || Ok(()), work)?;
-            let lead = |turns| {
-                for turn in 0..turns {
-                    std::hint::black_box(turn);
+            workers.add(cpus, || Ok(()), work)?;
+            let driver = |iterations| {
+                for iteration in 0..iterations {
+                    std::hint::black_box(iteration);
                 }
                 Ok(())
             };
-            Ok(crew.led_by(lead).map(drop))
+            Ok(workers.driven_by(driver).map(drop))
         })
     });
     Some(findings.expect("measured"))
@@ -95,7 +95,7 @@ fn the_core_of_a_partner_that_sleeps_is_not_looked_at() {
 fn every_sample_of_what_sleeps_counts_whatever_its_core_does() {
     for limit in [2.0, 0.5] {
         let findings = on_core(limit, Pass::Timed, |b| {
-            b.lead_in(|| Ok(()))?;
+            b.warm_up(|| Ok(()))?;
             b.observe(|| {
                 mock::advance_ns(50_000);
                 Ok(1.0)

@@ -10,8 +10,8 @@ use super::*;
 use crate::bencher::evidence::COUNTED_TOGETHER;
 
 /// A team that consists only of the measuring task.
-pub(super) fn team<'t>(turns: impl FnMut(u64) -> Result<(), Failure> + 't) -> Team<'t> {
-    Team::new(Vec::new(), turns).map(drop)
+pub(super) fn team<'t>(iterations: impl FnMut(u64) -> Result<(), Failure> + 't) -> Team<'t> {
+    Team::new(Vec::new(), iterations).map(drop)
 }
 
 /// The placement of the mock's processor, where the tests' threads run.
@@ -24,12 +24,12 @@ fn a_team_costs_what_it_takes_more_than_its_baselines() {
         return;
     }
     let findings = timed(|b| {
-        b.operations_per_turn(4);
-        let baseline = |detail, per_turn, ns: u64| Baseline {
+        b.operations_per_iteration(4);
+        let baseline = |detail, per_iteration, ns: u64| Baseline {
             name: "less",
             detail,
             expect: &[],
-            per_turn,
+            per_iteration,
             make: match ns {
                 20 => &|_| {
                     Ok(team(|n| {
@@ -88,7 +88,7 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
             name: "less",
             detail: "less_ns",
             expect: &[],
-            per_turn: 1,
+            per_iteration: 1,
             make: &|_| {
                 Ok(team(|n| {
                     mock::advance_ns(100 * n);
@@ -96,10 +96,10 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
                 }))
             },
         };
-        let turns = std::cell::Cell::new(0);
+        let iterations = std::cell::Cell::new(0);
         let make = |_: &[u32]| {
             Ok(team(|n| {
-                turns.set(turns.get() + n as i64);
+                iterations.set(iterations.get() + n as i64);
                 mock::advance_ns(400 * n);
                 Ok(())
             }))
@@ -107,7 +107,7 @@ fn what_a_benchmark_reports_is_not_diluted_by_its_baselines() {
         bencher
             .together_difference(HERE, make, &[baseline])
             .expect("measured");
-        assert_eq!(bencher.operations() as i64, turns.get(), "{pass:?}");
+        assert_eq!(bencher.operations() as i64, iterations.get(), "{pass:?}");
     }
 }
 
@@ -136,8 +136,8 @@ fn a_baseline_that_is_no_such_work_is_refuted_under_its_name() {
 fn refuted_of_growing() -> Vec<String> {
     let (case, clock) = (Case::default(), Clock::mock());
     let mut bencher = bencher(&case, &[], &clock, Pass::Evidence);
-    // Where faults are counted, in a hundred turns or more, a few of them are harmless compared
-    // with so much time.
+    // Where faults are counted, in a hundred iterations or more, a few of them are harmless
+    // compared with so much time.
     let growing = |n: u64| {
         mock::advance_ns(50 * n * n);
         let begun = Instant::now();
@@ -150,7 +150,7 @@ fn refuted_of_growing() -> Vec<String> {
         name: "the same work",
         detail: "same_work_ns",
         expect: &[],
-        per_turn: 1,
+        per_iteration: 1,
         make: &|_| Ok(team(growing)),
     };
     let work = |_: &[u32]| {
@@ -214,12 +214,12 @@ fn what_a_partner_says_of_its_failure_is_reported() {
                 two.map_err(|error| error.to_string())?;
                 Err::<(), _>("the third is too much".to_owned())
             })?;
-            let turns = move |n| {
+            let iterations = move |n| {
                 mock::advance_ns(100 * n);
                 let sent = outbox.write_all(&vec![0; n as usize]);
                 sent.map_err(|error| Failure::of("send", error))
             };
-            Ok(Team::new(vec![partner], turns).map(drop))
+            Ok(Team::new(vec![partner], iterations).map(drop))
         })
     });
     let words = "a partner failed: the third is too much";
@@ -260,13 +260,13 @@ fn a_partner_that_is_gone_is_no_missing_feature() {
 #[test]
 fn what_comes_back_is_of_the_team_that_was_measured() {
     struct Counting {
-        turns: u64,
+        iterations: u64,
         has_ended: bool,
     }
-    impl Lead for Counting {
-        fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-            mock::advance_ns(100 * turns);
-            self.turns += turns;
+    impl Driver for Counting {
+        fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+            mock::advance_ns(100 * iterations);
+            self.iterations += iterations;
             Ok(())
         }
 
@@ -283,15 +283,15 @@ fn what_comes_back_is_of_the_team_that_was_measured() {
         let (case, clock) = (Case::default(), Clock::mock());
         let mut bencher = bencher(&case, &[], &clock, pass);
         let make = |_: &[u32]| {
-            let lead = Counting {
-                turns: 0,
+            let driver = Counting {
+                iterations: 0,
                 has_ended: false,
             };
-            Ok(Team::new(Vec::new(), lead))
+            Ok(Team::new(Vec::new(), driver))
         };
-        let lead = bencher.together(HERE, make).expect("measured");
-        assert_eq!(lead.turns, bencher.operations(), "{pass:?}");
-        assert!(lead.has_ended);
+        let driver = bencher.together(HERE, make).expect("measured");
+        assert_eq!(driver.iterations, bencher.operations(), "{pass:?}");
+        assert!(driver.has_ended);
     }
 }
 
@@ -305,7 +305,7 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
     for (partners, verdict) in [(1, Verdict::Confirmed), (2, Verdict::Refuted)] {
         let findings = on(two, |b| {
             b.together(Placement::Distinct, |cpus| {
-                let mut crew = Crew::new(Between::Threads)?;
+                let mut workers = TaskGroup::new(Between::Threads)?;
                 for _ in 0..partners {
                     let spin = |(): &mut (), stop: &Stop| {
                         while !stop.is_set() {
@@ -313,22 +313,22 @@ fn tasks_that_share_a_cpu_are_not_distinct() {
                         }
                         Ok::<(), Failure>(())
                     };
-                    crew.add(&cpus[..1], || Ok(()), spin)?;
+                    workers.add(&cpus[..1], || Ok(()), spin)?;
                 }
-                let turns = |n| {
+                let iterations = |n| {
                     mock::advance_ns(100 * n);
                     Ok(())
                 };
-                Ok(crew.led_by(turns).map(drop))
+                Ok(workers.driven_by(iterations).map(drop))
             })
         })
         .expect("measured");
-        let seats = findings
+        let cpus = findings
             .evidence
             .iter()
             .find(|one| one.claim == "CPUs of its tasks")
             .expect("places are claimed");
-        assert_eq!(seats.verdict, verdict, "{seats:?}");
+        assert_eq!(cpus.verdict, verdict, "{cpus:?}");
     }
 }
 

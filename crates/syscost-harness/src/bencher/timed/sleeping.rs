@@ -3,7 +3,7 @@
 //! How long an idle CPU takes to wake depends on how long its sleeps were before: the kernel
 //! chooses its idle state by them, and the host of a virtual machine keeps its processor busy only
 //! while they are short (KVM's halt polling doubles and halves such a time with each sleep).
-//! Waiting between samples until a core is ours, or a look at the partner's core, would be such a
+//! Waiting between samples until a core is ours, or a probe of the partner's core, would be such a
 //! sleep, or end one. So the samples of such operations follow each other like those of a program
 //! that does nothing else, and all of them count.
 
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 
 /// How long the operation runs before the first sample: forty round trips of 50 µs, where six
 /// sleeps take KVM's polling from nothing to its default maximum of 200 µs.
-const LEAD_IN_NS: f64 = 2e6;
+const WARM_UP_NS: f64 = 2e6;
 
 /// Maximum number of operations that this takes.
 const MAX_OPERATIONS: f64 = 1e5;
@@ -26,7 +26,7 @@ impl Bencher<'_> {
     ///
     /// # Errors
     /// The operation's error.
-    pub fn lead_in(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
+    pub fn warm_up(&mut self, mut op: impl FnMut() -> Result<(), Failure>) -> Result<(), Failure> {
         self.set_too_late |= self.measured;
         self.is_uninterrupted = true;
         if !self.is_timed() {
@@ -37,23 +37,23 @@ impl Bencher<'_> {
         (0..operations_lasting(one_ns)).try_for_each(|_| op())
     }
 
-    /// Likewise with the turns of a team, if these sleep on several CPUs.
-    pub(in crate::bencher) fn lead_in_team(
+    /// Likewise with the iterations of a team, if these sleep on several CPUs.
+    pub(in crate::bencher) fn warm_up_team(
         &mut self,
         batch: Batch,
-        per_turn: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<(), Failure> {
         if !self.is_uninterrupted {
             return Ok(());
         }
         self.wait_for_core();
-        let mut left = operations_lasting(batch.turn_ns);
+        let mut left = operations_lasting(batch.iteration_ns);
         while left > 0 {
-            let turns = left.min(body.max_turns());
-            body.lead_in(turns)?;
-            self.operations += turns * per_turn;
-            left -= turns;
+            let iterations = left.min(body.max_iterations());
+            body.warm_up(iterations)?;
+            self.operations += iterations * per_iteration;
+            left -= iterations;
         }
         Ok(())
     }
@@ -61,5 +61,5 @@ impl Bencher<'_> {
 
 /// How many operations of this length fill the time.
 fn operations_lasting(one_ns: f64) -> u64 {
-    (LEAD_IN_NS / one_ns.max(1.0)).clamp(1.0, MAX_OPERATIONS) as u64
+    (WARM_UP_NS / one_ns.max(1.0)).clamp(1.0, MAX_OPERATIONS) as u64
 }

@@ -6,7 +6,7 @@ use crate::bencher::body::Body;
 use crate::bencher::sampling::{GATE_ALONE, GIVE_UP, MIN_SAMPLES};
 use crate::failure::Failure;
 
-/// By what factor batches may be longer if all their operations are timed: the looks around them
+/// By what factor batches may be longer if all their operations are timed: the probes around them
 /// then take little of the time.
 const LAPS_BATCH: u64 = 8;
 
@@ -26,28 +26,28 @@ impl Bencher<'_> {
     }
 
     /// Times operations individually, for the tail that batch means hide; usually only those on an
-    /// undisturbed core count. Each comes right after `lead_in` untimed ones.
+    /// undisturbed core count. Each comes right after `warm_up` untimed ones.
     pub(super) fn time_tail(
         &mut self,
         typical_ns: f64,
-        lead_in: u64,
+        warm_up: u64,
         body: &mut impl Body,
     ) -> Result<(), Failure> {
-        let each_ns = (1 + lead_in) as f64 * typical_ns.max(1.0);
+        let each_ns = (1 + warm_up) as f64 * typical_ns.max(1.0);
         let affordable = (self.effort.case_ns / each_ns) as u32;
         let wanted = affordable.clamp(MIN_SAMPLES, self.effort.singles);
         // Asking about the partners' cores takes longer than most operations.
-        if let Some(bracket) = &mut self.bracket {
-            bracket.watch_partners(Vec::new());
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.watch_partners(Vec::new());
         }
-        // Where the operation slows the core itself, the look before it decides.
+        // Where the operation slows the core itself, the probe before it decides.
         let by_before = self.findings.details.contains_key(GATE_ALONE);
         let (mut own, mut shared) = (0, 0);
         while own < wanted && own + shared < 2 * wanted && (own > 0 || shared < GIVE_UP) {
-            self.gate();
+            self.wait_before_sample();
             self.take_seen();
-            let ns = self.time_led_in(body, 1, lead_in)? - self.clock_cost.read_ns;
-            self.operations += lead_in + 1;
+            let ns = self.time_warm(body, 1, warm_up)? - self.clock_cost.read_ns;
+            self.operations += warm_up + 1;
             let seen = self.take_seen();
             match self.counts(seen.is_undisturbed() || (by_before && !seen.before)) {
                 true => {
@@ -76,8 +76,8 @@ impl Bencher<'_> {
         batch: Batch,
         body: &mut impl Body,
     ) -> Result<(), Failure> {
-        let turns = (LAPS_BATCH * batch.turns).min(body.max_turns());
-        let lead_in = batch.lead_in(body);
+        let iterations = (LAPS_BATCH * batch.iterations).min(body.max_iterations());
+        let warm_up = batch.warm_up(body);
         let wanted = LAPS_PER_SINGLE * self.effort.singles as usize;
         let limit_ns = LAPS_TIME * self.effort.case_ns;
         let begun = self.clock.start();
@@ -87,11 +87,14 @@ impl Bencher<'_> {
                 .clock
                 .to_ns(self.clock.stop().ticks.saturating_sub(begun));
             let is_hopeless = own == 0 && shared >= GIVE_UP;
-            if own >= wanted || spent_ns + turns as f64 * batch.turn_ns > limit_ns || is_hopeless {
+            if own >= wanted
+                || spent_ns + iterations as f64 * batch.iteration_ns > limit_ns
+                || is_hopeless
+            {
                 return Ok(());
             }
-            self.time_watched(body, turns, lead_in)?;
-            self.operations += lead_in + turns;
+            self.time_watched(body, iterations, warm_up)?;
+            self.operations += warm_up + iterations;
             let seen = self.take_seen();
             let counts = self.counts(seen.is_undisturbed());
             let Some(laps) = body.laps().filter(|laps| !laps.is_void()) else {
@@ -99,7 +102,7 @@ impl Bencher<'_> {
             };
             match counts {
                 true => {
-                    let laps = laps.of_batch(turns)?;
+                    let laps = laps.of_batch(iterations)?;
                     own += laps.len();
                     laps.into_iter().for_each(|ns| self.record_single(ns));
                 }

@@ -77,18 +77,19 @@ fn is_level(costs: &[f64]) -> bool {
 }
 
 impl Bencher<'_> {
-    /// Runs batches of `turns` turns until they are warm, and returns the time of the shortest, in ns.
-    pub(in crate::bencher) fn warm_up(
+    /// Runs batches of `iterations` iterations until they are warm, and returns the time of the
+    /// shortest, in ns.
+    pub(in crate::bencher) fn warm_up_case(
         &mut self,
-        turns: u64,
-        per_turn: u64,
+        iterations: u64,
+        per_iteration: u64,
         body: &mut dyn Body,
     ) -> Result<Option<f64>, Failure> {
         let mut warm_up = WarmUp::new(self.effort);
         while warm_up.goes_on() {
             let began = self.clock.start();
-            let ns = self.time_turns(body, turns)?;
-            self.operations += turns * per_turn;
+            let ns = self.time_iterations(body, iterations)?;
+            self.operations += iterations * per_iteration;
             // Including the preparation of a batch, which may take longer than the batch.
             let ended = self.clock.stop().ticks;
             warm_up.note(ns, self.clock.to_ns(ended.saturating_sub(began)));

@@ -1,30 +1,30 @@
-//! Turns between looks at the cores of both ends.
+//! Iterations between probes of the cores of both ends.
 
 use crate::bencher::Bencher;
 use crate::bencher::body::Body;
 use crate::failure::Failure;
 
 impl Bencher<'_> {
-    /// Waits for the core to be ours, and times turns between looks at the core of the task that works
-    /// with this one on another machine.
+    /// Waits for the core to be ours, and times iterations between probes of the core of the task
+    /// that works with this one on another machine.
     pub(in crate::bencher) fn time_watched(
         &mut self,
         body: &mut (impl Body + ?Sized),
-        turns: u64,
-        lead_in: u64,
+        iterations: u64,
+        warm_up: u64,
     ) -> Result<f64, Failure> {
         self.take_seen();
-        // Before the gate: an answer takes time, in which our own core may become shared again.
+        // Before that wait: an answer takes time, in which our own core may become shared again.
         let patience_ns = self.effort.patience_ns;
-        if let Some(bracket) = &mut self.bracket {
-            bracket.gate_far(patience_ns, || body.far_core_is_ours())?;
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.wait_far(patience_ns, || body.far_core_is_exclusive())?;
         }
-        self.gate();
-        let ns = self.time_led_in(body, turns, lead_in)?;
-        if let Some(bracket) = &mut self.bracket
-            && let Some(is_ours) = body.far_core_is_ours()?
+        self.wait_before_sample();
+        let ns = self.time_warm(body, iterations, warm_up)?;
+        if let Some(core_probes) = &mut self.core_probes
+            && let Some(is_exclusive) = body.far_core_is_exclusive()?
         {
-            bracket.close_far(is_ours);
+            core_probes.note_far_after(is_exclusive);
         }
         Ok(ns)
     }

@@ -42,7 +42,9 @@ impl Claims {
     /// Whether a claim is refuted that others may have broken, and too few processes have judged it.
     pub(super) fn are_doubtful(&self) -> bool {
         let mut all = self.0.iter();
-        all.any(|claim| claim.refuted > 0 && claim.judged < ENOUGH && claim.may_be_others())
+        all.any(|claim| {
+            claim.refuted > 0 && claim.judged < ENOUGH && claim.may_be_background_tasks()
+        })
     }
 
     /// What is known of each.
@@ -55,7 +57,7 @@ impl Claim {
     /// Whether what other programs do can break it at times: it is judged by times, or by counts
     /// per operation, in which a wait or a switch of others' making is counted as well. What is
     /// claimed wrongly is wrong in every process.
-    fn may_be_others(&self) -> bool {
+    fn may_be_background_tasks(&self) -> bool {
         self.worst.source == "clock" || self.worst.claim_id.is_per_operation()
     }
 
@@ -64,7 +66,7 @@ impl Claim {
         let Self {
             judged, refuted, ..
         } = self;
-        if *refuted > 0 && 2 * refuted <= *judged && self.may_be_others() {
+        if *refuted > 0 && 2 * refuted <= *judged && self.may_be_background_tasks() {
             evidence.verdict = Verdict::Unverified;
             let which = format!("in {refuted} of {judged} processes, and not in the others");
             evidence.reason = Some(match evidence.reason {

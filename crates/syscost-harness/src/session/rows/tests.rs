@@ -14,7 +14,7 @@ fn row() -> RowState {
 }
 
 /// A process on an undisturbed core, or on a shared one.
-fn process(is_ours: bool) -> Result<Findings, Failure> {
+fn process(is_exclusive: bool) -> Result<Findings, Failure> {
     let tag = |sample| Disturbance {
         sample,
         cause: Cause::SharedCore,
@@ -24,7 +24,7 @@ fn process(is_ours: bool) -> Result<Findings, Failure> {
             iterations: 1,
             values: vec![1.0; 5],
             alone_percent: Some(0.0),
-            disturbed: (0..5).map(tag).filter(|_| !is_ours).collect(),
+            disturbed: (0..5).map(tag).filter(|_| !is_exclusive).collect(),
             ..RoundSamples::default()
         },
         took_ns: 4e6,

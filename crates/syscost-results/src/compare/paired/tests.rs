@@ -61,7 +61,7 @@ fn what_the_first_of_a_round_gains_cancels() {
 
 /// Rounds of ten samples at this level; in those selected by `shared`, a neighbour makes all of
 /// them half as long again.
-fn beside_a_neighbour(level: f64, rounds: u32, shared: impl Fn(u32) -> bool) -> crate::Run {
+fn with_interference(level: f64, rounds: u32, shared: impl Fn(u32) -> bool) -> crate::Run {
     let factor = |round| if shared(round) { 1.5 } else { 1.0 };
     let values = (0..rounds).map(|round| vec![level * factor(round); 10]);
     let mut run = run_of(&values.collect::<Vec<_>>());
@@ -83,8 +83,8 @@ fn beside_a_neighbour(level: f64, rounds: u32, shared: impl Fn(u32) -> bool) -> 
 
 #[test]
 fn rounds_that_are_undisturbed_on_both_sides_decide() {
-    let base = beside_a_neighbour(100.0, 12, |round| round % 4 == 0);
-    let new = beside_a_neighbour(105.0, 12, |round| round % 4 == 1);
+    let base = with_interference(100.0, 12, |round| round % 4 == 0);
+    let new = with_interference(105.0, 12, |round| round % 4 == 1);
     let row = &compare_pair(&base, &new).rows[0];
     assert!((row.ratio - 1.05).abs() < 1e-9, "{row:?}");
     assert_eq!((row.verdict, row.notes.len()), (Change::Worse, 0));
@@ -92,8 +92,8 @@ fn rounds_that_are_undisturbed_on_both_sides_decide() {
 
 #[test]
 fn rounds_that_are_undisturbed_on_one_side_only_count_as_well() {
-    let base = beside_a_neighbour(100.0, 12, |round| round % 2 == 0);
-    let new = |level| beside_a_neighbour(level, 12, |round| round % 2 == 1);
+    let base = with_interference(100.0, 12, |round| round % 2 == 0);
+    let new = |level| with_interference(level, 12, |round| round % 2 == 1);
     let row = &compare_pair(&base, &new(100.0)).rows[0];
     assert_eq!((row.verdict, row.notes.len()), (Change::Same, 0), "{row:?}");
     assert_eq!(

@@ -30,7 +30,7 @@ fn tag(sample: u32, cause: Cause) -> Disturbance {
 fn undisturbed_samples_count_where_enough_processes_have_some() {
     let rounds: Vec<_> = [0, 2, 5, 7, 7, 3, 8, 10].map(round).into();
     let selected = select(&rounds, AS_MEASURED);
-    assert_eq!(selected.choice, Choice::Undisturbed);
+    assert_eq!(selected.choice, ChosenSamples::Undisturbed);
     assert_eq!(selected.rounds.len(), 6, "two have fewer than three");
     assert!(
         selected
@@ -56,29 +56,35 @@ fn what_a_neighbour_costs_is_reported_separately() {
 fn all_count_where_too_few_processes_have_some() {
     let rounds: Vec<_> = [9, 8, 5, 8, 9, 10, 8, 9].map(round).into();
     let selected = select(&rounds, AS_MEASURED);
-    assert_eq!((selected.choice, selected.rounds.len()), (Choice::All, 8));
+    assert_eq!(
+        (selected.choice, selected.rounds.len()),
+        (ChosenSamples::All, 8)
+    );
     assert_eq!(selected.processes[7].len(), 10);
     // One in four is no longer rare.
     let rounds: Vec<_> = [9, 0, 5, 8, 9, 10, 8, 9].map(round).into();
     let selected = select(&rounds, AS_MEASURED);
     assert_eq!(
         (selected.choice, selected.rounds.len()),
-        (Choice::Undisturbed, 2)
+        (ChosenSamples::Undisturbed, 2)
     );
 }
 
 #[test]
 fn of_few_rounds_two_undisturbed_ones_are_better_than_all() {
     let clean: Vec<_> = [0, 2, 5].map(round).into();
-    assert_eq!(select(&clean, AS_MEASURED).choice, Choice::Undisturbed);
+    assert_eq!(
+        select(&clean, AS_MEASURED).choice,
+        ChosenSamples::Undisturbed
+    );
     let mixed: Vec<_> = [0, 9, 5].map(round).into();
     let selected = select(&mixed, AS_MEASURED);
     assert_eq!(
         (selected.choice, selected.rounds.len()),
-        (Choice::Undisturbed, 2)
+        (ChosenSamples::Undisturbed, 2)
     );
     let one: Vec<_> = [0, 9, 9].map(round).into();
-    assert_eq!(select(&one, AS_MEASURED).choice, Choice::All);
+    assert_eq!(select(&one, AS_MEASURED).choice, ChosenSamples::All);
 }
 
 #[test]
@@ -87,7 +93,7 @@ fn every_sample_counts_if_sharing_was_not_observed() {
     rounds
         .iter_mut()
         .for_each(|round| round.alone_percent = None);
-    assert_eq!(select(&rounds, AS_MEASURED).choice, Choice::Unlooked);
+    assert_eq!(select(&rounds, AS_MEASURED).choice, ChosenSamples::Unlooked);
     assert!(rounds[0].is_undisturbed());
     assert_eq!(select(&[], AS_MEASURED).rounds.len(), 0);
 }
@@ -101,7 +107,7 @@ fn another_frequency_is_the_lesser_disturbance() {
             .extend((1..9).map(|sample| tag(sample, Cause::OtherFrequency)));
     }
     let selected = select(&rounds, AS_MEASURED);
-    assert_eq!(selected.choice, Choice::Undisturbed);
+    assert_eq!(selected.choice, ChosenSamples::Undisturbed);
     assert!(selected.processes.iter().all(|process| process.len() == 9));
 }
 
@@ -143,7 +149,7 @@ fn samples_are_converted_by_the_share_that_is_work_of_the_core() {
     for (is_core_work, share) in [(true, 1.0), (false, 0.0)] {
         let rounds = at_many_frequencies(is_core_work);
         let selected = select(&rounds, Conversion::new(Unit::Nanoseconds, Some(share)));
-        assert_eq!(selected.choice, Choice::Undisturbed);
+        assert_eq!(selected.choice, ChosenSamples::Undisturbed);
         let values: Vec<f64> = selected.processes.concat();
         assert!(values.iter().all(|value| (value - 100.0).abs() < 1e-9));
         // One whose frequency is not known does not count.

@@ -21,8 +21,8 @@ fn knee() -> Knee {
     }
 }
 
-fn universal() -> usl::Law {
-    usl::Law {
+fn universal() -> usl::UniversalLaw {
+    usl::UniversalLaw {
         lambda: 0.01,
         sigma: 0.05,
         kappa: 0.004,
@@ -42,9 +42,9 @@ fn noisy(points: &[(f64, f64)], share: f64, random: &mut fastrand::Rng) -> Vec<(
 fn data_of_each_law_choose_that_law() {
     let universal = universal();
     for (kind, points) in [
-        (Kind::Linear, curve(|n| 30.0 + 20.0 * n)),
-        (Kind::Universal, curve(|n| n / universal.throughput(n))),
-        (Kind::Exponential, curve(|n| knee().time(n))),
+        (LawKind::Linear, curve(|n| 30.0 + 20.0 * n)),
+        (LawKind::Universal, curve(|n| n / universal.throughput(n))),
+        (LawKind::Exponential, curve(|n| knee().time(n))),
     ] {
         let exact = choose(&points).unwrap();
         assert_eq!(exact.law.kind(), kind);
@@ -69,8 +69,8 @@ fn seven_points_tell_linear_from_universal() {
     let counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 50.0];
     let kind =
         |time: &dyn Fn(f64) -> f64| choose(&counts.map(|n| (n, time(n)))).unwrap().law.kind();
-    assert_eq!(kind(&|n| 100.0 + 50.0 * n), Kind::Linear);
-    assert_eq!(kind(&|n| n / universal().throughput(n)), Kind::Universal);
+    assert_eq!(kind(&|n| 100.0 + 50.0 * n), LawKind::Linear);
+    assert_eq!(kind(&|n| n / universal().throughput(n)), LawKind::Universal);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn what_follows_no_law_is_far_from_points_left_out() {
 fn the_simpler_of_equally_good_laws_is_chosen() {
     // The universal law without coherence is linear.
     let choice = choose(&curve(|n| 10.0 + n)).unwrap();
-    assert_eq!(choice.law.kind(), Kind::Linear);
+    assert_eq!(choice.law.kind(), LawKind::Linear);
     assert!(
         choice
             .criteria

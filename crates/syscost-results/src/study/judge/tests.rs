@@ -2,7 +2,7 @@ use super::*;
 use crate::fixture::{row, run};
 use crate::measurement::Cause;
 use crate::measurement::Disturbance;
-use crate::study::Kind;
+use crate::study::VerdictKind;
 use crate::{Status, Unit, Verdict};
 
 const STUDY: &str = r#"
@@ -76,7 +76,7 @@ fn four_views_and_a_verdict() {
     assert_eq!(all.cycles, Some(all.value * 2.5), "ticks of the counter");
     assert_eq!(judged.compared().expect("undisturbed").value, 12.0);
     assert_eq!(judged.ours_row.as_deref(), Some("syscall.null"));
-    assert_eq!(judged.verdict.kind, Kind::Differs);
+    assert_eq!(judged.verdict.kind, VerdictKind::Differs);
     assert_eq!(
         judged.verdict.text,
         "Not counted here: getpid system calls per operation. The same procedure gives 12.0 ns: \
@@ -140,7 +140,7 @@ fn without_an_undisturbed_result_all_are_compared() {
     }
     let method = row("syscall.null", vec![vec![100.0; 2]; 6]);
     let judged = &judge(&study(), &run("r", vec![disturbed, method])).judged[0];
-    assert_eq!(judged.verdict.kind, Kind::CannotTell);
+    assert_eq!(judged.verdict.kind, VerdictKind::CannotTell);
     let said = "but neighbours disturbed every result.";
     assert!(
         judged.verdict.text.ends_with(said),
@@ -181,7 +181,7 @@ fn a_broken_claim_comes_first() {
     )];
     let judged = judge(&study(), &run("r", vec![published]));
     let verdict = &judged.judged[0].verdict;
-    assert_eq!(verdict.kind, Kind::NotWhatItSays);
+    assert_eq!(verdict.kind, VerdictKind::NotWhatItSays);
     assert!(verdict.text.starts_with("No system call happened."));
     let missing = "No figure of syscost's row: not part of this run.";
     assert!(verdict.text.ends_with(missing), "{}", verdict.text);
@@ -213,7 +213,7 @@ fn a_row_in_another_unit_agrees_with_nothing() {
     let judged = &judge(&study(), &run("r", vec![published_row(), rate])).judged[0];
     let reason = judged.ours.as_ref().and_then(Seen::reason);
     assert_eq!(reason, Some("its row is in B/s, the quantity in ns"));
-    assert_eq!(judged.verdict.kind, Kind::NotCompared);
+    assert_eq!(judged.verdict.kind, VerdictKind::NotCompared);
 }
 
 #[test]
@@ -240,5 +240,5 @@ fn a_row_without_a_number_says_why() {
     let reason = |seen: &Option<Seen>| seen.as_ref().unwrap().reason().unwrap().to_owned();
     assert_eq!(reason(&judged.as_published), "withheld: it lied");
     assert_eq!(reason(&judged.ours), "it has no median");
-    assert_eq!(judged.verdict.kind, Kind::NotCompared);
+    assert_eq!(judged.verdict.kind, VerdictKind::NotCompared);
 }

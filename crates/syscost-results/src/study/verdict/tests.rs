@@ -201,7 +201,7 @@ fn a_neighbours_doing_is_not_blamed_on_the_method() {
     assert_eq!(
         (disturbed.kind, disturbed.text.as_str()),
         (
-            Kind::CannotTell,
+            VerdictKind::CannotTell,
             "syscost's row gives 1000 ns; the published way gives 3.00 times as much, but \
              neighbours disturbed every result."
         )
@@ -226,14 +226,17 @@ fn a_neighbours_doing_is_not_blamed_on_the_method() {
 fn what_is_something_else_agrees_with_nothing() {
     let mut quantity = quantity(vec![claim(1.0)], Vec::new());
     let broken = judged(&quantity, 40.2, 40.0, None);
-    assert_eq!(broken.kind, Kind::NotWhatItSays);
+    assert_eq!(broken.kind, VerdictKind::NotWhatItSays);
     // That syscost's row is what the name says is not to be assumed.
     assert!(broken.text.ends_with("syscost's row gives 40.0 ns."));
     quantity.ours_is_named = true;
     let named = judged(&quantity, 40.2, 40.0, None).text;
     assert!(named.ends_with("gives 40.0 ns for what the name says."));
     quantity.claims.clear();
-    assert_eq!(judged(&quantity, 40.2, 40.0, None).kind, Kind::Agrees);
+    assert_eq!(
+        judged(&quantity, 40.2, 40.0, None).kind,
+        VerdictKind::Agrees
+    );
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Integer arithmetic.
 //!
 //! The kernel's memory holds the start (or dividend), the second operand (or divisor) and the correction that
-//! makes a remainder a divisor again. Chains that keep their value add it to the checksum once a turn; chains
-//! that change add it at the end.
+//! makes a remainder a divisor again. Chains that keep their value add it to the checksum once an
+//! iteration; chains that change add it at the end.
 
 use super::super::Code;
 use super::super::shell::kernel;
@@ -58,7 +58,7 @@ macro_rules! changing {
     };
 }
 
-/// An instruction whose chain returns to its starting value: each turn adds that.
+/// An instruction whose chain returns to its starting value: each iteration adds that.
 macro_rules! constant {
     ($name:ident: $instruction:literal, $operand64:literal, $operand32:literal) => {
         simple! {
@@ -100,7 +100,7 @@ division! { REMAINDER_32_LATENCY: "sdiv w, w, w; msub (one addition is on the ch
 division! { REMAINDER_32_THROUGHPUT: "sdiv w, w, w; msub",
 ["sdiv w5, w4, w3", "msub w5, w5, w3, w4"], "add x20, x20, x5" }
 
-// A turn of 200 dependent additions.
+// An iteration of 200 dependent additions.
 kernel! {
     CHAIN: "add x, x, x, each needing the one before", 200 times 1, chains 1,
     prepare ["ldr x15, [x1, 8]"],

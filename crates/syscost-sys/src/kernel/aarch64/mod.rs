@@ -5,7 +5,7 @@
 //!
 //! | Register | Holds |
 //! |---|---|
-//! | `x19` | turns left |
+//! | `x19` | iterations left |
 //! | `x20` | the checksum, 0 at first |
 //! | `x1` | the kernel's memory, until the kernel uses the register otherwise |
 //! | `x2` | the position in a table, in turns, likewise |
@@ -48,14 +48,14 @@ macro_rules! leave {
     };
 }
 
-/// Goes on at label 3 if there is no turn.
+/// Goes on at label 3 if there is no iteration.
 macro_rules! skip {
     () => {
         "cbz x19, 3f"
     };
 }
 
-/// Goes back to label 2 if there is another turn.
+/// Goes back to label 2 if there is another iteration.
 macro_rules! again {
     () => {
         "subs x19, x19, 1\nb.ne 2b"

@@ -1,4 +1,4 @@
-//! Code written at run time. Its arguments are the number of turns
+//! Code written at run time. Its arguments are the number of iterations
 //! (`x0`) and the kernel's memory (`x1`); it returns a result in `x0`.
 
 use super::super::written::Does;
@@ -7,7 +7,7 @@ use super::super::{Fetch, Filler, Jumps, Path};
 /// Bytes of an instruction that does nothing.
 pub(in super::super) const NOP_BYTES: usize = size_of::<u32>();
 
-/// Instructions of a turn that count it: `subs` and `b.eq`, before `b`.
+/// Instructions of an iteration that count it: `subs` and `b.eq`, before `b`.
 pub(in super::super) const COUNTING: usize = 2;
 
 const NOP: u32 = 0xD503_201F;
@@ -28,13 +28,13 @@ fn conditional(branch: u32, by: i32) -> u32 {
     branch | (by.cast_unsigned() & 0x7_FFFF) << 5
 }
 
-/// `prepare`, then as many turns of `body` as `x0` requests, then `finish`.
+/// `prepare`, then as many iterations of `body` as `x0` requests, then `finish`.
 fn repeated(prepare: &[u32], body: &[u32], finish: &[u32]) -> Vec<u8> {
     let mut code = prepare.to_vec();
     let length = body.len() as i32;
     // A conditional branch may not reach across the body, so each one only skips a branch that does.
     code.push(conditional(0xB500_0000, 2)); // cbnz x0 to the body
-    code.push(branch(length + 4)); // to `finish`: over itself, the body and the three instructions that end a turn
+    code.push(branch(length + 4)); // to `finish`: over itself, the body and the three instructions that end an iteration
     code.extend(body);
     code.push(SUBS_X0);
     code.push(conditional(0x5400_0000, 2)); // b.eq to `finish`
@@ -125,9 +125,9 @@ pub(in super::super) fn decode(code: &[u8]) -> Option<(usize, Does)> {
         jump if jump & 0xFC00_0000 == 0x1400_0000 => {
             Does::Jumps(4 * ((jump << 6).cast_signed() >> 6) as isize)
         }
-        // `cbnz x0` to the body: there is a turn.
+        // `cbnz x0` to the body: there is an iteration.
         jump if jump == conditional(0xB500_0000, 2) => Does::Jumps(8),
-        // `b.eq` to `finish`: there is another turn.
+        // `b.eq` to `finish`: there is another iteration.
         end if end == conditional(0x5400_0000, 2) => Does::Else,
         SUBS_X0 | 0xF940_0029 | 0xF940_042A => Does::Else,
         // mov xN, 0

@@ -50,9 +50,13 @@ fn every_step_of_any_number_of_chains_is_made() {
         let Some(chase) = chase(route, chains) else {
             return;
         };
-        for turns in [0, 1, 2, 77, 1] {
-            let expected = chase.expected(turns);
-            assert_eq!(chase.run(turns), expected, "{chains} chains, {turns} turns");
+        for iterations in [0, 1, 2, 77, 1] {
+            let expected = chase.expected(iterations);
+            assert_eq!(
+                chase.run(iterations),
+                expected,
+                "{chains} chains, {iterations} iterations"
+            );
         }
     }
 }
@@ -108,9 +112,9 @@ fn a_cycle_that_leaves_lines_out_or_does_not_close_is_detected() {
         });
     }
     assert!(chase.visited() < chase.lines());
-    let turns = 1 + chase.lines() as u64 / chase.operations_per_turn();
-    let expected = chase.expected(turns);
-    assert_ne!(chase.run(turns), expected, "a step was left out");
+    let iterations = 1 + chase.lines() as u64 / chase.operations_per_iteration();
+    let expected = chase.expected(iterations);
+    assert_ne!(chase.run(iterations), expected, "a step was left out");
 }
 
 #[test]
@@ -255,6 +259,6 @@ fn the_code_is_loads_and_nothing_else() {
         unsafe { code.add(begin + 3 * number).cast::<[u8; 3]>().read() }
     };
     let loads = (0..1000).take_while(|number| at(*number) == LOAD).count();
-    assert_eq!(loads as u64, chase.operations_per_turn());
+    assert_eq!(loads as u64, chase.operations_per_iteration());
     assert_eq!(at(loads), TURN);
 }

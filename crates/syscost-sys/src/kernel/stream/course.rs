@@ -3,7 +3,7 @@
 use super::arrays::{SUMMED, sum_of};
 use super::{Simd, Stream};
 
-/// Bytes of every array in one turn of a kernel's inner loop.
+/// Bytes of every array in one iteration of a kernel's inner loop.
 pub(super) const BLOCK: usize = 1024;
 
 /// Maximum number of registers that any core made so far stores per cycle.

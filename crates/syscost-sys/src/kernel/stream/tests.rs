@@ -37,13 +37,13 @@ fn every_stream_proves_itself_in_small_and_large_arrays() {
             assert!(
                 streaming.course.footprint() <= bytes && streaming.course.footprint() > bytes / 2
             );
-            for turns in [1, 2, 5, 40, 0, 3] {
-                let expected = streaming.expected(turns);
-                let sum = streaming.run(turns);
+            for iterations in [1, 2, 5, 40, 0, 3] {
+                let expected = streaming.expected(iterations);
+                let sum = streaming.run(iterations);
                 assert_eq!(
                     sum,
                     expected,
-                    "{} {} {turns} turns",
+                    "{} {} {iterations} iterations",
                     stream.name(),
                     simd.name()
                 );

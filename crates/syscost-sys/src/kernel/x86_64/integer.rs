@@ -1,8 +1,8 @@
 //! Integer arithmetic.
 //!
 //! The kernel's memory holds the start (or dividend), the second operand (or divisor) and the correction that
-//! makes a remainder a divisor again. Chains that keep their value add it to the checksum once a turn; chains
-//! that change add it at the end.
+//! makes a remainder a divisor again. Chains that keep their value add it to the checksum once an
+//! iteration; chains that change add it at the end.
 
 use super::super::Code;
 use super::super::shell::kernel;
@@ -58,7 +58,7 @@ macro_rules! changing {
     };
 }
 
-/// An instruction whose chain returns to its starting value: each turn adds that.
+/// An instruction whose chain returns to its starting value: each iteration adds that.
 macro_rules! constant {
     ($name:ident: $instruction:literal, $operand64:literal, $operand32:literal) => {
         simple! {
@@ -100,7 +100,7 @@ division! { REMAINDER_32_LATENCY: "idiv r32 (with cdq; one addition by lea is on
 ["mov eax, r8d", "cdq", "idiv ecx", "lea ecx, [rdx + r9]"], "add r12, rcx" }
 division! { REMAINDER_32_THROUGHPUT: "idiv r32 (with mov, cdq)", ["mov eax, r8d", "cdq", "idiv ecx"], "add r12, rdx" }
 
-// A turn of 200 dependent additions.
+// An iteration of 200 dependent additions.
 kernel! {
     CHAIN: "add r64, r64, each needing the one before", 200 times 1, chains 1,
     prepare ["mov rcx, [rsi + 8]"],

@@ -5,7 +5,7 @@
 //!
 //! | Register | Holds |
 //! |---|---|
-//! | `rbx` | turns left |
+//! | `rbx` | iterations left |
 //! | `r12` | the checksum, 0 at first |
 //! | `rsi` | the kernel's memory, until the kernel uses the register otherwise |
 //! | `rdx` | the position in a table, in turns, likewise |
@@ -44,14 +44,14 @@ macro_rules! leave {
     };
 }
 
-/// Goes on at label 3 if there is no turn.
+/// Goes on at label 3 if there is no iteration.
 macro_rules! skip {
     () => {
         "test rbx, rbx\njz 3f"
     };
 }
 
-/// Goes back to label 2 if there is another turn.
+/// Goes back to label 2 if there is another iteration.
 macro_rules! again {
     () => {
         "dec rbx\njnz 2b"

@@ -1,4 +1,4 @@
-//! Code written at run time. Its arguments are the number of turns
+//! Code written at run time. Its arguments are the number of iterations
 //! (`rdi`) and the kernel's memory (`rsi`); it returns a result in `rax`.
 
 use super::super::written::Does;
@@ -30,12 +30,12 @@ const ADD_1: [[u8; 4]; 7] = [
     [0x49, 0x83, 0xC2, 1],
     [0x49, 0x83, 0xC3, 1],
 ];
-/// Instructions of a turn that count it: `dec`, before `jnz`.
+/// Instructions of an iteration that count it: `dec`, before `jnz`.
 pub(in super::super) const COUNTING: usize = 1;
 /// One no-op, which fills a block's head.
 const FILLER: [u8; 2] = [0x66, NOP];
 
-/// `prepare`, then as many turns of `body` as `rdi` requests, then `finish`.
+/// `prepare`, then as many iterations of `body` as `rdi` requests, then `finish`.
 fn repeated(prepare: &[u8], body: &[u8], finish: &[u8]) -> Vec<u8> {
     let mut code = prepare.to_vec();
     code.extend(TEST_RDI);
@@ -139,10 +139,11 @@ pub(in super::super) fn decode(code: &[u8]) -> Option<(usize, Does)> {
         [0x48, 0x05, _, _, _, _, 0x66, NOP, ..] => (Fetch::HEAD, Does::AddsNumber),
         [0x48, 0x8B, 0x00 | 0x09, ..] => (3, Does::Loads),
         [0xE9, ..] => (5, Does::Jumps(5 + number(1)?)),
-        // `jnz` back to the next turn. A forward jump is `jz` to `finish`, which is not part of a turn.
+        // `jnz` back to the next iteration. A forward jump is `jz` to `finish`, which is not part
+        // of an iteration.
         [0x0F, 0x85, ..] if number(2)? < 0 => (6, Does::Jumps(6 + number(2)?)),
         [0x0F, 0x84 | 0x85, ..] => (6, Does::Else),
-        // `test` and `dec` of the number of turns.
+        // `test` and `dec` of the number of iterations.
         [0x48, 0x85, 0xFF, ..] | [0x48, 0xFF, 0xCF, ..] => (3, Does::Else),
         // The prologue: `xor` of registers, and loading the two addresses of a window.
         [0x31, 0xC0..=0xFF, ..] => (2, Does::Else),

@@ -12,8 +12,8 @@ use syscost_harness::cores::Cores;
 use syscost_harness::noise;
 use syscost_results::Machine;
 use syscost_results::run::Noise;
+use syscost_sys::core_probe::{Alone, Probe};
 use syscost_sys::cpu;
-use syscost_sys::neighbour::{Alone, Probe};
 
 use super::outcome::Outcome;
 use crate::terminal::{BOLD, DIM, RESET};
@@ -21,13 +21,13 @@ use crate::terminal::{BOLD, DIM, RESET};
 /// Duration of the probe that finds what each core shows while it is ours.
 const CALIBRATION: Duration = Duration::from_millis(500);
 
-/// How long the core is looked at, with a neighbour and without.
+/// How long the core is probed, with a neighbour and without.
 const LOOKING: Duration = Duration::from_millis(100);
 
-/// Minimum share of the looks with a neighbour that find the core shared, in percent.
+/// Minimum share of the probes with a neighbour that find the core shared, in percent.
 const MIN_SEEN_PERCENT: f64 = 90.0;
 
-/// Minimum share of the looks without a neighbour that find the core ours, in percent: with less,
+/// Minimum share of the probes without a neighbour that find the core ours, in percent: with less,
 /// there is nothing to compare. Guests of a busy host have seen 1.4.
 const MIN_ALONE_PERCENT: f64 = 0.5;
 
@@ -36,18 +36,18 @@ const TRIES: usize = 5;
 
 /// The result of one neighbour.
 #[derive(Debug, Serialize)]
-pub(super) struct NeighbourResult {
+pub(super) struct InterferenceResult {
     neighbour: &'static str,
     cpu: Option<u32>,
-    /// Share of the looks without the neighbour that found the core ours, in percent.
+    /// Share of the probes without the neighbour that found the core ours, in percent.
     alone_percent: Option<f64>,
-    /// Share of the looks with it that found the core shared, in percent.
+    /// Share of the probes with it that found the core shared, in percent.
     seen_percent: Option<f64>,
     pub(super) outcome: Outcome,
     reason: Option<&'static str>,
 }
 
-impl NeighbourResult {
+impl InterferenceResult {
     fn judged(neighbour: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
         let (outcome, reason) = match (seen >= MIN_SEEN_PERCENT, alone >= MIN_ALONE_PERCENT) {
             (true, true) => (Outcome::Pass, None),
@@ -91,24 +91,24 @@ const SLOWED: &str = "a probe slowed to half";
 const SIBLING: &str = "a busy hardware thread of the same core";
 
 /// Checks both neighbours.
-pub(super) fn check(machine: &Machine) -> Vec<NeighbourResult> {
+pub(super) fn check(machine: &Machine) -> Vec<InterferenceResult> {
     let neither = |reason| {
-        let skipped = |neighbour| NeighbourResult::skipped(neighbour, reason);
+        let skipped = |neighbour| InterferenceResult::skipped(neighbour, reason);
         vec![skipped(SLOWED), skipped(SIBLING)]
     };
     let Some((probe, alone, number)) = prepare() else {
-        return neither("this processor has no probe, or its looks agree on no level");
+        return neither("this processor has no probe, or its probes agree on no level");
     };
     with_both(machine, probe, alone, number).unwrap_or_else(|_| neither(NO_THREAD))
 }
 
-/// Looks at the core without a neighbour and with each, in separate threads.
+/// Probes the core without a neighbour and with each, in separate threads.
 fn with_both(
     machine: &Machine,
     probe: Probe,
     alone: Alone,
     number: u32,
-) -> io::Result<Vec<NeighbourResult>> {
+) -> io::Result<Vec<InterferenceResult>> {
     let mut own = 0.0;
     for _ in 0..TRIES {
         own = on(number, || alone_percent(&probe, &alone))?;
@@ -129,18 +129,18 @@ fn with_both(
             let is_certain = machine.hypervisor.is_none();
             match seen.flatten() {
                 Ok(alone) => {
-                    NeighbourResult::judged(SIBLING, number, own, 100.0 - alone, is_certain)
+                    InterferenceResult::judged(SIBLING, number, own, 100.0 - alone, is_certain)
                 }
-                Err(_) => NeighbourResult::skipped(SIBLING, NO_THREAD),
+                Err(_) => InterferenceResult::skipped(SIBLING, NO_THREAD),
             }
         }
-        None => NeighbourResult::skipped(
+        None => InterferenceResult::skipped(
             SIBLING,
             "the system shows no second hardware thread that may be used",
         ),
     };
     Ok(vec![
-        NeighbourResult::judged(SLOWED, number, own, slowed, true),
+        InterferenceResult::judged(SLOWED, number, own, slowed, true),
         beside,
     ])
 }
@@ -187,19 +187,19 @@ fn beside<T>(busy: u32, probe: &Probe, work: impl FnOnce() -> T) -> io::Result<T
     })
 }
 
-/// Returns the share of the looks that find the core ours, in percent.
+/// Returns the share of the probes that find the core ours, in percent.
 fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
     let (mut own, mut all) = (0_u32, 0_u32);
     let begun = Instant::now();
     while begun.elapsed() < LOOKING {
-        own += u32::from(alone.holds(&probe.look()));
+        own += u32::from(alone.holds(&probe.read()));
         all += 1;
     }
     100.0 * f64::from(own) / f64::from(all.max(1))
 }
 
 /// Renders the section of the report in lines of this width.
-pub(super) fn text(results: &[NeighbourResult], width: usize) -> String {
+pub(super) fn text(results: &[InterferenceResult], width: usize) -> String {
     let mut out = format!(
         "\n{BOLD}Neighbours{RESET}  {DIM}must be seen when they are there, and only then{RESET}\n"
     );
@@ -209,7 +209,7 @@ pub(super) fn text(results: &[NeighbourResult], width: usize) -> String {
             (result.cpu, result.seen_percent, result.alone_percent)
         {
             parts.push(format!(
-                "CPU {cpu} shared at {seen:.1} % of looks, ours at {alone:.1} % without"
+                "CPU {cpu} shared at {seen:.1} % of probes, ours at {alone:.1} % without"
             ));
         }
         parts.extend(result.reason.map(str::to_owned));
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_neighbour_must_be_seen_where_there_surely_is_one() {
         let outcome = |alone, seen, is_certain| {
-            NeighbourResult::judged(SLOWED, 0, alone, seen, is_certain).outcome
+            InterferenceResult::judged(SLOWED, 0, alone, seen, is_certain).outcome
         };
         assert_eq!(outcome(40.0, 99.0, true), Outcome::Pass);
         assert_eq!(outcome(40.0, 60.0, true), Outcome::Fail);
@@ -238,14 +238,14 @@ mod tests {
     #[test]
     fn each_neighbour_has_its_line() {
         let results = [
-            NeighbourResult::judged(SLOWED, 1, 62.04, 99.96, true),
-            NeighbourResult::skipped(SIBLING, "there is none"),
+            InterferenceResult::judged(SLOWED, 1, 62.04, 99.96, true),
+            InterferenceResult::skipped(SIBLING, "there is none"),
         ];
         let shown = |width| anstream::adapter::strip_str(&text(&results, width)).to_string();
         assert_eq!(
             shown(120),
             "\nNeighbours  must be seen when they are there, and only then\n\
-             pass  a probe slowed to half                   CPU 1 shared at 100.0 % of looks, ours at 62.0 % without\n\
+             pass  a probe slowed to half                   CPU 1 shared at 100.0 % of probes, ours at 62.0 % without\n\
              skip  a busy hardware thread of the same core  there is none\n"
         );
         let narrow = shown(80);

@@ -27,7 +27,7 @@ const DEFAULT_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// Claims that streams had the properties that the case names, and that what was sent has arrived.
 pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
-    let streams = setting.seats.len();
+    let streams = setting.places.len();
     claim_content(b, setting, outcome);
     claim_connections(b, setting, outcome);
     let carried = outcome.received.bytes;
@@ -121,7 +121,7 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
         .iter()
         .filter_map(|socket| socket.local_addr().ok())
         .collect();
-    let streams = setting.seats.len();
+    let streams = setting.places.len();
     let claim = "connections with distinct ports that carried bytes";
     b.claim_equal(claim, streams, connections(outcome), TCP_INFO);
     let families: BTreeSet<_> = addresses
@@ -167,7 +167,7 @@ fn claim_zero_copy(b: &mut Bencher, outcome: &Outcome) {
 /// Claims what the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion
 /// control, and what limits the streams.
 fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
-    let streams = setting.seats.len();
+    let streams = setting.places.len();
     let payload = outcome.sent.bytes;
     let max = (payload + MAX_EXTRA * streams as u64) as f64 / payload.max(1) as f64;
     // A remote sender reports on its sockets while the last bytes are under way.

@@ -2,7 +2,7 @@
 
 use std::net::{Shutdown, TcpStream};
 
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::service::{Account, ServiceError};
 use syscost_net::{Service, Session, socket};
@@ -39,12 +39,12 @@ impl Ends {
     }
 
     fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        let streams = setting.seats.len() as u32;
+        let streams = setting.places.len() as u32;
         let own = setting.route.address();
         let way = Way::begin(own, own).named(setting.family);
         let (listener, address) = far_end::listen(own, streams, &setting.tcp)?;
         let mut pairs = Vec::new();
-        for _ in &setting.seats {
+        for _ in &setting.places {
             let near = socket::connect(address, &setting.tcp, PATIENCE)?;
             let far = listener.accept();
             let (far, _) = far.map_err(|cause| Failure::of("accept a connection", cause))?;
@@ -55,10 +55,10 @@ impl Ends {
         let meters: Vec<_> = meters.collect::<Result<_, _>>()?;
         for is_near in [false, true] {
             let receives = is_near == (setting.direction == Direction::Receive);
-            for (((near, far), seats), meter) in pairs.iter().zip(&setting.seats).zip(&meters) {
+            for (((near, far), places), meter) in pairs.iter().zip(&setting.places).zip(&meters) {
                 let (end, cpus) = match is_near {
-                    true => (again(near)?, &seats.near),
-                    false => (again(far)?, &seats.far),
+                    true => (again(near)?, &places.near),
+                    false => (again(far)?, &places.far),
                 };
                 let meter = meter.clone();
                 if receives {
@@ -79,7 +79,7 @@ impl Ends {
         })
     }
 
-    fn there(given: &Given, setting: &Setting, until: Until) -> Result<Self, Failure> {
+    fn there(given: &PeerAccess, setting: &Setting, until: Until) -> Result<Self, Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
@@ -87,7 +87,7 @@ impl Ends {
         let opened = session.open(&service(setting))?;
         let mut workers = Workers::new()?;
         let mut near = Vec::new();
-        for seats in &setting.seats {
+        for places in &setting.places {
             let socket = opened.stream(&setting.tcp)?;
             let end = again(&socket)?;
             match setting.direction {
@@ -97,7 +97,7 @@ impl Ends {
                     let acked =
                         move || TcpInfo::of(&sender).map_or(u64::MAX / 2, |info| info.bytes_acked);
                     let consumed = Box::new(acked);
-                    send(&mut workers, &seats.near, until, end, setting, consumed)?;
+                    send(&mut workers, &places.near, until, end, setting, consumed)?;
                 }
                 Direction::Receive => {
                     let until = match until {
@@ -105,7 +105,7 @@ impl Ends {
                         Until::Messages(_) => until,
                     };
                     let meter = Workers::meter()?;
-                    receive(&mut workers, &seats.near, until, meter, end, setting)?;
+                    receive(&mut workers, &places.near, until, meter, end, setting)?;
                 }
             }
             near.push(socket);
@@ -122,7 +122,7 @@ impl Ends {
 
 /// The service that the far end provides.
 fn service(setting: &Setting) -> Service {
-    let (size, streams) = (setting.size as u32, setting.seats.len() as u32);
+    let (size, streams) = (setting.size as u32, setting.places.len() as u32);
     let (content, tcp) = (setting.content, setting.tcp.clone());
     match setting.direction {
         Direction::Send => Service::StreamSink {

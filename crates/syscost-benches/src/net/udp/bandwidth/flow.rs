@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use syscost_harness::peer::Given;
+use syscost_harness::peer::PeerAccess;
 use syscost_harness::prelude::*;
 use syscost_net::service::{ServiceError, datagram};
 use syscost_net::{Content, Service, Session, socket};
@@ -14,9 +14,9 @@ use syscost_sys::audit::uncounted;
 use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
+use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Family, PATIENCE, Route};
 use crate::net::interface::Way;
-use crate::net::seats::Seats;
 use crate::net::windows::{Received, Usage, Used};
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
@@ -33,7 +33,7 @@ pub(super) struct Setting {
     pub(super) size: usize,
     /// Datagrams per second; as many as possible if `None`.
     pub(super) rate: Option<u32>,
-    pub(super) seats: Seats,
+    pub(super) places: ConnectionCpus,
     pub(super) content: Content,
 }
 
@@ -109,14 +109,14 @@ impl Flow {
                 Ok(account?.into())
             };
         let meter = Workers::meter()?;
-        workers.add(&setting.seats.far, Until::OtherEnd, meter, far, receive)?;
+        workers.add(&setting.places.far, Until::OtherEnd, meter, far, receive)?;
         let end = again(&near)?;
         let goodbye = move |near: &UdpSocket| say_goodbye(near, &has_ended);
         send(&mut workers, setting, until, end, goodbye)?;
         Ok(Self::of(workers, None, near, way))
     }
 
-    fn there(given: &Given, setting: &Setting, until: Until) -> Result<Self, Failure> {
+    fn there(given: &PeerAccess, setting: &Setting, until: Until) -> Result<Self, Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::DatagramSink {
             size: setting.size as u32,
@@ -282,7 +282,7 @@ fn send(
         uncounted(|| goodbye(near));
         Ok(tally)
     };
-    workers.add(&setting.seats.near, until, Workers::meter()?, near, work)
+    workers.add(&setting.places.near, until, Workers::meter()?, near, work)
 }
 
 /// Sends farewells until the receiver has ended. Datagrams still in its queue come first, and a
@@ -313,7 +313,7 @@ mod tests {
             family: Family::Ipv4,
             size: 100,
             rate: Some(20_000),
-            seats: Seats::here(Placement::Free, 1, allowed[0], &allowed)
+            places: ConnectionCpus::here(Placement::Free, 1, allowed[0], &allowed)
                 .unwrap()
                 .remove(0),
             content,

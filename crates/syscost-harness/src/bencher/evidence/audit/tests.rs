@@ -7,7 +7,7 @@ use syscost_sys::partner::{Between, Shared};
 use syscost_sys::{audit, cpu};
 
 use super::*;
-use crate::bencher::Crew;
+use crate::bencher::TaskGroup;
 use crate::bencher::tests::real::found_of;
 use crate::case::Case;
 use crate::expect::together;
@@ -20,10 +20,10 @@ fn call(times: u64) {
     }
 }
 
-/// What is said of a team's calls that are not its only expected one, `sched_yield`, where each turn
-/// makes this many others and `make` does some more; `None` where nothing can be audited.
+/// What is said of a team's calls that are not its only expected one, `sched_yield`, where each
+/// iteration makes this many others and `make` does some more; `None` where nothing can be audited.
 fn others_of(
-    per_turn: u64,
+    per_iteration: u64,
     make: impl Fn() -> Result<(), Failure> + Send + Sync,
 ) -> Option<Evidence> {
     if let Err(reason) = audit::available() {
@@ -32,15 +32,15 @@ fn others_of(
     }
     let team = |_: &[u32]| {
         make()?;
-        let turns = move |turns| {
-            for _ in 0..turns {
+        let iterations = move |iterations| {
+            for _ in 0..iterations {
                 rustix::thread::sched_yield();
-                call(per_turn);
+                call(per_iteration);
             }
             Ok(())
         };
-        let crew = Crew::<()>::new(Between::Processes)?;
-        Ok(crew.led_by(turns).map(drop))
+        let workers = TaskGroup::<()>::new(Between::Processes)?;
+        Ok(workers.driven_by(iterations).map(drop))
     };
     let run = |b: &mut Bencher| b.together(Placement::Free, team);
     let cpus = cpu::allowed().expect("some");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use syscost_sys::cpu;
 
 use super::*;
-use crate::bencher::Follower;
+use crate::bencher::Responder;
 
 /// Runs the test with threads and with processes, on the available CPUs.
 fn each(test: impl Fn(Between, &[u32])) {
@@ -29,36 +29,36 @@ fn until_stopped(stop: &Stop) {
 #[test]
 fn what_workers_come_to_is_there_in_their_order() {
     each(|between, cpus| {
-        let mut crew = Crew::new(between).unwrap();
+        let mut workers = TaskGroup::new(between).unwrap();
         for number in 0..3_u64 {
             let work = |number: &mut u64, stop: &Stop| {
                 until_stopped(stop);
                 Ok::<_, Failure>([*number, 7])
             };
-            crew.add(cpus, move || Ok(number), work).unwrap();
+            workers.add(cpus, move || Ok(number), work).unwrap();
         }
-        assert_eq!(crew.tasks().count(), 3);
-        assert_eq!(crew.dismiss().unwrap(), [[0, 7], [1, 7], [2, 7]]);
+        assert_eq!(workers.tasks().count(), 3);
+        assert_eq!(workers.dismiss().unwrap(), [[0, 7], [1, 7], [2, 7]]);
     });
 }
 
 #[test]
 fn a_worker_that_fails_stops_all_and_its_error_is_reported() {
     each(|between, cpus| {
-        let mut crew = Crew::new(between).unwrap();
+        let mut workers = TaskGroup::new(between).unwrap();
         let well = |(): &mut (), stop: &Stop| {
             until_stopped(stop);
             Ok(())
         };
         let ill = |(): &mut (), _: &Stop| Err(Failure::Refuted("no luck".into()));
-        crew.add(cpus, || Ok::<_, Failure>(()), well).unwrap();
-        crew.add(cpus, || Ok(()), ill).unwrap();
-        let stop = crew.stop();
-        let turns = move |_| {
+        workers.add(cpus, || Ok::<_, Failure>(()), well).unwrap();
+        workers.add(cpus, || Ok(()), ill).unwrap();
+        let stop = workers.stop();
+        let iterations = move |_| {
             until_stopped(&stop);
             stop.check()
         };
-        let failure = crew.led_by(turns).perform([1]).map(drop);
+        let failure = workers.driven_by(iterations).perform([1]).map(drop);
         let words = "a partner failed: no luck".to_owned();
         assert_eq!(failure, Err(Failure::Refuted(words)), "{between:?}");
     });
@@ -67,45 +67,45 @@ fn a_worker_that_fails_stops_all_and_its_error_is_reported() {
 #[test]
 fn a_worker_that_cannot_begin_says_why() {
     each(|between, cpus| {
-        let mut crew = Crew::new(between).unwrap();
+        let mut workers = TaskGroup::new(between).unwrap();
         let prepare = || Err::<(), _>(Failure::Unsupported("no memory".into()));
-        let added = crew.add(cpus, prepare, |(), _| Ok(()));
+        let added = workers.add(cpus, prepare, |(), _| Ok(()));
         let words = "a partner could not begin: no memory".to_owned();
         assert_eq!(added, Err(Failure::Unsupported(words)), "{between:?}");
     });
 }
 
 #[test]
-fn a_crew_that_is_dropped_lets_its_threads_end() {
+fn a_task_group_that_is_dropped_lets_its_threads_end() {
     let Ok(cpus) = cpu::allowed() else {
         return println!("skipped: no affinity here");
     };
-    let mut crew = Crew::new(Between::Threads).unwrap();
+    let mut workers = TaskGroup::new(Between::Threads).unwrap();
     let held = Arc::new(());
     let theirs = Arc::clone(&held);
     let work = |_: &mut Arc<()>, stop: &Stop| {
         until_stopped(stop);
         Ok::<(), Failure>(())
     };
-    crew.add(&cpus, move || Ok(theirs), work).unwrap();
-    drop(crew);
+    workers.add(&cpus, move || Ok(theirs), work).unwrap();
+    drop(workers);
     // The thread's own hold on it ends with the thread.
     while Arc::strong_count(&held) > 1 {
         std::thread::yield_now();
     }
 }
 
-/// A pipe of questions and one of answers, as the follower uses them.
+/// A pipe of questions and one of answers, as the responder uses them.
 type End = (PipeReader, PipeWriter);
 
-/// Both ends. The follower's end also stays open here, so its closing is not noticed.
+/// Both ends. The responder's end also stays open here, so its closing is not noticed.
 fn ends() -> (End, End, End) {
     let ((question, ask), (answer, reply)) = (pipe().unwrap(), pipe().unwrap());
     let kept = (question.try_clone().unwrap(), reply.try_clone().unwrap());
     ((answer, ask), (question, reply), kept)
 }
 
-/// Follows up to this many turns, then fails.
+/// Follows up to this many iterations, then fails.
 fn follow(limit: u64) -> impl FnOnce(&mut End, &Stop) -> Result<u64, Failure> + Send {
     move |(question, reply), stop| {
         let failed = |error| Failure::of("answer", error);
@@ -131,10 +131,10 @@ struct Asking {
     _kept: End,
 }
 
-impl Lead for Asking {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
+impl Driver for Asking {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let failed = |error| Failure::of("ask", error);
-        for _ in 0..turns {
+        for _ in 0..iterations {
             self.end.1.write_all(b"?").map_err(failed)?;
             self.end.0.read_exact(&mut [0]).map_err(failed)?;
             self.stop.check()?;
@@ -149,53 +149,56 @@ impl Lead for Asking {
     }
 }
 
-/// Ten turns with a follower that fails after `limit`.
-fn ten_turns(between: Between, cpus: &[u32], limit: u64) -> Result<(u64, u64), Failure> {
+/// Ten iterations with a responder that fails after `limit`.
+fn ten_iterations(between: Between, cpus: &[u32], limit: u64) -> Result<(u64, u64), Failure> {
     let (end, theirs, kept) = ends();
-    let hang_up = |(_, reply): &mut End| drop(reply.write(b"!"));
+    let wake_waiters = |(_, reply): &mut End| drop(reply.write(b"!"));
     let prepare = move || Ok(theirs);
-    let follower = Follower::start(between, cpus, prepare, follow(limit), hang_up)?;
-    let stop = follower.stop();
-    let lead = Asking {
+    let responder = Responder::start(between, cpus, prepare, follow(limit), wake_waiters)?;
+    let stop = responder.stop();
+    let driver = Asking {
         end,
         stop,
         asked: 0,
         _kept: kept,
     };
-    let (lead, answered) = follower.led_by(lead).perform([4, 6])?;
-    Ok((lead.asked, answered))
+    let (driver, answered) = responder.driven_by(driver).perform([4, 6])?;
+    Ok((driver.asked, answered))
 }
 
 #[test]
-fn a_follower_answers_every_turn_and_counts_them() {
-    each(|between, cpus| assert_eq!(ten_turns(between, cpus, 99), Ok((10, 10))));
+fn a_responder_answers_every_iteration_and_counts_them() {
+    each(|between, cpus| assert_eq!(ten_iterations(between, cpus, 99), Ok((10, 10))));
 }
 
 #[test]
-fn a_follower_that_fails_does_not_leave_the_other_asleep() {
+fn a_responder_that_fails_does_not_leave_the_other_asleep() {
     each(|between, cpus| {
         let words = "a partner failed: no more".to_owned();
-        assert_eq!(ten_turns(between, cpus, 3), Err(Failure::Failed(words)));
+        assert_eq!(
+            ten_iterations(between, cpus, 3),
+            Err(Failure::Failed(words))
+        );
     });
 }
 
 #[test]
-fn a_follower_that_panics_hangs_up_too() {
+fn a_responder_that_panics_wakes_the_other_too() {
     each(|between, cpus| {
         let (answer, theirs) = pipe().unwrap();
         let serve = |_: &mut PipeWriter, _: &Stop| -> Result<(), Failure> { panic!("no luck") };
-        let hang_up = |reply: &mut PipeWriter| drop(reply.write(b"!"));
+        let wake_waiters = |reply: &mut PipeWriter| drop(reply.write(b"!"));
         let prepare = {
             let theirs = theirs.try_clone().unwrap();
             move || Ok(theirs)
         };
-        let follower = Follower::start(between, cpus, prepare, serve, hang_up).unwrap();
-        let (stop, mut answer) = (follower.stop(), answer);
-        let turns = move |_| {
+        let responder = Responder::start(between, cpus, prepare, serve, wake_waiters).unwrap();
+        let (stop, mut answer) = (responder.stop(), answer);
+        let iterations = move |_| {
             answer.read_exact(&mut [0]).expect("it is woken");
             stop.check()
         };
-        let failure = follower.led_by(turns).perform([1]).map(drop);
+        let failure = responder.driven_by(iterations).perform([1]).map(drop);
         let words = "a partner failed: it panicked".to_owned();
         assert_eq!(failure, Err(Failure::Failed(words)), "{between:?}");
         drop(theirs);

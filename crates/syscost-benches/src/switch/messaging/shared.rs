@@ -9,7 +9,7 @@ use syscost_harness::prelude::*;
 
 /// Lies in memory shared by all of them.
 #[derive(Default)]
-pub(super) struct Board {
+pub(super) struct SharedState {
     /// Loops that senders were ordered to perform so far; [`OVER`] at the end. Senders sleep on it.
     ordered: AtomicU32,
     /// Receivers that have not received everything. The measuring task sleeps on it.
@@ -20,7 +20,7 @@ pub(super) struct Board {
 
 const OVER: u32 = u32::MAX;
 
-impl Board {
+impl SharedState {
     /// Lets every sender perform this many more loops, for this many receivers in total.
     pub(super) fn order(&self, loops: u32, receivers: u32) {
         self.waiting.store(receivers, Relaxed);
@@ -77,7 +77,7 @@ impl Board {
     }
 
     /// Wakes the measuring task so that it notices that a task has failed.
-    pub(super) fn hang_up(&self) {
+    pub(super) fn wake_waiters(&self) {
         // A different number, lest the measuring task falls asleep on the old one.
         self.waiting.store(OVER, Release);
         wake(&self.waiting, 1);

@@ -31,7 +31,7 @@ pub(super) fn copies() -> impl Iterator<Item = Copies> {
     counts().into_iter().map(|count| Copies(count as u32))
 }
 
-/// Measures these copies, each of which performs one operation per turn.
+/// Measures these copies, each of which performs one operation per iteration.
 pub(super) fn measure<O, E>(
     b: &mut Bencher,
     between: Between,

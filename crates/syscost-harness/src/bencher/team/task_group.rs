@@ -4,7 +4,7 @@ use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Partner, Shared, Slot};
 
 use super::Team;
-use super::lead::Lead;
+use super::driver::Driver;
 use super::stop::{Stop, Stopper};
 use crate::failure::Failure;
 
@@ -14,15 +14,15 @@ use crate::failure::Failure;
 ///
 /// Dropping it stops its workers and kills those that are processes.
 #[derive(Debug)]
-pub struct Crew<T = ()> {
+pub struct TaskGroup<T = ()> {
     between: Between,
     stop: Stopper,
     partners: Vec<Partner>,
     accounts: Vec<Shared<Slot<T>>>,
 }
 
-impl<T: Copy + Send + 'static> Crew<T> {
-    /// A crew without workers, which will be threads or processes.
+impl<T: Copy + Send + 'static> TaskGroup<T> {
+    /// A task group without workers, which will be threads or processes.
     ///
     /// # Errors
     /// When no memory can be shared.
@@ -50,14 +50,14 @@ impl<T: Copy + Send + 'static> Crew<T> {
         self.add_with(cpus, prepare, work, |_| {})
     }
 
-    /// As [`Crew::add`], for a worker that others may wait for: if it returns too early, `hang_up` wakes
-    /// the tasks that sleep until it answers.
+    /// As [`TaskGroup::add`], for a worker that others may wait for: if it returns too early,
+    /// `wake_waiters` wakes the tasks that sleep until it answers.
     pub(super) fn add_with<N: 'static, E: Into<Failure>>(
         &mut self,
         cpus: &[u32],
         prepare: impl FnOnce() -> Result<N, E> + Send + 'static,
         work: impl FnOnce(&mut N, &Stop) -> Result<T, E> + Send + 'static,
-        hang_up: fn(&mut N),
+        wake_waiters: fn(&mut N),
     ) -> Result<(), Failure> {
         let account = Shared::new(Slot::default())?;
         let (stop, stop_before, put) = (self.stop(), self.stop(), account.clone());
@@ -66,7 +66,7 @@ impl<T: Copy + Send + 'static> Crew<T> {
             let mut leave = Leave {
                 end: &mut end,
                 stop: &stop,
-                hang_up,
+                wake_waiters,
                 is_well: false,
             };
             let counted = work(leave.end, &stop).map_err(|error| stop.fail(error))?;
@@ -113,25 +113,25 @@ impl<T: Copy + Send + 'static> Crew<T> {
     /// # Errors
     /// With the error of one of them.
     pub fn dismiss(self) -> Result<Vec<T>, Failure> {
-        let team = self.led_by(|_| Ok(()));
+        let team = self.driven_by(|_| Ok(()));
         team.perform([]).map(|(_, accounts)| accounts)
     }
 
-    /// The team of these workers and the measuring task. It returns the lead and the workers'
+    /// The team of these workers and the measuring task. It returns the driver and the workers'
     /// results.
-    pub fn led_by<'t, L: Lead + 't>(self, lead: L) -> Team<'t, (L, Vec<T>)> {
-        let Crew {
+    pub fn driven_by<'t, L: Driver + 't>(self, driver: L) -> Team<'t, (L, Vec<T>)> {
+        let TaskGroup {
             stop,
             partners,
             accounts,
             ..
         } = self;
-        Team::new(partners, lead)
+        Team::new(partners, driver)
             .stopped_by(stop)
-            .then(move |lead| {
+            .then(move |driver| {
                 let missing = || Failure::Failed("a partner ended without a result".into());
                 let all = accounts.iter().map(|slot| slot.get().ok_or_else(missing));
-                Ok((lead, all.collect::<Result<_, _>>()?))
+                Ok((driver, all.collect::<Result<_, _>>()?))
             })
     }
 }
@@ -140,7 +140,7 @@ impl<T: Copy + Send + 'static> Crew<T> {
 struct Leave<'a, N> {
     end: &'a mut N,
     stop: &'a Stop,
-    hang_up: fn(&mut N),
+    wake_waiters: fn(&mut N),
     is_well: bool,
 }
 
@@ -148,7 +148,7 @@ impl<N> Drop for Leave<'_, N> {
     fn drop(&mut self) {
         if !self.is_well || !self.stop.is_set() {
             self.stop.set();
-            (self.hang_up)(self.end);
+            (self.wake_waiters)(self.end);
         }
     }
 }

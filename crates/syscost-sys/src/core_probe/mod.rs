@@ -4,10 +4,12 @@
 //! second thread is another guest's: no counter of this machine shows it, the frequency does not
 //! change, and everything takes 10 to 50 % longer. Two bursts reveal it. Independent instructions
 //! run half as fast while the core is shared
-//! ([`Look::throughput`]); a chain of dependent ones runs as fast as ever ([`Look::chain`]). Their
-//! ratio does not depend on the frequency, and the chain alone gives the frequency.
+//! ([`ProbeReading::throughput`]); a chain of dependent ones runs as fast as ever
+//! ([`ProbeReading::chain`]). Their ratio does not depend on the frequency, and the chain alone
+//! gives the frequency.
 //!
-//! The ratio on a core that is ours is not a constant: [`alone`] finds it in looks taken over some time.
+//! The ratio on a core that is ours is not a constant: [`alone`] finds it in probes taken over some
+//! time.
 
 mod alone;
 
@@ -16,7 +18,7 @@ pub use alone::{Alone, SAME_STATE, alone};
 use crate::arch::{self, Chain};
 use crate::clock::Clock;
 
-/// Turns of the burst of independent instructions, 240 instructions each: a quarter of a
+/// Iterations of the burst of independent instructions, 240 instructions each: a quarter of a
 /// microsecond at 4 GHz.
 const TURNS: u32 = 25;
 
@@ -31,21 +33,21 @@ const MIN_GRAINS: f64 = 100.0;
 /// GHz, 270 on a Xeon of 4 GHz.
 const BURST_NS: f64 = 190.0;
 
-/// Takes looks at the core that it runs on.
+/// Takes probes of the core that it runs on.
 #[derive(Clone, Copy)]
 pub struct Probe {
     clock: Clock,
     independent: fn(u32),
     chain: Chain,
-    turns: u32,
-    chain_turns: u32,
+    iterations: u32,
+    chain_iterations: u32,
     slowdown: u32,
     grain: u32,
 }
 
-/// One look at a core: how long each of two bursts took, in ticks of the clock.
+/// One probe of a core: how long each of two bursts took, in ticks of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct ProbeReading {
     /// Time of the independent instructions: longer while the core is shared.
     pub throughput: u32,
     /// Time of the dependent instructions: longer only at a lower frequency.
@@ -72,7 +74,7 @@ impl Overhead {
     }
 }
 
-impl Look {
+impl ProbeReading {
     /// The first time over the second; `None` where the clock did not move.
     pub fn ratio(&self) -> Option<f64> {
         (self.chain > 0).then(|| f64::from(self.throughput) / f64::from(self.chain))
@@ -92,13 +94,13 @@ impl Probe {
             clock,
             independent: arch::independent(),
             chain,
-            turns: scale * TURNS,
-            chain_turns: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_turn),
+            iterations: scale * TURNS,
+            chain_iterations: scale * CHAIN_CYCLES.div_ceil(chain.cycles_per_iteration),
             slowdown: 1,
             grain,
         };
-        // The first look fetches the code.
-        probe.look();
+        // The first probe fetches the code.
+        probe.read();
         probe
     }
 
@@ -118,33 +120,33 @@ impl Probe {
 
     /// By what factor its bursts are longer than the shortest possible, because of the clock.
     pub fn scale(&self) -> u32 {
-        self.turns / TURNS
+        self.iterations / TURNS
     }
 
-    /// Takes a look with both bursts, 0.6 us with a fine clock. The chain comes first: while it
-    /// waits for its results the core fetches ahead, and the code that follows a look may be in no
+    /// Takes a probe with both bursts, 0.6 us with a fine clock. The chain comes first: while it
+    /// waits for its results the core fetches ahead, and the code that follows a probe may be in no
     /// cache.
     #[inline]
-    pub fn look(&self) -> Look {
+    pub fn read(&self) -> ProbeReading {
         let chain = self.chain();
         let throughput = self.throughput();
-        Look { throughput, chain }
+        ProbeReading { throughput, chain }
     }
 
     /// Times the burst of independent instructions alone, in ticks.
     #[inline]
     pub fn throughput(&self) -> u32 {
-        self.time(self.independent, self.turns * self.slowdown)
+        self.time(self.independent, self.iterations * self.slowdown)
     }
 
     /// Times the burst of dependent instructions alone, in ticks.
     #[inline]
     pub fn chain(&self) -> u32 {
-        self.time(self.chain.run, self.chain_turns)
+        self.time(self.chain.run, self.chain_iterations)
     }
 
     /// What reading the clock adds to the time of a chain: what cancels in the difference between
-    /// one chain and another four times as long. Typical times are used, since a later look is not
+    /// one chain and another four times as long. Typical times are used, since a later probe is not
     /// the shortest of many either.
     pub fn chain_overhead(&self) -> Overhead {
         const PAIRS: usize = 301;
@@ -152,7 +154,7 @@ impl Probe {
         let mut taken = [Vec::new(), Vec::new()];
         for _ in 0..PAIRS {
             for (ticks, times) in taken.iter_mut().zip([1, TIMES]) {
-                ticks.push(self.time(self.chain.run, times * self.chain_turns));
+                ticks.push(self.time(self.chain.run, times * self.chain_iterations));
             }
         }
         // A mean, since a coarse clock shows nothing between its steps; of the shorter half, which
@@ -176,13 +178,13 @@ impl Probe {
     /// frequencies lie apart by 6 %, seen in the cycles of a multiplication at 2.5 and 2.9 GHz.)
     pub fn ghz(&self, chain: u32, overhead: Overhead) -> Option<f64> {
         let ns = f64::from(chain) * (1.0 - overhead.share()) / self.clock.ticks_per_ns();
-        (ns > 0.0).then(|| f64::from(self.chain_turns * self.chain.cycles_per_turn) / ns)
+        (ns > 0.0).then(|| f64::from(self.chain_iterations * self.chain.cycles_per_iteration) / ns)
     }
 
     #[inline(always)]
-    fn time(&self, run: fn(u32), turns: u32) -> u32 {
+    fn time(&self, run: fn(u32), iterations: u32) -> u32 {
         let start = self.clock.start();
-        run(turns);
+        run(iterations);
         let ticks = self.clock.stop().ticks.saturating_sub(start);
         u32::try_from(ticks).unwrap_or(u32::MAX)
     }
@@ -205,13 +207,16 @@ mod tests {
     fn a_core_that_seems_half_as_fast_is_shared() {
         let clock = real_clock();
         let probe = Probe::new(clock, clock.grain_ticks());
-        let looks: Vec<Look> = (0..20_000).map(|_| probe.look()).collect();
-        let alone = alone(&looks, probe.grain()).expect("some looks agree");
+        let readings: Vec<ProbeReading> = (0..20_000).map(|_| probe.read()).collect();
+        let alone = alone(&readings, probe.grain()).expect("some readings agree");
         let slowed = probe.slowed(2);
-        let taken: Vec<Look> = (0..2_000).map(|_| slowed.look()).collect();
-        let shared = taken.iter().filter(|look| !alone.holds(look)).count();
+        let taken: Vec<ProbeReading> = (0..2_000).map(|_| slowed.read()).collect();
+        let shared = taken.iter().filter(|reading| !alone.holds(reading)).count();
         assert!(shared > 1_800, "{shared} of 2000 with {alone:?}");
-        let own = looks.iter().filter(|look| alone.holds(look)).count();
+        let own = readings
+            .iter()
+            .filter(|reading| alone.holds(reading))
+            .count();
         assert!(own >= 80, "{own} of 20000 with {alone:?}");
     }
 
@@ -251,10 +256,10 @@ mod tests {
 
     #[test]
     fn a_clock_that_stands_still_shows_nothing() {
-        let look = Look {
+        let reading = ProbeReading {
             throughput: 0,
             chain: 0,
         };
-        assert_eq!(look.ratio(), None);
+        assert_eq!(reading.ratio(), None);
     }
 }

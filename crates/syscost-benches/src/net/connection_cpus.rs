@@ -9,19 +9,23 @@ use super::far_end::Route;
 
 /// The CPUs on which the two tasks of a connection run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seats {
+pub(super) struct ConnectionCpus {
     /// CPUs of the task at this end.
     pub(super) near: Vec<u32>,
     /// CPUs of the task at the far end, if it is on this machine.
     pub(super) far: Vec<u32>,
 }
 
-impl Seats {
-    /// The seats of this many connections over this path.
+impl ConnectionCpus {
+    /// The CPUs of this many connections over this path.
     ///
     /// # Errors
     /// When there are too few CPUs.
-    pub(super) fn of(path: &Route, connections: usize, b: &Bencher) -> Result<Vec<Seats>, Failure> {
+    pub(super) fn of(
+        path: &Route,
+        connections: usize,
+        b: &Bencher,
+    ) -> Result<Vec<ConnectionCpus>, Failure> {
         match path {
             Route::Loopback(placement, _) => {
                 Self::here(*placement, connections, b.cpu(), b.allowed())
@@ -30,7 +34,7 @@ impl Seats {
         }
     }
 
-    /// The seats of this many connections on this machine, whose two tasks are placed as
+    /// The CPUs of this many connections on this machine, whose two tasks are placed as
     /// `placement` says. Pinned tasks share no CPU with those of other connections. The near task
     /// of the first connection is on `own`.
     ///
@@ -41,7 +45,7 @@ impl Seats {
         connections: usize,
         own: u32,
         allowed: &[u32],
-    ) -> Result<Vec<Seats>, Failure> {
+    ) -> Result<Vec<ConnectionCpus>, Failure> {
         let too_few = || {
             let name = placement.name();
             Failure::Unsupported(format!(
@@ -54,7 +58,7 @@ impl Seats {
             let near = *left.first().ok_or_else(too_few)?;
             let far = match placement {
                 Placement::Free => {
-                    all.push(Seats {
+                    all.push(ConnectionCpus {
                         near: allowed.to_vec(),
                         far: allowed.to_vec(),
                     });
@@ -71,7 +75,7 @@ impl Seats {
                 }
             };
             left.retain(|cpu| ![near, far].contains(cpu));
-            all.push(Seats {
+            all.push(ConnectionCpus {
                 near: vec![near],
                 far: vec![far],
             });
@@ -81,11 +85,11 @@ impl Seats {
 
     /// Claims that the two tasks of each connection are placed relative to each other as the row's name
     /// says, if it does.
-    pub(super) fn claim(all: &[Seats], b: &mut Bencher, named: Option<Placement>) {
+    pub(super) fn claim(all: &[ConnectionCpus], b: &mut Bencher, named: Option<Placement>) {
         let Some(named) = named else {
             return;
         };
-        let seen: BTreeSet<&str> = all.iter().map(Seats::relation).collect();
+        let seen: BTreeSet<&str> = all.iter().map(ConnectionCpus::relation).collect();
         let seen: Vec<&str> = seen.into_iter().collect();
         let what = "CPU placement of the two ends";
         b.claim_equal(what, named.name().to_owned(), seen.join(" "), "topology");
@@ -102,15 +106,19 @@ impl Seats {
         }
     }
 
-    /// The seats of this many connections to another machine: the tasks of this end, each on a
+    /// The CPUs of this many connections to another machine: the tasks of this end, each on a
     /// separate CPU as long as there are enough.
-    fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<Seats> {
+    fn to_elsewhere(connections: usize, own: u32, allowed: &[u32]) -> Vec<ConnectionCpus> {
         let cpus = spread_from(own, allowed);
-        let seats = cpus.iter().cycle().take(connections).map(|cpu| Seats {
-            near: vec![*cpu],
-            far: Vec::new(),
-        });
-        seats.collect()
+        let places = cpus
+            .iter()
+            .cycle()
+            .take(connections)
+            .map(|cpu| ConnectionCpus {
+                near: vec![*cpu],
+                far: Vec::new(),
+            });
+        places.collect()
     }
 }
 
@@ -126,13 +134,16 @@ mod tests {
         };
         let same = Placement::At(Relation::SameCpu);
         let own = allowed[allowed.len() - 1];
-        let seats = Seats::here(same, allowed.len(), own, &allowed).unwrap();
-        assert_eq!(seats[0].near, [own]);
-        let mut taken: Vec<u32> = seats.iter().flat_map(|seats| seats.near.clone()).collect();
+        let places = ConnectionCpus::here(same, allowed.len(), own, &allowed).unwrap();
+        assert_eq!(places[0].near, [own]);
+        let mut taken: Vec<u32> = places
+            .iter()
+            .flat_map(|places| places.near.clone())
+            .collect();
         taken.sort_unstable();
         assert_eq!(taken, allowed);
-        assert!(seats.iter().all(|seats| seats.near == seats.far));
-        let too_many = Seats::here(same, allowed.len() + 1, own, &allowed);
+        assert!(places.iter().all(|places| places.near == places.far));
+        let too_many = ConnectionCpus::here(same, allowed.len() + 1, own, &allowed);
         assert!(matches!(too_many, Err(Failure::Unsupported(_))));
     }
 
@@ -143,19 +154,19 @@ mod tests {
             return;
         };
         for placement in Placement::here() {
-            let Ok(seats) = Seats::here(placement, 1, allowed[0], &allowed) else {
+            let Ok(places) = ConnectionCpus::here(placement, 1, allowed[0], &allowed) else {
                 continue;
             };
-            assert_eq!(seats[0].relation(), placement.name());
+            assert_eq!(places[0].relation(), placement.name());
         }
     }
 
     #[test]
     fn free_tasks_may_be_anywhere_and_remote_ones_have_no_seat() {
-        let seats = Seats::here(Placement::Free, 3, 0, &[0, 1]).unwrap();
-        assert_eq!(seats[2].far, [0, 1]);
-        let seats = Seats::to_elsewhere(3, 0, &[0]);
-        assert_eq!((seats.len(), seats[2].near.as_slice()), (3, &[0][..]));
-        assert!(seats[2].far.is_empty());
+        let places = ConnectionCpus::here(Placement::Free, 3, 0, &[0, 1]).unwrap();
+        assert_eq!(places[2].far, [0, 1]);
+        let places = ConnectionCpus::to_elsewhere(3, 0, &[0]);
+        assert_eq!((places.len(), places[2].near.as_slice()), (3, &[0][..]));
+        assert!(places[2].far.is_empty());
     }
 }

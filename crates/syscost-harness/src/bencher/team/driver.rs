@@ -7,21 +7,22 @@ use crate::bencher::body;
 use crate::bencher::laps::Laps;
 use crate::failure::Failure;
 
-/// What the measuring task does in a team. A closure `|turns| ...` is a lead that only makes turns.
+/// What the measuring task does in a team. A closure `|iterations| ...` is a driver that only makes
+/// iterations.
 ///
-/// Everything but the turns is untimed. After a failure the lead is only dropped.
-pub trait Lead {
-    /// Maximum turns of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
+/// Everything but the iterations is untimed. After a failure the driver is only dropped.
+pub trait Driver {
+    /// Maximum iterations of a batch, at least [`Bencher::together`](crate::Bencher::together)'s
     /// hundred: as many as are prepared together.
-    const MAX_TURNS: u64 = body::MAX_TURNS;
+    const MAX_ITERATIONS: u64 = body::MAX_ITERATIONS;
 
-    /// Whether [`Lead::prepare`] does anything. A batch is then more than its operations, and none
-    /// of them is timed individually.
+    /// Whether [`Driver::prepare`] does anything. A batch is then more than its operations, and
+    /// none of them is timed individually.
     const IS_PREPARED: bool = false;
 
-    /// Makes exactly this many turns together with the partners, with as many operations each as
-    /// [`Bencher::operations_per_turn`](crate::Bencher::operations_per_turn) says.
-    fn turns(&mut self, turns: u64) -> Result<(), Failure>;
+    /// Makes exactly this many iterations together with the partners, with as many operations each
+    /// as [`Bencher::operations_per_iteration`](crate::Bencher::operations_per_iteration) says.
+    fn run(&mut self, iterations: u64) -> Result<(), Failure>;
 
     /// Called before each batch of [`Bencher::together`](crate::Bencher::together) and before each
     /// operation of [`Bencher::single_together`](crate::Bencher::single_together). It returns when
@@ -36,16 +37,16 @@ pub trait Lead {
         Ok(())
     }
 
-    /// The times of the last batch's operations, where its turns note them at one more reading of
+    /// The times of the last batch's operations, where its iterations note them at one more reading of
     /// the clock each. Every timed operation then enters the row's histogram, for its tail, and a
-    /// turn is one operation.
+    /// iteration is one operation.
     fn laps(&mut self) -> Option<&mut Laps> {
         None
     }
 
-    /// Looks at the core of a partner on another machine, before and after what is timed: whether it
-    /// is undisturbed. `None` where there is no such partner, or the core cannot be looked at.
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
+    /// Probes the core of a partner on another machine, before and after what is timed: whether it
+    /// is undisturbed. `None` where there is no such partner, or the core cannot be probed.
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
         Ok(None)
     }
 
@@ -56,9 +57,9 @@ pub trait Lead {
     }
 }
 
-impl<F: FnMut(u64) -> Result<(), Failure>> Lead for F {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self(turns)
+impl<F: FnMut(u64) -> Result<(), Failure>> Driver for F {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self(iterations)
     }
 }
 
@@ -88,50 +89,50 @@ impl<T> Handed<T> {
     }
 }
 
-/// A lead of any type, at one indirect call per batch.
-pub(super) trait AnyLead {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure>;
+/// A driver of any type, at one indirect call per batch.
+pub(super) trait AnyDriver {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure>;
     fn prepare(&mut self) -> Result<(), Failure>;
     fn check(&mut self) -> Result<(), Failure>;
     fn laps(&mut self) -> Option<&mut Laps>;
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure>;
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure>;
     fn end(&mut self) -> Result<(), Failure>;
-    /// Puts the lead into its place for the caller.
-    fn hand_back(self: Box<Self>);
+    /// Puts the driver into its place for the caller.
+    fn return_driver(self: Box<Self>);
 }
 
-/// A lead that is handed back in the end.
-pub(super) struct Returning<L> {
-    pub(super) lead: L,
+/// A driver that is handed back in the end.
+pub(super) struct ReturnedDriver<L> {
+    pub(super) driver: L,
     pub(super) back: Handed<L>,
 }
 
-impl<L: Lead> AnyLead for Returning<L> {
-    fn turns(&mut self, turns: u64) -> Result<(), Failure> {
-        self.lead.turns(turns)
+impl<L: Driver> AnyDriver for ReturnedDriver<L> {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.driver.run(iterations)
     }
 
     fn prepare(&mut self) -> Result<(), Failure> {
-        self.lead.prepare()
+        self.driver.prepare()
     }
 
     fn check(&mut self) -> Result<(), Failure> {
-        self.lead.check()
+        self.driver.check()
     }
 
     fn laps(&mut self) -> Option<&mut Laps> {
-        self.lead.laps()
+        self.driver.laps()
     }
 
-    fn far_core_is_ours(&mut self) -> Result<Option<bool>, Failure> {
-        self.lead.far_core_is_ours()
+    fn far_core_is_exclusive(&mut self) -> Result<Option<bool>, Failure> {
+        self.driver.far_core_is_exclusive()
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.lead.end()
+        self.driver.end()
     }
 
-    fn hand_back(self: Box<Self>) {
-        self.back.put(self.lead);
+    fn return_driver(self: Box<Self>) {
+        self.back.put(self.driver);
     }
 }

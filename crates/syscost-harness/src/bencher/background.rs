@@ -7,14 +7,14 @@ use syscost_sys::Unsupported;
 use syscost_sys::counters::{SchedStat, TaskReading};
 
 /// How long to look for other programs: longer than two slices of the scheduler.
-const LOOK: Duration = Duration::from_millis(12);
+const WAITED_FOR: Duration = Duration::from_millis(12);
 
 /// Minimum share of the time that a task has to wait if other programs want its CPU.
 const WAITED: f64 = 0.1;
 
 /// Maximum share of the time that others may have of a CPU that all tasks of a team are on:
 /// interrupts and the kernel's own threads take less.
-pub(super) const MAX_OTHERS: f64 = 0.05;
+pub(super) const MAX_BACKGROUND: f64 = 0.05;
 
 /// Upper bound for the share of the time in which a CPU ran other tasks than those of a team, all
 /// of which are on it: none of these ran then, but one of them was ready to. Tasks that sleep and
@@ -42,11 +42,11 @@ impl Stretch {
     }
 
     /// Whether others had the CPU since then, given what has been counted by now.
-    pub(super) fn had_others(&self, now: Option<TaskReading>) -> bool {
+    pub(super) fn had_background_tasks(&self, now: Option<TaskReading>) -> bool {
         let passed_ns = self.begun.elapsed().as_nanos() as f64;
         let used = now.zip(self.before).map(|(now, before)| now - before);
         used.and_then(|used| share(&used, passed_ns))
-            .is_some_and(|others| others > MAX_OTHERS)
+            .is_some_and(|others| others > MAX_BACKGROUND)
     }
 }
 
@@ -54,8 +54,8 @@ impl Stretch {
 pub(super) const WANTED: &str = "another program wants this CPU, and may have caused it";
 
 /// Changes a refutation to unverified if other programs may have raised the count and want this CPU.
-pub(super) fn excused(evidence: Evidence, may_be_others: bool) -> Evidence {
-    evidence.excused(|| (may_be_others && is_there()).then_some(WANTED))
+pub(super) fn excused(evidence: Evidence, may_be_background_tasks: bool) -> Evidence {
+    evidence.excused(|| (may_be_background_tasks && is_there()).then_some(WANTED))
 }
 
 /// Whether this task has to wait for the CPU though it never sleeps. False where the kernel does
@@ -69,7 +69,7 @@ fn waited() -> Result<f64, Unsupported> {
     let statistics = SchedStat::open()?;
     let before = statistics.read()?;
     let begun = Instant::now();
-    while begun.elapsed() < LOOK {
+    while begun.elapsed() < WAITED_FOR {
         std::hint::spin_loop();
     }
     let waited_ns = (statistics.read()? - before).run_delay_ns;
@@ -115,10 +115,10 @@ mod tests {
             begun: Instant::now() - passed,
         };
         let run_ns = passed.as_nanos() as u64;
-        assert!(stretch(counted(0, 0)).had_others(counted(40_000, 3_000_000)));
+        assert!(stretch(counted(0, 0)).had_background_tasks(counted(40_000, 3_000_000)));
         // The test may be preempted here, but then no task of the team waited.
-        assert!(!stretch(counted(0, 0)).had_others(counted(run_ns, 0)));
-        assert!(!stretch(None).had_others(None));
+        assert!(!stretch(counted(0, 0)).had_background_tasks(counted(run_ns, 0)));
+        assert!(!stretch(None).had_background_tasks(None));
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_that_shares_its_cpu_has_company() {
+    fn a_task_that_shares_its_cpu_has_background_tasks() {
         use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
         let cpu = syscost_sys::cpu::allowed().expect("some")[0];
         let is_over = AtomicBool::new(false);

@@ -1,53 +1,56 @@
-//! What looks at a core show while it is ours alone: the lowest ratio that many of them agree on.
+//! What probes of a core show while it is ours alone: the lowest ratio that many of them agree on.
 
-use super::Look;
+use super::ProbeReading;
 
-/// Looks that agree lie within this share of each other, in addition to the effect of the clock's grain.
+/// Probes that agree lie within this share of each other, in addition to the effect of the clock's
+/// grain.
 const AGREE: f64 = 0.015;
 
-/// Minimum share of the looks that must agree. On a core that was shared 98 % of the time, 1.5 % of
-/// the looks did.
+/// Minimum share of the probes that must agree. On a core that was shared 98 % of the time, 1.5 %
+/// of the probes did.
 const MIN_SHARE: f64 = 0.004;
 
-/// Minimum number of looks that must agree.
+/// Minimum number of probes that must agree.
 const MIN_LOOKS: usize = 12;
 
 /// Modes within this factor of each other are states of a core that is ours, of which the usual one counts:
 /// a neighbour on the same core costs independent instructions a fifth or more. Zen 4 showed another one
 /// for some moments, 6 % lower than the one that it shows for hours (2026-11-22); relied on, it made
-/// every look one of a shared core. Where both cores showed 9 % more than that, they were shared
+/// every probe one of a shared core. Where both cores showed 9 % more than that, they were shared
 /// (2026-11-23).
 pub const SAME_STATE: f64 = 1.08;
 
-/// A chain longer than the next ones by this was interrupted: such a look's ratio is too small.
+/// A chain longer than the next ones by this was interrupted: such a probe's ratio is too small.
 const INTERRUPTED: f64 = 1.04;
 
-/// A look does not count either if its chain takes this much longer than most: a core of our own is quick at
-/// independent instructions, not slow at dependent ones. Dense modes of slow chains were seen under our own
-/// load, at ratios a third below that of a core of our own (Zen 4).
+/// A probe does not count either if its chain takes this much longer than most: a core of our own
+/// is quick at independent instructions, not slow at dependent ones. Dense modes of slow chains
+/// were seen under our own load, at ratios a third below that of a core of our own (Zen 4).
 const SLOW_CHAIN: f64 = 1.15;
 
 /// A ratio below this share of the mode comes from an interrupted chain, and shows nothing.
 const MIN_RATIO: f64 = 0.9;
 
-/// How far above the mode a look may be: at least this share, and this many times the mode's own spread.
+/// How far above the mode a probe may be: at least this share, and this many times the mode's own
+/// spread.
 const MIN_MARGIN: f64 = 0.02;
 const SPREADS: f64 = 3.0;
 
-/// The ratio of looks at a core that does no other work.
+/// The ratio of probes of a core that does no other work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alone {
-    /// The ratio of most looks.
+    /// The ratio of most probes.
     pub ratio: f64,
-    /// Largest ratio of a look that shows a core that is ours.
+    /// Largest ratio of a probe that shows a core that is ours.
     pub limit: f64,
 }
 
 impl Alone {
-    /// Whether a look shows a core that is ours.
-    pub fn holds(&self, look: &Look) -> bool {
+    /// Whether a probe shows a core that is ours.
+    pub fn holds(&self, reading: &ProbeReading) -> bool {
         let least = MIN_RATIO * self.ratio;
-        look.ratio()
+        reading
+            .ratio()
             .is_some_and(|ratio| (least..=self.limit).contains(&ratio))
     }
 
@@ -61,27 +64,30 @@ impl Alone {
     }
 }
 
-/// Finds the mode of a core of our own in consecutive looks: the lowest that is dense, or the
+/// Finds the mode of a core of our own in consecutive probes: the lowest that is dense, or the
 /// densest that is hardly higher. `None` where there is none. If the core was never ours meanwhile,
 /// this is the lowest of the shared modes, which only a comparison with another core of the same
 /// model can reveal. `grain` is the grid of the clock's readings, in ticks.
-pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
-    let grain = share_of_grain(looks, f64::from(grain));
+pub fn alone(readings: &[ProbeReading], grain: u32) -> Option<Alone> {
+    let grain = share_of_grain(readings, f64::from(grain));
     let agree = AGREE + grain;
-    let mut chains: Vec<u32> = looks.iter().map(|look| look.chain).collect();
+    let mut chains: Vec<u32> = readings.iter().map(|reading| reading.chain).collect();
     chains.sort_unstable();
     let quick = f64::from(*chains.get(chains.len() / 4)?);
-    let mut ratios: Vec<f64> = looks
+    let mut ratios: Vec<f64> = readings
         .iter()
         .enumerate()
-        .filter(|(index, look)| {
+        .filter(|(index, reading)| {
             let around = [index.wrapping_sub(1), index + 1];
-            let around = around.iter().filter_map(|other| looks.get(*other));
-            let shortest = around.map(|other| other.chain).min().unwrap_or(look.chain);
-            let chain = f64::from(look.chain);
+            let around = around.iter().filter_map(|other| readings.get(*other));
+            let shortest = around
+                .map(|other| other.chain)
+                .min()
+                .unwrap_or(reading.chain);
+            let chain = f64::from(reading.chain);
             chain <= INTERRUPTED * f64::from(shortest) && chain <= SLOW_CHAIN * quick
         })
-        .filter_map(|(_, look)| look.ratio())
+        .filter_map(|(_, reading)| reading.ratio())
         .collect();
     ratios.sort_unstable_by(f64::total_cmp);
     let least = MIN_LOOKS.max((MIN_SHARE * ratios.len() as f64) as usize);
@@ -103,24 +109,24 @@ pub fn alone(looks: &[Look], grain: u32) -> Option<Alone> {
 
 /// By what share the clock's grain alone may raise a ratio: either burst may seem one step longer
 /// or shorter than it was.
-fn share_of_grain(looks: &[Look], grain: f64) -> f64 {
-    let typical = |burst: fn(&Look) -> u32| {
-        let mut ticks: Vec<u32> = looks.iter().map(burst).collect();
+fn share_of_grain(readings: &[ProbeReading], grain: f64) -> f64 {
+    let typical = |burst: fn(&ProbeReading) -> u32| {
+        let mut ticks: Vec<u32> = readings.iter().map(burst).collect();
         ticks.sort_unstable();
         ticks
             .get(ticks.len() / 10)
             .map_or(f64::INFINITY, |ticks| f64::from(*ticks))
     };
-    grain / typical(|look| look.throughput) + grain / typical(|look| look.chain)
+    grain / typical(|reading| reading.throughput) + grain / typical(|reading| reading.chain)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Looks at a core of which this share shows a core that is ours, with ratios of 0.84 to 0.85,
+    /// Readings of a core of which this share shows a core that is ours, with ratios of 0.84 to 0.85,
     /// the rest a shared one, with 1.0 to 1.7.
-    fn looks(count: usize, own_share: f64) -> Vec<Look> {
+    fn readings(count: usize, own_share: f64) -> Vec<ProbeReading> {
         let mut random = fastrand::Rng::with_seed(5);
         (0..count)
             .map(|_| {
@@ -130,7 +136,7 @@ mod tests {
                     true => 0.840 + 0.010 * random.f64(),
                     false => 1.0 + 0.7 * random.f64(),
                 };
-                Look {
+                ProbeReading {
                     throughput: (ratio * f64::from(chain)) as u32,
                     chain,
                 }
@@ -141,7 +147,7 @@ mod tests {
     #[test]
     fn the_mode_of_a_core_of_our_own_is_found_however_seldom_it_is() {
         for own_share in [1.0, 0.5, 0.1, 0.02] {
-            let found = alone(&looks(50_000, own_share), 1).expect("a mode");
+            let found = alone(&readings(50_000, own_share), 1).expect("a mode");
             assert!(
                 (found.ratio - 0.845).abs() < 0.006,
                 "{own_share}: {found:?}"
@@ -152,25 +158,25 @@ mod tests {
 
     #[test]
     fn an_interrupted_chain_makes_no_mode() {
-        let mut taken = looks(50_000, 0.5);
-        for look in taken.iter_mut().step_by(100) {
-            look.chain *= 4;
+        let mut taken = readings(50_000, 0.5);
+        for reading in taken.iter_mut().step_by(100) {
+            reading.chain *= 4;
         }
         let found = alone(&taken, 1).expect("a mode");
         assert!((found.ratio - 0.845).abs() < 0.006, "{found:?}");
     }
 
-    /// The mode that is found if one look in twenty, consecutively, is this one.
-    fn found_beside(look: Look) -> Alone {
-        let mut taken = looks(50_000, 0.5);
-        taken[10_000..12_500].fill(look);
+    /// The mode that is found if one probe in twenty, consecutively, is this one.
+    fn found_beside(reading: ProbeReading) -> Alone {
+        let mut taken = readings(50_000, 0.5);
+        taken[10_000..12_500].fill(reading);
         alone(&taken, 1).expect("a mode")
     }
 
     #[test]
     fn chains_that_are_slow_for_a_while_make_no_mode() {
         // A ratio a third lower.
-        let found = found_beside(Look {
+        let found = found_beside(ProbeReading {
             throughput: 690,
             chain: 1200,
         });
@@ -179,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_usual_state_counts_and_not_a_rare_one_that_is_a_little_lower() {
-        let found = found_beside(Look {
+        let found = found_beside(ProbeReading {
             throughput: 632,
             chain: 800,
         });
@@ -194,21 +200,21 @@ mod tests {
             let start = 26.0 * random.f64();
             (26.0 * ((start + ticks) / 26.0).floor()) as u32
         };
-        let taken: Vec<Look> = (0..50_000)
-            .map(|number| Look {
+        let taken: Vec<ProbeReading> = (0..50_000)
+            .map(|number| ProbeReading {
                 throughput: shown(if number % 10 < 3 { 2010.0 } else { 2500.0 }),
                 chain: shown(4480.0),
             })
             .collect();
         let found = alone(&taken, 26).expect("a mode");
-        let ours = taken.iter().filter(|look| found.holds(look)).count();
+        let ours = taken.iter().filter(|reading| found.holds(reading)).count();
         assert!((14_900..=15_000).contains(&ours), "{ours} with {found:?}");
     }
 
     #[test]
     fn too_few_looks_have_no_mode() {
         assert_eq!(alone(&[], 1), None);
-        assert_eq!(alone(&looks(8, 1.0), 1), None);
+        assert_eq!(alone(&readings(8, 1.0), 1), None);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::between::Groups;
 use super::sentinel::Sentinel;
 use crate::bencher::Bencher;
 use crate::bencher::Over;
-use crate::bencher::bracket::Bracket;
+use crate::bencher::core_probes::CoreProbes;
 use crate::bencher::pass::Pass;
 use crate::bencher::sampling::PARTNERS_UNSEEN;
 use crate::expect::Counter;
@@ -79,7 +79,7 @@ impl Bencher<'_> {
 
     /// Measures with the measuring task on the placement's CPU, and claims that all tasks were on
     /// theirs, and as many, and processes or threads, as the row's name says.
-    pub(super) fn seated(
+    pub(super) fn placed(
         &mut self,
         placement: Placement,
         measure: impl FnOnce(&mut Self, &[u32]) -> Result<Seen, Failure>,
@@ -101,8 +101,8 @@ impl Bencher<'_> {
             cpu::pin_to(cpus).map_err(|error| Failure::Unsupported(error.to_string()))
         };
         pin(&own)?;
-        if self.cpu != home && self.bracket.is_some() {
-            self.bracket = Bracket::new(*self.clock, self.cpu, self.cores);
+        if self.cpu != home && self.core_probes.is_some() {
+            self.core_probes = CoreProbes::new(*self.clock, self.cpu, self.cores);
         }
         self.watch_partners(placement, &cpus)?;
         let result = measure(self, &cpus);
@@ -110,7 +110,7 @@ impl Bencher<'_> {
         let seen = result?;
         back?;
         if self.pinned {
-            self.claim_seats(placement, &cpus, &seen);
+            self.claim_placement(placement, &cpus, &seen);
         } else {
             self.detail_mix(&seen);
         }
@@ -133,14 +133,14 @@ impl Bencher<'_> {
         }
         let sentinels = others().map(|cpu| Sentinel::start(*self.clock, *cpu, self.cores));
         let sentinels: Vec<_> = sentinels.collect::<Result<_, _>>()?;
-        if let Some(bracket) = &mut self.bracket {
-            bracket.watch_partners(sentinels.into_iter().flatten().collect());
+        if let Some(core_probes) = &mut self.core_probes {
+            core_probes.watch_partners(sentinels.into_iter().flatten().collect());
         }
         Ok(())
     }
 
     /// Claims that every task was where the row's name puts it.
-    fn claim_seats(&mut self, placement: Placement, partners: &[u32], seen: &Seen) {
+    fn claim_placement(&mut self, placement: Placement, partners: &[u32], seen: &Seen) {
         let strayed = seen.looks.iter().find(|cpus| {
             let (own, others) = cpus
                 .split_first()

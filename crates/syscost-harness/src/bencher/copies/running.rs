@@ -10,25 +10,26 @@ use syscost_sys::counters::TaskId;
 use syscost_sys::cpu;
 use syscost_sys::partner::{Between, Shared};
 
-use crate::bencher::bracket::Bracket;
-use crate::bencher::team::{Crew, Stop};
-use crate::bencher::timed::LEAD_IN_PART;
+use crate::bencher::core_probes::CoreProbes;
+use crate::bencher::team::{Stop, TaskGroup};
+use crate::bencher::timed::WARM_UP_PART;
 use crate::cores::Cores;
 use crate::failure::Failure;
 
-/// Maximum number of copies, each of which needs a seat.
+/// Maximum number of copies, each of which needs a report.
 pub(super) const MAX_COPIES: usize = 512;
 
-/// Turns of waiting between two checks, each a system call, whether a copy still exists: about a millisecond.
+/// Iterations of waiting between two checks, each a system call, whether a copy still exists: about
+/// a millisecond.
 const SPINS: u32 = 1 << 16;
 
-/// No CPU: what a seat holds before its copy has run.
+/// No CPU: what a report holds before its copy has run.
 const NOWHERE: u32 = u32::MAX;
 
 /// The memory that all copies share. A window is a span of time in which all of them work.
-struct Board {
+struct SharedState {
     orders: Orders,
-    seats: [Seat; MAX_COPIES],
+    reports: [CopyReport; MAX_COPIES],
 }
 
 /// The measuring task's orders, on cache lines of their own: waiting copies poll them.
@@ -46,26 +47,26 @@ struct Orders {
 
 /// One copy's report, on cache lines of its own.
 #[repr(align(128))]
-struct Seat {
+struct CopyReport {
     /// Number of the latest window it has finished.
     window: AtomicU64,
     began: AtomicU64,
     ended: AtomicU64,
     operations: AtomicU64,
-    led_in: AtomicU64,
+    warm_up: AtomicU64,
     cpu: AtomicU32,
     is_shared: AtomicBool,
 }
 
-impl Seat {
-    /// A seat that no copy has taken.
+impl CopyReport {
+    /// The report of a copy that has not run.
     fn free() -> Self {
         Self {
             window: AtomicU64::new(0),
             began: AtomicU64::new(0),
             ended: AtomicU64::new(0),
             operations: AtomicU64::new(0),
-            led_in: AtomicU64::new(0),
+            warm_up: AtomicU64::new(0),
             cpu: AtomicU32::new(NOWHERE),
             is_shared: AtomicBool::new(false),
         }
@@ -74,7 +75,7 @@ impl Seat {
 
 /// What one copy did in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stint {
+pub(super) struct CopyInterval {
     /// When it began, in ticks.
     pub(super) began: u64,
     /// When it ended, in ticks.
@@ -82,29 +83,29 @@ pub(super) struct Stint {
     /// How many operations it did in between.
     pub(super) operations: u64,
     /// How many untimed operations it did before.
-    pub(super) led_in: u64,
+    pub(super) warm_up: u64,
     /// Its CPU at the end.
     pub(super) cpu: u32,
-    /// Whether its core did other work right before or after; false where it was not looked at.
+    /// Whether its core did other work right before or after; false where it was not probed.
     pub(super) is_shared: bool,
 }
 
-impl Stint {
+impl CopyInterval {
     /// All operations, including untimed ones.
-    pub(super) fn turns(&self) -> u64 {
-        self.operations + self.led_in
+    pub(super) fn iterations(&self) -> u64 {
+        self.operations + self.warm_up
     }
 }
 
 /// Copies of an operation: the measuring task does the first itself, partners the others.
-pub(super) struct Crowd<O> {
+pub(super) struct RunningCopies<O> {
     op: O,
-    crew: Crew,
-    board: Shared<Board>,
+    workers: TaskGroup,
+    shared: Shared<SharedState>,
     clock: Clock,
 }
 
-impl<O, E> Crowd<O>
+impl<O, E> RunningCopies<O>
 where
     O: FnMut() -> Result<(), E>,
     E: Display,
@@ -118,107 +119,107 @@ where
         cores: &Cores,
         make: impl Fn(usize) -> Result<O, Failure> + Clone + Send + 'static,
     ) -> Result<Self, Failure> {
-        let board = Shared::new(Board {
+        let shared = Shared::new(SharedState {
             orders: Orders {
                 window: AtomicU64::new(0),
                 beginning: AtomicU64::new(0),
                 deadline: AtomicU64::new(0),
                 chunk: AtomicU64::new(1),
             },
-            seats: std::array::from_fn(|_| Seat::free()),
+            reports: std::array::from_fn(|_| CopyReport::free()),
         })?;
-        let mut crowd = Self {
+        let mut running = Self {
             op: make(0)?,
-            crew: Crew::new(between)?,
-            board,
+            workers: TaskGroup::new(between)?,
+            shared,
             clock,
         };
         for (number, cpu) in cpus.iter().enumerate().skip(1) {
-            let (board, make, cores) = (crowd.board.clone(), make.clone(), cores.clone());
+            let (shared, make, cores) = (running.shared.clone(), make.clone(), cores.clone());
             let cpu_of_copy = *cpu;
             let work = move |(): &mut (), stop: &Stop| {
-                let bracket = Bracket::new(clock, cpu_of_copy, &cores);
-                follow(&board, number, stop, &clock, bracket, make)
+                let core_probes = CoreProbes::new(clock, cpu_of_copy, &cores);
+                follow(&shared, number, stop, &clock, core_probes, make)
             };
-            crowd.crew.add(&[*cpu], || Ok(()), work)?;
+            running.workers.add(&[*cpu], || Ok(()), work)?;
         }
-        Ok(crowd)
+        Ok(running)
     }
 
     /// Runs one window of this length and returns what each copy did in it. Before it, all copies
-    /// work untimed for a part of that length, which refills the caches after waiting and looking
-    /// at the core. `bracket` is that of the measuring task.
+    /// work untimed for a part of that length, which refills the caches after waiting and probing
+    /// at the core. `core_probes` is that of the measuring task.
     pub(super) fn window(
         &mut self,
         ns: f64,
         chunk: u64,
-        bracket: &mut Option<Bracket>,
-    ) -> Result<Vec<Stint>, Failure> {
-        let Board { orders, seats } = &*self.board;
+        core_probes: &mut Option<CoreProbes>,
+    ) -> Result<Vec<CopyInterval>, Failure> {
+        let SharedState { orders, reports } = &*self.shared;
         let number = orders.window.load(Ordering::Relaxed) + 1;
         let ticks = (ns * self.clock.ticks_per_ns()) as u64;
-        let beginning = self.clock.start() + ticks / LEAD_IN_PART;
+        let beginning = self.clock.start() + ticks / WARM_UP_PART;
         let span = beginning..beginning + ticks;
         orders.chunk.store(chunk, Ordering::Relaxed);
         orders.beginning.store(span.start, Ordering::Relaxed);
         orders.deadline.store(span.end, Ordering::Relaxed);
         orders.window.store(number, Ordering::Release);
-        let own = work(&mut self.op, &self.clock, span, chunk, bracket)
+        let own = work(&mut self.op, &self.clock, span, chunk, core_probes)
             .map_err(|cause| Failure::Failed(format!("an operation failed: {cause}")))?;
-        let (mut stints, stop) = (vec![own], self.crew.stop());
-        for seat in &seats[1..=self.crew.tasks().count()] {
+        let (mut intervals, stop) = (vec![own], self.workers.stop());
+        for report in &reports[1..=self.workers.tasks().count()] {
             let mut spins: u32 = 0;
-            while seat.window.load(Ordering::Acquire) < number {
+            while report.window.load(Ordering::Acquire) < number {
                 spins = spins.wrapping_add(1);
                 // A process that was killed cannot stop the others.
-                let is_gone = spins.is_multiple_of(SPINS) && self.crew.has_lost_one();
+                let is_gone = spins.is_multiple_of(SPINS) && self.workers.has_lost_one();
                 if is_gone || stop.is_set() {
-                    return Err(self.crew.failure());
+                    return Err(self.workers.failure());
                 }
                 spin_loop();
             }
-            stints.push(Stint {
-                began: seat.began.load(Ordering::Relaxed),
-                ended: seat.ended.load(Ordering::Relaxed),
-                operations: seat.operations.load(Ordering::Relaxed),
-                led_in: seat.led_in.load(Ordering::Relaxed),
-                cpu: seat.cpu.load(Ordering::Relaxed),
-                is_shared: seat.is_shared.load(Ordering::Relaxed),
+            intervals.push(CopyInterval {
+                began: report.began.load(Ordering::Relaxed),
+                ended: report.ended.load(Ordering::Relaxed),
+                operations: report.operations.load(Ordering::Relaxed),
+                warm_up: report.warm_up.load(Ordering::Relaxed),
+                cpu: report.cpu.load(Ordering::Relaxed),
+                is_shared: report.is_shared.load(Ordering::Relaxed),
             });
         }
-        Ok(stints)
+        Ok(intervals)
     }
 }
 
-impl<O> Crowd<O> {
+impl<O> RunningCopies<O> {
     /// Its tasks, the measuring one first.
     pub(super) fn tasks(&self) -> Vec<TaskId> {
         [TaskId::own()]
             .into_iter()
-            .chain(self.crew.tasks())
+            .chain(self.workers.tasks())
             .collect()
     }
 
     /// Ends the copies and reports their failures.
     pub(super) fn dismiss(self) -> Result<(), Failure> {
-        self.crew.dismiss().map(drop)
+        self.workers.dismiss().map(drop)
     }
 }
 
 /// A partner's work: set up the operation, then take part in every window.
 fn follow<O, E>(
-    board: &Board,
+    shared: &SharedState,
     number: usize,
     stop: &Stop,
     clock: &Clock,
-    mut bracket: Option<Bracket>,
+    mut core_probes: Option<CoreProbes>,
     make: impl Fn(usize) -> Result<O, Failure>,
 ) -> Result<(), Failure>
 where
     O: FnMut() -> Result<(), E>,
     E: Display,
 {
-    let Board { orders, seats } = board;
+    let SharedState { orders, reports } = shared;
     let mut op = make(number)?;
     for window in 1.. {
         while orders.window.load(Ordering::Acquire) < window {
@@ -230,42 +231,47 @@ where
         let span =
             orders.beginning.load(Ordering::Relaxed)..orders.deadline.load(Ordering::Relaxed);
         let chunk = orders.chunk.load(Ordering::Relaxed);
-        let stint = work(&mut op, clock, span, chunk, &mut bracket);
-        let mut stint = stint.map_err(|cause| Failure::Failed(cause.to_string()))?;
-        if let Some(bracket) = &mut bracket {
-            stint.is_shared = !bracket.take_seen().is_undisturbed();
+        let interval = work(&mut op, clock, span, chunk, &mut core_probes);
+        let mut interval = interval.map_err(|cause| Failure::Failed(cause.to_string()))?;
+        if let Some(core_probes) = &mut core_probes {
+            interval.is_shared = !core_probes.take_seen().is_undisturbed();
         }
-        let seat = &seats[number];
-        seat.began.store(stint.began, Ordering::Relaxed);
-        seat.ended.store(stint.ended, Ordering::Relaxed);
-        seat.operations.store(stint.operations, Ordering::Relaxed);
-        seat.led_in.store(stint.led_in, Ordering::Relaxed);
-        seat.cpu.store(stint.cpu, Ordering::Relaxed);
-        seat.is_shared.store(stint.is_shared, Ordering::Relaxed);
-        seat.window.store(window, Ordering::Release);
+        let report = &reports[number];
+        report.began.store(interval.began, Ordering::Relaxed);
+        report.ended.store(interval.ended, Ordering::Relaxed);
+        report
+            .operations
+            .store(interval.operations, Ordering::Relaxed);
+        report.warm_up.store(interval.warm_up, Ordering::Relaxed);
+        report.cpu.store(interval.cpu, Ordering::Relaxed);
+        report
+            .is_shared
+            .store(interval.is_shared, Ordering::Relaxed);
+        report.window.store(window, Ordering::Release);
     }
     Ok(())
 }
 
-/// Works for a span of time, at least one chunk, between two looks at the core; untimed until it begins.
+/// Works for a span of time, at least one chunk, between two probes of the core; untimed until it
+/// begins.
 #[inline(always)]
 fn work<E>(
     op: &mut impl FnMut() -> Result<(), E>,
     clock: &Clock,
     span: Range<u64>,
     chunk: u64,
-    bracket: &mut Option<Bracket>,
-) -> Result<Stint, E> {
-    if let Some(bracket) = bracket {
-        bracket.open();
+    core_probes: &mut Option<CoreProbes>,
+) -> Result<CopyInterval, E> {
+    if let Some(core_probes) = core_probes {
+        core_probes.probe_before();
     }
-    let mut led_in = 0;
+    let mut warm_up = 0;
     let mut began = clock.start();
     while began < span.start {
         for _ in 0..chunk {
             op()?;
         }
-        led_in += chunk;
+        warm_up += chunk;
         began = clock.start();
     }
     let mut operations = 0;
@@ -276,14 +282,14 @@ fn work<E>(
         operations += chunk;
         let stop = clock.stop();
         if stop.ticks >= span.end {
-            if let Some(bracket) = bracket {
-                bracket.close();
+            if let Some(core_probes) = core_probes {
+                core_probes.probe_after();
             }
-            return Ok(Stint {
+            return Ok(CopyInterval {
                 began,
                 ended: stop.ticks,
                 operations,
-                led_in,
+                warm_up,
                 cpu: stop.cpu.unwrap_or_else(cpu::current),
                 is_shared: false,
             });
@@ -299,23 +305,23 @@ mod tests {
     fn what_comes_before_the_beginning_is_done_and_not_timed() {
         let clock = Clock::system();
         let ms = (1e6 * clock.ticks_per_ns()) as u64;
-        for is_led_in in [true, false] {
+        for is_warmed_up in [true, false] {
             let now = clock.start();
             // Long enough to be reached on a busy machine, too.
-            let begins = if is_led_in { now + 50 * ms } else { now };
+            let begins = if is_warmed_up { now + 50 * ms } else { now };
             let span = begins..begins + ms;
             let mut calls = 0;
             let mut op = || -> Result<(), String> {
                 calls += 1;
                 Ok(())
             };
-            let stint = work(&mut op, &clock, span.clone(), 10, &mut None).expect("it works");
-            assert_eq!(stint.led_in > 0, is_led_in, "{stint:?}");
+            let interval = work(&mut op, &clock, span.clone(), 10, &mut None).expect("it works");
+            assert_eq!(interval.warm_up > 0, is_warmed_up, "{interval:?}");
             assert!(
-                stint.began >= span.start && stint.ended >= span.end,
-                "{stint:?}"
+                interval.began >= span.start && interval.ended >= span.end,
+                "{interval:?}"
             );
-            assert_eq!(stint.operations + stint.led_in, calls);
+            assert_eq!(interval.operations + interval.warm_up, calls);
         }
     }
 }
