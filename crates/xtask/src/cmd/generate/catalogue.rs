@@ -254,6 +254,34 @@ mod tests {
 
     const SOURCE: &str = "//! Ends\n//! early.\n//!\n//! ## Measures\n//! This.\n//! ## Source\n//! Nobody.\n\nuse x;\n";
 
+    #[derive(Params)]
+    struct Poll {
+        /// Descriptors that are waited for.
+        fds: u32,
+        /// Whether only changes are reported.
+        edge: bool,
+    }
+
+    impl Measured for Poll {
+        fn rows(_: &Here) -> Vec<Case> {
+            rows!(Poll {
+                fds: [10, 100, 500],
+                edge: [false]
+            })
+        }
+
+        fn profile(&self) -> Profile {
+            match (self.fds, self.edge) {
+                (500.., _) | (_, true) => Profile::Standard,
+                (..500, false) => Profile::Quick,
+            }
+        }
+
+        fn run(self, _: &mut Bencher) -> Result<(), Failure> {
+            Err(Failure::Broken("is only described".to_owned()))
+        }
+    }
+
     const GROUPS: &[Group] = &[
         Group {
             name: "some",
@@ -275,17 +303,9 @@ mod tests {
                     title: "Waiting",
                     unit: Unit::Gigahertz,
                     better: Better::Higher,
-                    parameters: &[
-                        ("fds", "Descriptors that are waited for."),
-                        ("edge", "Whether only changes are reported."),
-                    ],
-                    cases: |_| {
-                        let case = |fds| Case::new([("fds", fds), ("edge", "no")]);
-                        ["10", "100", "500"].map(case).into()
-                    },
                     expect: &[at_most(Counter::MinorFaults, 2.0)],
                     source: SOURCE,
-                    ..Benchmark::DEFAULT
+                    ..Benchmark::of::<Poll>()
                 },
             ],
             hidden: false,
