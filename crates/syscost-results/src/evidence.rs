@@ -216,7 +216,7 @@ impl Evidence {
 
     /// The same, but where it is refuted and something else may have caused that, unverified with
     /// this reason.
-    pub fn excused<R: Into<String>>(self, reason: impl FnOnce() -> Option<R>) -> Self {
+    pub fn tolerated<R: Into<String>>(self, reason: impl FnOnce() -> Option<R>) -> Self {
         match self.verdict {
             Verdict::Refuted => self.unless(reason()),
             Verdict::Confirmed | Verdict::Unverified => self,

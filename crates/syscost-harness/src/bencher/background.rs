@@ -55,7 +55,7 @@ pub(super) const WANTED: &str = "another program wants this CPU, and may have ca
 
 /// Changes a refutation to unverified if other programs may have raised the count and want this CPU.
 pub(super) fn excused(evidence: Evidence, may_be_background_tasks: bool) -> Evidence {
-    evidence.excused(|| (may_be_background_tasks && is_there()).then_some(WANTED))
+    evidence.tolerated(|| (may_be_background_tasks && is_there()).then_some(WANTED))
 }
 
 /// Whether this task has to wait for the CPU though it never sleeps. False where the kernel does

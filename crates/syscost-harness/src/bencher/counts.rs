@@ -247,7 +247,7 @@ impl Bencher<'_> {
                         evidence.verdict = Verdict::Confirmed;
                         evidence.reason = Some(a_single_one_in(operations));
                     }
-                    evidence.excused(|| counted.as_ref().ok()?.excuse(expect, operations))
+                    evidence.tolerated(|| counted.as_ref().ok()?.excuse(expect, operations))
                 }
                 Err(reason) => expect.unverified(source, reason),
             };

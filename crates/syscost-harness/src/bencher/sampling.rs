@@ -195,7 +195,7 @@ impl Bencher<'_> {
             }
         }
         self.findings.grain = self.grain();
-        self.excuse_after_effects(progress);
+        self.tolerate_after_effects(progress);
         let known = self.findings.samples.sample_ghz.iter().copied();
         self.findings.samples.core_ghz =
             median(&known.filter(|ghz| *ghz > 0.0).collect::<Vec<_>>());
@@ -323,7 +323,7 @@ impl Bencher<'_> {
     /// An operation may leave the core slow by itself: wide vectors do. Where samples usually begin
     /// on an undisturbed core and hardly ever end on one, but empty samples do, only the probe
     /// before decides.
-    fn excuse_after_effects(&mut self, progress: &Progress) {
+    fn tolerate_after_effects(&mut self, progress: &Progress) {
         let all = self.findings.samples.values.len();
         let begun_exclusive = all - progress.begun_shared.len();
         let share = f64::from(progress.ended_shared) / begun_exclusive.max(1) as f64;

@@ -1,8 +1,8 @@
 //! The time budget of a run: when it ends, and how much of each row fits.
 //! [`mod@shed`]: what is left out. [`reach`]: what continues.
 
+mod drop_rows;
 mod reach;
-mod shed;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,8 +14,8 @@ use super::plan::{EXPENSIVE_LOOKS, benchmarks};
 use super::rows::RowState;
 use crate::bencher::Effort;
 
-pub(super) use reach::rest;
-pub(super) use shed::{bring_back, shed};
+pub(super) use drop_rows::{bring_back, drop_rows};
+pub(super) use reach::postpone;
 
 /// Maximum share of the budget for the set-up of one benchmark.
 const EXPENSIVE_SHARE: f64 = 0.5;

@@ -3,10 +3,10 @@
 mod budget;
 mod choose;
 mod derive;
-mod doubt;
 mod finish;
 mod foreign;
 mod frequencies;
+mod invalidate;
 pub mod journal;
 mod kept;
 mod order;
@@ -309,7 +309,11 @@ impl<'a> Session<'a> {
                 if let (Pass::Timed, Some((own, ratio))) = (pass, own) {
                     // A resumed run may know more than the one before.
                     if ratio.is_some_and(|ratio| self.cores.refutes(ratio, own)) {
-                        state.rounds.last_mut().into_iter().for_each(doubt::doubt);
+                        state
+                            .rounds
+                            .last_mut()
+                            .into_iter()
+                            .for_each(invalidate::invalidate);
                     }
                     used.push(own);
                 }

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use syscost_results::estimate::frequency;
 
-use super::budget::{Pace, rest, shed};
+use super::budget::{Pace, drop_rows, postpone};
 use super::order::order;
 use super::plan::random_of;
 use super::rows::RowState;
@@ -78,7 +78,7 @@ impl<'a> Pair<'a> {
                 let seed = random.u64(..);
                 if self.a.choose_cpu() {
                     self.b.cores = self.a.cores.clone();
-                    self.b.doubt();
+                    self.b.invalidate();
                 }
                 self.b.cpu = self.a.cpu;
                 self.b.usable = self.a.usable.clone();
@@ -93,7 +93,7 @@ impl<'a> Pair<'a> {
                     side.step(benchmark, round, pace, profile, seed, observer)?;
                 }
                 if round == 0 {
-                    shed(&mut [&mut self.a, &mut self.b], 0);
+                    drop_rows(&mut [&mut self.a, &mut self.b], 0);
                 }
             }
             self.settle(profile);
@@ -101,9 +101,9 @@ impl<'a> Pair<'a> {
             if !states.any(|state| state.is_active()) || self.a.is_spent() {
                 return Ok(());
             }
-            shed(&mut [&mut self.a, &mut self.b], round + 1);
+            drop_rows(&mut [&mut self.a, &mut self.b], round + 1);
             pace = self.a.pace(pace, round + 1, &[&self.a, &self.b]);
-            rest(&mut [&mut self.a, &mut self.b], round + 1, profile);
+            postpone(&mut [&mut self.a, &mut self.b], round + 1, profile);
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
         header.measured_by(&program);
         Self {
             settings: self.settings.clone(),
-            states: self.states.iter().map(|state| state.afresh()).collect(),
+            states: self.states.iter().map(|state| state.reset()).collect(),
             replay: Vec::new(),
             here: self.here.clone(),
             launcher: Launcher::new(program, self.launcher.time_limit(), self.interrupted),

@@ -5,7 +5,7 @@ use std::time::Instant;
 use syscost_results::stats::looks::StopRule;
 use syscost_sys::random;
 
-use super::budget::{Pace, bring_back, rest, scaled, shed};
+use super::budget::{Pace, bring_back, drop_rows, postpone, scaled};
 use super::journal::{self, Journal, Record};
 use super::order::order;
 use super::rows::RowState;
@@ -46,9 +46,9 @@ impl Session<'_> {
                 return;
             }
             if !replayed {
-                shed(&mut [self], round + 1);
+                drop_rows(&mut [self], round + 1);
                 pace = self.pace(pace, round + 1, &[self]);
-                rest(&mut [self], round + 1, profile);
+                postpone(&mut [self], round + 1, profile);
             }
         }
     }
@@ -77,7 +77,7 @@ impl Session<'_> {
             self.choose_cpu();
             self.step(benchmark, round, pace, profile, seed, observer)?;
             if round == 0 && self.replay.is_empty() {
-                shed(&mut [self], 0);
+                drop_rows(&mut [self], 0);
             }
         }
         Ok(Round::Whole)

@@ -44,7 +44,7 @@ pub(crate) struct RowState {
     /// Whether it needs no more rounds.
     pub(crate) settled: bool,
     /// Whether it is left out of the coming round, whose time is more useful for others.
-    pub(crate) rests: bool,
+    pub(crate) is_postponed: bool,
     /// Whether it has fewer rounds than it needs, or none, for lack of time.
     pub(crate) cut: bool,
     /// The first of the studies' tiers that names it, see [`tiered`](super::order::tiered).
@@ -73,7 +73,7 @@ impl RowState {
             failure: None,
             skipped: None,
             settled: false,
-            rests: false,
+            is_postponed: false,
             cut: false,
             tier: 0,
             claims: Claims::default(),
@@ -86,7 +86,7 @@ impl RowState {
     }
 
     /// The same row without any results.
-    pub(crate) fn afresh(&self) -> Self {
+    pub(crate) fn reset(&self) -> Self {
         Self::new(self.row.clone(), self.target_half_width)
     }
 
@@ -98,7 +98,7 @@ impl RowState {
 
     /// Whether the coming round measures it.
     pub(crate) fn takes_part(&self) -> bool {
-        self.is_active() && !self.rests
+        self.is_active() && !self.is_postponed
     }
 
     /// Adds the findings of a worker.

@@ -117,7 +117,7 @@ impl Bencher<'_> {
         let ratios = || all.iter().map(|one| one.ratio);
         let least = ratios().fold(last.ratio, f64::min);
         let most = ratios().fold(last.ratio, f64::max);
-        Ok(evidence.excused(|| {
+        Ok(evidence.tolerated(|| {
             // Not even a neighbour makes twice the work take no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
             // A task that sleeps lets others run, and how long they do is in neither count.

@@ -27,7 +27,7 @@ struct Need {
 /// Once rows have the minimum number of rounds, lets those rest in the next round that are too far
 /// from their target for the time left: the rows that need least go first, so that as many as
 /// possible get there. If several runs are measured together, a row rests in all of them.
-pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
+pub(in crate::session) fn postpone(sides: &mut [&mut Session<'_>], rounds: u32, profile: Profile) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
     if rounds < min_rounds {
@@ -47,7 +47,7 @@ pub(in crate::session) fn rest(sides: &mut [&mut Session<'_>], rounds: u32, prof
         for (index, state) in side.states.iter_mut().enumerate() {
             // Those that were left out and came back take part until they have the minimum number.
             let turns = state.rounds.len() as u32 + state.deferred;
-            state.rests = turns >= min_rounds && resting.contains(&index);
+            state.is_postponed = turns >= min_rounds && resting.contains(&index);
         }
     }
 }

@@ -23,7 +23,7 @@ impl Session<'_> {
                     lowest,
                 );
             }
-            self.doubt();
+            self.invalidate();
         }
         for one in heard {
             self.cores.annotate(one);
@@ -32,9 +32,9 @@ impl Session<'_> {
     }
 
     /// Treats all rounds so far as taken on shared cores.
-    pub(super) fn doubt(&mut self) {
+    pub(super) fn invalidate(&mut self) {
         for state in &mut self.states {
-            state.rounds.iter_mut().for_each(doubt);
+            state.rounds.iter_mut().for_each(invalidate);
             state.settled &= state.cut;
         }
         // The result of the first listening has the same flaw.
@@ -48,7 +48,7 @@ impl Session<'_> {
 }
 
 /// Treats all samples of a round as taken on a shared core, if they were judged at all.
-pub(super) fn doubt(round: &mut RoundSamples) {
+pub(super) fn invalidate(round: &mut RoundSamples) {
     if round.alone_percent.is_none() {
         return;
     }
@@ -78,14 +78,14 @@ mod tests {
             ..RoundSamples::default()
         };
         assert!(round.is_undisturbed());
-        doubt(&mut round);
+        invalidate(&mut round);
         assert!(!round.is_undisturbed());
         assert_eq!((round.disturbed.len(), round.alone_percent), (4, Some(0.0)));
         let mut unseen = RoundSamples {
             values: vec![1.0; 4],
             ..RoundSamples::default()
         };
-        doubt(&mut unseen);
+        invalidate(&mut unseen);
         assert!(unseen.disturbed.is_empty());
     }
 }

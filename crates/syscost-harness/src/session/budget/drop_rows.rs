@@ -37,7 +37,7 @@ struct Known {
 /// count, rows that have an interval and take many times as long as the median are left out.
 /// Every row has its first round before any has its second, and keeps the rounds that it has. If
 /// several runs are measured together, a row's times are added up, and it is left out of all.
-pub(in crate::session) fn shed(sides: &mut [&mut Session<'_>], rounds: u32) {
+pub(in crate::session) fn drop_rows(sides: &mut [&mut Session<'_>], rounds: u32) {
     let [first, ..] = &*sides else { return };
     let min_rounds = first.header.config.min_rounds;
     let (known, unknown): (Vec<Known>, Vec<Known>) = active_in_all(sides)
