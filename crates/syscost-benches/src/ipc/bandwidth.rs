@@ -26,7 +26,7 @@ use syscost_sys::partner::{Between, Shared};
 use super::channel::{self, Channel, Job, Via, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, is_plain, is_usual, same_and_nearest};
+use super::setting::{Setting, is_plain};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -54,19 +54,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const LARGE: Bytes = Bytes::kib(64);
-const ALL: [Bytes; 6] = [
-    Bytes(64),
-    Bytes::kib(1),
-    Bytes::kib(4),
-    Bytes::kib(16),
-    LARGE,
-    Bytes::mib(1),
-];
-const SOME: [Bytes; 4] = [Bytes(64), Bytes::kib(4), LARGE, Bytes::mib(1)];
-const DATAGRAM: [Bytes; 3] = [Bytes(64), Bytes::kib(4), LARGE];
-const QUEUE: [Bytes; 4] = [Bytes(64), Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
-
 /// Maximum number of messages per iteration.
 const MAX_PER_TURN: u64 = 512;
 
@@ -89,40 +76,21 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        use Between::{Processes, Threads};
-        use Via::{
-            Fifo, Pipe, PosixQueue, ProcessVmReadv, SharedFutex, SharedSpin, SocketPair, SysvQueue,
-            UnixDatagram, UnixSeqpacket, UnixStream,
+    fn rows(here: &Here) -> Vec<Case> {
+        let placements = Placement::among(&here.allowed);
+        let of = |via: Via| {
+            let places = via.mechanism().bandwidths.by_place(&placements).into_iter();
+            let rows = places.map(move |(between, cpus, sizes)| {
+                rows!(Row {
+                    via: [via],
+                    between: [between],
+                    cpus: [cpus],
+                    size: sizes.iter().copied()
+                })
+            });
+            rows.flatten()
         };
-        let near = same_and_nearest();
-        let (same, other) = near.split_at(1);
-        let add = |via: Via, between: Between, cpus: &[Placement], sizes: &[Bytes]| {
-            rows!(Row {
-                via: [via],
-                between: [between],
-                cpus: cpus.iter().copied(),
-                size: sizes.iter().copied()
-            })
-        };
-        let has_others = Placement::here().contains(&Placement::Free);
-        let free = [Placement::Free].into_iter().filter(|_| has_others);
-        let mut rows = Vec::new();
-        for via in [Pipe, UnixStream, SharedFutex, ProcessVmReadv] {
-            rows.extend(add(via, Processes, same, &ALL));
-            rows.extend(add(via, Processes, other, &SOME));
-        }
-        rows.extend(add(SharedSpin, Processes, other, &SOME));
-        rows.extend(add(Pipe, Processes, &free.collect::<Vec<_>>(), &[LARGE]));
-        rows.extend(add(Pipe, Threads, same, &[LARGE]));
-        rows.extend(add(UnixDatagram, Processes, same, &DATAGRAM));
-        for via in [UnixSeqpacket, Fifo, SocketPair] {
-            rows.extend(add(via, Processes, same, &[LARGE]));
-        }
-        for via in [PosixQueue, SysvQueue] {
-            rows.extend(add(via, Processes, same, &QUEUE));
-        }
-        rows
+        Via::ALL.into_iter().flat_map(of).collect()
     }
 
     fn profile(&self) -> Profile {
@@ -132,28 +100,11 @@ impl Measured for Row {
             cpus,
             size,
         } = *self;
-        let largest = match via {
-            Via::PosixQueue | Via::SysvQueue => Bytes::kib(16),
-            Via::Pipe
-            | Via::Fifo
-            | Via::UnixStream
-            | Via::SocketPair
-            | Via::UnixDatagram
-            | Via::UnixSeqpacket
-            | Via::SharedFutex
-            | Via::SharedSpin
-            | Via::ProcessVmReadv
-            | Via::EventFd
-            | Via::Signal => LARGE,
-        };
-        // These differ little from a pipe and a socket.
-        let is_alike = matches!(via, Via::Fifo | Via::SocketPair | Via::UnixSeqpacket);
-        let is_first = matches!(via, Via::Pipe | Via::SharedSpin);
-        match () {
-            () if !is_usual(between, cpus) || size != largest || is_alike => Profile::Full,
-            () if is_first && is_plain(Some(via), between, cpus) => Profile::Quick,
-            () => Profile::Standard,
-        }
+        let mechanism = via.mechanism();
+        let is_first = is_plain(mechanism.mark.spins(), between, cpus);
+        mechanism
+            .bandwidths
+            .profile_of(size, between, cpus, is_first)
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {

@@ -28,7 +28,7 @@ use syscost_sys::partner::{Between, Shared};
 use super::channel::{self, Channel, Job, Via, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, is_plain, is_usual, same_and_nearest, sleeps};
+use super::setting::{Setting, is_plain, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -56,21 +56,6 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-const WORD: Bytes = Bytes(8);
-const ONE: Bytes = Bytes(64);
-const LARGE: Bytes = Bytes::kib(64);
-const QUEUE: [Bytes; 4] = [ONE, Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
-const SOME: [Bytes; 4] = [ONE, Bytes::kib(4), Bytes::kib(16), LARGE];
-const ALL: [Bytes; 6] = [
-    Bytes(1),
-    ONE,
-    Bytes::kib(1),
-    Bytes::kib(4),
-    Bytes::kib(16),
-    LARGE,
-];
-const DATAGRAM: [Bytes; 3] = [ONE, Bytes::kib(4), LARGE];
-
 #[derive(Params)]
 struct Row {
     via: Via,
@@ -83,52 +68,25 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
-        use Between::{Processes, Threads};
-        use Via::{
-            EventFd, Fifo, Pipe, PosixQueue, ProcessVmReadv, SharedFutex, SharedSpin, Signal,
-            SocketPair, SysvQueue, UnixDatagram, UnixSeqpacket, UnixStream,
+    fn rows(here: &Here) -> Vec<Case> {
+        let placements = Placement::among(&here.allowed);
+        let of = |via: Via| {
+            let places = via
+                .mechanism()
+                .round_trips
+                .by_place(&placements)
+                .into_iter();
+            let rows = places.map(move |(between, cpus, sizes)| {
+                rows!(Row {
+                    via: [via],
+                    between: [between],
+                    cpus: [cpus],
+                    size: sizes.iter().copied()
+                })
+            });
+            rows.flatten()
         };
-        let add = |via: Via, between: Between, cpus: &[Placement], sizes: &[Bytes]| {
-            rows!(Row {
-                via: [via],
-                between: [between],
-                cpus: cpus.iter().copied(),
-                size: sizes.iter().copied()
-            })
-        };
-        let near = same_and_nearest();
-        let (same, other) = near.split_at(1);
-        let mut elsewhere = Placement::here();
-        elsewhere.retain(|placement| !near.contains(placement));
-        let mut rows = Vec::new();
-        for via in [Pipe, UnixStream, SharedFutex] {
-            rows.extend(add(via, Processes, same, &ALL));
-            rows.extend(add(via, Processes, other, &SOME));
-            rows.extend(add(via, Processes, &elsewhere, &[ONE]));
-            rows.extend(add(via, Threads, same, &[ONE]));
-        }
-        rows.extend(add(ProcessVmReadv, Processes, same, &ALL));
-        rows.extend(add(ProcessVmReadv, Processes, other, &SOME));
-        // Two tasks that spin on one CPU would wait for each other's time slices.
-        rows.extend(add(SharedSpin, Processes, other, &ALL));
-        elsewhere.retain(|placement| *placement != Placement::Free);
-        rows.extend(add(SharedSpin, Processes, &elsewhere, &[ONE]));
-        for (via, sizes) in [
-            (Fifo, &[ONE, LARGE][..]),
-            (SocketPair, &[ONE, LARGE]),
-            (UnixDatagram, &DATAGRAM),
-            (UnixSeqpacket, &[ONE, LARGE]),
-            (PosixQueue, &QUEUE),
-            (SysvQueue, &QUEUE),
-        ] {
-            rows.extend(add(via, Processes, same, sizes));
-            rows.extend(add(via, Processes, other, &[ONE]));
-        }
-        for via in [EventFd, Signal] {
-            rows.extend(add(via, Processes, &near, &[WORD]));
-        }
-        rows
+        Via::ALL.into_iter().flat_map(of).collect()
     }
 
     fn profile(&self) -> Profile {
@@ -138,19 +96,11 @@ impl Measured for Row {
             cpus,
             size,
         } = *self;
-        // These differ little from a pipe and a socket.
-        let is_alike = matches!(via, Via::Fifo | Via::SocketPair | Via::UnixSeqpacket);
-        let is_of_two_cpus = matches!(via, Via::UnixStream | Via::SharedFutex | Via::SharedSpin);
-        let is_usual = is_usual(between, cpus)
-            && [WORD, ONE].contains(&size)
-            && (cpus == Placement::SAME || is_of_two_cpus);
-        // A pipe's round trip is `switch.pipe`.
-        let is_first = matches!(via, Via::UnixStream | Via::SharedSpin);
-        match () {
-            () if !is_usual || is_alike => Profile::Full,
-            () if is_first && size == ONE && is_plain(Some(via), between, cpus) => Profile::Quick,
-            () => Profile::Standard,
-        }
+        let mechanism = via.mechanism();
+        let is_first = is_plain(mechanism.mark.spins(), between, cpus);
+        mechanism
+            .round_trips
+            .profile_of(size, between, cpus, is_first)
     }
 
     fn support(&self, _: &Here) -> Result<(), Unsupported> {

@@ -98,18 +98,13 @@ pub(crate) fn sleeps(placement: Placement) -> f64 {
 
 /// Whether people look at such a row first: between processes, on the same CPU, or the nearest other
 /// one for tasks that spin.
-pub(super) fn is_plain(via: Option<Via>, between: Between, cpus: Placement) -> bool {
+pub(super) fn is_plain(spins: bool, between: Between, cpus: Placement) -> bool {
     let near = same_and_nearest();
-    let place = match via == Some(Via::SharedSpin) {
+    let place = match spins {
         true => near.last(),
         false => near.first(),
     };
     between == Between::Processes && place == Some(&cpus)
-}
-
-/// Whether tasks are processes whose CPUs are given.
-pub(super) fn is_usual(between: Between, cpus: Placement) -> bool {
-    between == Between::Processes && cpus != Placement::Free
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Measured for Row {
         match self.name {
             Name::Abstract => Profile::Full,
             Name::Path if self.cpus == Placement::Free => Profile::Full,
-            Name::Path if is_plain(None, self.between, self.cpus) => Profile::Quick,
+            Name::Path if is_plain(false, self.between, self.cpus) => Profile::Quick,
             Name::Path => Profile::Standard,
         }
     }

@@ -7,6 +7,7 @@ mod by_stream;
 mod eventfd;
 mod fifo;
 pub(crate) mod gate;
+mod mechanism;
 pub(super) mod named;
 pub(crate) mod pipe;
 mod posix_queue;
@@ -27,6 +28,8 @@ use syscost_sys::counters::TaskId;
 
 pub(crate) use by_packet::ByPacket;
 pub(crate) use by_stream::ByStream;
+pub(super) use mechanism::Mark;
+use mechanism::Mechanism;
 
 use super::message::Message;
 use crate::syscall::Bad;
@@ -83,49 +86,62 @@ pub(crate) trait Channel: Sized + Send + 'static {
     fn wake_waiters(&mut self) {}
 }
 
-/// The mechanism that carries the messages.
-#[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Via {
-    Pipe,
-    UnixStream,
-    SharedFutex,
-    SharedSpin,
-    ProcessVmReadv,
-    Fifo,
-    #[value("socketpair")]
-    SocketPair,
-    UnixDatagram,
-    UnixSeqpacket,
-    PosixQueue,
-    SysvQueue,
-    #[value("eventfd")]
-    EventFd,
-    Signal,
-}
-
 /// Something to do with a mechanism.
 pub(super) trait Job {
     /// Does it with this mechanism.
     fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure>;
 }
 
-/// Does the job with this mechanism.
-pub(super) fn with(via: Via, b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
-    match via {
-        Via::Pipe => job.run::<ByStream<pipe::Pipe>>(b),
-        Via::Fifo => job.run::<ByStream<fifo::Fifo>>(b),
-        Via::UnixStream => job.run::<ByStream<unix_stream::UnixStream>>(b),
-        Via::SocketPair => job.run::<ByStream<socketpair::SocketPair>>(b),
-        Via::UnixDatagram => job.run::<ByPacket<unix_datagram::UnixDatagram>>(b),
-        Via::UnixSeqpacket => job.run::<ByPacket<unix_seqpacket::UnixSeqpacket>>(b),
-        Via::EventFd => job.run::<eventfd::EventFd>(b),
-        Via::PosixQueue => job.run::<posix_queue::PosixQueue>(b),
-        Via::SysvQueue => job.run::<sysv_queue::SysvQueue>(b),
-        Via::SharedFutex => job.run::<ring::Ring<ring::Sleep>>(b),
-        Via::SharedSpin => job.run::<ring::Ring<ring::Spin>>(b),
-        Via::ProcessVmReadv => job.run::<process_vm_readv::VmRead>(b),
-        Via::Signal => job.run::<signal::Signals>(b),
-    }
+/// Declares the mechanisms.
+macro_rules! mechanisms {
+    ($($(#[$name:meta])? $via:ident: $channel:ty, $mechanism:expr;)*) => {
+        /// The mechanism that carries the messages.
+        #[derive(Value, Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Via {
+            $($(#[$name])? $via,)*
+        }
+
+        impl Via {
+            /// What tells it from others, and which rows it has.
+            pub(super) fn mechanism(self) -> &'static Mechanism {
+                match self {
+                    $(Via::$via => &$mechanism,)*
+                }
+            }
+        }
+
+        /// Does the job with this mechanism.
+        pub(super) fn with(via: Via, b: &mut Bencher, job: impl Job) -> Result<(), Failure> {
+            match via {
+                $(Via::$via => job.run::<$channel>(b),)*
+            }
+        }
+
+        /// Does something with the channel of each.
+        #[cfg(test)]
+        macro_rules! with_each {
+            ($do:ident) => { $($do::<$channel>(Via::$via);)* };
+        }
+    };
+}
+
+// In the report's order. Adding one takes its file, `mod` above and a line here.
+mechanisms! {
+    Pipe: ByStream<pipe::Pipe>, pipe::MECHANISM;
+    UnixStream: ByStream<unix_stream::UnixStream>, unix_stream::MECHANISM;
+    SharedFutex: ring::Ring<ring::Sleep>, ring::SLEEPING;
+    ProcessVmReadv: process_vm_readv::VmRead, process_vm_readv::MECHANISM;
+    SharedSpin: ring::Ring<ring::Spin>, ring::POLLING;
+    Fifo: ByStream<fifo::Fifo>, fifo::MECHANISM;
+    #[value("socketpair")]
+    SocketPair: ByStream<socketpair::SocketPair>, socketpair::MECHANISM;
+    UnixDatagram: ByPacket<unix_datagram::UnixDatagram>, unix_datagram::MECHANISM;
+    UnixSeqpacket: ByPacket<unix_seqpacket::UnixSeqpacket>, unix_seqpacket::MECHANISM;
+    PosixQueue: posix_queue::PosixQueue, posix_queue::MECHANISM;
+    SysvQueue: sysv_queue::SysvQueue, sysv_queue::MECHANISM;
+    #[value("eventfd")]
+    EventFd: eventfd::EventFd, eventfd::MECHANISM;
+    Signal: signal::Signals, signal::MECHANISM;
 }
 
 /// Tries the mechanism once, so that restrictions of this machine are reported before anything depends on it.
@@ -137,20 +153,8 @@ pub(super) fn allowed<C: Channel>(bytes: usize) -> Result<(), Failure> {
 impl Via {
     /// Whether messages of this size fit.
     pub(super) fn carries(self, size: Bytes) -> Result<(), Unsupported> {
-        let limit = match self {
-            Via::PosixQueue => posix_queue::LARGEST,
-            Via::SysvQueue => sysv_queue::LARGEST,
-            Via::Pipe
-            | Via::UnixStream
-            | Via::SharedFutex
-            | Via::SharedSpin
-            | Via::ProcessVmReadv
-            | Via::Fifo
-            | Via::SocketPair
-            | Via::UnixDatagram
-            | Via::UnixSeqpacket
-            | Via::EventFd
-            | Via::Signal => return Ok(()),
+        let Some(limit) = self.mechanism().limit else {
+            return Ok(());
         };
         let largest = number_in(limit)?;
         match size.0 {
@@ -185,10 +189,28 @@ mod tests {
     use super::*;
     use syscost_sys::partner::{Between, Partner};
 
-    /// Transfers fifty messages there and back.
-    fn carries<C: Channel>(sizes: &[usize]) {
+    /// Transfers fifty messages of each of its sizes there and back.
+    fn carries<C: Channel>(via: Via) {
+        // They would go to any thread of the program that runs the tests.
+        if via == Via::Signal {
+            return;
+        }
         let cpus = syscost_sys::cpu::allowed().unwrap_or_default();
-        for &bytes in sizes {
+        let Mechanism {
+            round_trips,
+            bandwidths,
+            ..
+        } = via.mechanism();
+        let sizes = [round_trips, bandwidths].map(|rows| [rows.same, rows.other].concat());
+        // Sizes that are no multiples of anything, too.
+        let odd = match round_trips.same {
+            [] | [_] => &[][..],
+            _ => &[Bytes(1), Bytes(5000)],
+        };
+        let mut sizes = [&sizes.concat()[..], odd].concat();
+        sizes.retain(|size| via.carries(*size).is_ok());
+        assert!(!sizes.is_empty(), "{via:?} has no rows");
+        for bytes in sizes.into_iter().map(|size| size.0 as usize) {
             match allowed::<C>(bytes) {
                 Ok(()) => {}
                 Err(Failure::Unsupported(why)) => {
@@ -221,22 +243,9 @@ mod tests {
         }
     }
 
-    // Not signals: they would go to any thread of the program that runs the tests.
     #[test]
     fn every_way_carries_every_byte() {
-        let sizes = [1, 64, 5000, 65536];
-        carries::<ByStream<pipe::Pipe>>(&sizes);
-        carries::<ByStream<fifo::Fifo>>(&sizes);
-        carries::<ByStream<unix_stream::UnixStream>>(&sizes);
-        carries::<ByStream<socketpair::SocketPair>>(&sizes);
-        carries::<ByPacket<unix_datagram::UnixDatagram>>(&sizes);
-        carries::<ByPacket<unix_seqpacket::UnixSeqpacket>>(&sizes);
-        carries::<ring::Ring<ring::Sleep>>(&[1, 64, 5000, 65536, 1 << 20]);
-        carries::<ring::Ring<ring::Spin>>(&[1, 64, 5000]);
-        carries::<process_vm_readv::VmRead>(&sizes);
-        carries::<posix_queue::PosixQueue>(&[1, 64, 4096]);
-        carries::<sysv_queue::SysvQueue>(&[1, 64, 4096]);
-        carries::<eventfd::EventFd>(&[8]);
+        with_each!(carries);
     }
 
     #[test]

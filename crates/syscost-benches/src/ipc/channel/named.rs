@@ -3,38 +3,13 @@
 
 use syscost_harness::prelude::*;
 
-use super::{Channel, Via, gate};
+use super::{Channel, Mark, Via, gate};
 use crate::descriptor;
-
-/// The property that distinguishes a mechanism from all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    /// What its descriptors refer to, in the words of [`descriptor::kind_of`].
-    Descriptors(&'static str),
-    /// A message takes one of each of these calls.
-    Calls(&'static [Sysno]),
-    /// No call transfers messages; whether a waiting task sleeps.
-    Memory { sleeps: bool },
-}
 
 impl Via {
     /// Its property.
     fn mark(self) -> Mark {
-        match self {
-            Via::Pipe => Mark::Descriptors("pipe"),
-            Via::Fifo => Mark::Descriptors("fifo"),
-            Via::UnixStream => Mark::Descriptors("unix stream socket with a path"),
-            Via::SocketPair => Mark::Descriptors("unix stream socket without a path"),
-            Via::UnixDatagram => Mark::Descriptors("unix datagram socket with a path"),
-            Via::UnixSeqpacket => Mark::Descriptors("unix seqpacket socket with a path"),
-            Via::EventFd => Mark::Descriptors("eventfd"),
-            Via::PosixQueue => Mark::Calls(&[Sysno::MQ_TIMEDSEND, Sysno::MQ_TIMEDRECEIVE]),
-            Via::SysvQueue => Mark::Calls(&[Sysno::MSGSND, Sysno::MSGRCV]),
-            Via::ProcessVmReadv => Mark::Calls(&[Sysno::PROCESS_VM_READV]),
-            Via::Signal => Mark::Calls(&[Sysno::RT_SIGQUEUEINFO, Sysno::RT_SIGTIMEDWAIT]),
-            Via::SharedFutex => Mark::Memory { sleeps: true },
-            Via::SharedSpin => Mark::Memory { sleeps: false },
-        }
+        self.mechanism().mark
     }
 }
 

@@ -11,6 +11,7 @@ use syscost_sys::partner::{Between, Shared};
 use syscost_sys::raw::syscall6;
 
 use super::gate::{self, Gate};
+use super::mechanism::{ALL, LONG, Mark, Mechanism, Rows, SOME, SOME_LONG};
 use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::{Bad, checked, must};
@@ -22,6 +23,21 @@ struct Desk {
     put: Gate,
     taken: Gate,
 }
+
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    mark: Mark::Calls(&[Sysno::PROCESS_VM_READV]),
+    limit: None,
+    round_trips: Rows {
+        same: ALL,
+        other: SOME,
+        ..Rows::ROUND_TRIPS
+    },
+    bandwidths: Rows {
+        same: LONG,
+        other: SOME_LONG,
+        ..Rows::BANDWIDTHS
+    },
+};
 
 pub(super) struct VmRead {
     from: Shared<Desk>,

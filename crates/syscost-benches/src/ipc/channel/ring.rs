@@ -9,9 +9,48 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Shared;
 
 use super::gate::{self, Gate};
+use super::mechanism::{ALL, LINE, LONG, Mark, Mechanism, Rows, SOME, SOME_LONG};
 use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
+
+/// Of the ring whose sides sleep.
+pub(super) const SLEEPING: Mechanism = Mechanism {
+    mark: Mark::Memory { sleeps: true },
+    limit: None,
+    round_trips: Rows {
+        same: ALL,
+        other: SOME,
+        far: &[LINE],
+        free: &[LINE],
+        threads: &[LINE],
+        is_read_apart: true,
+        ..Rows::ROUND_TRIPS
+    },
+    bandwidths: Rows {
+        same: LONG,
+        other: SOME_LONG,
+        ..Rows::BANDWIDTHS
+    },
+};
+
+/// Of the ring whose sides poll: on one CPU they would wait for each other's time slices.
+pub(super) const POLLING: Mechanism = Mechanism {
+    mark: Mark::Memory { sleeps: false },
+    limit: None,
+    round_trips: Rows {
+        other: ALL,
+        far: &[LINE],
+        profile: Profile::Quick,
+        is_read_apart: true,
+        ..Rows::ROUND_TRIPS
+    },
+    bandwidths: Rows {
+        other: SOME_LONG,
+        profile: Profile::Quick,
+        ..Rows::BANDWIDTHS
+    },
+};
 
 /// Size of a ring, in bytes: that of a pipe.
 const ROOM: usize = 64 << 10;

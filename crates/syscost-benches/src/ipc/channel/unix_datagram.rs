@@ -6,7 +6,22 @@ use rustix::net::{SocketType, connect};
 use syscost_harness::prelude::*;
 
 use super::by_packet::Packets;
+use super::mechanism::{DATAGRAMS, LINE, Mark, Mechanism, Rows};
 use super::unix_stream::bound;
+
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    mark: Mark::Descriptors("unix datagram socket with a path"),
+    limit: None,
+    round_trips: Rows {
+        same: DATAGRAMS,
+        other: &[LINE],
+        ..Rows::ROUND_TRIPS
+    },
+    bandwidths: Rows {
+        same: DATAGRAMS,
+        ..Rows::BANDWIDTHS
+    },
+};
 
 pub(super) struct UnixDatagram;
 

@@ -11,9 +11,30 @@ use syscost_sys::scratch;
 
 use super::Ends;
 use super::by_stream::Stream;
+use super::mechanism::{ALL, LINE, LONG, Mark, Mechanism, Rows, SOME, SOME_LONG};
 
 /// A task that waits for a message is also woken, needlessly, when its own last message is taken:
 /// that makes room to write.
+pub(super) const MECHANISM: Mechanism = Mechanism {
+    mark: Mark::Descriptors("unix stream socket with a path"),
+    limit: None,
+    round_trips: Rows {
+        same: ALL,
+        other: SOME,
+        far: &[LINE],
+        free: &[LINE],
+        threads: &[LINE],
+        profile: Profile::Quick,
+        is_read_apart: true,
+        ..Rows::ROUND_TRIPS
+    },
+    bandwidths: Rows {
+        same: LONG,
+        other: SOME_LONG,
+        ..Rows::BANDWIDTHS
+    },
+};
+
 pub(super) const WAITS: f64 = 2.0;
 
 pub(super) struct UnixStream;

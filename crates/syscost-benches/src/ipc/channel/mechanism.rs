@@ -1,0 +1,151 @@
+//! What tells a mechanism from others, and which rows it has: each mechanism's file says so of its own.
+
+use syscost_harness::prelude::*;
+use syscost_sys::partner::Between;
+
+/// A mechanism, beside what it does.
+#[derive(Debug)]
+pub(crate) struct Mechanism {
+    /// What the kernel must show of it.
+    pub(in crate::ipc) mark: Mark,
+    /// The setting of the kernel that limits the size of a message, if there is one.
+    pub(super) limit: Option<&'static str>,
+    /// Its rows of `ipc.round_trip`.
+    pub(in crate::ipc) round_trips: Rows,
+    /// Its rows of `ipc.bandwidth`.
+    pub(in crate::ipc) bandwidths: Rows,
+}
+
+/// The property that distinguishes a mechanism from all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ipc) enum Mark {
+    /// What its descriptors refer to, in the words of [`descriptor::kind_of`](crate::descriptor::kind_of).
+    Descriptors(&'static str),
+    /// A message takes one of each of these calls.
+    Calls(&'static [Sysno]),
+    /// No call transfers messages; whether a waiting task sleeps.
+    Memory { sleeps: bool },
+}
+
+impl Mark {
+    /// Whether a waiting task polls.
+    pub(in crate::ipc) fn spins(self) -> bool {
+        self == Mark::Memory { sleeps: false }
+    }
+}
+
+/// The sizes of messages that are measured, by where the two tasks are, and which of them people look at.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::ipc) struct Rows {
+    /// Between processes on the same CPU.
+    pub(in crate::ipc) same: &'static [Bytes],
+    /// Between processes on it and on the nearest other one.
+    pub(in crate::ipc) other: &'static [Bytes],
+    /// Between processes on CPUs further away.
+    pub(in crate::ipc) far: &'static [Bytes],
+    /// Between processes that the scheduler places.
+    pub(in crate::ipc) free: &'static [Bytes],
+    /// Between threads on the same CPU.
+    pub(in crate::ipc) threads: &'static [Bytes],
+    /// The size that people look at.
+    pub(in crate::ipc) usual: Bytes,
+    /// The shortest profile that measures it, between processes where people look first.
+    pub(in crate::ipc) profile: Profile,
+    /// Whether people look at it on two CPUs as well.
+    pub(in crate::ipc) is_read_apart: bool,
+}
+
+impl Rows {
+    /// No rows, and the usual sizes of each: 64 bytes there and back.
+    pub(super) const ROUND_TRIPS: Rows = Rows {
+        same: &[],
+        other: &[],
+        far: &[],
+        free: &[],
+        threads: &[],
+        usual: LINE,
+        profile: Profile::Standard,
+        is_read_apart: false,
+    };
+
+    /// No rows, and as usual 64 KiB in one direction.
+    pub(super) const BANDWIDTHS: Rows = Rows {
+        usual: LARGE,
+        is_read_apart: true,
+        ..Rows::ROUND_TRIPS
+    };
+
+    /// The sizes by where the tasks are, of these placements, the nearest first.
+    pub(in crate::ipc) fn by_place(
+        &self,
+        placements: &[Placement],
+    ) -> Vec<(Between, Placement, &'static [Bytes])> {
+        let pinned: Vec<Placement> = placements
+            .iter()
+            .copied()
+            .filter(|placement| *placement != Placement::Free)
+            .collect();
+        let processes = pinned.iter().enumerate().map(|(distance, placement)| {
+            let sizes = match distance {
+                0 => self.same,
+                1 => self.other,
+                _ => self.far,
+            };
+            (Between::Processes, *placement, sizes)
+        });
+        let free = placements.contains(&Placement::Free);
+        let free = free.then_some((Between::Processes, Placement::Free, self.free));
+        let threads = pinned
+            .first()
+            .map(|same| (Between::Threads, *same, self.threads));
+        processes.chain(free).chain(threads).collect()
+    }
+
+    /// The shortest profile that measures this row; `is_first` says whether people look at its tasks first.
+    pub(in crate::ipc) fn profile_of(
+        &self,
+        size: Bytes,
+        between: Between,
+        cpus: Placement,
+        is_first: bool,
+    ) -> Profile {
+        let is_pinned = between == Between::Processes && cpus != Placement::Free;
+        let is_read =
+            is_pinned && size == self.usual && (cpus == Placement::SAME || self.is_read_apart);
+        match (is_read, self.profile) {
+            (false, _) => Profile::Full,
+            (true, Profile::Quick) if !is_first => Profile::Standard,
+            (true, profile) => profile,
+        }
+    }
+}
+
+/// A word of 64 bits.
+pub(super) const WORD: Bytes = Bytes(8);
+/// A line of most caches.
+pub(super) const LINE: Bytes = Bytes(64);
+pub(super) const LARGE: Bytes = Bytes::kib(64);
+
+/// What the kernel's queues carry without privilege.
+pub(super) const QUEUED: &[Bytes] = &[LINE, Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
+pub(super) const SOME: &[Bytes] = &[LINE, Bytes::kib(4), Bytes::kib(16), LARGE];
+pub(super) const ALL: &[Bytes] = &[
+    Bytes(1),
+    LINE,
+    Bytes::kib(1),
+    Bytes::kib(4),
+    Bytes::kib(16),
+    LARGE,
+];
+pub(super) const DATAGRAMS: &[Bytes] = &[LINE, Bytes::kib(4), LARGE];
+
+/// In one direction, where more is worth a row.
+pub(super) const LONG: &[Bytes] = &[
+    LINE,
+    Bytes::kib(1),
+    Bytes::kib(4),
+    Bytes::kib(16),
+    LARGE,
+    Bytes::mib(1),
+];
+pub(super) const SOME_LONG: &[Bytes] = &[LINE, Bytes::kib(4), LARGE, Bytes::mib(1)];
