@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// Identifies a claim in all documents, whatever its sentence says: words in lower case, joined by
 /// `_`. Unless its program gives another one, a claim is identified by the words of its own
-/// sentence, e.g. `getppid_system_calls_per_operation`; so are claims of documents of before
-/// they had ids.
+/// sentence, e.g. `getppid_system_calls_per_operation`; so are claims of documents
+/// older than ids.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "String")]

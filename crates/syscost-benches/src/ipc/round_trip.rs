@@ -128,7 +128,8 @@ impl Measured for Row {
 fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
     channel::allowed::<C>(setting.size.get())?;
     // By the row, whatever the mechanism says of itself.
-    let least = match setting.via == Some(Via::SharedSpin) {
+    let spins = setting.via.is_some_and(|via| via.mechanism().mark.spins());
+    let least = match spins {
         true => 0.0,
         false => sleeps(setting.placement),
     };

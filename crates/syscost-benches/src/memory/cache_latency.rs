@@ -71,20 +71,26 @@ impl Computed for Row {
         hierarchy::is_of_caches(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
         let curve = hierarchy::caches(sources)?;
         let mut evidence = vec![hierarchy::rises(&curve)];
         let plateau = match self.level {
             Level::Memory => {
                 let (plateau, claim) = hierarchy::memory(&hierarchy::dense(sources), &curve)?;
                 evidence.push(claim);
-                evidence.push(reported::is_beyond(reported::last_bytes(), plateau.to));
+                evidence.push(reported::is_beyond(
+                    reported::last_bytes(&here.allowed),
+                    plateau.to,
+                ));
                 plateau
             }
             Level::First | Level::Second | Level::Third | Level::Fourth => {
                 let level = 1 + self.level as u32;
                 let (plateau, end, _) = hierarchy::step(&curve, level as usize)?;
-                evidence.push(reported::is_level(reported::cache_bytes(level), end));
+                evidence.push(reported::is_level(
+                    reported::cache_bytes(&here.allowed, level),
+                    end,
+                ));
                 plateau
             }
         };

@@ -58,10 +58,10 @@ impl Computed for Row {
         hierarchy::is_of_caches(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
         let curve = hierarchy::caches(sources)?;
         let (plateau, end, next) = hierarchy::step(&curve, self.level as usize)?;
-        let stated = reported::cache_bytes(self.level);
+        let stated = reported::cache_bytes(&here.allowed, self.level);
         let mut derived = Derived {
             misfit: None,
             value: end,

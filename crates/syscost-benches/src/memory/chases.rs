@@ -79,7 +79,8 @@ pub(super) fn claim_steps(b: &mut Bencher, chase: &Chase, bytes: usize, share: B
 
 /// Claims that memory of this many bytes is beyond the last cache, as far as the system reports.
 pub(super) fn claim_beyond_caches(b: &mut Bencher, bytes: usize) {
-    b.add_evidence(reported::is_beyond(reported::last_bytes(), bytes as f64));
+    let last = reported::last_bytes(&[b.cpu()]);
+    b.add_evidence(reported::is_beyond(last, bytes as f64));
 }
 
 /// Claims that no distance is frequent among the steps: such an order, backwards or in longer

@@ -40,14 +40,17 @@ struct Row;
 impl Computed for Row {
     const FROM: &'static [&'static str] = &[line::BENCHMARK.id];
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
         let distance = |row: line::Row| row.distance.0;
-        size(&points(sources, line::BENCHMARK.id, distance))
+        size(
+            &points(sources, line::BENCHMARK.id, distance),
+            &here.allowed,
+        )
     }
 }
 
-/// The length by the costs at these distances in bytes.
-fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
+/// The length by the costs at these distances in bytes, compared with what these CPUs report.
+fn size(points: &[(f64, f64)], allowed: &[u32]) -> Result<Derived, Failure> {
     let costs = || points.iter().map(|(_, cost)| *cost);
     let Some((hit, miss)) = costs().reduce(f64::min).zip(costs().reduce(f64::max)) else {
         return Err(Failure::Unsupported("nothing was measured".to_owned()));
@@ -61,7 +64,7 @@ fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
     };
     let beyond = points.iter().filter(|(distance, _)| *distance >= value);
     let again = beyond.filter(|(_, cost)| !is_miss(*cost)).count();
-    let stated = reported::line_bytes();
+    let stated = reported::line_bytes(allowed);
     Ok(Derived {
         value,
         evidence: vec![

@@ -19,7 +19,6 @@ mod place;
 
 use syscost_harness::prelude::*;
 use syscost_results::{Claim, Evidence};
-use syscost_sys::cpu;
 use syscost_sys::topology::Topology;
 
 use super::bandwidth::{self, Level, most_threads};
@@ -69,7 +68,7 @@ impl Computed for Row {
         row.is_some_and(|row| row.level() == Some(self.level) && row.threads == self.threads)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
         let rows = sources.iter().filter_map(|source| {
             let row = source.of::<bandwidth::Row>(bandwidth::BENCHMARK.id)?;
             Some((row, source.median))
@@ -77,11 +76,10 @@ impl Computed for Row {
         let (fastest, value) = rows
             .max_by(|a, b| a.1.total_cmp(&b.1))
             .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
-        let allowed = cpu::allowed().unwrap_or_default();
         Ok(Derived {
             value,
             evidence: vec![
-                lies_in(self.level, self.threads.0, Topology::here(), &allowed),
+                lies_in(self.level, self.threads.0, Topology::here(), &here.allowed),
                 is_largest(&fastest, sources.len()),
             ],
             ..Derived::default()

@@ -51,9 +51,8 @@ impl Bencher<'_> {
         self.claim(claim, bound.fact(), observed, source, holds);
     }
 
-    /// As
-    /// [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as anything that is judged from times, is `Unverified`,
-    /// with the reason; it refutes only where it is grossly wrong.
+    /// As [`Bencher::claim`] with a choice of verdict. What a busy machine may have caused, as anything that is
+    /// judged from times, is `Unverified`, with the reason; it refutes only where it is grossly wrong.
     pub fn claim_verdict(
         &mut self,
         claim: impl Into<Claim>,

@@ -1,19 +1,17 @@
 //! What the system reports of its caches.
 //!
-//! CPUs may differ, and a derived row does not know which of them was measured: only what holds for all
-//! possible ones is used.
+//! CPUs may differ, and a computed row does not know which of them was measured: only what holds for all
+//! those that may be used is used.
 
 use syscost_results::stats::staircase::{REPORTED_SIZE, agree};
 use syscost_results::{Evidence, Fact, Verdict};
-use syscost_sys::cpu;
 use syscost_sys::topology::{CacheKind, Cpu, Topology};
 
 /// In memory this many times as large as the last cache, that cache holds half at most.
 const BEYOND: f64 = 2.0;
 
-/// The CPUs that this thread may use: in a worker, the measuring one.
-fn cpus() -> Vec<Cpu> {
-    let allowed = cpu::allowed().unwrap_or_default();
+/// What is known of these CPUs.
+fn known(allowed: &[u32]) -> Vec<Cpu> {
     let cpus = Topology::here().cpus.iter();
     cpus.filter(|cpu| allowed.contains(&cpu.cpu))
         .cloned()
@@ -37,19 +35,23 @@ fn of_all(cpus: &[Cpu], reported: impl Fn(&Cpu) -> Option<u64>) -> Option<f64> {
 }
 
 /// The size of the data cache of this level, in bytes, if it is reported.
-pub(in super::super) fn cache_bytes(level: u32) -> Option<f64> {
-    of_all(&cpus(), |cpu| Some(cpu.data_cache(level)?.size_bytes))
+pub(in super::super) fn cache_bytes(allowed: &[u32], level: u32) -> Option<f64> {
+    of_all(&known(allowed), |cpu| {
+        Some(cpu.data_cache(level)?.size_bytes)
+    })
 }
 
 /// The size of the last-level cache, in bytes, if it is reported: the largest if there are several.
-pub(in super::super) fn last_bytes() -> Option<f64> {
-    let reported = of_each(&cpus(), |cpu| Some(cpu.last_level_cache()?.size_bytes))?;
+pub(in super::super) fn last_bytes(allowed: &[u32]) -> Option<f64> {
+    let reported = of_each(&known(allowed), |cpu| {
+        Some(cpu.last_level_cache()?.size_bytes)
+    })?;
     reported.into_iter().max().map(|bytes| bytes as f64)
 }
 
 /// The length of a line of the nearest data cache, in bytes, if it is reported.
-pub(in super::super) fn line_bytes() -> Option<f64> {
-    of_all(&cpus(), |cpu| {
+pub(in super::super) fn line_bytes(allowed: &[u32]) -> Option<f64> {
+    of_all(&known(allowed), |cpu| {
         let mut caches = cpu.caches.iter();
         let nearest = caches.find(|cache| cache.kind != CacheKind::Instruction)?;
         Some(u64::from(nearest.line_bytes))

@@ -1,8 +1,8 @@
 //! How many tasks an operation has, and what they are to each other, as the kernel has it:
 //! processes or threads.
 //!
-//! The row's name says what they should be, and the code that starts them reads it there. This reads
-//! the name separately, and what the tasks are from the kernel.
+//! The code that starts them has it from the row's value. This reads the row's name, and what the tasks are from
+//! the kernel.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,6 @@ impl Bencher<'_> {
         &mut self,
         teams: impl IntoIterator<Item = &'g Groups>,
     ) {
-        // Not by `find`, which would count the parameter as used.
         let params = self.case.to_map();
         let relation_named = KEYS.iter().find_map(|key| params.get(*key));
         let count_named = params.get(COUNT_KEY);
