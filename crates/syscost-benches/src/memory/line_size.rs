@@ -95,7 +95,7 @@ mod tests {
     fn found(costs: [f64; 7]) -> Result<f64, Failure> {
         let distances = (3..).map(|power| f64::from(1 << power));
         let points: Vec<(f64, f64)> = distances.zip(costs).collect();
-        size(&points).map(|derived| derived.value)
+        size(&points, &Here::plain().allowed).map(|derived| derived.value)
     }
 
     #[test]
