@@ -10,9 +10,9 @@
 //! | [`arch`] | the processor's own time counter, unfenced and fenced |
 //! | [`clock`] | the measuring clock, its calibration and its health |
 //! | [`cold_code`] | eviction of code from all caches |
+//! | [`core_probe`] | whether other work shares the core |
 //! | [`frequency`] | the core's frequency, from chains of known length |
 //! | [`network`] | interfaces, and sockets for ICMP echoes |
-//! | [`neighbour`] | whether other work shares the core |
 //! | [`cpu`], [`topology`] | pinning, and which processors share what |
 //! | [`counters`] | what the kernel counted: faults, switches, input and output, delays |
 //! | [`perf`] | software events and the count of system calls, where perf is allowed |

@@ -73,9 +73,9 @@ impl Computed for Row {
             details: hierarchy::details_of(&plateau, &next, "bytes", 1.0).into(),
         };
         if let Some(stated) = stated {
-            let told = [("told_bytes", stated), ("told_times_count", stated / end)];
-            let told = told.map(|(name, value)| (name.to_owned(), value));
-            derived.details.extend(told);
+            let reported = [("told_bytes", stated), ("told_times_count", stated / end)];
+            let reported = reported.map(|(name, value)| (name.to_owned(), value));
+            derived.details.extend(reported);
         }
         Ok(derived)
     }

@@ -87,7 +87,7 @@ impl Computed for Row {
     }
 }
 
-/// The row that was the largest of so many.
+/// The row with the largest bandwidth, and of how many.
 fn is_largest(row: &bandwidth::Row, count: usize) -> Evidence {
     let largest = Claim::new(
         "the largest of its rows",

@@ -182,9 +182,10 @@ fn parameters(benchmark: &Benchmark) -> String {
 /// The benchmark's rows: which profiles measure them, why they cannot be measured here, and what is
 /// claimed of each.
 fn rows(benchmark: &Benchmark) -> String {
-    let cases = (benchmark.cases)(&Here::plain());
+    let here = Here::plain();
+    let cases = (benchmark.cases)(&here);
     let reasons = cases.iter().map(|case| {
-        let reason = (benchmark.support)(case, &Here::plain()).err();
+        let reason = (benchmark.support)(case, &here).err();
         reason.map(|reason| reason.to_string())
     });
     let reasons: Vec<Option<String>> = reasons.collect();

@@ -49,14 +49,15 @@ struct Shown {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
+    let here = Here::plain();
     let selectors = selection::with_parameters(
         &arguments.selectors,
         &arguments.cases,
         std::iter::empty(),
-        &Here::plain(),
+        &here,
     )?;
-    let selected = selection::benchmarks(&selectors, &Here::plain())?;
-    let entries: Vec<Entry> = selected.iter().map(entry).collect();
+    let selected = selection::benchmarks(&selectors, &here)?;
+    let entries: Vec<Entry> = selected.iter().map(|one| entry(one, &here)).collect();
     match arguments.format {
         Format::Json => super::print_json(&entries)?,
         Format::Table => super::print(&text(&entries)?)?,
@@ -64,11 +65,11 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<u8> {
     Ok(exit::DONE)
 }
 
-fn entry(selected: &Selected) -> Entry {
+fn entry(selected: &Selected, here: &Here) -> Entry {
     let benchmark = selected.benchmark;
-    let cases = (benchmark.cases)(&Here::plain());
-    let refused = refusals(benchmark, &cases);
-    let refused_here = refusals(benchmark, &selected.cases);
+    let cases = (benchmark.cases)(here);
+    let refused = refusals(benchmark, &cases, here);
+    let refused_here = refusals(benchmark, &selected.cases, here);
     Entry {
         id: benchmark.id,
         title: benchmark.title,
@@ -95,9 +96,9 @@ fn entry(selected: &Selected) -> Entry {
 }
 
 /// Reasons why this machine cannot measure some of these cases.
-fn refusals(benchmark: &Benchmark, cases: &[Case]) -> Vec<String> {
+fn refusals(benchmark: &Benchmark, cases: &[Case], here: &Here) -> Vec<String> {
     let refusals = cases.iter().filter_map(|case| {
-        let reason = (benchmark.support)(case, &Here::plain()).err()?;
+        let reason = (benchmark.support)(case, here).err()?;
         Some(match case.is_empty() {
             true => reason.to_string(),
             false => format!("{}: {reason}", case.suffix()),
@@ -183,7 +184,10 @@ mod tests {
         let listed = |selector: &str| {
             let selected =
                 selection::benchmarks(&[selector.to_owned()], &Here::plain()).expect("there are");
-            let entries: Vec<Entry> = selected.iter().map(entry).collect();
+            let entries: Vec<Entry> = selected
+                .iter()
+                .map(|one| entry(one, &Here::plain()))
+                .collect();
             let all = entries[0].cases.len();
             (text(&entries).expect("text"), all)
         };

@@ -158,7 +158,7 @@ fn measure() -> Result<Run> {
         .map(str::to_owned)
         .collect();
     let mut progress = Progress::quiet("selftest");
-    let rows = selection::rows(&names, &Here::plain())?;
+    let rows = selection::rows(&names, &options.here)?;
     let mut session = Session::new(rows, &options, &mut progress, &interrupted)?;
     session.measure(&mut progress);
     progress.done();

@@ -7,25 +7,11 @@ use syscost_harness::prelude::*;
 use syscost_sys::scratch;
 
 use super::by_stream::Stream;
-use super::mechanism::{LARGE, LINE, Mark, Mechanism, Rows};
+use super::mechanism::Mechanism;
 use super::{Ends, crossed};
 
 /// It differs little from a pipe.
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Descriptors("fifo"),
-    limit: None,
-    round_trips: Rows {
-        same: &[LINE, LARGE],
-        other: &[LINE],
-        profile: Profile::Full,
-        ..Rows::ROUND_TRIPS
-    },
-    bandwidths: Rows {
-        same: &[LARGE],
-        profile: Profile::Full,
-        ..Rows::BANDWIDTHS
-    },
-};
+pub(super) const MECHANISM: Mechanism = Mechanism::similar("fifo");
 
 pub(super) struct Fifo;
 

@@ -16,6 +16,27 @@ pub(crate) struct Mechanism {
     pub(in crate::ipc) bandwidths: Rows,
 }
 
+impl Mechanism {
+    /// One that differs little from another and has few rows, known by what its descriptors refer to.
+    pub(super) const fn similar(descriptors: &'static str) -> Self {
+        Self {
+            mark: Mark::Descriptors(descriptors),
+            limit: None,
+            round_trips: Rows {
+                same: &[LINE, LARGE],
+                other: &[LINE],
+                profile: Profile::Full,
+                ..Rows::ROUND_TRIPS
+            },
+            bandwidths: Rows {
+                same: &[LARGE],
+                profile: Profile::Full,
+                ..Rows::BANDWIDTHS
+            },
+        }
+    }
+}
+
 /// The property that distinguishes a mechanism from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::ipc) enum Mark {

@@ -7,25 +7,11 @@ use syscost_harness::prelude::*;
 
 use super::Ends;
 use super::by_stream::Stream;
-use super::mechanism::{LARGE, LINE, Mark, Mechanism, Rows};
+use super::mechanism::Mechanism;
 use super::unix_stream::{WAITS, both_ways};
 
 /// It differs little from a stream socket with a path.
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Descriptors("unix stream socket without a path"),
-    limit: None,
-    round_trips: Rows {
-        same: &[LINE, LARGE],
-        other: &[LINE],
-        profile: Profile::Full,
-        ..Rows::ROUND_TRIPS
-    },
-    bandwidths: Rows {
-        same: &[LARGE],
-        profile: Profile::Full,
-        ..Rows::BANDWIDTHS
-    },
-};
+pub(super) const MECHANISM: Mechanism = Mechanism::similar("unix stream socket without a path");
 
 pub(super) struct SocketPair;
 

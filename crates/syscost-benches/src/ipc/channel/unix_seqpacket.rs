@@ -6,25 +6,11 @@ use rustix::net::SocketType;
 use syscost_harness::prelude::*;
 
 use super::by_packet::Packets;
-use super::mechanism::{LARGE, LINE, Mark, Mechanism, Rows};
+use super::mechanism::Mechanism;
 use super::unix_stream::connected;
 
 /// It differs little from a stream socket with a path.
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Descriptors("unix seqpacket socket with a path"),
-    limit: None,
-    round_trips: Rows {
-        same: &[LINE, LARGE],
-        other: &[LINE],
-        profile: Profile::Full,
-        ..Rows::ROUND_TRIPS
-    },
-    bandwidths: Rows {
-        same: &[LARGE],
-        profile: Profile::Full,
-        ..Rows::BANDWIDTHS
-    },
-};
+pub(super) const MECHANISM: Mechanism = Mechanism::similar("unix seqpacket socket with a path");
 
 pub(super) struct UnixSeqpacket;
 

@@ -118,10 +118,9 @@ impl Measured for Row {
                 family: [family],
                 cpus: [cpus],
                 size: sizes.iter().copied(),
-                rate: match size {
-                    PLAIN => plain.iter().copied(),
-                    _ => [Rate::Max].iter().copied(),
-                }
+                rate: if size == PLAIN { plain } else { &[Rate::Max] }
+                    .iter()
+                    .copied()
             }));
         };
         let sizes = [Bytes(64), PLAIN, Bytes::kib(8)];
