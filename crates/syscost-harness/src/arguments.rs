@@ -173,7 +173,10 @@ mod tests {
         let evidence = judge(ArgumentValue::Always(4096), &[4096; 4]);
         assert_eq!(evidence.verdict, Verdict::Confirmed);
         assert_eq!(evidence.reason, None);
-        assert_eq!(evidence.claim, "share of munmap calls whose length is 4096");
+        assert_eq!(
+            evidence.claim.sentence,
+            "share of munmap calls whose length is 4096"
+        );
         let evidence = judge(ArgumentValue::Always(4096), &[4096, 4096, 4096, 2048]);
         assert_eq!(evidence.verdict, Verdict::Refuted);
         assert_eq!(evidence.observed, Some(Fact::Number(0.75)));
