@@ -205,7 +205,7 @@ fn claim_kept(b: &mut Bencher, space: &Space, reread: &Reread) {
         Some(cached) => b.claim_within(what, bound, share(cached), "cachestat"),
         None => {
             let reason = "the kernel has no such call";
-            b.claim_unverified(what, bound.fact(), "nothing", "cachestat", reason);
+            b.claim_unobserved(what, bound.fact(), "cachestat", reason);
         }
     }
 }
@@ -244,7 +244,7 @@ fn claim_delivered(b: &mut Bencher, device: Result<String, Unsupported>, reread:
         (Ok(source), None) => (source, "it could not be read".to_owned()),
         (Err(reason), _) => ("/sys/dev/block".to_owned(), reason.to_string()),
     };
-    b.claim_unverified(what, bound.fact(), "nothing", &source, &reason);
+    b.claim_unobserved(what, bound.fact(), &source, reason);
 }
 
 /// Adds details: the curve, and what limits memory here.

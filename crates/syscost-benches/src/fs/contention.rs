@@ -182,7 +182,7 @@ fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<
         Err(reason) => {
             let expected = Bound::AtLeast(MIN_DELIVERED).fact();
             let (source, reason) = ("/sys/dev/block", reason.to_string());
-            b.claim_unverified(claim, expected, "nothing", source, &reason);
+            b.claim_unobserved(claim, expected, source, reason);
         }
     }
     describe(b, &windows, &accounts);

@@ -229,7 +229,7 @@ fn claim_outcome(
         None => {
             let kind = &space.filesystem().kind;
             let reason = format!("{kind} does not say where a file's blocks are");
-            b.claim_unverified(WHAT, expected, "", source, &reason);
+            b.claim_unobserved(WHAT, expected, source, reason);
         }
     }
     Ok(())

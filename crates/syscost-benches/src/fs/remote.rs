@@ -260,24 +260,16 @@ fn of_directories(remote: &str, local: &str, here: &Here) -> Evidence {
 
 /// Whether the first of two file systems is on another machine and the second is not.
 fn are_far_and_near(remote: Option<Filesystem>, local: Option<Filesystem>) -> Evidence {
-    let verdict = match (&remote, &local) {
-        (Some(remote), Some(local)) if remote.is_remote() && !local.is_remote() => {
-            Verdict::Confirmed
+    let (claim, expected) = ("file systems of both sides", "a remote one and a local one");
+    let source = "/proc/self/mountinfo";
+    match remote.zip(local) {
+        Some((remote, local)) => {
+            let seen = format!("{} and {}", remote.kind, local.kind);
+            let verdict = Verdict::of(remote.is_remote() && !local.is_remote());
+            Evidence::new(claim, expected, seen, source, verdict)
         }
-        (Some(_), Some(_)) => Verdict::Refuted,
-        (_, _) => Verdict::Unverified,
-    };
-    let kind = |found: Option<Filesystem>| found.map_or("unknown".to_owned(), |found| found.kind);
-    Evidence {
-        reason: (verdict == Verdict::Unverified)
-            .then(|| "not both of the directories can be looked up".to_owned()),
-        ..Evidence::new(
-            "file systems of both sides",
-            "a remote one and a local one",
-            format!("{} and {}", kind(remote), kind(local)),
-            "/proc/self/mountinfo",
-            verdict,
-        )
+        None => Evidence::unobserved(claim, expected, source)
+            .because("not both of the directories can be looked up"),
     }
 }
 

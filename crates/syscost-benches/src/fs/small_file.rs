@@ -176,7 +176,7 @@ impl Files {
         match unwritten {
             Ok(pages) => b.claim_equal(WHAT, 0, pages, "cachestat"),
             Err(reason) => {
-                b.claim_unverified(WHAT, 0_u64, "", "cachestat", &reason.to_string());
+                b.claim_unobserved(WHAT, 0_u64, "cachestat", reason);
             }
         }
         Ok(())

@@ -193,7 +193,7 @@ fn measure(
     let what = "pages of the file that are not written back after an operation, at most";
     match unwritten {
         Ok(left) => b.claim_equal(what, 0, left, "cachestat"),
-        Err(reason) => b.claim_unverified(what, 0_u64, "", "cachestat", &reason.to_string()),
+        Err(reason) => b.claim_unobserved(what, 0_u64, "cachestat", reason),
     }
     let moved = waits.end(b);
     waits::claim_written(b, size.0, &moved);
@@ -211,12 +211,12 @@ fn measure(
 /// A device with a cache of its own receives a request to flush it after each write. Other programs
 /// may send such requests, too, but each operation waits for a request that began after it did.
 fn claim_flushed(b: &mut Bencher, options: &str, moved: &PerOperation) {
-    let what = "requests to flush the device's own cache per operation";
+    let what = Claim::by_most("requests to flush the device's own cache per operation");
     let expected = Bound::AtLeast(1.0);
     let asks_for_none = ["nobarrier", "barrier=0"];
     let Some(flushes) = moved.flushes else {
         let reason = "the kernel has counted none of this device so far, or never does";
-        return b.claim_unverified(what, expected.fact(), "nothing", &moved.source, reason);
+        return b.claim_unobserved(what, expected.fact(), &moved.source, reason);
     };
     let mut options = options.split(',');
     match options.find(|option| asks_for_none.contains(option)) {

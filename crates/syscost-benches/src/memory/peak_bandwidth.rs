@@ -18,7 +18,7 @@
 mod place;
 
 use syscost_harness::prelude::*;
-use syscost_results::{Claim, Evidence};
+use syscost_results::Evidence;
 use syscost_sys::topology::Topology;
 
 use super::bandwidth::{self, Level, most_threads};

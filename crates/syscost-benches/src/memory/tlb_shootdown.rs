@@ -155,7 +155,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
     if cpus.is_empty() {
         return Ok(());
     }
-    let claim = "TLB shootdown interrupts of all CPUs per operation";
+    let claim = Claim::by_most("TLB shootdown interrupts of all CPUs per operation");
     let bound = Bound::AtLeast(0.9 * cpus.len() as f64);
     let source = "/proc/interrupts";
     match (before, after) {
@@ -169,7 +169,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
             }
         }
         (Err(reason), _) | (_, Err(reason)) => {
-            b.claim_unverified(claim, bound.fact(), "", source, &reason.to_string());
+            b.claim_unobserved(claim, bound.fact(), source, reason);
         }
     }
     Ok(())

@@ -145,7 +145,7 @@ fn claim_guessed(b: &mut Bencher, alternating: &Kernel, kind: fn(Directions) -> 
     let slowdown = alternating / taken.max(not_taken);
     let (verdict, reason) = times.verdict(guessed(slowdown));
     b.claim_verdict(
-        "time of alternating over constant directions",
+        Claim::by_most("time of alternating over constant directions"),
         format!("at most {GUESSED}"),
         slowdown,
         "clock",

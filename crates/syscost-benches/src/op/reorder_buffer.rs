@@ -176,7 +176,7 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let [whole, half] = cycles;
     let least = (fillers + 1) as f64 / MAX_PER_CYCLE;
     b.claim_within(
-        "core cycles of a step within the first cache",
+        Claim::by_most("core cycles of a step within the first cache"),
         Bound::AtLeast(least),
         whole,
         "clock",
@@ -185,7 +185,9 @@ fn window(b: &mut Bencher, fillers: usize) -> Result<Window, Failure> {
     let (verdict, reason) = times.verdict(slope);
     let reason = reason.or((slope == Verdict::Unverified).then_some(DISTURBED));
     b.claim_verdict(
-        "time of a step within the first cache over one with half as many instructions",
+        Claim::by_most(
+            "time of a step within the first cache over one with half as many instructions",
+        ),
         format!("at least {MIN_SLOPE}"),
         whole / half,
         "clock",

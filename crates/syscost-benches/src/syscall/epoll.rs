@@ -88,12 +88,12 @@ fn claim_registered(b: &mut Bencher, set: &OwnedFd, named: u64) {
         Ok(text) => match registered(&text) {
             0 => {
                 let reason = "the kernel lists none of an epoll set";
-                b.claim_unverified(claim, named, "unknown", source, reason);
+                b.claim_unobserved(claim, named, source, reason);
             }
             count => b.claim_equal(claim, named, count, source),
         },
         Err(cause) => {
-            b.claim_unverified(claim, named, "unknown", source, &cause.to_string());
+            b.claim_unobserved(claim, named, source, cause);
         }
     }
 }

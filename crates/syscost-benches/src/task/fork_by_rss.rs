@@ -243,14 +243,14 @@ fn per_page(b: &mut Bencher, pages: Pages) -> Result<(), Failure> {
             (false, false) => (Verdict::Refuted, None),
         };
         let (straight, reason) = verdict(percent <= 25.0, percent <= 100.0);
-        let claim = "deviation from the line in percent";
+        let claim = Claim::by_most("deviation from the line in percent");
         b.claim_verdict(claim, "at most 25", percent, "clock", straight, reason);
         if pages == Pages::Small {
             // Eight times the pages: forks of the same memory each time give a level line, which
             // fits as well.
             let rise = shortest[shortest.len() - 1].1 / shortest[0].1;
             let (rises, reason) = verdict(rise >= 1.5, rise >= 1.2);
-            let claim = "time of the largest fork over that of the smallest";
+            let claim = Claim::by_most("time of the largest fork over that of the smallest");
             b.claim_verdict(claim, "at least 1.5", rise, "clock", rises, reason);
         }
     }

@@ -196,7 +196,7 @@ fn evidence(program: &Program) -> Result<String> {
             let verdict = one.verdict;
             lines.insert(format!(
                 "{}\t{}\t{expected}\t{}\t{verdict:?}",
-                row.name, one.claim, one.source
+                row.name, one.claim.sentence, one.source
             ));
         }
     }

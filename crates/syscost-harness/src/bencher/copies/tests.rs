@@ -35,7 +35,10 @@ fn found(
 }
 
 fn verdict_of(findings: &Findings, claim: &str) -> Verdict {
-    let of_claim = findings.evidence.iter().filter(|e| e.claim == claim);
+    let of_claim = findings
+        .evidence
+        .iter()
+        .filter(|e| e.claim.sentence == claim);
     let verdicts = of_claim.map(|evidence| evidence.verdict);
     verdicts
         .max()

@@ -58,7 +58,7 @@ impl Bencher<'_> {
         match seen {
             Ok(seen) => self.claim_equal(claim, named, seen, "/proc"),
             Err(reason) => {
-                self.claim_unverified(claim, named, "unknown", "/proc", &reason.to_string());
+                self.claim_unobserved(claim, named, "/proc", reason);
             }
         }
     }
@@ -100,7 +100,7 @@ mod tests {
     fn claimed(findings: &Findings) -> Vec<&Evidence> {
         let is_of_tasks = |claim: &str| [CLAIM, COUNT_CLAIM].contains(&claim);
         let all = findings.evidence.iter();
-        all.filter(|one| is_of_tasks(&one.claim)).collect()
+        all.filter(|one| is_of_tasks(&one.claim.sentence)).collect()
     }
 
     /// The verdicts on a row that names one kind and starts the other.

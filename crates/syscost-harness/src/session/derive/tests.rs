@@ -176,7 +176,7 @@ fn a_value_is_computed_in_each_round_that_all_sources_have() {
     let interval = (row.estimate.ci95_low, row.estimate.ci95_high);
     assert_eq!(interval, (Some(6.0), Some(42.0)));
     assert_eq!(row.details["rows_count"], 3.0);
-    let claims: Vec<&str> = row.evidence.iter().map(|e| &*e.claim).collect();
+    let claims: Vec<&str> = row.evidence.iter().map(|e| &*e.claim.sentence).collect();
     let expected = [
         "evidence of the rows it is computed from",
         "sum",

@@ -48,7 +48,7 @@ pub(super) fn rows(ending: &Ending, statuses: &[Status]) -> Vec<(String, String)
         .filter(|row| statuses.contains(&row.status));
     let reason = |row: &Measurement| match (&row.reason, row.evidence.iter().find(is_refuted)) {
         (Some(reason), _) => reason.clone(),
-        (None, Some(refuted)) => format!("refuted: {}", refuted.claim),
+        (None, Some(refuted)) => format!("refuted: {}", refuted.claim.sentence),
         (None, None) => String::new(),
     };
     found.map(|row| (row.name.clone(), reason(&row))).collect()
