@@ -180,7 +180,11 @@ pub(crate) fn work() -> Result<()> {
 
 /// What a run of all rows proves, a line a claim.
 fn evidence(program: &Program) -> Result<String> {
-    let run = program.quick_run_with(&["--budget", "900", "--dir", "/tmp"], &["*"], None)?;
+    let run = program.run(
+        Profile::Quick,
+        &["--no-samples", "--budget", "900", "--dir", "/tmp"],
+        &["*"],
+    )?;
     let said = |fact: &Fact| match fact {
         Fact::Number(number) => number.to_string(),
         Fact::Text(text) => text.clone(),
@@ -211,12 +215,8 @@ const TIMED: [&str; 3] = [
 /// differ only by their type arguments have one name, so names may stand more than once.
 fn loops(binary: &Path) -> Result<String> {
     let output = Command::new("objdump")
-        .args([
-            "--disassemble",
-            "--no-show-raw-insn",
-            "--demangle",
-            "--no-addresses",
-        ])
+        .args(["--disassemble", "--demangle"])
+        .args(["--no-show-raw-insn", "--no-addresses"])
         .arg(binary)
         .output()
         .context("starting objdump, which is in the package binutils")?;
