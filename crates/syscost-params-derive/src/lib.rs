@@ -5,13 +5,14 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Lit, LitStr, Meta, Result,
-    Variant, parse_macro_input,
+    Attribute, Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Ident, Lit, LitStr, Meta,
+    Result, Variant, parse_macro_input,
 };
 
 /// Implements `Value` for an enum without fields. A variant is written in lower case with underscores, or as
 /// `#[value("...")]` says. Adds `ALL`, in the order of the declaration, and `name`. The first paragraph of the
-/// enum's doc comment is the meaning of a parameter of this type.
+/// enum's doc comment is the meaning of a parameter of this type. `#[value(role = TaskKind)]` on the enum says what
+/// its values say of a row's tasks, besides their names.
 #[proc_macro_derive(Value, attributes(value))]
 pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -50,6 +51,7 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
     let names: Vec<LitStr> = data.variants.iter().map(name).collect::<Result<_>>()?;
     let count = variants.len();
     let meaning = meaning(&input.attrs)?;
+    let role = role(&input.attrs)?;
     Ok(quote! {
         #[allow(dead_code)]
         impl #ident {
@@ -71,11 +73,30 @@ fn of_enum(input: &DeriveInput) -> Result<TokenStream> {
                 ::std::borrow::Cow::Borrowed((*self).name())
             }
 
-            fn parse(text: &str) -> ::std::option::Option<Self> {
-                Self::ALL.into_iter().find(|one| one.name() == text)
-            }
+            #role
         }
     })
+}
+
+/// The role of an enum's values, where they have one.
+fn role(attributes: &[Attribute]) -> Result<Option<TokenStream>> {
+    let mut role = None;
+    for attribute in attributes.iter().filter(|one| one.path().is_ident("value")) {
+        attribute.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("role") {
+                return Err(meta.error("knows only a role"));
+            }
+            role = Some(meta.value()?.parse::<Ident>()?);
+            Ok(())
+        })?;
+    }
+    Ok(role.map(|role| {
+        quote! {
+            fn role(&self) -> ::syscost_params::Role {
+                ::syscost_params::Role::#role((*self).name())
+            }
+        }
+    }))
 }
 
 /// The first paragraph of a doc comment in one line; nothing without one.
@@ -160,12 +181,8 @@ fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
         return Err(wrong());
     }
     let ident = &input.ident;
-    let fields: Vec<_> = data
-        .fields
-        .iter()
-        .filter_map(|one| one.ident.as_ref())
-        .collect();
-    let keys: Vec<String> = fields.iter().map(|one| one.unraw().to_string()).collect();
+    let fields = data.fields.iter().filter_map(|one| one.ident.as_ref());
+    let keys: Vec<String> = fields.map(|one| one.unraw().to_string()).collect();
     let meanings = data.fields.iter().map(meaning_of);
     let (meanings, checks): (Vec<_>, Vec<_>) =
         meanings.collect::<Result<Vec<_>>>()?.into_iter().unzip();
@@ -173,17 +190,7 @@ fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
         #(#checks)*
 
         impl ::syscost_params::Params for #ident {
-            const KEYS: &'static [&'static str] = &[#(#keys),*];
-
             const MEANINGS: &'static [(&'static str, &'static str)] = &[#((#keys, #meanings)),*];
-
-            fn read(
-                of: &dyn Fn(&str) -> ::std::option::Option<::std::string::String>,
-            ) -> ::std::result::Result<Self, ::syscost_params::WrongValue> {
-                ::std::result::Result::Ok(Self {
-                    #(#fields: ::syscost_params::value(of, #keys)?,)*
-                })
-            }
         }
     })
 }

@@ -67,7 +67,7 @@ const PASSES: f64 = 3.0;
 /// Minimum share of a file's pages in the cache for its size to count as kept.
 const KEPT: f64 = 0.99;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// The directory's label.
     dir: String,
@@ -76,11 +76,11 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row { dir: labels(here) })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         // Up to a second in each round, for one row.
         Profile::Full
     }

@@ -63,7 +63,7 @@ const MIN_BLOCKS: u64 = 8;
 /// The C library's value: rustix 1.1 has that of O_SYNC, of which it is a part.
 const O_DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC as u32);
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// The directory's label.
     pub(super) dir: String,
@@ -75,7 +75,7 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 3] = [Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(Row {
             dir: labels(here),
@@ -87,7 +87,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match (self.via == Call::Fsync, self.size) {
             (true, size) if size == Bytes::kib(4) => Profile::Quick,
             (true, size) if size == Bytes::kib(64) => Profile::Full,

@@ -89,7 +89,7 @@ pub(super) enum Target {
     Direct,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// The directory's label.
     pub(super) dir: String,
@@ -102,7 +102,7 @@ pub(super) struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         const SIZES: [Bytes; 4] = [Bytes(512), Bytes::kib(4), Bytes::kib(64), Bytes::mib(1)];
         rows!(Row {
             dir: labels(here),
@@ -115,7 +115,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         // With large blocks the order hardly matters.
         if self.access == Access::Random && self.size > Bytes::kib(64) {
             Profile::Careful

@@ -64,7 +64,7 @@ const MAX_COUNTED: u64 = 128;
 /// Maximum bytes per iteration, unless a single message is larger.
 const TURN_BYTES: u64 = 512 << 10;
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
     between: Between,
@@ -76,7 +76,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let placements = Placement::among(&here.allowed);
         let of = |via: Via| {
             let places = via.mechanism().bandwidths.by_place(&placements).into_iter();
@@ -93,7 +93,7 @@ impl Measured for Row {
         Via::ALL.into_iter().flat_map(of).collect()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, here: &Here) -> Profile {
         let Row {
             via,
             between,
@@ -101,7 +101,7 @@ impl Measured for Row {
             size,
         } = *self;
         let mechanism = via.mechanism();
-        let is_first = is_plain(mechanism.mark.spins(), between, cpus);
+        let is_first = is_plain(here, mechanism.mark.spins(), between, cpus);
         mechanism
             .bandwidths
             .profile_of(size, between, cpus, is_first)

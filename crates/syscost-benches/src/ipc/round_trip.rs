@@ -56,7 +56,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     via: Via,
     between: Between,
@@ -68,7 +68,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         let placements = Placement::among(&here.allowed);
         let of = |via: Via| {
             let places = via
@@ -89,7 +89,7 @@ impl Measured for Row {
         Via::ALL.into_iter().flat_map(of).collect()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, here: &Here) -> Profile {
         let Row {
             via,
             between,
@@ -97,7 +97,7 @@ impl Measured for Row {
             size,
         } = *self;
         let mechanism = via.mechanism();
-        let is_first = is_plain(mechanism.mark.spins(), between, cpus);
+        let is_first = is_plain(here, mechanism.mark.spins(), between, cpus);
         mechanism
             .round_trips
             .profile_of(size, between, cpus, is_first)

@@ -76,9 +76,9 @@ impl Setting {
 }
 
 /// The placements of the partner in most rows: the same CPU, and the nearest other one if there is any.
-pub(crate) fn same_and_nearest() -> Vec<Placement> {
+pub(crate) fn same_and_nearest(here: &Here) -> Vec<Placement> {
     let pinned = |placement: &Placement| *placement != Placement::Free;
-    Placement::here()
+    Placement::among(&here.allowed)
         .into_iter()
         .filter(pinned)
         .take(2)
@@ -98,8 +98,8 @@ pub(crate) fn sleeps(placement: Placement) -> f64 {
 
 /// Whether people look at such a row first: between processes, on the same CPU, or the nearest other
 /// one for tasks that spin.
-pub(super) fn is_plain(spins: bool, between: Between, cpus: Placement) -> bool {
-    let near = same_and_nearest();
+pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placement) -> bool {
+    let near = same_and_nearest(here);
     let place = match spins {
         true => near.last(),
         false => near.first(),

@@ -55,14 +55,14 @@ enum State {
     Dirty,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     op: Op,
     state: State,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         [
             rows!(Row {
                 op: [Op::Async],
@@ -76,7 +76,7 @@ impl Measured for Row {
         .concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.state {
             State::Clean => Profile::Full,
             State::Dirty => Profile::Standard,

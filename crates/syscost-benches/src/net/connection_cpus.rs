@@ -153,7 +153,7 @@ mod tests {
             println!("skipped: no affinity here");
             return;
         };
-        for placement in Placement::here() {
+        for placement in Placement::among(&allowed) {
             let Ok(places) = ConnectionCpus::here(placement, 1, allowed[0], &allowed) else {
                 continue;
             };

@@ -57,7 +57,7 @@ enum Connection {
     Fresh,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     connection: Connection,
@@ -74,7 +74,7 @@ impl Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
             connection: Connection::ALL,
@@ -82,7 +82,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.path {
             Path::Loopback if self.size != PLAIN => Profile::Full,
             Path::Loopback | Path::Remote => Profile::Standard,

@@ -1,11 +1,8 @@
 //! Shared: round trips of messages over TCP or UDP: their rows, and what is measured and expected.
 
-use std::marker::PhantomData;
-
 use syscost_harness::prelude::*;
 use syscost_net::socket::Tcp;
 use syscost_net::{Account, Wait};
-use syscost_params::WrongValue;
 
 use super::exchange::{Caller, Exchange, Link};
 use super::far_end::{Family, FarEnd, Path, Reach, Route};
@@ -60,26 +57,14 @@ impl Row {
     }
 }
 
-/// The row of a round trip over links of this kind.
-pub(super) struct Over<L>(Row, PhantomData<L>);
-
-impl<L> Params for Over<L> {
-    const KEYS: &'static [&'static str] = Row::KEYS;
-    const MEANINGS: &'static [(&'static str, &'static str)] = Row::MEANINGS;
-
-    fn read(of: &dyn Fn(&str) -> Option<String>) -> Result<Self, WrongValue> {
-        Ok(Self(Row::read(of)?, PhantomData))
-    }
-}
-
-impl<L: Echoed> Measured for Over<L> {
+impl<L: Echoed> Measured<L> for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
     /// All sizes over IPv4, the plain size over IPv6 and with epoll as well.
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         use Family::{Ipv4, Ipv6};
         use Wait::{Block, Epoll, Spin};
-        let near = same_and_nearest();
+        let near = same_and_nearest(here);
         let (same, other) = near.split_at(1);
         let mut elsewhere = Placement::among(&here.allowed);
         elsewhere.retain(|place| !near.contains(place) && *place != Placement::Free);
@@ -115,12 +100,12 @@ impl<L: Echoed> Measured for Over<L> {
     }
 
     /// Other sizes on loopback are for the full profile, and so are all of IPv6 but one.
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         let Row {
             path, wait, size, ..
-        } = self.0;
-        let (is_usual, is_plain) = (self.0.reach().is_usual(), size == PLAIN);
-        let is_first = wait == Wait::Block && self.0.cpus.is_none_or(|at| at == Placement::SAME);
+        } = *self;
+        let (is_usual, is_plain) = (self.reach().is_usual(), size == PLAIN);
+        let is_first = wait == Wait::Block && self.cpus.is_none_or(|at| at == Placement::SAME);
         match path {
             _ if is_usual && is_plain && is_first => Profile::Quick,
             Path::Loopback if !is_plain || !(is_usual || is_first) => Profile::Full,
@@ -129,14 +114,14 @@ impl<L: Echoed> Measured for Over<L> {
     }
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.0.reach().support(here)
+        self.reach().support(here)
     }
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let setting = Setting {
-            route: self.0.reach().route(b.targets())?,
-            wait: self.0.wait,
-            size: self.0.size.get(),
+            route: self.reach().route(b.targets())?,
+            wait: self.wait,
+            size: self.size.get(),
             tcp: options(b.targets()),
         };
         setting.route.announce(b, setting.size)?;
@@ -145,7 +130,7 @@ impl<L: Echoed> Measured for Over<L> {
         let exchange = Exchange::new(b, setting.size, is_lossless);
         let (caller, account) = b.together(setting.route.placement(), |cpus| {
             let (far, near, way) = L::connected(&setting, cpus)?;
-            Ok(far.driven_by(exchange.over(near, way.named(self.0.family))))
+            Ok(far.driven_by(exchange.over(near, way.named(self.family))))
         })?;
         caller.claim(b, &account);
         L::claim(&caller, b, &account);

@@ -60,17 +60,17 @@ enum Kind {
     Indirect,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     branch: Kind,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row { branch: Kind::ALL })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         Profile::Quick
     }
 

@@ -73,14 +73,14 @@ thread_local! {
     static WALKS: OnceCell<Rc<Walks>> = const { OnceCell::new() };
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(super) struct Row {
     /// Instructions between two loads.
     pub(super) instructions: usize,
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             instructions: [
                 64, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 640, 768,
@@ -88,7 +88,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.instructions.is_multiple_of(64) {
             true => Profile::Standard,
             false => Profile::Full,

@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     of: Kind,
     ready: Ready,
@@ -44,7 +44,7 @@ struct Row {
 }
 
 impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             of: Kind::ALL,
             ready: Ready::ALL,
@@ -52,7 +52,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         profile(self.of, self.ready, self.fds)
     }
 

@@ -70,7 +70,7 @@ enum Term {
     Page,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     /// Bytes of private memory that the process has in addition.
     size: Option<Bytes>,
@@ -81,7 +81,7 @@ struct Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(_: &Here) -> Vec<Case> {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
         let none = rows!(Row {
             size: [Some(Bytes(0))],
             term: [None],
@@ -100,7 +100,7 @@ impl Measured for Row {
         [none, sizes, fits].concat()
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.pages {
             Pages::Small if self.size != Some(GIGABYTE) => Profile::Standard,
             Pages::Small | Pages::Huge => Profile::Full,

@@ -33,7 +33,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     ..Benchmark::of::<Row>()
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -50,7 +50,7 @@ impl Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
             family: path.families(here),
@@ -58,7 +58,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.path {
             _ if self.size == PLAIN && self.reach().is_usual() => Profile::Quick,
             Path::Loopback if self.size != PLAIN => Profile::Full,

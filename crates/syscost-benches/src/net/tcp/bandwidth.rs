@@ -116,7 +116,7 @@ pub(in crate::net) enum Direction {
     Receive,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 pub(in crate::net) struct Row {
     path: Path,
     family: Family,
@@ -150,7 +150,7 @@ impl Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         use Direction::{Receive, Send};
         use Method::{SendFile, Splice, Write, ZeroCopy};
         const OTHERS: &[Method] = &[ZeroCopy, SendFile, Splice];
@@ -171,7 +171,7 @@ impl Measured for Row {
             }));
         };
         let local = |family, place| Reach::new(Path::Loopback, family, Some(place));
-        let near = same_and_nearest();
+        let near = same_and_nearest(here);
         for place in &near {
             let there = local(Family::Ipv4, *place);
             add(there, &[1], &[LARGE, SMALL], &[Send, Receive], &[Write]);
@@ -215,7 +215,7 @@ impl Measured for Row {
     }
 
     /// On loopback, what differs in more than one way from a plain stream on one CPU is for the full profile.
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         let ways = [
             self.cpus.is_some_and(|place| place != Placement::SAME),
             self.size != LARGE,

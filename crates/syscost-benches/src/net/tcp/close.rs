@@ -55,7 +55,7 @@ const RULE: Accept = Accept {
     only_from: None,
 };
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -70,14 +70,14 @@ impl Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
             family: path.families(here)
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.reach().is_usual() {
             true => Profile::Standard,
             false => Profile::Full,

@@ -70,7 +70,7 @@ enum Step {
     Refused,
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -86,7 +86,7 @@ impl Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
+    fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
             family: path.families(here),
@@ -94,7 +94,7 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.step {
             _ if !self.reach().is_usual() => Profile::Full,
             Step::Connect => Profile::Quick,

@@ -90,7 +90,7 @@ impl Rate {
     }
 }
 
-#[derive(Params)]
+#[derive(Params, Clone)]
 struct Row {
     path: Path,
     family: Family,
@@ -109,8 +109,8 @@ impl Row {
 impl Measured for Row {
     const DEPENDS_ON_MACHINE: bool = true;
 
-    fn rows(here: &Here) -> Vec<Case> {
-        let mut places = same_and_nearest();
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let mut places = same_and_nearest(here);
         let mut rows = Vec::new();
         let mut add = |Reach { path, family, cpus }: Reach, sizes: &[Bytes], plain: &[Rate]| {
             rows.extend(rows!(Row {
@@ -137,7 +137,7 @@ impl Measured for Row {
         rows
     }
 
-    fn profile(&self) -> Profile {
+    fn profile(&self, _: &Here) -> Profile {
         match self.path {
             Path::Loopback if self.size != PLAIN => Profile::Full,
             Path::Loopback | Path::Remote => Profile::Standard,

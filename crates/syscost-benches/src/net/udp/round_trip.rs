@@ -30,7 +30,7 @@ use crate::ipc::message::Message;
 use crate::net::exchange::{LOST_AFTER, Link};
 use crate::net::far_end::{FarEnd, Route};
 use crate::net::interface::Way;
-use crate::net::round_trip::{Echoed, Ends, Over, Setting, Sizes};
+use crate::net::round_trip::{Echoed, Ends, Row, Setting, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -51,7 +51,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     comes_first: true,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::of::<Over<Datagrams>>()
+    ..Benchmark::by::<Row, Datagrams>()
 };
 
 /// The maximum payload of a datagram is a little less than 64 KiB.
