@@ -1,6 +1,6 @@
 //! The derives of `syscost-params`, which says what they are for.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -22,7 +22,8 @@ pub fn value(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 
 /// Implements `Params` for a struct with named fields, each of which implements `Value`, or without fields. A
 /// field's name is the parameter's, and the first paragraph of its doc comment the parameter's meaning; without
-/// one it is that of its type.
+/// one it is that of its type. A struct whose fields have no names has the parameters of the first, a row; the
+/// others, markers of types, are their `Default`.
 #[proc_macro_derive(Params)]
 pub fn params(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -147,42 +148,47 @@ fn snake(camel: &str) -> String {
 }
 
 fn of_struct(input: &DeriveInput) -> Result<TokenStream> {
-    let wrong = || {
-        Error::new(
-            Span::call_site(),
-            "only structs are parameters, and their fields have names",
-        )
-    };
     let Data::Struct(data) = &input.data else {
-        return Err(wrong());
+        return Err(Error::new(input.span(), "only structs are parameters"));
     };
-    if let Fields::Unnamed(_) = &data.fields {
-        return Err(wrong());
-    }
+    let fields = &data.fields;
+    let mut checks = Vec::new();
+    let (keys, meanings, row) = match fields.iter().next() {
+        Some(first) if first.ident.is_none() => {
+            let (of_row, others) = (&first.ty, fields.iter().skip(1));
+            let of_row = quote!(<#of_row as ::syscost_params::Params>);
+            let others = others.map(|_| quote!(::std::default::Default::default()));
+            let row = quote!(Self(#of_row::read(of)?, #(#others),*));
+            (quote!(#of_row::KEYS), quote!(#of_row::MEANINGS), row)
+        }
+        _ => {
+            let of_fields = fields.iter().map(meaning_of).collect::<Result<Vec<_>>>()?;
+            let meanings;
+            (meanings, checks) = of_fields.into_iter().unzip::<_, _, Vec<_>, _>();
+            let fields: Vec<_> = fields.iter().filter_map(|one| one.ident.as_ref()).collect();
+            let keys: Vec<String> = fields.iter().map(|one| one.unraw().to_string()).collect();
+            let row = quote!(Self { #(#fields: ::syscost_params::value(of, #keys)?,)* });
+            (
+                quote!(&[#(#keys),*]),
+                quote!(&[#((#keys, #meanings)),*]),
+                row,
+            )
+        }
+    };
+    let (generics, arguments, bounds) = input.generics.split_for_impl();
     let ident = &input.ident;
-    let fields: Vec<_> = data
-        .fields
-        .iter()
-        .filter_map(|one| one.ident.as_ref())
-        .collect();
-    let keys: Vec<String> = fields.iter().map(|one| one.unraw().to_string()).collect();
-    let meanings = data.fields.iter().map(meaning_of);
-    let (meanings, checks): (Vec<_>, Vec<_>) =
-        meanings.collect::<Result<Vec<_>>>()?.into_iter().unzip();
     Ok(quote! {
         #(#checks)*
 
-        impl ::syscost_params::Params for #ident {
-            const KEYS: &'static [&'static str] = &[#(#keys),*];
+        impl #generics ::syscost_params::Params for #ident #arguments #bounds {
+            const KEYS: &'static [&'static str] = #keys;
 
-            const MEANINGS: &'static [(&'static str, &'static str)] = &[#((#keys, #meanings)),*];
+            const MEANINGS: &'static [(&'static str, &'static str)] = #meanings;
 
             fn read(
                 of: &dyn Fn(&str) -> ::std::option::Option<::std::string::String>,
             ) -> ::std::result::Result<Self, ::syscost_params::WrongValue> {
-                ::std::result::Result::Ok(Self {
-                    #(#fields: ::syscost_params::value(of, #keys)?,)*
-                })
+                ::std::result::Result::Ok(#row)
             }
         }
     })

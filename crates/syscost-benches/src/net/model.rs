@@ -32,7 +32,7 @@ use syscost_net::Wait;
 use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
-use super::far_end::{Family, Path, Reach};
+use super::far_end::{Destination, Family, Networked, Path};
 use super::round_trip::Row as RoundTrip;
 use super::tcp::{self, bandwidth};
 use crate::ipc::setting::same_and_nearest;
@@ -84,8 +84,8 @@ struct Row {
 }
 
 impl Row {
-    fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, self.cpus)
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, self.cpus)
     }
 }
 
@@ -115,15 +115,17 @@ impl Computed for Row {
     }
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
+        self.destination().support(here)
     }
 
     /// Its path's round trips of all sizes, and its plain stream.
     fn takes(&self, other: &syscost_harness::Row) -> bool {
         let trip = other.of::<RoundTrip>(ROUND_TRIP);
         let stream = other.of::<bandwidth::Row>(bandwidth::BENCHMARK.id);
-        trip.is_some_and(|trip| trip.reach() == self.reach() && trip.wait == self.wait)
-            || stream.is_some_and(|stream| stream.reach() == self.reach() && stream.is_plain())
+        trip.is_some_and(|trip| trip.destination() == self.destination() && trip.wait == self.wait)
+            || stream.is_some_and(|stream| {
+                stream.destination() == self.destination() && stream.is_plain()
+            })
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {

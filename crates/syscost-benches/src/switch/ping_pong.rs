@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use syscost_harness::prelude::*;
-use syscost_params::WrongValue;
 use syscost_sys::counters::TaskId;
 use syscost_sys::partner::{Between, Shared};
 
@@ -93,16 +92,8 @@ pub(super) trait Mechanism {
 }
 
 /// The row of a mechanism.
+#[derive(Params)]
 pub(super) struct Row<M>(Tasks, PhantomData<M>);
-
-impl<M> Params for Row<M> {
-    const KEYS: &'static [&'static str] = Tasks::KEYS;
-    const MEANINGS: &'static [(&'static str, &'static str)] = Tasks::MEANINGS;
-
-    fn read(of: &dyn Fn(&str) -> Option<String>) -> Result<Self, WrongValue> {
-        Tasks::read(of).map(|tasks| Self(tasks, PhantomData))
-    }
-}
 
 impl<M: Mechanism> Measured for Row<M> {
     const DEPENDS_ON_MACHINE: bool = true;
