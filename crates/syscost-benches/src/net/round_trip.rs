@@ -9,7 +9,7 @@ use syscost_net::{Account, Wait};
 use super::exchange::{Caller, Exchange, Link};
 use super::far_end::{Destination, Endpoint, Family, FarEnd, Networked, Path};
 use super::interface::InterfaceCounters;
-use crate::ipc::setting::{same_and_nearest, sleeps};
+use crate::ipc::spec::{same_and_nearest, sleeps};
 use crate::net::tcp::stream::options;
 
 /// A link over which round trips are measured.

@@ -28,8 +28,8 @@ use syscost_sys::counters::TaskId;
 
 pub(crate) use by_packet::ByPacket;
 pub(crate) use by_stream::ByStream;
-pub(super) use mechanism::Mark;
-use mechanism::Mechanism;
+use mechanism::Mark;
+pub(crate) use mechanism::{Mechanism, Rows};
 
 use super::message::Message;
 use crate::syscall::Bad;

@@ -54,7 +54,7 @@ use streams::Outcome;
 pub(in crate::net) use streams::Streams;
 
 use super::stream::options;
-use crate::ipc::setting::same_and_nearest;
+use crate::ipc::spec::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
 use crate::net::windows::Windows;

@@ -28,7 +28,7 @@ use std::time::Duration;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-use crate::ipc::setting::same_and_nearest;
+use crate::ipc::spec::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
 use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
 use crate::net::tcp::bandwidth::content;

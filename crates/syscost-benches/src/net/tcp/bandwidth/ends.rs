@@ -13,7 +13,7 @@ use super::sender::{Consumed, Sender};
 use super::{Direction, StreamSpec};
 use crate::net::far_end::{self, Endpoint, PATIENCE};
 use crate::net::interface::InterfaceCounters;
-use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
+use crate::net::workers::{IsOver, Meter, Tally, Until, Workers, again};
 
 /// Both ends of the streams.
 pub(super) struct Ends {
@@ -138,13 +138,6 @@ fn service(spec: &StreamSpec) -> Service {
             tcp,
         },
     }
-}
-
-/// Another handle to the same socket.
-fn again(socket: &TcpStream) -> Result<TcpStream, Failure> {
-    socket
-        .try_clone()
-        .map_err(|cause| Failure::of("duplicate a socket", cause))
 }
 
 /// Adds a worker that sends.
