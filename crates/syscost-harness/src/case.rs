@@ -91,6 +91,14 @@ impl<R: Send + Sync + 'static> Case<R> {
 }
 
 impl<R: Params> Case<R> {
+    /// The same case as one of a row that is made of this one.
+    pub fn map<S>(self, make: impl FnOnce(R) -> S) -> Case<S> {
+        Case {
+            facts: self.facts,
+            row: Arc::new(make(Arc::unwrap_or_clone(self.row))),
+        }
+    }
+
     /// The case of these parameters. One without a value is left out of the name.
     #[doc(hidden)] // of the macro `rows`
     pub fn of(row: R, parameters: &[Parameter]) -> Self {

@@ -27,7 +27,7 @@ const MAX_READINGS: usize = 1 << 18;
 const ALIKE: f64 = 5.0;
 
 /// Probes these CPUs for `time` in total: all cores simultaneously, but hardware threads of one
-/// core one after the other, since each would be the other's neighbour. The clock's rate need only
+/// core one after the other, since each would interfere with the other. The clock's rate need only
 /// be approximately right; its readings lie `grain` ticks apart.
 pub fn probe(cpus: &[u32], clock: &Clock, grain: u32, time: Duration) -> Vec<Heard> {
     let turns = turns(cpus, cpu::siblings);

@@ -280,7 +280,7 @@ fn bytes_and_time_are_bounded() {
 }
 
 #[test]
-fn services_reject_clients_without_the_ticket() {
+fn services_reject_clients_without_the_cookie() {
     let server = Running::new(Limits::default());
     let mut session = server.session();
     let service = Service::StreamEcho {
@@ -292,7 +292,7 @@ fn services_reject_clients_without_the_ticket() {
     let mut stranger = TcpStream::connect(opened.address()).unwrap();
     stranger.write_all(&[0; 16]).unwrap();
     assert_eq!(read_all(&mut stranger), b"");
-    // It is still waiting for the client with the ticket.
+    // It is still waiting for the client with the cookie.
     let mut stream = opened.stream(&Tcp::nodelay()).unwrap();
     stream.write_all(b"ping").unwrap();
     stream.read_exact(&mut [0; 4]).unwrap();

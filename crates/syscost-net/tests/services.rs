@@ -28,7 +28,7 @@ fn an_echo_answers_and_accounts_for_it() {
         assert_eq!((account.connections, account.wrong), (1, 0));
         if let Some(tcp) = account.tcp {
             assert_eq!(tcp.nodelay, 1);
-            // The ticket and, if it has arrived already, the end of the stream, which counts as
+            // The cookie and, if it has arrived already, the end of the stream, which counts as
             // one.
             assert!((336..=337).contains(&tcp.bytes_received), "{tcp:?}");
         }
@@ -129,7 +129,7 @@ fn datagrams_are_echoed_sunk_and_sourced() {
     let server = Running::new(Limits::default());
     let mut session = server.session();
     for wait in Wait::ALL {
-        // As long as a ticket, but not taken for one.
+        // As long as a cookie, but not taken for one.
         for size in [1, 16, 1000] {
             let service = Service::DatagramEcho {
                 size: size as u32,

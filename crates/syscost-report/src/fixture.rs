@@ -64,7 +64,7 @@ pub(crate) fn run() -> Run {
         warnings: vec![Warning {
             code: "steal".to_owned(),
             message: "the hypervisor took 0.4 % of the time".to_owned(),
-            advice: "Measure on a machine of its own, or when its neighbours are quiet.".to_owned(),
+            advice: "Measure on a machine of its own, or when the host is quiet.".to_owned(),
         }],
         measurements: measurements(),
     }

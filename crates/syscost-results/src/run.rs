@@ -206,7 +206,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// How much a neighbour slows independent instructions, in percent; `None` if none was seen, or
+    /// How much the SMT sibling slows independent instructions, in percent; `None` if none was seen, or
     /// if the difference is within the scatter of the checks.
     pub fn seen_slowdown_percent(&self) -> Option<f64> {
         self.shared_slowdown_percent

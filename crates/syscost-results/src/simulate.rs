@@ -29,11 +29,11 @@ pub enum NoiseModel {
     /// A second mode, 30 % higher, has up to four fifths of a process's samples; its share differs
     /// between processes.
     TwoModed,
-    /// A neighbour on the core comes and goes, for some samples at a time, and makes them 10 to 80
+    /// SMT interference comes and goes, for some samples at a time, and makes them 10 to 80
     /// % more expensive; its share of the time differs between processes, up to almost all of it.
     /// One shared sample in thirty goes unnoticed. A process with too few samples of its own is
     /// repeated.
-    Neighbour,
+    Interference,
 }
 
 impl NoiseModel {
@@ -43,12 +43,12 @@ impl NoiseModel {
         NoiseModel::Drifting,
         NoiseModel::Autocorrelated,
         NoiseModel::TwoModed,
-        NoiseModel::Neighbour,
+        NoiseModel::Interference,
     ];
 
     /// Draws the samples of one process from which its median is taken.
     pub fn process(self, samples: usize, rng: &mut fastrand::Rng) -> Vec<f64> {
-        if self != NoiseModel::Neighbour {
+        if self != NoiseModel::Interference {
             return self.all_samples(samples, rng);
         }
         loop {
@@ -81,21 +81,21 @@ impl NoiseModel {
                             (0.05 * state).exp()
                         }
                         NoiseModel::TwoModed if rng.f64() < slow_share => 1.3 * jitter,
-                        NoiseModel::TwoModed | NoiseModel::Neighbour => jitter,
+                        NoiseModel::TwoModed | NoiseModel::Interference => jitter,
                     }
             })
             .collect()
     }
 }
 
-/// A process whose core is sometimes shared with a neighbour, with its samples tagged as checks of
+/// A process whose core is sometimes shared, with its samples tagged as checks of
 /// the core would.
 fn with_interference(samples: usize, rng: &mut fastrand::Rng) -> RoundSamples {
     let share = 0.98 * rng.f64();
     let slowdown = 1.1 + 0.7 * rng.f64();
     let mut is_there = rng.f64() < share;
     let mut round = RoundSamples {
-        values: NoiseModel::Neighbour.all_samples(samples, rng),
+        values: NoiseModel::Interference.all_samples(samples, rng),
         alone_percent: Some(100.0 * (1.0 - share)),
         ..RoundSamples::default()
     };
@@ -171,8 +171,8 @@ pub struct Simulation {
 
 impl Simulation {
     /// Determines the true value from 100,000 processes: its error is below 1 % of the width of any
-    /// interval simulated here. A process has at least one sample. For [`NoiseModel::Neighbour`]
-    /// the true value is the cost without the neighbour.
+    /// interval simulated here. A process has at least one sample. For [`NoiseModel::Interference`]
+    /// the true value is the cost without it.
     pub fn new(noise: NoiseModel, samples: usize, seed: u64) -> Self {
         let samples = samples.max(1);
         let mut rng = fastrand::Rng::with_seed(seed ^ 0x7275_7468);

@@ -116,8 +116,8 @@ fn known_costs_are_met_and_lies_are_caught() {
         // Some cannot lie on a machine with one CPU, or without room for a file.
         assert_ne!(negative["outcome"], "fail", "{negative}");
     }
-    for neighbour in report["neighbours"].as_array().expect("neighbours") {
-        assert_ne!(neighbour["outcome"], "fail", "{neighbour}");
+    for source in report["interference"].as_array().expect("interference") {
+        assert_ne!(source["outcome"], "fail", "{source}");
     }
     for positive in report["truths"].as_array().expect("truths") {
         // A debug build runs the same assembly; the bound is wide only because the machine may be

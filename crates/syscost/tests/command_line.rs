@@ -222,7 +222,7 @@ fn the_plain_list_has_an_entry_per_benchmark_and_fits_the_terminal() {
 }
 
 #[test]
-fn the_neighbour_meter_writes_plain_lines_for_scripts() {
+fn the_interference_meter_writes_plain_lines_for_scripts() {
     let output = Program::new().run(&["doctor", "--watch", "0.5"]);
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).expect("text");

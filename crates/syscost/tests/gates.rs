@@ -7,7 +7,7 @@ use common::comparing::{ROW, compare, keep, program, slowed};
 use serde_json::{Value, json};
 
 #[test]
-fn a_row_beside_a_neighbour_fails_no_gate_and_a_gate_that_judged_nothing_is_not_passed() {
+fn a_row_on_a_shared_core_fails_no_gate_and_a_gate_that_judged_nothing_is_not_passed() {
     let (program, run) = program();
     let mut new = slowed(&run, 1.2);
     let mut base = run;
@@ -33,7 +33,7 @@ fn a_row_beside_a_neighbour_fails_no_gate_and_a_gate_that_judged_nothing_is_not_
     let (code, text, said) = gate(|row| row["name"] == ROW);
     assert!(text.contains("1 worse"), "{text}");
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 was measured beside a neighbour"), "{said}");
+    assert!(said.contains("1 was measured on a shared core"), "{said}");
     assert!(
         said.contains(&format!("worse, but not judged: {ROW}")),
         "{said}"

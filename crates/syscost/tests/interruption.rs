@@ -123,7 +123,7 @@ fn journaled(journal: &Path) -> Vec<(String, u64, f64)> {
 }
 
 #[test]
-fn ctrl_c_ends_the_neighbour_meter_with_its_summary() {
+fn ctrl_c_ends_the_interference_meter_with_its_summary() {
     let program = Program::new();
     for (argument, code) in [("--watch", 0), ("--watch=60", 130)] {
         let mut child = program

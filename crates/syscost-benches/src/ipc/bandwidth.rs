@@ -21,12 +21,12 @@
 //! lmbench `bw_pipe`, `bw_unix`; ipc-bench; CMA in MPI libraries.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
+use syscost_sys::partner::Shared;
 
-use super::channel::{self, Channel, Job, Via, named};
+use super::channel::{self, Channel, Mechanism, Rows, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, is_plain};
+use super::spec::{MessageSpec, Row, Traffic};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -51,7 +51,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, OneWay>()
 };
 
 /// Maximum number of messages per iteration.
@@ -64,117 +64,60 @@ const MAX_COUNTED: u64 = 128;
 /// Maximum bytes per iteration, unless a single message is larger.
 const TURN_BYTES: u64 = 512 << 10;
 
-#[derive(Params, Clone)]
-struct Row {
-    via: Via,
-    between: Between,
-    cpus: Placement,
-    /// Bytes of a message.
-    size: Bytes,
-}
+/// Messages that the partner only takes.
+pub(crate) struct OneWay;
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
+impl Traffic for OneWay {
+    fn rows(of: &'static Mechanism) -> &'static Rows {
+        &of.bandwidths
+    }
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
-        let placements = Placement::among(&here.allowed);
-        let of = |via: Via| {
-            let places = via.mechanism().bandwidths.by_place(&placements).into_iter();
-            let rows = places.map(move |(between, cpus, sizes)| {
-                rows!(Row {
-                    via: [via],
-                    between: [between],
-                    cpus: [cpus],
-                    size: sizes.iter().copied()
-                })
-            });
-            rows.flatten()
+    fn measure<C: Channel>(b: &mut Bencher, spec: MessageSpec) -> Result<(), Failure> {
+        channel::allowed::<C>(spec.size.get())?;
+        spec.expect::<C>(b, 1.0, 0.0)?;
+        // Signalling the end of the messages that are sent together: a wait and a wake, before and
+        // after what is counted.
+        b.expect(at_most(Counter::OtherSyscalls, 0.1));
+        let bytes = spec.size.0;
+        b.rate(bytes);
+        let most = if b.is_timed() {
+            MAX_PER_TURN
+        } else {
+            MAX_COUNTED
         };
-        Via::ALL.into_iter().flat_map(of).collect()
-    }
-
-    fn profile(&self, here: &Here) -> Profile {
-        let Row {
-            via,
-            between,
-            cpus,
-            size,
-        } = *self;
-        let mechanism = via.mechanism();
-        let is_first = is_plain(here, mechanism.mark.spins(), between, cpus);
-        mechanism
-            .bandwidths
-            .profile_of(size, between, cpus, is_first)
-    }
-
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        self.via.carries(self.size)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        struct OneWay(Setting);
-        impl Job for OneWay {
-            fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
-                measure::<C>(b, self.0)
-            }
+        let per_iteration = (TURN_BYTES / bytes).clamp(1, most);
+        b.operations_per_iteration(per_iteration);
+        let make = |cpus: &[u32]| one_way::<C>(spec, per_iteration, cpus);
+        let (sender, received) = b.together(spec.placement, make)?;
+        claim_equal(
+            b,
+            &spec,
+            "that came to the partner",
+            &sender.sent,
+            &received,
+        );
+        if let Some(cpu_ns) = b.cpu_ns().filter(|_| b.is_timed()) {
+            b.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
         }
-        let setting = Setting {
-            via: Some(self.via),
-            between: self.between,
-            placement: self.cpus,
-            size: self.size,
-            whole: !b.is_timed(),
-        };
-        channel::with(self.via, b, OneWay(setting))
+        named::claim(b, spec.via, &sender.end);
+        Ok(())
     }
-}
-
-/// Measures one mechanism; the negative control has its own.
-pub(crate) fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
-    channel::allowed::<C>(setting.size.get())?;
-    setting.expect::<C>(b, 1.0, 0.0)?;
-    // Signalling the end of the messages that are sent together: a wait and a wake, before and
-    // after what is counted.
-    b.expect(at_most(Counter::OtherSyscalls, 0.1));
-    let bytes = setting.size.0;
-    b.rate(bytes);
-    let most = if b.is_timed() {
-        MAX_PER_TURN
-    } else {
-        MAX_COUNTED
-    };
-    let per_iteration = (TURN_BYTES / bytes).clamp(1, most);
-    b.operations_per_iteration(per_iteration);
-    let make = |cpus: &[u32]| one_way::<C>(setting, per_iteration, cpus);
-    let (sender, received) = b.together(setting.placement, make)?;
-    claim_equal(
-        b,
-        &setting,
-        "that came to the partner",
-        &sender.sent,
-        &received,
-    );
-    if let Some(cpu_ns) = b.cpu_ns().filter(|_| b.is_timed()) {
-        b.detail("cpu_ns_per_byte", cpu_ns / bytes as f64);
-    }
-    named::claim(b, setting.via, &sender.end);
-    Ok(())
 }
 
 /// Both sides, with the partner at work.
 fn one_way<'t, C: Channel>(
-    setting: Setting,
+    spec: MessageSpec,
     per_iteration: u64,
     cpus: &[u32],
 ) -> Result<Team<'t, (Sender<C>, Tally)>, Failure> {
-    let (mut end, theirs) = C::open(setting.size.get())?;
+    let (mut end, theirs) = C::open(spec.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
-    let responder = setting.partner(cpus, theirs, &ledger, take_all)?;
+    let responder = spec.partner(cpus, theirs, &ledger, take_all)?;
     end.meet(responder.task());
     Ok(responder.driven_by(Sender {
-        message: Message::new(setting.size.get()),
+        message: Message::new(spec.size.get()),
         end,
-        whole: setting.whole,
+        whole: spec.whole,
         sent: Tally::default(),
         ledger,
         per_iteration,
@@ -227,12 +170,12 @@ impl<C: Channel> Sender<C> {
 
 /// The partner's side.
 fn take_all<C: Channel>(
-    setting: Setting,
+    spec: MessageSpec,
     end: &mut C,
     ledger: &Ledger,
     stop: &Stop,
 ) -> Result<Tally, Bad> {
-    let mut message = Message::new(setting.size.get());
+    let mut message = Message::new(spec.size.get());
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;
@@ -241,7 +184,7 @@ fn take_all<C: Channel>(
             return Ok(received);
         }
         ledger.check(received.messages + 1, came, &message)?;
-        received.add(came, &message, setting.whole);
+        received.add(came, &message, spec.whole);
         ledger.note_taken(received.messages);
     }
 }
@@ -250,43 +193,43 @@ fn take_all<C: Channel>(
 mod tests {
     use super::*;
     use crate::ipc::channel::broken::{Broken, DOUBLES, DROPS, FLIPS, HALVES, SENDS_HALF, SOUND};
-    use crate::ipc::setting::tests::each;
+    use crate::ipc::spec::tests::each;
 
     /// Sends two hundred messages; returns the failure, or whether both sides counted the same.
-    fn transfer<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
-        let (sender, received) = one_way::<C>(setting, 1, cpus)?.perform([150, 50])?;
+    fn transfer<C: Channel>(spec: MessageSpec, cpus: &[u32]) -> Result<bool, Failure> {
+        let (sender, received) = one_way::<C>(spec, 1, cpus)?.perform([150, 50])?;
         assert_eq!(sender.sent.messages, 200);
         Ok(sender.sent == received)
     }
 
     #[test]
     fn a_sound_way_has_equal_bytes_and_sums_on_both_sides() {
-        each(|setting, cpus| {
-            assert_eq!(transfer::<Broken<SOUND>>(setting, cpus), Ok(true));
+        each(|spec, cpus| {
+            assert_eq!(transfer::<Broken<SOUND>>(spec, cpus), Ok(true));
         });
     }
 
     #[test]
     fn a_flipped_bit_is_in_the_checksum() {
-        each(|setting, cpus| {
-            assert_eq!(transfer::<Broken<FLIPS>>(setting, cpus), Ok(false));
+        each(|spec, cpus| {
+            assert_eq!(transfer::<Broken<FLIPS>>(spec, cpus), Ok(false));
         });
     }
 
     #[test]
     fn what_is_lost_doubled_or_cut_fails() {
-        each(|setting, cpus| {
+        each(|spec, cpus| {
             for lie in [
-                transfer::<Broken<DROPS>>(setting, cpus),
-                transfer::<Broken<DOUBLES>>(setting, cpus),
-                transfer::<Broken<HALVES>>(setting, cpus),
+                transfer::<Broken<DROPS>>(spec, cpus),
+                transfer::<Broken<DOUBLES>>(spec, cpus),
+                transfer::<Broken<HALVES>>(spec, cpus),
             ] {
                 let Err(Failure::Failed(reason)) = lie else {
                     panic!("{lie:?}");
                 };
                 assert!(reason.contains("lost, sent twice or damaged"), "{reason}");
             }
-            let cut = transfer::<Broken<SENDS_HALF>>(setting, cpus);
+            let cut = transfer::<Broken<SENDS_HALF>>(spec, cpus);
             assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
         });
     }

@@ -10,7 +10,7 @@ use syscost_harness::prelude::*;
 
 use super::channel::gate::Gate;
 use super::message::{Message, ODD};
-use super::setting::Setting;
+use super::spec::MessageSpec;
 use crate::syscall::Bad;
 
 /// Maximum time to wait for a missing message while no other arrives.
@@ -139,7 +139,7 @@ impl Ledger {
 /// Claims that one side received what the other sent.
 pub(super) fn claim_equal(
     b: &mut Bencher,
-    setting: &Setting,
+    spec: &MessageSpec,
     what: &str,
     gave: &Tally,
     got: &Tally,
@@ -149,8 +149,8 @@ pub(super) fn claim_equal(
     let claim = Claim::by_most(format!("messages {what} per operation"));
     let each = got.messages as f64 / b.operations().max(1) as f64;
     b.claim_equal(claim, 1.0, each, "both sides");
-    if setting.via.is_some() {
-        let named = setting.size.0 as f64;
+    if spec.via.is_some() {
+        let named = spec.size.0 as f64;
         let claim = format!("bytes {what} per message, by the row's name");
         b.claim_equal(&claim, named, per_message(got), "both sides");
     }

@@ -6,7 +6,7 @@ mod ledger;
 pub(crate) mod message;
 mod pipe_alone;
 mod round_trip;
-pub(crate) mod setting;
+pub(crate) mod spec;
 mod unix_connect;
 
 use syscost_harness::prelude::*;

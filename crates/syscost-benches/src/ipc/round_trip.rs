@@ -23,12 +23,12 @@
 //! lmbench `lat_pipe`, `lat_fifo`, `lat_unix`, `lat_sig`; libMicro `cascade_*`; ipc-bench.
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::{Between, Shared};
+use syscost_sys::partner::Shared;
 
-use super::channel::{self, Channel, Job, Via, named};
+use super::channel::{self, Channel, Mechanism, Rows, named};
 use super::ledger::{Ledger, Tally, claim_equal};
 use super::message::Message;
-use super::setting::{Setting, is_plain, sleeps};
+use super::spec::{MessageSpec, Row, Traffic, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -53,121 +53,55 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     revision: 3,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, RoundTrips>()
 };
 
-#[derive(Params, Clone)]
-struct Row {
-    via: Via,
-    between: Between,
-    cpus: Placement,
-    /// Bytes of a message.
-    size: Bytes,
-}
+/// Messages that the partner sends back.
+pub(super) struct RoundTrips;
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
+impl Traffic for RoundTrips {
+    fn rows(of: &'static Mechanism) -> &'static Rows {
+        &of.round_trips
+    }
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
-        let placements = Placement::among(&here.allowed);
-        let of = |via: Via| {
-            let places = via
-                .mechanism()
-                .round_trips
-                .by_place(&placements)
-                .into_iter();
-            let rows = places.map(move |(between, cpus, sizes)| {
-                rows!(Row {
-                    via: [via],
-                    between: [between],
-                    cpus: [cpus],
-                    size: sizes.iter().copied()
-                })
-            });
-            rows.flatten()
+    fn measure<C: Channel>(b: &mut Bencher, spec: MessageSpec) -> Result<(), Failure> {
+        channel::allowed::<C>(spec.size.get())?;
+        // By the row, whatever the mechanism says of itself.
+        let spins = spec.via.is_some_and(|via| via.mechanism().mark.spins());
+        let least = match spins {
+            true => 0.0,
+            false => sleeps(spec.placement),
         };
-        Via::ALL.into_iter().flat_map(of).collect()
+        spec.expect::<C>(b, 2.0, least)?;
+        let make = |cpus: &[u32]| round_trips::<C>(spec, cpus);
+        let (caller, received) = b.together(spec.placement, make)?;
+        claim_equal(
+            b,
+            &spec,
+            "that came to the partner",
+            &caller.sent,
+            &received,
+        );
+        claim_equal(b, &spec, "that came back", &caller.sent, &caller.returned);
+        named::claim(b, spec.via, &caller.end);
+        Ok(())
     }
-
-    fn profile(&self, here: &Here) -> Profile {
-        let Row {
-            via,
-            between,
-            cpus,
-            size,
-        } = *self;
-        let mechanism = via.mechanism();
-        let is_first = is_plain(here, mechanism.mark.spins(), between, cpus);
-        mechanism
-            .round_trips
-            .profile_of(size, between, cpus, is_first)
-    }
-
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        self.via.carries(self.size)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        struct RoundTrip(Setting);
-        impl Job for RoundTrip {
-            fn run<C: Channel>(self, b: &mut Bencher) -> Result<(), Failure> {
-                measure::<C>(b, self.0)
-            }
-        }
-        let setting = Setting {
-            via: Some(self.via),
-            between: self.between,
-            placement: self.cpus,
-            size: self.size,
-            whole: !b.is_timed(),
-        };
-        channel::with(self.via, b, RoundTrip(setting))
-    }
-}
-
-fn measure<C: Channel>(b: &mut Bencher, setting: Setting) -> Result<(), Failure> {
-    channel::allowed::<C>(setting.size.get())?;
-    // By the row, whatever the mechanism says of itself.
-    let spins = setting.via.is_some_and(|via| via.mechanism().mark.spins());
-    let least = match spins {
-        true => 0.0,
-        false => sleeps(setting.placement),
-    };
-    setting.expect::<C>(b, 2.0, least)?;
-    let make = |cpus: &[u32]| round_trips::<C>(setting, cpus);
-    let (caller, received) = b.together(setting.placement, make)?;
-    claim_equal(
-        b,
-        &setting,
-        "that came to the partner",
-        &caller.sent,
-        &received,
-    );
-    claim_equal(
-        b,
-        &setting,
-        "that came back",
-        &caller.sent,
-        &caller.returned,
-    );
-    named::claim(b, setting.via, &caller.end);
-    Ok(())
 }
 
 /// Both sides, with the partner at work.
 fn round_trips<'t, C: Channel>(
-    setting: Setting,
+    spec: MessageSpec,
     cpus: &[u32],
 ) -> Result<Team<'t, (Caller<C>, Tally)>, Failure> {
-    let (mut end, theirs) = C::open(setting.size.get())?;
+    let (mut end, theirs) = C::open(spec.size.get())?;
     let ledger = Shared::new(Ledger::default())?;
-    let responder = setting.partner(cpus, theirs, &ledger, send_back)?;
+    let responder = spec.partner(cpus, theirs, &ledger, send_back)?;
     end.meet(responder.task());
     Ok(responder.driven_by(Caller {
-        message: Message::new(setting.size.get()),
-        answer: Message::new(setting.size.get()),
+        message: Message::new(spec.size.get()),
+        answer: Message::new(spec.size.get()),
         end,
-        whole: setting.whole,
+        whole: spec.whole,
         sent: Tally::default(),
         returned: Tally::default(),
         ledger,
@@ -223,12 +157,12 @@ impl<C: Channel> Caller<C> {
 
 /// The partner's side.
 fn send_back<C: Channel>(
-    setting: Setting,
+    spec: MessageSpec,
     end: &mut C,
     ledger: &Ledger,
     stop: &Stop,
 ) -> Result<Tally, Bad> {
-    let mut message = Message::new(setting.size.get());
+    let mut message = Message::new(spec.size.get());
     let mut received = Tally::default();
     loop {
         let came = end.receive(&mut message)?;
@@ -237,7 +171,7 @@ fn send_back<C: Channel>(
             return Ok(received);
         }
         ledger.check(received.messages + 1, came, &message)?;
-        received.add(came, &message, setting.whole);
+        received.add(came, &message, spec.whole);
         end.send(&message)?;
     }
 }
@@ -246,29 +180,29 @@ fn send_back<C: Channel>(
 mod tests {
     use super::*;
     use crate::ipc::channel::broken::{Broken, DOUBLES, FLIPS, SENDS_HALF, SOUND};
-    use crate::ipc::setting::tests::each;
+    use crate::ipc::spec::tests::each;
 
     /// Two hundred round trips; returns the failure, or whether all three counts agree.
-    fn exchange<C: Channel>(setting: Setting, cpus: &[u32]) -> Result<bool, Failure> {
-        let (caller, received) = round_trips::<C>(setting, cpus)?.perform([200])?;
+    fn exchange<C: Channel>(spec: MessageSpec, cpus: &[u32]) -> Result<bool, Failure> {
+        let (caller, received) = round_trips::<C>(spec, cpus)?.perform([200])?;
         assert_eq!(caller.sent.messages, 200);
         Ok(caller.sent == received && caller.sent == caller.returned)
     }
 
     #[test]
     fn what_comes_back_is_what_was_sent() {
-        each(|setting, cpus| {
-            assert_eq!(exchange::<Broken<SOUND>>(setting, cpus), Ok(true));
-            assert_eq!(exchange::<Broken<FLIPS>>(setting, cpus), Ok(false));
+        each(|spec, cpus| {
+            assert_eq!(exchange::<Broken<SOUND>>(spec, cpus), Ok(true));
+            assert_eq!(exchange::<Broken<FLIPS>>(spec, cpus), Ok(false));
         });
     }
 
     #[test]
     fn what_is_doubled_or_cut_fails() {
-        each(|setting, cpus| {
-            let twice = exchange::<Broken<DOUBLES>>(setting, cpus);
+        each(|spec, cpus| {
+            let twice = exchange::<Broken<DOUBLES>>(spec, cpus);
             assert!(matches!(twice, Err(Failure::Failed(_))), "{twice:?}");
-            let cut = exchange::<Broken<SENDS_HALF>>(setting, cpus);
+            let cut = exchange::<Broken<SENDS_HALF>>(spec, cpus);
             assert!(matches!(cut, Err(Failure::Failed(_))), "{cut:?}");
         });
     }

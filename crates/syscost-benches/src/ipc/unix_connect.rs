@@ -27,7 +27,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 use syscost_sys::scratch;
 
-use super::setting::{is_plain, sleeps};
+use super::spec::{is_plain, sleeps};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {

@@ -17,8 +17,8 @@ use syscost_harness::prelude::*;
 use syscost_net::Content;
 use syscost_net::service::{Account, ServiceError};
 
-use crate::net::far_end::{Family, Path, Reach};
-use crate::net::tcp::bandwidth::{Setting, measure};
+use crate::net::far_end::{Endpoint, Family};
+use crate::net::tcp::bandwidth::{StreamSpec, measure};
 use crate::net::workers::IsOver;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -32,9 +32,10 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let partner = Reach::new(Path::Loopback, Family::Ipv4, None);
-    let setting = Setting::plain(partner, 1, b)?.received_by(discard);
-    measure(b, &setting)
+    let (family, place) = (Family::Ipv4, Placement::SAME);
+    let partner = Endpoint::Loopback(place, family);
+    let spec = StreamSpec::plain(partner, family, 1, b)?.received_by(discard);
+    measure(b, &spec)
 }
 
 fn discard(

@@ -12,11 +12,11 @@
 use syscost_harness::prelude::*;
 use syscost_sys::partner::Between;
 
-use crate::ipc::bandwidth;
+use crate::ipc::bandwidth::OneWay;
 use crate::ipc::channel::pipe::Pipe;
 use crate::ipc::channel::{ByStream, Channel};
 use crate::ipc::message::Message;
-use crate::ipc::setting::Setting;
+use crate::ipc::spec::{MessageSpec, Traffic};
 use crate::syscall::Bad;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -30,14 +30,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
 };
 
 fn run(b: &mut Bencher) -> Result<(), Failure> {
-    let setting = Setting {
+    let spec = MessageSpec {
         via: None,
         between: Between::Processes,
         placement: Placement::SAME,
         size: Bytes::kib(4),
         whole: !b.is_timed(),
     };
-    bandwidth::measure::<Drops>(b, setting)
+    OneWay::measure::<Drops>(b, spec)
 }
 
 struct Drops {

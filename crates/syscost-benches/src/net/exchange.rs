@@ -8,7 +8,7 @@ use syscost_harness::prelude::*;
 use syscost_net::Account;
 use syscost_sys::clock::Clock;
 
-use super::interface::Way;
+use super::interface::InterfaceCounters;
 use crate::ipc::message::Message;
 
 /// How long to wait for an answer that may have been lost.
@@ -58,10 +58,10 @@ impl Exchange {
     }
 
     /// The near end of an exchange over this link.
-    pub(crate) fn over<L: Link>(self, link: L, way: Way) -> Caller<L> {
+    pub(crate) fn over<L: Link>(self, link: L, interface: InterfaceCounters) -> Caller<L> {
         Caller {
             link,
-            way,
+            interface,
             whole: self.whole,
             is_lossless: self.is_lossless,
             message: Message::new(self.size),
@@ -77,7 +77,7 @@ impl Exchange {
 /// The measuring task's end: it sends, and waits until the same comes back.
 pub(crate) struct Caller<L> {
     pub(crate) link: L,
-    way: Way,
+    interface: InterfaceCounters,
     whole: bool,
     is_lossless: bool,
     message: Message,
@@ -132,7 +132,7 @@ impl<L: Link> Driver for Caller<L> {
     }
 
     fn end(&mut self) -> Result<(), Failure> {
-        self.way.end();
+        self.interface.end();
         let ended = self.link.end();
         ended.map_err(|errno| Failure::of("end an exchange", errno))
     }
@@ -264,7 +264,7 @@ impl<L: Link> Caller<L> {
             account.wrong as f64,
             "far end",
         );
-        self.claim_way(b);
+        self.claim_interface(b);
     }
 
     /// Claims that every message was answered, by the near end's own counts.
@@ -298,9 +298,9 @@ impl<L: Link> Caller<L> {
     }
 
     /// Claims which interface carried the messages.
-    pub(crate) fn claim_way(&self, b: &mut Bencher) {
+    pub(crate) fn claim_interface(&self, b: &mut Bencher) {
         let (sent, received) = self.bytes();
-        self.way.claim(b, sent, received);
+        self.interface.claim(b, sent, received);
     }
 
     /// Bytes sent in messages, and received in answers.

@@ -42,7 +42,7 @@ impl Path {
     pub(crate) fn families(self, here: &Here) -> Vec<Family> {
         match self {
             Self::Loopback => Family::ALL.to_vec(),
-            Self::Remote => Reach::remote(here)
+            Self::Remote => Destination::remote(here)
                 .map(|to| to.family)
                 .into_iter()
                 .collect(),
@@ -83,16 +83,16 @@ impl Family {
     }
 }
 
-/// What the parameters of a row say of its far end.
+/// The far end that a row's parameters name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub(crate) struct Destination {
     pub(crate) path: Path,
     pub(crate) family: Family,
     /// Where a partner runs; on the measuring task's CPU if the row does not say.
     pub(crate) cpus: Option<Placement>,
 }
 
-impl Reach {
+impl Destination {
     pub(crate) fn new(path: Path, family: Family, cpus: Option<Placement>) -> Self {
         Self { path, family, cpus }
     }
@@ -104,21 +104,15 @@ impl Reach {
         Some(Self::new(Path::Remote, family, None))
     }
 
-    /// The route to it.
-    ///
-    /// # Errors
-    /// When none was given.
-    pub(crate) fn route(self, targets: &Targets) -> Result<Route, Failure> {
+    /// How it is reached; fails if no far end was given.
+    fn endpoint(self, targets: &Targets) -> Result<Endpoint, Failure> {
         Ok(match self.path {
-            Path::Loopback => Route::Loopback(self.cpus.unwrap_or(Placement::SAME), self.family),
-            Path::Remote => Route::Remote(targets.peer()?),
+            Path::Loopback => Endpoint::Loopback(self.cpus.unwrap_or(Placement::SAME), self.family),
+            Path::Remote => Endpoint::Remote(targets.peer()?),
         })
     }
 
-    /// Whether there is a route to it.
-    ///
-    /// # Errors
-    /// Why there is none.
+    /// Whether it can be reached; the error says why it cannot.
     pub(crate) fn support(self, here: &Here) -> Result<(), Unsupported> {
         match self.path {
             Path::Loopback => usable(self.family.loopback()),
@@ -132,16 +126,69 @@ impl Reach {
     }
 }
 
-/// The way to the far end.
+/// A row that is measured between this end and a far end; see [`Measured`] for all of it and for `By`.
+pub(crate) trait Networked<By = ()>: Params {
+    /// The rows that there are here, in order.
+    fn rows(here: &Here) -> Vec<Case<Self>>;
+
+    /// The far end that it names.
+    fn destination(&self) -> Destination;
+
+    /// The shortest profile that measures it when nothing is selected by name.
+    fn profile(&self) -> Profile {
+        Profile::Standard
+    }
+
+    /// Whether this machine can do it, if its far end can be reached.
+    fn support(&self) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    /// Measures between this end and that endpoint.
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure>;
+}
+
+/// Such a row as any other.
+#[derive(Clone)]
+pub(crate) struct OverNetwork<R>(pub(crate) R);
+
+impl<R: Params> Params for OverNetwork<R> {
+    const MEANINGS: &'static [(&'static str, &'static str)] = R::MEANINGS;
+}
+
+impl<R: Networked<By>, By> Measured<By> for OverNetwork<R> {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let rows = R::rows(here).into_iter();
+        rows.map(|case| case.map(OverNetwork)).collect()
+    }
+
+    fn profile(&self, _: &Here) -> Profile {
+        self.0.profile()
+    }
+
+    fn support(&self, here: &Here) -> Result<(), Unsupported> {
+        self.0.destination().support(here)?;
+        self.0.support()
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let endpoint = self.0.destination().endpoint(b.targets())?;
+        self.0.run(endpoint, b)
+    }
+}
+
+/// Where the far end is, with what it takes to reach it.
 #[derive(Debug, Clone)]
-pub(crate) enum Route {
+pub(crate) enum Endpoint {
     /// Through the kernel of this machine, to a partner there.
     Loopback(Placement, Family),
     /// To `syscost serve`, on whatever machine it runs.
     Remote(PeerAccess),
 }
 
-impl Route {
+impl Endpoint {
     /// Where the tasks of this machine are.
     pub(crate) fn placement(&self) -> Placement {
         match self {
@@ -403,10 +450,7 @@ mod tests {
 
     #[test]
     fn a_partner_accounts_for_what_it_did() {
-        let Ok(cpus) = syscost_sys::cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+        let cpus = syscost_sys::cpu::allowed().unwrap();
         let serve = |messages: &mut u64, stop: &Stop| {
             while !stop.is_set() {
                 std::thread::yield_now();

@@ -28,11 +28,11 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Content, Service};
 
 use super::connections::{Connections, claim_accepted};
-use super::far_end::{Family, FarEnd, Path, Reach, Route};
-use super::interface::Way;
+use super::far_end::{Destination, Endpoint, Family, FarEnd, Networked, OverNetwork, Path};
+use super::interface::InterfaceCounters;
 use super::tcp::bandwidth::content;
 use super::tcp::connect::new_socket;
-use crate::ipc::setting::sleeps;
+use crate::ipc::spec::sleeps;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "net.http",
@@ -40,7 +40,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["web server", "request/response", "lat_http"],
     revision: 2,
     source: include_str!("http.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OverNetwork<Row>>()
 };
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: syscost\r\n\r\n";
@@ -65,15 +65,7 @@ struct Row {
     size: Bytes,
 }
 
-impl Row {
-    fn reach(&self) -> Reach {
-        Reach::new(self.path, Family::Ipv4, None)
-    }
-}
-
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
+impl Networked for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
@@ -82,25 +74,24 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, Family::Ipv4, None)
+    }
+
+    fn profile(&self) -> Profile {
         match self.path {
             Path::Loopback if self.size != PLAIN => Profile::Full,
             Path::Loopback | Path::Remote => Profile::Standard,
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
         let (connection, size) = (self.connection, self.size.get());
-        let route = self.reach().route(b.targets())?;
-        route.announce(b, size)?;
-        expect(b, &route, connection, size);
+        endpoint.announce(b, size)?;
+        expect(b, &endpoint, connection, size);
         let content = content(b);
-        let (client, account) = b.together(route.placement(), |cpus| {
-            let (far, to) = responding(&route, size, connection, cpus)?;
+        let (client, account) = b.together(endpoint.placement(), |cpus| {
+            let (far, to) = responding(&endpoint, size, connection, cpus)?;
             Ok(far.driven_by(Client::new(to, connection, size, content)?))
         })?;
         client.claim(b, connection, &account);
@@ -109,8 +100,8 @@ impl Measured for Row {
 }
 
 /// Expects the calls and switches of those ends that are tasks of this machine.
-fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
-    let there = route.own_ends() - 1.0;
+fn expect(b: &mut Bencher, endpoint: &Endpoint, connection: Connection, size: usize) {
+    let there = endpoint.own_ends() - 1.0;
     // A body arrives in parts as the network delivers them.
     let parts = size.div_ceil(1024) as f64;
     let fresh = match connection {
@@ -135,9 +126,9 @@ fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
     let max = 1.05 * (1.0 + there) * fresh;
     b.expect(at_most(Counter::Syscall(Sysno::FCNTL), max));
     b.expect(at_most(Counter::MinorFaults, 0.01 * parts));
-    let max = (2.3 + 2.0 * fresh) * route.own_ends() * parts;
-    let least = match route.is_loopback() {
-        true => sleeps(route.placement()),
+    let max = (2.3 + 2.0 * fresh) * endpoint.own_ends() * parts;
+    let least = match endpoint.is_loopback() {
+        true => sleeps(endpoint.placement()),
         false => 0.5,
     };
     b.expect(within(Counter::Switches, least, max));
@@ -145,7 +136,7 @@ fn expect(b: &mut Bencher, route: &Route, connection: Connection, size: usize) {
 
 /// A far end that answers requests.
 fn responding(
-    route: &Route,
+    endpoint: &Endpoint,
     size: usize,
     connection: Connection,
     cpus: &[u32],
@@ -159,7 +150,7 @@ fn responding(
         body: size as u32,
         keep_alive,
     };
-    Connections::accepted_by(route, cpus, &Tcp::nodelay(), serve, &service)
+    Connections::accepted_by(endpoint, cpus, &Tcp::nodelay(), serve, &service)
 }
 
 /// The measuring side.
@@ -174,7 +165,7 @@ struct Client {
     received: u64,
     /// Total bytes of all bodies.
     bodies: u64,
-    way: Way,
+    interface: InterfaceCounters,
 }
 
 impl Client {
@@ -189,7 +180,7 @@ impl Client {
             .map_err(|errno| Failure::of(&format!("connect to {}", to.address), errno))?;
         let mut client = Self {
             to,
-            way: Way::of(&first)?,
+            interface: InterfaceCounters::of(&first)?,
             kept: Some(first),
             size,
             content,
@@ -319,7 +310,7 @@ impl Client {
         let (named, seen) = (named.name().to_owned(), kind_of(account.connections, asked));
         b.claim_equal("connections for its requests", named, seen, "far end");
         claim_accepted(b, &self.to.counters, self.to.budget.made(), account);
-        self.way
+        self.interface
             .claim(b, asked * REQUEST.len() as u64, asked * size);
         self.to.budget.detail(b);
     }
@@ -335,7 +326,7 @@ impl Driver for Client {
         if self.to.are_over_after(u64::from(is_fresh)) && is_fresh {
             self.iterate()?;
         }
-        self.way.end();
+        self.interface.end();
         self.to.counters.end();
         if let Some(kept) = &self.kept {
             // Closing would not end the connection: the partner has inherited a copy of the descriptor.
@@ -417,30 +408,25 @@ mod tests {
     }
 
     /// Thirty requests to a partner that answers with a body of this size; this end wants 1000 bytes.
-    fn exchange(connection: Connection, body: usize) -> Option<Result<bool, Failure>> {
-        let Ok(cpus) = syscost_sys::cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return None;
-        };
-        let route = Route::Loopback(Placement::SAME, Family::Ipv4);
-        let (far, to) = responding(&route, body, connection, &cpus).unwrap();
+    fn exchange(connection: Connection, body: usize) -> Result<bool, Failure> {
+        let cpus = syscost_sys::cpu::allowed().unwrap();
+        let endpoint = Endpoint::Loopback(Placement::SAME, Family::Ipv4);
+        let (far, to) = responding(&endpoint, body, connection, &cpus).unwrap();
         let exchanged = Client::new(to, connection, 1000, Content::Whole)
             .and_then(|client| far.driven_by(client).perform([30]));
-        Some(exchanged.map(|(client, account)| {
+        exchanged.map(|(client, account)| {
             assert!(client.asked >= 30);
             client.asked == account.messages
                 && client.to.budget.made() == account.connections
                 && kind_of(account.connections, client.asked) == connection.name()
                 && client.bodies == body as u64 * client.asked
-        }))
+        })
     }
 
     #[test]
     fn every_request_is_answered_over_kept_and_fresh_connections() {
         for connection in Connection::ALL {
-            if let Some(exchanged) = exchange(connection, 1000) {
-                assert_eq!(exchanged, Ok(true), "{connection:?}");
-            }
+            assert_eq!(exchange(connection, 1000), Ok(true), "{connection:?}");
         }
     }
 
@@ -459,12 +445,11 @@ mod tests {
     #[test]
     fn a_body_of_another_length_is_refuted() {
         for connection in Connection::ALL {
-            if let Some(exchanged) = exchange(connection, 999) {
-                assert!(
-                    matches!(exchanged, Err(Failure::Refuted(_))),
-                    "{exchanged:?}"
-                );
-            }
+            let exchanged = exchange(connection, 999);
+            assert!(
+                matches!(exchanged, Err(Failure::Refuted(_))),
+                "{exchanged:?}"
+            );
         }
     }
 }

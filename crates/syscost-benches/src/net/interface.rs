@@ -21,7 +21,7 @@ const LATE: &str = "some drivers count late, and no other interface has counted 
 
 /// What the interfaces of this machine carry while messages go over one of them.
 #[derive(Debug)]
-pub(crate) struct Way {
+pub(crate) struct InterfaceCounters {
     /// Where the messages go, according to the socket.
     far: IpAddr,
     /// The family that the row names.
@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-impl Way {
+impl InterfaceCounters {
     /// Begins now, for a connected socket.
     pub(crate) fn of(socket: impl AsFd) -> Result<Self, Failure> {
         let addresses = || {
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn the_way_to_an_address_of_this_machine_is_loopback() {
         let own = IpAddr::from([127, 0, 0, 1]);
-        match Way::begin(own, own).name {
+        match InterfaceCounters::begin(own, own).name {
             Ok(name) => assert_eq!(name, "lo"),
             Err(reason) => println!("skipped: {reason}"),
         }
@@ -319,14 +319,14 @@ mod tests {
             ..State::unknown()
         };
         let shaper = |before, after| {
-            let way = Way {
+            let interface = InterfaceCounters {
                 far: IpAddr::from([10, 0, 0, 1]),
                 named: None,
                 name: Ok("link0".to_owned()),
                 before: state(before),
                 after: state(after),
             };
-            way.shaper().map(|shaper| shaper.to_string())
+            interface.shaper().map(|shaper| shaper.to_string())
         };
         let found = shaper(queue("tbf", 7), queue("tbf", 10));
         let expected = "qdisc tbf of link0, over its rate 3 times";

@@ -25,11 +25,11 @@ use std::time::{Duration, Instant};
 use syscost_harness::prelude::*;
 
 use super::connection_cpus::ConnectionCpus;
-use super::far_end::{Family, Path, Reach};
-use super::tcp::bandwidth::{self, Setting, Streams};
+use super::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
+use super::tcp::bandwidth::{self, StreamSpec, Streams};
 use super::workers::Until;
 use crate::implied::{Implied, Shares};
-use crate::ipc::setting::same_and_nearest;
+use crate::ipc::spec::same_and_nearest;
 use echo::Echo;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -44,7 +44,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "flent",
     ],
     source: include_str!("loaded_latency.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OverNetwork<Row>>()
 };
 
 /// Round trips whose calls are counted.
@@ -75,15 +75,7 @@ struct Row {
     streams: usize,
 }
 
-impl Row {
-    fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, self.cpus)
-    }
-}
-
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
+impl Networked for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let near = same_and_nearest(here);
         rows!(Row {
@@ -94,18 +86,18 @@ impl Measured for Row {
         })
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, self.cpus)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
         let load = self.streams;
-        let mut setting = Setting::plain(self.reach(), 1, b)?;
-        let places = std::mem::take(&mut setting.places);
-        setting.places = places.iter().cycle().take(load).cloned().collect();
-        let (route, family, tcp) = (&setting.route, self.family, &setting.tcp);
-        let start_echo = |seed| Echo::start(route, family, tcp, &places[0], seed);
-        let ends = route.own_ends();
+        let mut spec = StreamSpec::plain(endpoint, self.family, 1, b)?;
+        let places = std::mem::take(&mut spec.places);
+        spec.places = places.iter().cycle().take(load).cloned().collect();
+        let (endpoint, family, tcp) = (&spec.endpoint, self.family, &spec.tcp);
+        let start_echo = |seed| Echo::start(endpoint, family, tcp, &places[0], seed);
+        let ends = endpoint.own_ends();
         let calls = [
             together(Sysno::SENDTO, ends),
             together(Sysno::RECVFROM, ends),
@@ -116,11 +108,11 @@ impl Measured for Row {
             (0..messages).try_for_each(|_| echo.round_trip())?;
             echo.finish().map(drop)
         })?;
-        let start = || Streams::start(&setting, Until::Stopped);
+        let start = || Streams::start(&spec, Until::Stopped);
         let mut streams = (load > 0).then(start).transpose()?;
         let mut echo = start_echo(b.random().u64(..))?;
         if let Some(streams) = &mut streams {
-            bandwidth::warm_up(streams, b.case_ns(), &setting)?;
+            bandwidth::warm_up(streams, b.case_ns(), &spec)?;
         }
         let clock = *b.clock();
         let (mut laps, mut fewest) = (Vec::new(), load);
@@ -160,11 +152,11 @@ impl Measured for Row {
         let claim = "streams that moved bytes in every sample, by the row's name";
         b.claim_equal(claim, load as u64, fewest as u64, "both ends");
         if let Some(streams) = streams {
-            if route.is_loopback() {
+            if endpoint.is_loopback() {
                 streams.workers().claim_cpus(b);
             }
             let outcome = streams.finish()?;
-            bandwidth::claim(b, &setting, &outcome);
+            bandwidth::claim(b, &spec, &outcome);
             if let Some(usage) = outcome.usage.filter(|_| b.is_timed()) {
                 let rate = usage.bytes as f64 * 1e9 / usage.passed_ns.max(1) as f64;
                 b.detail("load_bytes_per_s", rate);

@@ -32,10 +32,10 @@ use syscost_net::Wait;
 use syscost_results::stats::hockney::{self, MIN_POINTS, Model};
 use syscost_results::{Evidence, Verdict};
 
-use super::far_end::{Family, Path, Reach};
+use super::far_end::{Destination, Family, Networked, OverNetwork, Path};
 use super::round_trip::Row as RoundTrip;
 use super::tcp::{self, bandwidth};
-use crate::ipc::setting::same_and_nearest;
+use crate::ipc::spec::same_and_nearest;
 
 /// Maximum relative error of a model that fits its rows.
 const MAX_ERROR: f64 = 0.25;
@@ -84,8 +84,8 @@ struct Row {
 }
 
 impl Row {
-    fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, self.cpus)
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, self.cpus)
     }
 }
 
@@ -115,15 +115,17 @@ impl Computed for Row {
     }
 
     fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
+        self.destination().support(here)
     }
 
     /// Its path's round trips of all sizes, and its plain stream.
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let trip = other.case.row::<RoundTrip>();
-        let stream = other.case.row::<bandwidth::Row>();
-        trip.is_some_and(|trip| trip.reach() == self.reach() && trip.wait == self.wait)
-            || stream.is_some_and(|stream| stream.reach() == self.reach() && stream.is_plain())
+        let to = self.destination();
+        let trip = other.case.row::<OverNetwork<RoundTrip>>();
+        let stream = other.case.row::<OverNetwork<bandwidth::Row>>();
+        trip.is_some_and(|OverNetwork(trip)| trip.destination() == to && trip.wait == self.wait)
+            || stream
+                .is_some_and(|OverNetwork(stream)| stream.destination() == to && stream.is_plain())
     }
 
     fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {

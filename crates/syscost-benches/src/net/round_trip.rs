@@ -5,9 +5,9 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Wait};
 
 use super::exchange::{Caller, Exchange, Link};
-use super::far_end::{Family, FarEnd, Path, Reach, Route};
-use super::interface::Way;
-use crate::ipc::setting::{same_and_nearest, sleeps};
+use super::far_end::{Destination, Endpoint, Family, FarEnd, Networked, Path};
+use super::interface::InterfaceCounters;
+use crate::ipc::spec::{same_and_nearest, sleeps};
 use crate::net::tcp::stream::options;
 
 /// A link over which round trips are measured.
@@ -19,7 +19,7 @@ pub(super) trait Echoed: Link + Sized + 'static {
     const IS_RELIABLE: bool;
 
     /// Connects both ends.
-    fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Self>, Failure>;
+    fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure>;
 
     /// Claims what the kernels counted of this kind of link.
     fn claim(_: &Caller<Self>, _: &mut Bencher, _: &Account) {}
@@ -52,14 +52,12 @@ pub(super) struct Row {
 }
 
 impl Row {
-    pub(super) fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, self.cpus)
+    pub(super) fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, self.cpus)
     }
 }
 
-impl<L: Echoed> Measured<L> for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
+impl<L: Echoed> Networked<L> for Row {
     /// All sizes over IPv4, the plain size over IPv6 and with epoll as well.
     fn rows(here: &Here) -> Vec<Case<Self>> {
         use Family::{Ipv4, Ipv6};
@@ -68,10 +66,10 @@ impl<L: Echoed> Measured<L> for Row {
         let (same, other) = near.split_at(1);
         let mut elsewhere = Placement::among(&here.allowed);
         elsewhere.retain(|place| !near.contains(place) && *place != Placement::Free);
-        let remote = Reach::remote(here);
+        let remote = Destination::remote(here);
         let mut rows = Vec::new();
-        let mut add = |reach: &[Reach], wait: Wait, sizes: &[Bytes]| {
-            for Reach { path, family, cpus } in reach.iter().copied() {
+        let mut add = |to: &[Destination], wait: Wait, sizes: &[Bytes]| {
+            for Destination { path, family, cpus } in to.iter().copied() {
                 rows.extend(rows!(Row {
                     path: [path],
                     family: [family],
@@ -81,9 +79,9 @@ impl<L: Echoed> Measured<L> for Row {
                 }));
             }
         };
-        let local = |family, places: &[Placement]| -> Vec<Reach> {
-            let reach = |place: &Placement| Reach::new(Path::Loopback, family, Some(*place));
-            places.iter().map(reach).collect()
+        let local = |family, places: &[Placement]| -> Vec<Destination> {
+            let to = |place: &Placement| Destination::new(Path::Loopback, family, Some(*place));
+            places.iter().map(to).collect()
         };
         add(&local(Ipv4, same), Block, L::SIZES.same);
         add(&local(Ipv4, other), Block, L::SIZES.other);
@@ -99,12 +97,16 @@ impl<L: Echoed> Measured<L> for Row {
         rows
     }
 
+    fn destination(&self) -> Destination {
+        self.destination()
+    }
+
     /// Other sizes on loopback are for the full profile, and so are all of IPv6 but one.
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self) -> Profile {
         let Row {
             path, wait, size, ..
         } = *self;
-        let (is_usual, is_plain) = (self.reach().is_usual(), size == PLAIN);
+        let (is_usual, is_plain) = (self.destination().is_usual(), size == PLAIN);
         let is_first = wait == Wait::Block && self.cpus.is_none_or(|at| at == Placement::SAME);
         match path {
             _ if is_usual && is_plain && is_first => Profile::Quick,
@@ -113,24 +115,20 @@ impl<L: Echoed> Measured<L> for Row {
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let setting = Setting {
-            route: self.reach().route(b.targets())?,
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+        let spec = EchoSpec {
+            endpoint,
             wait: self.wait,
             size: self.size.get(),
             tcp: options(b.targets()),
         };
-        setting.route.announce(b, setting.size)?;
-        setting.expect(b);
-        let is_lossless = L::IS_RELIABLE || setting.route.is_loopback();
-        let exchange = Exchange::new(b, setting.size, is_lossless);
-        let (caller, account) = b.together(setting.route.placement(), |cpus| {
-            let (far, near, way) = L::connected(&setting, cpus)?;
-            Ok(far.driven_by(exchange.over(near, way.named(self.family))))
+        spec.endpoint.announce(b, spec.size)?;
+        spec.expect(b);
+        let is_lossless = L::IS_RELIABLE || spec.endpoint.is_loopback();
+        let exchange = Exchange::new(b, spec.size, is_lossless);
+        let (caller, account) = b.together(spec.endpoint.placement(), |cpus| {
+            let (far, near, interface) = L::connected(&spec, cpus)?;
+            Ok(far.driven_by(exchange.over(near, interface.named(self.family))))
         })?;
         caller.claim(b, &account);
         L::claim(&caller, b, &account);
@@ -139,12 +137,12 @@ impl<L: Echoed> Measured<L> for Row {
 }
 
 /// The far end, the near end, and the path between them.
-pub(super) type Ends<L> = (FarEnd, L, Way);
+pub(super) type Ends<L> = (FarEnd, L, InterfaceCounters);
 
 /// What both ends of a round trip are made by.
 #[derive(Debug, Clone)]
-pub(super) struct Setting {
-    pub(super) route: Route,
+pub(super) struct EchoSpec {
+    pub(super) endpoint: Endpoint,
     pub(super) wait: Wait,
     /// Bytes of a message.
     pub(super) size: usize,
@@ -152,7 +150,7 @@ pub(super) struct Setting {
     pub(super) tcp: Tcp,
 }
 
-impl Setting {
+impl EchoSpec {
     /// The number of parts that the kernel may split a message into.
     fn parts(&self) -> f64 {
         self.size.div_ceil(4096) as f64
@@ -162,7 +160,7 @@ impl Setting {
     /// Each waits once, or once for each part of a message; one that spins never waits, but may be
     /// preempted.
     fn expect(&self, b: &mut Bencher) {
-        let ends = self.route.own_ends();
+        let ends = self.endpoint.own_ends();
         b.expect(together(Sysno::SENDTO, ends));
         let length = Argument {
             position: 2,
@@ -187,11 +185,15 @@ impl Setting {
         b.expect(at_most(Counter::MinorFaults, 0.01 * self.parts()));
         // Over a slow path the acknowledgement comes before the answer and wakes the waiting end
         // once more.
-        let wakes = if self.route.is_loopback() { 1.15 } else { 2.3 };
+        let wakes = if self.endpoint.is_loopback() {
+            1.15
+        } else {
+            2.3
+        };
         let max = wakes * ends * self.parts();
-        let min = match (self.wait, self.route.is_loopback()) {
+        let min = match (self.wait, self.endpoint.is_loopback()) {
             (Wait::Spin, _) => 0.0,
-            (_, true) => sleeps(self.route.placement()),
+            (_, true) => sleeps(self.endpoint.placement()),
             // A nearby host may answer before this end has fallen asleep.
             (_, false) => 0.5,
         };

@@ -8,7 +8,7 @@
 //! dependent instructions, which proceed as fast as ever. Their ratio on an unshared core has been
 //! determined by the run before.
 //! ## Does not measure
-//! Who the neighbour is, and what is shared between cores: the last cache, memory, the power
+//! Who shares the core, and what is shared between cores: the last cache, memory, the power
 //! budget. Time in which this processor was taken away altogether is `timing.noise`'s.
 //! ## Interpretation
 //! An unshared core shows about one per cent: probes right after an interrupt find caches and
@@ -62,7 +62,7 @@ const MIN_SEEN_PERCENT: f64 = 90.0;
 const MIN_PROBING_PERCENT: f64 = 80.0;
 
 /// Maximum relative difference of dependent instructions on a shared core from those on an unshared
-/// one: a neighbour takes the front end, not the frequency.
+/// one: the SMT sibling takes the front end, not the frequency.
 const SAME_CHAIN: f64 = 0.05;
 
 #[derive(Params, Clone)]
@@ -142,7 +142,7 @@ fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
     let ran_on = elsewhere.map_or(number, |window| window.ran_on);
     b.claim_equal("processor looked at", number, ran_on, "getcpu");
     let typical = |of: fn(&Window) -> f64| median(&windows.iter().map(of).collect::<Vec<_>>());
-    // A probe that takes twice as long looks as if there were a busy neighbour. This detects a
+    // A probe that takes twice as long looks as if there were a busy sibling. This detects a
     // level at which any core would count as unshared.
     if let Some(seen) = typical(|window| window.slowed_seen_percent) {
         b.claim_within(
@@ -173,7 +173,7 @@ fn claim(b: &mut Bencher, windows: &[Window], number: u32) {
             true => (Verdict::Confirmed, None),
             false => (
                 Verdict::Unverified,
-                Some("the frequency changed together with the neighbour"),
+                Some("the frequency changed together with the sharing"),
             ),
         };
         let what = "dependent instructions on a shared core, over those on one of our own";

@@ -21,7 +21,7 @@ pub struct MinTimes<const N: usize> {
 }
 
 impl<const N: usize> MinTimes<N> {
-    /// The verdict that they support: a neighbour may lengthen some and spare the others, so only
+    /// The verdict that they support: interference may lengthen some and spare the others, so only
     /// times of an undisturbed core refute. Includes the reason where they do not.
     #[must_use]
     pub fn verdict(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {
@@ -38,7 +38,7 @@ fn supported(judged: Verdict, is_undisturbed: bool) -> (Verdict, Option<&'static
 }
 
 impl Bencher<'_> {
-    /// The verdict that times taken by [`Bencher::observe`] support: a neighbour may lengthen some
+    /// The verdict that times taken by [`Bencher::observe`] support: interference may lengthen some
     /// and spare others, so without an undisturbed sample nothing is refuted. Includes the reason then.
     #[must_use]
     pub fn verdict_of_times(&self, judged: Verdict) -> (Verdict, Option<&'static str>) {

@@ -12,8 +12,8 @@ use crate::placement::Placement;
 
 mod arguments;
 mod claims;
+mod interference;
 mod laps;
-mod neighbour;
 pub(in crate::bencher) mod real;
 mod sleeping;
 mod team;

@@ -34,7 +34,7 @@ pub(super) fn of(machine: &Machine) -> Vec<Finding> {
                 "turbo",
                 Some((
                     Level::Note,
-                    "the frequency depends on temperature and neighbours; core cycles are shown beside ns",
+                    "the frequency depends on temperature and other cores; core cycles are shown beside ns",
                 )),
                 "on".to_owned(),
             ),

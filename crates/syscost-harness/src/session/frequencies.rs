@@ -14,7 +14,7 @@ const LOWERED: f64 = 0.97;
 const MIN_ROUNDS: usize = 4;
 
 /// Costs are given at the machine's usual frequency if the run's own is at most this many times as
-/// high or as low: neighbours change a frequency by less, and what lies farther away (a laptop
+/// high or as low: other cores' load changes a frequency by less, and what lies farther away (a laptop
 /// without its charger, a damaged file) would be a figure that nothing here could show.
 const MAX_DISTANCE: f64 = 1.5;
 

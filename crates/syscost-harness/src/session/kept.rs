@@ -28,7 +28,7 @@ const ROWS: usize = 6000;
 const MAX_FREEDOM: f64 = 500.0;
 
 /// The usual frequency is replaced once the median of this many runs differs from it by this share:
-/// the machine has moved, or is cooled differently. Neighbours alone moved it by 11 % within ten
+/// the machine has moved, or is cooled differently. Other guests alone moved it by 11 % within ten
 /// minutes, and each replacement changes all costs in ns.
 const MOVED_RUNS: usize = 7;
 const MOVED: f64 = 0.2;
@@ -194,7 +194,7 @@ mod tests {
         for ghz in [4.0, 3.7, 4.1, 3.8, 3.7, 3.9, 3.7, 3.8] {
             kept.learn(Some(ghz));
         }
-        assert_eq!(kept.usual_ghz, Some(4.0), "neighbours come and go");
+        assert_eq!(kept.usual_ghz, Some(4.0), "other guests come and go");
         for _ in 0..MOVED_RUNS {
             kept.learn(Some(3.1));
         }

@@ -9,16 +9,16 @@ use syscost_sys::SystemError;
 
 use super::ClientError;
 use crate::socket::{self, Tcp};
-use crate::wire::{Opening, Ticket};
+use crate::wire::{Cookie, Opening};
 
-/// Time without an answer after which a datagram with the ticket is sent again.
+/// Time without an answer after which a datagram with the cookie is sent again.
 const AGAIN: Duration = Duration::from_millis(250);
 
 /// A service that waits for connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Opened {
     address: SocketAddr,
-    ticket: Ticket,
+    cookie: Cookie,
     timeout: Duration,
 }
 
@@ -28,20 +28,20 @@ impl Opened {
         address.set_port(opening.port);
         Self {
             address,
-            ticket: opening.ticket,
+            cookie: opening.cookie,
             timeout,
         }
     }
 
-    /// Its address, for connections without a ticket (accept, HTTP).
+    /// Its address, for connections without a cookie (accept, HTTP).
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Connects a stream and shows the ticket.
+    /// Connects a stream and shows the cookie.
     ///
     /// # Errors
-    /// When there is no connection or no answer in time, or the answer is another ticket.
+    /// When there is no connection or no answer in time, or the answer is another cookie.
     pub fn stream(&self, tcp: &Tcp) -> Result<TcpStream, ClientError> {
         const WHAT: &str = "connecting to a service";
         let mut stream = socket::connect(self.address, tcp, self.timeout).map_err(|error| {
@@ -54,24 +54,24 @@ impl Opened {
                 _ => self.socket(error),
             }
         })?;
-        let mut shown = Ticket([0; Ticket::BYTES]);
+        let mut shown = Cookie([0; Cookie::BYTES]);
         stream
             .set_read_timeout(Some(self.timeout))
-            .and_then(|()| stream.write_all(&self.ticket.0))
+            .and_then(|()| stream.write_all(&self.cookie.0))
             .and_then(|()| stream.read_exact(&mut shown.0))
             .and_then(|()| stream.set_read_timeout(None))
             .map_err(|cause| ClientError::lost(self.address, self.timeout, cause, WHAT))?;
-        match shown == self.ticket {
+        match shown == self.cookie {
             true => Ok(stream),
             false => Err(ClientError::Stranger {
                 peer: self.address,
                 what: WHAT,
-                cause: "it shows another ticket".to_owned(),
+                cause: "it shows another cookie".to_owned(),
             }),
         }
     }
 
-    /// Connects a UDP socket and shows the ticket. A source sends from then on.
+    /// Connects a UDP socket and shows the cookie. A source sends from then on.
     ///
     /// # Errors
     /// When it does not answer in time.
@@ -88,16 +88,16 @@ impl Opened {
         Ok(socket)
     }
 
-    /// Sends the ticket until it is answered: with the same ticket, or with what a source sends, which
+    /// Sends the cookie until it is answered: with the same cookie, or with what a source sends, which
     /// is left to be received.
     fn show(&self, socket: &UdpSocket) -> io::Result<()> {
         socket.connect(self.address)?;
         let deadline = Instant::now() + self.timeout;
-        let mut came = [0; Ticket::BYTES + 1];
+        let mut came = [0; Cookie::BYTES + 1];
         let mut attempts = 0;
         while Instant::now() < deadline {
             attempts += 1;
-            socket.send(&self.ticket.0)?;
+            socket.send(&self.cookie.0)?;
             socket.set_read_timeout(Some(AGAIN))?;
             match socket.peek(&mut came) {
                 Ok(_) => {
@@ -113,14 +113,14 @@ impl Opened {
         Err(ErrorKind::TimedOut.into())
     }
 
-    /// Discards the answers to the ticket, including those to tickets that were sent once too often.
+    /// Discards the answers to the cookie, including those to cookies that were sent once too often.
     fn take_answers(&self, socket: &UdpSocket, attempts: u32) -> io::Result<()> {
-        let mut came = [0; Ticket::BYTES + 1];
+        let mut came = [0; Cookie::BYTES + 1];
         if attempts > 1 {
             thread::sleep(AGAIN);
         }
         socket.set_nonblocking(true)?;
-        while matches!(socket.peek(&mut came), Ok(count) if came[..count] == self.ticket.0) {
+        while matches!(socket.peek(&mut came), Ok(count) if came[..count] == self.cookie.0) {
             socket.recv(&mut came)?;
         }
         socket.set_nonblocking(false)

@@ -34,7 +34,7 @@ pub enum Progress {
 /// The client is rejected.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct TurnedAway(String);
+pub struct Rejected(String);
 
 impl<'t> Handshake<'t> {
     /// A handshake that waits for the client's first line.
@@ -52,20 +52,20 @@ impl<'t> Handshake<'t> {
     ///
     /// # Errors
     /// When the client is to be rejected; `answer` may contain a line with the reason.
-    pub fn take(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<Progress, TurnedAway> {
+    pub fn take(&mut self, bytes: &[u8], answer: &mut Vec<u8>) -> Result<Progress, Rejected> {
         self.received += bytes.len();
         self.buffer.extend_from_slice(bytes);
         let result = self.advance(answer);
-        if let Err(TurnedAway(why)) = &result {
+        if let Err(Rejected(why)) = &result {
             // A client that has sent too little is rejected without a reason.
             let _ = self.say(wire::encode(&Refused::new(why.as_str())), answer);
         }
         result
     }
 
-    fn advance(&mut self, answer: &mut Vec<u8>) -> Result<Progress, TurnedAway> {
+    fn advance(&mut self, answer: &mut Vec<u8>) -> Result<Progress, Rejected> {
         loop {
-            let unexpected = |error: WireError| TurnedAway(error.to_string());
+            let unexpected = |error: WireError| Rejected(error.to_string());
             let line = match wire::split(&self.buffer, wire::MAX_LINE).map_err(unexpected)? {
                 None => return Ok(Progress::Waiting),
                 Some((line, rest)) => {
@@ -82,12 +82,12 @@ impl<'t> Handshake<'t> {
                 State::Answering(nonces) => {
                     let Answer { proof } = wire::decode(&line).map_err(unexpected)?;
                     if !self.token.verify(Role::Client, &nonces, &proof) {
-                        return Err(TurnedAway("authentication failed: wrong token".to_owned()));
+                        return Err(Rejected("authentication failed: wrong token".to_owned()));
                     }
                     // A client must not send anything more before it is answered.
                     return match self.buffer.is_empty() {
                         true => Ok(Progress::Proven(nonces)),
-                        false => Err(TurnedAway("bytes after the proof".to_owned())),
+                        false => Err(Rejected("bytes after the proof".to_owned())),
                     };
                 }
             }
@@ -95,17 +95,17 @@ impl<'t> Handshake<'t> {
     }
 
     /// Answers the client's first line.
-    fn greet(&mut self, line: &[u8], answer: &mut Vec<u8>) -> Result<Nonces, TurnedAway> {
-        let unexpected = |error: WireError| TurnedAway(error.to_string());
+    fn greet(&mut self, line: &[u8], answer: &mut Vec<u8>) -> Result<Nonces, Rejected> {
+        let unexpected = |error: WireError| Rejected(error.to_string());
         let Spoken { syscost } = wire::decode(line).map_err(unexpected)?;
         if syscost != wire::VERSION {
             let own = wire::VERSION;
-            return Err(TurnedAway(format!(
+            return Err(Rejected(format!(
                 "the client speaks version {syscost} of the protocol, this server version {own}"
             )));
         }
         let hello: Hello = wire::decode(line).map_err(unexpected)?;
-        let own = Nonce::generate().map_err(|error| TurnedAway(error.to_string()))?;
+        let own = Nonce::generate().map_err(|error| Rejected(error.to_string()))?;
         let challenge = Challenge {
             syscost: wire::VERSION,
             nonce: own,
@@ -118,9 +118,9 @@ impl<'t> Handshake<'t> {
     }
 
     /// Appends a line to the answer, if no more bytes are then sent than were received.
-    fn say(&mut self, line: Vec<u8>, answer: &mut Vec<u8>) -> Result<(), TurnedAway> {
+    fn say(&mut self, line: Vec<u8>, answer: &mut Vec<u8>) -> Result<(), Rejected> {
         if self.said + line.len() > self.received {
-            return Err(TurnedAway("the first line is not padded".to_owned()));
+            return Err(Rejected("the first line is not padded".to_owned()));
         }
         self.said += line.len();
         answer.extend(line);

@@ -4,13 +4,13 @@
 //! One thread accepts connections and takes them through the [`Handshake`]; each session then has a
 //! thread that reads its client's requests, and more for the service that is open.
 
-mod door;
-mod entrance;
+mod acceptor;
+mod admission;
 mod handshake;
 mod limits;
+mod service_sockets;
 mod session;
 mod task;
-mod tickets;
 
 use std::fmt;
 use std::io;
@@ -28,10 +28,10 @@ use crate::socket::{self, Tcp};
 use crate::token::Token;
 use crate::wire;
 
-use door::Door;
-pub use handshake::{Handshake, Progress, TurnedAway};
+use acceptor::Acceptor;
+pub use handshake::{Handshake, Progress, Rejected};
 pub use limits::Limits;
-use session::Guest;
+use session::Client;
 
 /// Maximum sleep before the next check whether the server is to end.
 const PULSE: Duration = Duration::from_millis(100);
@@ -85,7 +85,7 @@ pub struct Server {
     /// Looks at cores for clients.
     judge: Option<Judge>,
     /// Addresses of the clients that have a session.
-    guests: Mutex<Vec<IpAddr>>,
+    clients: Mutex<Vec<IpAddr>>,
     /// Number of sessions so far.
     sessions: AtomicU64,
     /// Whether the sessions are to end.
@@ -93,7 +93,7 @@ pub struct Server {
 }
 
 /// A reserved session, released when dropped.
-struct Place<'s> {
+struct SessionSlot<'s> {
     server: &'s Server,
     peer: IpAddr,
 }
@@ -133,7 +133,7 @@ impl Server {
             limits,
             facts,
             judge: None,
-            guests: Mutex::new(Vec::new()),
+            clients: Mutex::new(Vec::new()),
             sessions: AtomicU64::new(0),
             is_ending: AtomicBool::new(false),
         })
@@ -161,11 +161,11 @@ impl Server {
     /// all sessions before it returns.
     pub fn run(&self, stop: &AtomicBool, log: Log<'_>) {
         self.is_ending.store(false, Ordering::Relaxed);
-        let mut door = Door::new(self, log);
+        let mut acceptor = Acceptor::new(self, log);
         thread::scope(|scope| {
             while !stop.load(Ordering::Relaxed) && !self.has_served() {
-                for guest in door.wait(PULSE) {
-                    self.let_in(scope, guest, log);
+                for client in acceptor.wait(PULSE) {
+                    self.start_session(scope, client, log);
                 }
             }
             self.is_ending.store(true, Ordering::Relaxed);
@@ -178,29 +178,29 @@ impl Server {
     }
 
     /// Begins a session, if the limits allow it.
-    fn let_in<'scope>(
+    fn start_session<'scope>(
         &'scope self,
         scope: &'scope thread::Scope<'scope, '_>,
-        guest: Guest,
+        client: Client,
         log: Log<'scope>,
     ) {
-        let address = guest.address();
-        let place = match self.place_for(address.ip().to_canonical()) {
-            Ok(place) => place,
+        let address = client.address();
+        let slot = match self.slot_for(address.ip().to_canonical()) {
+            Ok(slot) => slot,
             Err(why) => {
                 log(&format!("{address} has no session: {why}"));
-                guest.refuse(&why);
+                client.refuse(&why);
                 return;
             }
         };
         let number = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
-        let again = guest.again();
+        let again = client.again();
         let spawned = thread::Builder::new()
             .name(format!("session {number}"))
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, move || {
-                guest.serve(self, number, log);
-                drop(place);
+                client.serve(self, number, log);
+                drop(slot);
                 if self.limits.once && number == 1 {
                     self.is_ending.store(true, Ordering::Relaxed);
                 }
@@ -208,29 +208,29 @@ impl Server {
         if let Err(cause) = spawned {
             let why = format!("no thread for it: {cause}");
             log(&format!("{address} has no session: {why}"));
-            if let Ok(guest) = again {
-                guest.refuse(&why);
+            if let Ok(client) = again {
+                client.refuse(&why);
             }
         }
     }
 
     /// Reserves a session for this client; the error says why there is none.
-    fn place_for(&self, peer: IpAddr) -> Result<Place<'_>, String> {
-        let mut guests = self.guests();
-        let of_peer = guests.iter().filter(|guest| **guest == peer).count();
-        if guests.len() >= self.limits.sessions {
-            return Err(format!("all {} sessions are taken", guests.len()));
+    fn slot_for(&self, peer: IpAddr) -> Result<SessionSlot<'_>, String> {
+        let mut clients = self.clients();
+        let of_peer = clients.iter().filter(|client| **client == peer).count();
+        if clients.len() >= self.limits.sessions {
+            return Err(format!("all {} sessions are taken", clients.len()));
         }
         if of_peer >= self.limits.sessions_per_peer {
             return Err(format!("all {of_peer} sessions of an address are taken"));
         }
-        guests.push(peer);
-        Ok(Place { server: self, peer })
+        clients.push(peer);
+        Ok(SessionSlot { server: self, peer })
     }
 
-    fn guests(&self) -> std::sync::MutexGuard<'_, Vec<IpAddr>> {
+    fn clients(&self) -> std::sync::MutexGuard<'_, Vec<IpAddr>> {
         // A list of addresses is intact even if a thread has panicked.
-        self.guests
+        self.clients
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -243,11 +243,11 @@ impl Server {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for SessionSlot<'_> {
     fn drop(&mut self) {
-        let mut guests = self.server.guests();
-        if let Some(at) = guests.iter().position(|guest| *guest == self.peer) {
-            guests.swap_remove(at);
+        let mut clients = self.server.clients();
+        if let Some(at) = clients.iter().position(|client| *client == self.peer) {
+            clients.swap_remove(at);
         }
     }
 }

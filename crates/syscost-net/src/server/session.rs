@@ -32,7 +32,7 @@ const KEEPALIVE_COUNT: u32 = 3;
 
 /// An authenticated client.
 #[derive(Debug)]
-pub(super) struct Guest {
+pub(super) struct Client {
     stream: TcpStream,
     address: SocketAddr,
     nonces: Nonces,
@@ -43,7 +43,7 @@ enum End {
     /// The client has left.
     Left,
     /// The client is sent away with this reason.
-    SentAway(String),
+    Dismissed(String),
     /// The connection is broken.
     Broken(io::Error),
 }
@@ -54,7 +54,7 @@ impl From<io::Error> for End {
     }
 }
 
-impl Guest {
+impl Client {
     pub(super) fn new(stream: TcpStream, address: SocketAddr, nonces: Nonces) -> Self {
         Self {
             stream,
@@ -91,7 +91,7 @@ impl Guest {
         };
         let why = match end {
             End::Left => "the client disconnected".to_owned(),
-            End::SentAway(why) => why,
+            End::Dismissed(why) => why,
             End::Broken(cause) => cause.to_string(),
         };
         let seconds = begun.elapsed().as_secs_f64();
@@ -160,7 +160,7 @@ impl Session<'_> {
                 }
             }
         });
-        if let End::SentAway(why) = &end {
+        if let End::Dismissed(why) = &end {
             let _ = self.say(&Refused::new(why.as_str()));
         }
         end
@@ -260,7 +260,7 @@ impl Session<'_> {
 
     /// Waits for the client's next request.
     fn request(&mut self, open: &mut Open<'_>) -> Result<Request, End> {
-        let strange = |error: wire::WireError| End::SentAway(error.to_string());
+        let strange = |error: wire::WireError| End::Dismissed(error.to_string());
         loop {
             if let Some((line, rest)) = wire::split(&self.buffer, MAX_LINE).map_err(strange)? {
                 let request = wire::decode(line).map_err(strange);
@@ -285,11 +285,11 @@ impl Session<'_> {
     fn check_time(&self, open: &mut Open<'_>) -> Result<(), End> {
         let limits = &self.server.limits;
         if self.server.is_ending.load(Ordering::Relaxed) {
-            return Err(End::SentAway("the server ends".to_owned()));
+            return Err(End::Dismissed("the server ends".to_owned()));
         }
         if Instant::now() >= self.deadline {
             let seconds = limits.session.as_secs_f64();
-            return Err(End::SentAway(format!(
+            return Err(End::Dismissed(format!(
                 "the limit of {seconds} s per session is reached"
             )));
         }

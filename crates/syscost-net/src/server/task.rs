@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use syscost_sys::Unsupported;
 use syscost_sys::counters::{TaskId, TaskPlace};
 
-use super::entrance::{Entrance, Job};
+use super::service_sockets::{Job, ServiceSockets};
 use super::{Limits, STACK_BYTES};
 use crate::service::{Account, IsOver, Reading, ServiceError, monotonic_ns, release};
 use crate::token::random;
-use crate::wire::{Opening, Service, Ticket};
+use crate::wire::{Cookie, Opening, Service};
 
 /// Idle time after which a transfer that the client has not closed counts as finished.
 const QUIET: Duration = Duration::from_millis(500);
@@ -64,13 +64,13 @@ impl<'scope> Task<'scope> {
         limits: &Limits,
     ) -> Result<Self, String> {
         limits.check(&service)?;
-        let entrance = Entrance {
+        let sockets = ServiceSockets {
             local,
             peer,
-            ticket: Ticket(random().map_err(|error| error.to_string())?),
+            cookie: Cookie(random().map_err(|error| error.to_string())?),
             ports: limits.data_ports.clone(),
         };
-        let Job { port, lanes, run } = entrance.open(&service)?;
+        let Job { port, lanes, run } = sockets.open(&service)?;
         let work = Arc::new(Work {
             is_over: AtomicBool::new(false),
             max_bytes: limits.service_bytes / u64::from(lanes),
@@ -86,7 +86,7 @@ impl<'scope> Task<'scope> {
         Ok(Self {
             opening: Opening {
                 port,
-                ticket: entrance.ticket,
+                cookie: sockets.cookie,
             },
             work,
             thread: Some(thread),

@@ -96,10 +96,10 @@ pub struct TcpSide {
     pub mss: u32,
     /// Number of segments retransmitted.
     pub retransmits: u64,
-    /// Bytes acknowledged by the other end, including the ticket; the beginning and the end of a stream
+    /// Bytes acknowledged by the other end, including the cookie; the beginning and the end of a stream
     /// count as one byte each.
     pub bytes_acked: u64,
-    /// Bytes received, including the ticket; the end of a stream counts as one.
+    /// Bytes received, including the cookie; the end of a stream counts as one.
     pub bytes_received: u64,
     /// Time in which there was data to send, in us.
     pub busy_us: u64,

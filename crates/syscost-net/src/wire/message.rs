@@ -155,27 +155,28 @@ pub struct Opening {
     /// Port, at the address of the session.
     pub port: u16,
     /// Sent at the beginning of each stream, or as the first datagram.
-    pub ticket: Ticket,
+    #[serde(rename = "ticket")] // in this version of the protocol
+    pub cookie: Cookie,
 }
 
 /// Admits a connection to a service: 16 random bytes, sent as hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ticket(pub [u8; Ticket::BYTES]);
+pub struct Cookie(pub [u8; Cookie::BYTES]);
 
-impl Ticket {
+impl Cookie {
     /// Its length, in bytes.
     pub const BYTES: usize = 16;
 }
 
-impl Serialize for Ticket {
+impl Serialize for Cookie {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&token::hex(&self.0))
     }
 }
 
-impl<'de> Deserialize<'de> for Ticket {
+impl<'de> Deserialize<'de> for Cookie {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        token::hexadecimal(deserializer).map(Ticket)
+        token::hexadecimal(deserializer).map(Cookie)
     }
 }
 
@@ -242,7 +243,7 @@ pub enum Service {
         /// Datagrams per second; as fast as possible if null.
         rate: Option<u32>,
     },
-    /// [`service::connections::accept`](crate::service::connections::accept): no ticket, since only the
+    /// [`service::connections::accept`](crate::service::connections::accept): no cookie, since only the
     /// connections themselves are measured.
     Accept {
         /// How a connection is closed.
@@ -252,7 +253,7 @@ pub enum Service {
         /// Connections that may wait to be accepted.
         backlog: u32,
     },
-    /// [`service::http::respond`](crate::service::http::respond): no ticket, as this is plain HTTP.
+    /// [`service::http::respond`](crate::service::http::respond): no cookie, as this is plain HTTP.
     Http {
         /// Size of a response's body, in bytes.
         body: u32,

@@ -10,8 +10,8 @@ mod message;
 pub use line::{Split, WireError, decode, encode, split};
 pub(crate) use line::{escaped, printable};
 pub use message::{
-    Answer, Challenge, Close, Core, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused, Reply,
-    Request, Service, Spoken, Ticket, Welcome,
+    Answer, Challenge, Close, Cookie, Core, Finish, HELLO_BYTES, Hello, Nothing, Opening, Refused,
+    Reply, Request, Service, Spoken, Welcome,
 };
 
 /// Version of the protocol; raised when two versions would misunderstand each other.

@@ -58,7 +58,7 @@ fn requests_and_replies_are_read_as_they_were_written() {
     for reply in [
         Reply::Opened(Opening {
             port: 80,
-            ticket: Ticket([7; 16]),
+            cookie: Cookie([7; 16]),
         }),
         Reply::Reading(Reading::default()),
         Reply::Core(Core {

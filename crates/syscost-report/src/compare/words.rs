@@ -10,8 +10,8 @@ use super::value;
 use crate::sentence;
 
 /// A caveat on comparisons of single runs, after which rows it concerns.
-const SINGLE_RUNS: &str = "run-to-run variation is unknown, so whatever differs between these two (the hour, a \
-     neighbour, where memory happens to lie) can look like a change. Before you act on one, pool several runs per side, \
+const SINGLE_RUNS: &str = "run-to-run variation is unknown, so whatever differs between these two (the hour, \
+     the host's other guests, where memory happens to lie) can look like a change. Before you act on one, pool several runs per side, \
      give earlier ones as --spread, or measure in turn (syscost ab)";
 /// What the groups' lines mean.
 const GROUPS: &str = "the geometric mean over a group's benchmarks (each the mean of its rows; rates count inversely)";
@@ -26,7 +26,7 @@ const OF_SINGLE_RUNS: &str =
     ". With one run per side there is no interval: how far whole runs lie apart is unknown";
 /// Which rows the groups' means leave out.
 const LEFT_OUT: &str =
-    "Rows left out of the mean have no interval, or were measured beside a neighbour";
+    "Rows left out of the mean have no interval, or were measured on a shared core";
 /// Beginning of the notes on a different frequency, which are given once for all rows.
 const OF_FREQUENCY: &str = "the core ran at ";
 /// Ratio of tails from which a row is named.
@@ -214,7 +214,7 @@ pub(super) fn percent(share: f64) -> String {
     }
 }
 
-/// The tails of the rows that have one on both sides and were measured without a neighbour. They
+/// The tails of the rows that have one on both sides and were measured on a core that was ours. They
 /// have no interval, so they are reported, not judged.
 fn tails(comparison: &Comparison) -> Option<String> {
     let ratio = |row: &Row| row.p99.map(|p99| p99.ratio());

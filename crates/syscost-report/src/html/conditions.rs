@@ -48,7 +48,7 @@ fn of(run: &Run) -> Vec<(&'static str, String)> {
     let ours = core_ours(&used);
     let ours = ours.map(|text| text.replacen("core ours ", "", 1));
     vec![
-        ("Cores ours (no neighbour)", ours.unwrap_or_else(unknown)),
+        ("Cores ours (not shared)", ours.unwrap_or_else(unknown)),
         ("Mitigations", mitigations(machine)),
         (
             "Huge pages (THP)",

@@ -76,6 +76,6 @@ fn of_changes() -> Markup {
         }
         dt { "margin" } dd { "what a change must exceed: " (percent(MIN_MARGIN)) ", or as far as such runs differ when nothing changed, whichever is more" }
         dt { "cost" } dd { "of a group: the mean of its rows' B / A, a rate's turned over; above 1, B is dearer" }
-        dt { "left out" } dd { "of a group's cost: rows without an interval, or measured beside a neighbour" }
+        dt { "left out" } dd { "of a group's cost: rows without an interval, or measured on a shared core" }
     }
 }

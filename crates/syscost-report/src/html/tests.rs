@@ -84,7 +84,7 @@ fn every_row_says_its_number_or_why_there_is_none() {
         "What this computer charges",
         "6 of 12 measured, 1 below resolution, 1 withheld, 1 failed, 2 unsupported, 1 skipped in 54 s",
         "the hypervisor took 0.4 % of the time",
-        "Measure on a machine of its own, or when its neighbours are quiet.",
+        "Measure on a machine of its own, or when the host is quiet.",
         "withheld: getpid system calls per operation: expected 1, observed 0 (seccomp audit): the C library answered from its \
          own memory",
         "unsupported: io_uring_setup: operation not permitted",

@@ -16,7 +16,7 @@ pub fn core_ours<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<Strin
     Some(format!("core ours {shares}"))
 }
 
-/// How much a neighbour slows the cores of these CPUs: `independent instructions take 43 % longer
+/// How much SMT siblings slow the cores of these CPUs: `independent instructions take 43 % longer
 /// while shared (CPU 1), 20 % (CPU 0)`; `None` if none was shared.
 pub fn slower_while_shared<'a>(noise: impl IntoIterator<Item = &'a Noise>) -> Option<String> {
     let shares = by_cpu(noise, " longer while shared", |noise| {

@@ -135,7 +135,7 @@ fn core_ours(run: &Run) -> Option<String> {
     let shares = sentence::core_ours(run.noise.iter().filter(|noise| noise.used))?;
     let shares = shares.trim_start_matches("core ours ");
     Some(format!(
-        "{shares}: the share in which no neighbour, such as another virtual machine, used the same \
+        "{shares}: the share in which nobody else, such as another virtual machine, used the same \
          physical core; ten or more such results are compared alone, fewer together with all others"
     ))
 }

@@ -184,7 +184,7 @@ fn meaning(fact: &str) -> Option<&'static str> {
         }
         "tool.version" => "the way of measuring may have changed",
         "config.profile" => "profiles warm up and repeat differently: compare equal ones",
-        "config.cpus" => "CPUs differ in their neighbours and noise: --cpus fixes one",
+        "config.cpus" => "CPUs differ in what shares their cores and in noise: --cpus fixes one",
         PEER_ADDRESS => "rows with path=remote are of another far end, or of another way to it",
         NFS_EXPORT => "rows of fs.nfs are of another server, or of another way to it",
         "clock.source" => "clocks differ in what a reading costs",

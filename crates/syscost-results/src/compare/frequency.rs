@@ -1,6 +1,6 @@
 //! Two sides whose cores ran at different frequencies.
 //!
-//! A core's frequency depends on its neighbours and may wander by a tenth within a minute, so the
+//! A core's frequency depends on the load of the others and may wander by a tenth within a minute, so the
 //! time of work done in the core differs between runs although nothing changed. How much of a row
 //! is such work is its core share: of the document, or else estimated from its own processes. By it
 //! both sides are converted to one frequency.
@@ -53,7 +53,7 @@ fn usual(side: &Pooled<'_>) -> Option<f64> {
 }
 
 /// The sides converted to the base's frequency. `None` if they are to be compared as measured:
-/// their unit is neither a time nor a rate, a frequency is not known, samples beside a neighbour
+/// their unit is neither a time nor a rate, a frequency is not known, samples on a shared core
 /// count, or nothing is known of the share of a row whose sides ran at the same frequency.
 pub(super) fn at_one<'a>(sides: &[Pooled<'a>; 3]) -> Option<AtOne<'a>> {
     let [base, new, _] = sides;

@@ -18,8 +18,8 @@ const MIN_BENCHMARKS: usize = 3;
 ///
 /// Rows of one benchmark move together, and some benchmarks have a hundred: so each benchmark
 /// counts once, by the geometric mean of its rows. Of runs measured in turn the interval is
-/// Student's t of the logarithms of these. Other runs differ as a whole as well (the hour, a
-/// neighbour), which no row of theirs shows: by how much is known from several runs a side, and
+/// Student's t of the logarithms of these. Other runs differ as a whole as well (the hour,
+/// other guests), which no row of theirs shows: by how much is known from several runs a side, and
 /// joins the standard error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -28,7 +28,7 @@ pub struct Group {
     pub name: String,
     /// How many of its rows were compared.
     pub rows: usize,
-    /// How many of these are no part of the mean: they have no interval, or were measured beside a neighbour.
+    /// How many of these are no part of the mean: they have no interval, or were measured on a shared core.
     pub left_out: usize,
     /// Of how many benchmarks the mean is.
     pub benchmarks: usize,
@@ -78,7 +78,7 @@ pub(super) fn of(rows: &[Row], runs: Runs<'_>) -> Vec<Group> {
 }
 
 fn group(name: &str, rows: &[&Row], runs: Runs<'_>) -> Group {
-    // A row without an interval, or measured beside a neighbour, is left out of the mean, which has
+    // A row without an interval, or measured on a shared core, is left out of the mean, which has
     // an interval.
     let has_interval = |row: &&Row| row.ratio > 0.0 && row.ci95_low.is_some() && row.is_for_gates();
     let counted: Vec<&Row> = rows.iter().copied().filter(has_interval).collect();

@@ -23,14 +23,14 @@ pub(super) fn notes(base: &Pooled<'_>, new: &Pooled<'_>) -> Vec<String> {
     for (pooled, side) in [(base, "base"), (new, "new")] {
         if pooled.is_disturbed {
             notes.push(format!(
-                "the {side} side has too few undisturbed samples: all are used, and a neighbour may be part of the difference"
+                "the {side} side has too few undisturbed samples: all are used, and SMT interference may be part of the difference"
             ));
         }
     }
     for (looked, other, side) in [(new, base, "base"), (base, new, "new")] {
         if looked.is_looked_at && !other.is_looked_at {
             notes.push(format!(
-                "whether the core was shared is not known on the {side} side: a neighbour may be part of the difference"
+                "whether the core was shared is not known on the {side} side: SMT interference may be part of the difference"
             ));
         }
     }
@@ -75,7 +75,7 @@ mod tests {
     use crate::measurement::{Cause, Disturbance, Flag};
 
     /// Nine rounds of ten samples at this level, the first `shared` of each half as long again
-    /// because of a neighbour.
+    /// because of interference.
     fn with_interference(level: f64, shared: u32) -> Run {
         let value = |sample: u32| if sample < shared { 1.5 * level } else { level };
         let values: Vec<f64> = (0..10).map(value).collect();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_makes_no_difference_where_samples_are_undisturbed() {
+    fn interference_makes_no_difference_where_samples_are_undisturbed() {
         let (base, new) = (with_interference(100.0, 0), with_interference(100.0, 7));
         assert_eq!(notes_and_verdict(&base, &new), (vec![], Change::Same));
     }
@@ -114,22 +114,22 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "the new side has too few undisturbed samples: all are used, and a neighbour may be part of the difference",
-                "no interval: only one side was measured beside a neighbour, who may be the whole difference"
+                "the new side has too few undisturbed samples: all are used, and SMT interference may be part of the difference",
+                "no interval: only one side was measured on a shared core, which may be the whole difference"
             ]
         );
         assert_eq!(verdict, Change::Inconclusive);
     }
 
     #[test]
-    fn a_neighbour_on_one_side_only_changes_nothing() {
+    fn interference_on_one_side_only_changes_nothing() {
         let base = with_interference(100.0, 0);
         let mut new = with_interference(160.0, 10);
         new.measurements[0].flags = vec![Flag::Disturbed];
         for (base, new) in [(&base, &new), (&new, &base)] {
             assert_eq!(notes_and_verdict(base, new).1, Change::Inconclusive);
         }
-        // With a neighbour on both sides the difference of the runs is real.
+        // With interference on both sides the difference of the runs is real.
         let mut base = with_interference(100.0, 10);
         base.measurements[0].flags = vec![Flag::Disturbed];
         assert_eq!(notes_and_verdict(&base, &new).1, Change::Worse);
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "whether the core was shared is not known on the base side: a neighbour may be part of the difference"
+                "whether the core was shared is not known on the base side: SMT interference may be part of the difference"
             ]
         );
         assert!(notes_and_verdict(&base, &base).0.is_empty());

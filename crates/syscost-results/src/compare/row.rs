@@ -67,7 +67,7 @@ pub struct Row {
     /// What a careful reader should know about this row, a sentence each.
     pub notes: Vec<String>,
     /// Whether too few samples of a side were undisturbed, so that all of them count: a change may
-    /// be a neighbour's, and a gate must not judge it.
+    /// be due to interference, and a gate must not judge it.
     pub disturbed: bool,
     /// The medians in core cycles, of a time for which these were asked.
     pub cycles: Option<Pair>,
@@ -126,7 +126,7 @@ impl Row {
         (self.verdict == Change::Worse).then_some(by)
     }
 
-    /// Whether a gate may judge it: a change that a neighbour may have made is none of the program's.
+    /// Whether a gate may judge it: a change that interference may have made is none of the program's.
     pub fn is_for_gates(&self) -> bool {
         !self.disturbed
     }

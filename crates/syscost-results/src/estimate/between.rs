@@ -1,7 +1,7 @@
 //! How far runs of one machine differ although nothing changed.
 //!
 //! An interval over the processes of one run covers what more processes of that run would show.
-//! Another run finds memory elsewhere and its neighbours in another mood, so its level differs by
+//! Another run finds memory elsewhere and the other cores under another load, so its level differs by
 //! more. How much more is taken from the runs that this machine kept, once there are some; until
 //! then it is believed that processes of one run resemble each other a little.
 

@@ -2,7 +2,7 @@
 //!
 //! `time = cycles / f + rest`, so a process at a frequency 1 % lower takes 1 % longer if all of it
 //! is work of the core, and less otherwise. The processes of a run are measured at several
-//! frequencies where neighbours or the host change it, and so are the runs of a machine. Each run
+//! frequencies where other cores' load or the host changes it, and so are the runs of a machine. Each run
 //! gives a line through its processes, each machine one through its runs; what both leave open is
 //! settled by what most rows are.
 

@@ -1,6 +1,6 @@
 //! The frequency that a run's cores usually ran at.
 //!
-//! A core's frequency depends on what its neighbours do and changes in steps of 100 MHz, several
+//! A core's frequency depends on what other cores do and changes in steps of 100 MHz, several
 //! times a second, so a cost in ns applies to one frequency.
 
 use crate::measurement::RoundSamples;

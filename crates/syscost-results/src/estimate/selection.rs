@@ -227,7 +227,7 @@ pub fn undisturbed_percent(rounds: &[RoundSamples]) -> Option<f64> {
     (all > 0).then(|| 100.0 * own as f64 / all as f64)
 }
 
-/// Median over processes of the samples that only a neighbour on the core disturbed; `None` with
+/// Median over processes of the samples that only SMT interference disturbed; `None` with
 /// fewer than three such processes.
 pub fn shared_median(rounds: &[RoundSamples]) -> Option<f64> {
     let medians: Vec<f64> = rounds

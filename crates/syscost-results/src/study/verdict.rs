@@ -71,7 +71,7 @@ pub(super) struct Facts<'r> {
 /// Why the results that are compared are not undisturbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Disturbed {
-    /// Neighbours had a part in this many of the results.
+    /// SMT interference had a part in this many of the results.
     Most { disturbed: u64, of: u64 },
     /// Where it ran, or what it measures, leaves that open.
     Unknown,
@@ -336,12 +336,12 @@ pub(super) fn verdict(quantity: &Quantity, facts: &Facts<'_>) -> Sentence {
                     match (reason, facts.disturbed) {
                         (_, Some(Disturbed::Most { disturbed, of })) if disturbed == of => {
                             kind = VerdictKind::CannotTell;
-                            format!("{text}, but neighbours disturbed every result")
+                            format!("{text}, but SMT interference disturbed every result")
                         }
                         (Some(reason), _) => format!("{text}: {}", reason.trim_end_matches('.')),
                         (None, _) if broken.is_some() => text,
                         (None, Some(Disturbed::Most { disturbed, of })) => format!(
-                            "{text}; why is not known, and neighbours disturbed {disturbed} of {of} results"
+                            "{text}; why is not known, and SMT interference disturbed {disturbed} of {of} results"
                         ),
                         (None, Some(Disturbed::Unknown) | None) => {
                             format!("{text}; why is not known")

@@ -203,7 +203,7 @@ fn printed(round: &RoundSamples) -> &[f64] {
 /// The same procedure, from undisturbed results only.
 pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen {
     if row.estimate.undisturbed_percent.is_none() {
-        return missing("whether neighbours disturbed a result is not known");
+        return missing("whether SMT interference disturbed a result is not known");
     }
     let mut quiet = Vec::new();
     for round in row.samples.iter().flatten() {
@@ -220,7 +220,7 @@ pub(super) fn undisturbed(run: &Run, row: &Measurement, cycles: Cycles) -> Seen 
         );
     }
     results(run, row, cycles, quiet)
-        .unwrap_or_else(|| missing("a neighbour disturbed every result"))
+        .unwrap_or_else(|| missing("SMT interference disturbed every result"))
 }
 
 /// The median of some results of a row, and their range or its middle half; `None` if there are none. Their

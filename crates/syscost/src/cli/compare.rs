@@ -52,7 +52,7 @@ pub struct CompareOutput {
     /// Exit with 3 if a row became worse, or was lost: it failed, was withheld, is unsupported,
     /// became another thing (revision, unit), or is missing though the same was asked for; with
     /// `worse:5%`, if one became worse by 5 % or more even at the end of its interval nearer to 1.
-    /// Rows lost to noise, or measured beside a neighbour, do not fail the gate; if no other row is
+    /// Rows lost to noise, or measured on a shared core, do not fail the gate; if no other row is
     /// left, it cannot judge: exit with 1
     #[arg(long, value_name = "worse[:PERCENT]", value_parser = fail_on)]
     pub fail_on: Option<FailOn>,

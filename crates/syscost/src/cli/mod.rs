@@ -137,8 +137,8 @@ pub enum Command {
     Study(StudyArguments),
     /// Serve as the far end of another machine's network measurements
     Serve(ServeArguments),
-    /// Test syscost itself: operations of known cost, false claims it must refute, a simulated
-    /// neighbour it must detect
+    /// Test syscost itself: operations of known cost, false claims it must refute, simulated
+    /// SMT interference it must detect
     Selftest(SelftestArguments),
     /// Print the script by which a shell completes commands, options, benchmarks and kept runs
     Completions(CompletionsArguments),

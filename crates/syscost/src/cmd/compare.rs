@@ -181,7 +181,7 @@ pub(super) fn judge(
         .partition(|row| row.is_for_gates());
     if let Some(first) = with_interference.first() {
         say!(
-            "worse, but not judged: {}{}; too few samples were undisturbed, and a neighbour may be the whole change",
+            "worse, but not judged: {}{}; too few samples were undisturbed, and interference may be the whole change",
             first.name,
             and_more(with_interference.len() - 1)
         );
@@ -262,8 +262,8 @@ impl Judged {
             ),
             (
                 self.with_interference,
-                "was measured beside a neighbour on one side or both",
-                "were measured beside a neighbour on one side or both",
+                "was measured on a shared core on one side or both",
+                "were measured on a shared core on one side or both",
             ),
             (
                 self.not_compared,

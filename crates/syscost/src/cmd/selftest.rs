@@ -1,7 +1,7 @@
 //! `syscost selftest`: measures operations of known cost (positive controls), lies that must be
-//! refuted (negative controls), and neighbours that must be seen.
+//! refuted (negative controls), and SMT interference that must be seen.
 
-mod neighbour;
+mod interference;
 mod outcome;
 
 use std::fmt::Write;
@@ -21,7 +21,7 @@ use syscost_harness::worker::Program;
 use syscost_results::{Flag, Measurement, Run, Status};
 use syscost_sys::{cpu, scratch};
 
-use self::neighbour::InterferenceResult;
+use self::interference::InterferenceResult;
 use self::outcome::Outcome;
 use crate::cli::{Format, SelftestArguments};
 use crate::error::exit;
@@ -32,7 +32,7 @@ use crate::terminal::{BOLD, DIM, RESET, text_width};
 /// Maximum deviation from a known cost, relative.
 const TOLERANCE: f64 = 0.01;
 
-/// Maximum increase of a cost by a neighbour, relative to the cost on a core that is not shared.
+/// Maximum increase of a cost by interference, relative to the cost on a core that is not shared.
 const MAX_INTERFERENCE: f64 = 1.0;
 
 /// Time limit of the measurements.
@@ -48,7 +48,7 @@ struct Report {
     positives: Vec<PositiveControlResult>,
     #[serde(rename = "liars")]
     negatives: Vec<NegativeControlResult>,
-    neighbours: Vec<InterferenceResult>,
+    interference: Vec<InterferenceResult>,
     passed: bool,
 }
 
@@ -56,8 +56,8 @@ impl Report {
     fn outcomes(&self) -> impl Iterator<Item = Outcome> {
         let positives = self.positives.iter().map(|positive| positive.outcome);
         let negatives = self.negatives.iter().map(|negative| negative.outcome);
-        let neighbours = self.neighbours.iter().map(|one| one.outcome);
-        positives.chain(negatives).chain(neighbours)
+        let interference = self.interference.iter().map(|one| one.outcome);
+        positives.chain(negatives).chain(interference)
     }
 
     /// Whether any known cost was met; otherwise the self-test shows nothing.
@@ -79,7 +79,7 @@ struct PositiveControlResult {
     ci95_low: Option<f64>,
     ci95_high: Option<f64>,
     bias_percent: Option<f64>,
-    /// Skipped if a neighbour on its core may be the only reason for a miss, or if no frequency was
+    /// Skipped if interference may be the only reason for a miss, or if no frequency was
     /// known by which to count cycles.
     outcome: Outcome,
     reason: Option<String>,
@@ -115,7 +115,7 @@ pub(crate) fn run(arguments: &SelftestArguments) -> Result<u8> {
     let mut report = Report {
         positives,
         negatives,
-        neighbours: neighbour::check(&run.machine),
+        interference: interference::check(&run.machine),
         passed: false,
     };
     let has_failed = report.outcomes().any(|outcome| outcome == Outcome::Fail);
@@ -209,15 +209,15 @@ fn judge_positive(row: &Measurement, cost: &Cost) -> PositiveControlResult {
     }
 }
 
-/// Whether a neighbour may be why a known cost was missed: too few samples were undisturbed, and the
-/// cost is too high, which is the only effect of a neighbour.
+/// Whether interference may be why a known cost was missed: too few samples were undisturbed, and the
+/// cost is too high, which is its only effect.
 fn may_be_interference(row: &Measurement, cost: &Cost, bias: Option<f64>) -> bool {
     let is_cost = !matches!(cost, Cost::Ratio(_));
     let is_shared = row.status == Status::Ok && row.flags.contains(&Flag::Disturbed);
     is_cost && is_shared && bias.is_some_and(|bias| (0.0..=MAX_INTERFERENCE).contains(&bias))
 }
 
-/// Whether the cost was measured in nanoseconds, but no sample has a core frequency: a neighbour was
+/// Whether the cost was measured in nanoseconds, but no sample has a core frequency: the core was
 /// there all the time, or the frequency changed.
 fn has_no_frequency(row: &Measurement, cost: &Cost) -> bool {
     let is_measured = row.status == Status::Ok && row.estimate.median.is_some();
@@ -285,7 +285,7 @@ fn text(report: &Report, width: usize) -> Result<String> {
         let seen = format!("{:?}: {reason}", negative.status);
         out += &negative.outcome.entry(&what, &seen, width);
     }
-    out += &neighbour::text(&report.neighbours, width);
+    out += &interference::text(&report.interference, width);
     let skipped = report
         .outcomes()
         .filter(|outcome| *outcome == Outcome::Skip);

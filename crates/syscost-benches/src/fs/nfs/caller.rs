@@ -1,7 +1,6 @@
 //! Calls one after another over one connection, and what is known of them from sources other than the
 //! client.
 
-use std::net::TcpStream;
 use std::time::Instant;
 
 use syscost_harness::prelude::*;
@@ -10,7 +9,7 @@ use syscost_net::service::TcpSide;
 use syscost_sys::memory::map_blocks_from;
 
 use super::call::{Call, Subject, failed};
-use crate::net::interface::Way;
+use crate::net::interface::InterfaceCounters;
 
 /// The kernel's own counters of a connection.
 const TCP_INFO: &str = "TCP_INFO";
@@ -74,7 +73,7 @@ struct Caller {
     client: Client,
     subject: Option<Subject>,
     laps: Laps,
-    way: Way,
+    interface: InterfaceCounters,
     iterations: u64,
     before: Watched,
     after: Option<Watched>,
@@ -115,7 +114,7 @@ impl Caller {
                 "this server returns at most {most} bytes in a READ"
             )));
         }
-        let way = way(client.socket())?;
+        let interface = InterfaceCounters::of(client.socket())?;
         let make = |bytes| Subject::make(&mut client, bytes, seed, is_whole);
         let subject = call.file_bytes().map(make).transpose().map_err(failed)?;
         Ok(Self {
@@ -124,7 +123,7 @@ impl Caller {
             client,
             subject,
             laps,
-            way,
+            interface,
             iterations: 0,
             after: None,
             names: Vec::new(),
@@ -190,7 +189,7 @@ impl Caller {
         let reached = self.client.socket().peer_addr();
         let reached = reached.map_or_else(|error| error.to_string(), |is| is.to_string());
         b.claim_equal("address of the server", named, reached, "getpeername");
-        self.way.claim(b, sent, received);
+        self.interface.claim(b, sent, received);
         Ok(())
     }
 
@@ -215,14 +214,6 @@ impl Caller {
     }
 }
 
-/// The path to the server.
-fn way(socket: &TcpStream) -> Result<Way, Failure> {
-    let failed = |error| Failure::of("read a socket's addresses", error);
-    let own = socket.local_addr().map_err(failed)?;
-    let far = socket.peer_addr().map_err(failed)?;
-    Ok(Way::begin(own.ip(), far.ip()))
-}
-
 impl Driver for Caller {
     const MAX_ITERATIONS: u64 = Laps::MAX_ITERATIONS;
 
@@ -241,7 +232,7 @@ impl Driver for Caller {
 
     fn end(&mut self) -> Result<(), Failure> {
         self.after = Some(Watched::now(&self.client));
-        self.way.end();
+        self.interface.end();
         if let Some(subject) = &self.subject {
             self.names = subject.names(&mut self.client).map_err(failed)?;
             subject.folder.remove(&mut self.client).map_err(failed)?;

@@ -35,7 +35,7 @@ pub(super) fn measure(b: &mut Bencher, server: IpAddr) -> Result<(), Failure> {
         Ok(Team::new(Vec::new(), exchange.over(pinger, way)))
     })?;
     pinger.claim_deliveries(b);
-    pinger.claim_way(b);
+    pinger.claim_interface(b);
     pinger.link.claim_address(b, server);
     pinger.link.claim(b, pinger.tally.answered, false);
     Ok(())

@@ -7,21 +7,11 @@ use rustix::io::{read, retry_on_intr, write};
 use syscost_harness::prelude::*;
 
 use super::Channel;
-use super::mechanism::{Mark, Mechanism, Rows, WORD};
+use super::mechanism::{Mark, Mechanism};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Descriptors("eventfd"),
-    limit: None,
-    round_trips: Rows {
-        same: &[WORD],
-        other: &[WORD],
-        usual: WORD,
-        ..Rows::ROUND_TRIPS
-    },
-    bandwidths: Rows::BANDWIDTHS,
-};
+pub(super) const MECHANISM: Mechanism = Mechanism::word(Mark::Descriptors("eventfd"));
 
 pub(super) struct EventFd {
     from: OwnedFd,

@@ -17,6 +17,42 @@ pub(crate) struct Mechanism {
 }
 
 impl Mechanism {
+    /// A queue of the kernel that takes these calls, and allows messages up to this setting.
+    pub(super) const fn queue(calls: &'static [Sysno], limit: &'static str) -> Self {
+        // What queues carry without privilege.
+        const SIZES: &[Bytes] = &[LINE, Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
+        Self {
+            mark: Mark::Calls(calls),
+            limit: Some(limit),
+            round_trips: Rows {
+                same: SIZES,
+                other: &[LINE],
+                ..Rows::ROUND_TRIPS
+            },
+            bandwidths: Rows {
+                same: SIZES,
+                usual: Bytes::kib(16),
+                ..Rows::BANDWIDTHS
+            },
+        }
+    }
+
+    /// One that carries a word of 64 bits.
+    pub(super) const fn word(mark: Mark) -> Self {
+        const WORD: Bytes = Bytes(8);
+        Self {
+            mark,
+            limit: None,
+            round_trips: Rows {
+                same: &[WORD],
+                other: &[WORD],
+                usual: WORD,
+                ..Rows::ROUND_TRIPS
+            },
+            bandwidths: Rows::BANDWIDTHS,
+        }
+    }
+
     /// One that differs little from another and has few rows, known by what its descriptors refer to.
     pub(super) const fn similar(descriptors: &'static str) -> Self {
         Self {
@@ -57,7 +93,7 @@ impl Mark {
 
 /// The sizes of messages that are measured, by where the two tasks are, and which of them people look at.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::ipc) struct Rows {
+pub(crate) struct Rows {
     /// Between processes on the same CPU.
     pub(in crate::ipc) same: &'static [Bytes],
     /// Between processes on it and on the nearest other one.
@@ -94,6 +130,30 @@ impl Rows {
         usual: LARGE,
         is_read_apart: true,
         ..Rows::ROUND_TRIPS
+    };
+
+    /// All that are worth a row.
+    pub(super) const ALL_ROUND_TRIPS: Rows = Rows {
+        same: ALL,
+        other: SOME,
+        far: &[LINE],
+        free: &[LINE],
+        threads: &[LINE],
+        ..Rows::ROUND_TRIPS
+    };
+
+    /// Up to long messages.
+    pub(super) const LONG_BANDWIDTHS: Rows = Rows {
+        same: &[
+            LINE,
+            Bytes::kib(1),
+            Bytes::kib(4),
+            Bytes::kib(16),
+            LARGE,
+            Bytes::mib(1),
+        ],
+        other: &[LINE, Bytes::kib(4), LARGE, Bytes::mib(1)],
+        ..Rows::BANDWIDTHS
     };
 
     /// The sizes by where the tasks are, of these placements, the nearest first.
@@ -141,14 +201,10 @@ impl Rows {
     }
 }
 
-/// A word of 64 bits.
-pub(super) const WORD: Bytes = Bytes(8);
 /// A line of most caches.
 pub(super) const LINE: Bytes = Bytes(64);
 pub(super) const LARGE: Bytes = Bytes::kib(64);
 
-/// What the kernel's queues carry without privilege.
-pub(super) const QUEUED: &[Bytes] = &[LINE, Bytes::kib(1), Bytes::kib(4), Bytes::kib(16)];
 pub(super) const SOME: &[Bytes] = &[LINE, Bytes::kib(4), Bytes::kib(16), LARGE];
 pub(super) const ALL: &[Bytes] = &[
     Bytes(1),
@@ -158,15 +214,3 @@ pub(super) const ALL: &[Bytes] = &[
     Bytes::kib(16),
     LARGE,
 ];
-pub(super) const DATAGRAMS: &[Bytes] = &[LINE, Bytes::kib(4), LARGE];
-
-/// In one direction, where more is worth a row.
-pub(super) const LONG: &[Bytes] = &[
-    LINE,
-    Bytes::kib(1),
-    Bytes::kib(4),
-    Bytes::kib(16),
-    LARGE,
-    Bytes::mib(1),
-];
-pub(super) const SOME_LONG: &[Bytes] = &[LINE, Bytes::kib(4), LARGE, Bytes::mib(1)];

@@ -6,27 +6,18 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 
 use super::by_stream::Stream;
-use super::mechanism::{ALL, LARGE, LINE, LONG, Mark, Mechanism, Rows, SOME, SOME_LONG};
+use super::mechanism::{LARGE, Mark, Mechanism, Rows};
 use super::{Ends, crossed};
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     mark: Mark::Descriptors("pipe"),
     limit: None,
-    round_trips: Rows {
-        same: ALL,
-        other: SOME,
-        far: &[LINE],
-        free: &[LINE],
-        threads: &[LINE],
-        ..Rows::ROUND_TRIPS
-    },
+    round_trips: Rows::ALL_ROUND_TRIPS,
     bandwidths: Rows {
-        same: LONG,
-        other: SOME_LONG,
         free: &[LARGE],
         threads: &[LARGE],
         profile: Profile::Quick,
-        ..Rows::BANDWIDTHS
+        ..Rows::LONG_BANDWIDTHS
     },
 };
 

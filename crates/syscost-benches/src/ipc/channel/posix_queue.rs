@@ -7,26 +7,14 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::scratch;
 
-use super::mechanism::{LINE, Mark, Mechanism, QUEUED, Rows};
+use super::mechanism::Mechanism;
 use super::{Channel, crossed, number_in};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
 /// The maximum size of a message in a queue made without privilege.
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Calls(&[Sysno::MQ_TIMEDSEND, Sysno::MQ_TIMEDRECEIVE]),
-    limit: Some(LARGEST),
-    round_trips: Rows {
-        same: QUEUED,
-        other: &[LINE],
-        ..Rows::ROUND_TRIPS
-    },
-    bandwidths: Rows {
-        same: QUEUED,
-        usual: Bytes::kib(16),
-        ..Rows::BANDWIDTHS
-    },
-};
+pub(super) const MECHANISM: Mechanism =
+    Mechanism::queue(&[Sysno::MQ_TIMEDSEND, Sysno::MQ_TIMEDRECEIVE], LARGEST);
 
 pub(super) const LARGEST: &str = "/proc/sys/fs/mqueue/msgsize_max";
 

@@ -11,7 +11,7 @@ use syscost_sys::partner::{Between, Shared};
 use syscost_sys::raw::syscall6;
 
 use super::gate::{self, Gate};
-use super::mechanism::{ALL, LONG, Mark, Mechanism, Rows, SOME, SOME_LONG};
+use super::mechanism::{ALL, Mark, Mechanism, Rows, SOME};
 use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::{Bad, checked, must};
@@ -32,11 +32,7 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
         other: SOME,
         ..Rows::ROUND_TRIPS
     },
-    bandwidths: Rows {
-        same: LONG,
-        other: SOME_LONG,
-        ..Rows::BANDWIDTHS
-    },
+    bandwidths: Rows::LONG_BANDWIDTHS,
 };
 
 pub(super) struct VmRead {

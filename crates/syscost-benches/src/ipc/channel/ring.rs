@@ -9,7 +9,7 @@ use syscost_harness::prelude::*;
 use syscost_sys::partner::Shared;
 
 use super::gate::{self, Gate};
-use super::mechanism::{ALL, LINE, LONG, Mark, Mechanism, Rows, SOME, SOME_LONG};
+use super::mechanism::{ALL, LINE, Mark, Mechanism, Rows};
 use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
@@ -19,19 +19,10 @@ pub(super) const SLEEPING: Mechanism = Mechanism {
     mark: Mark::Memory { sleeps: true },
     limit: None,
     round_trips: Rows {
-        same: ALL,
-        other: SOME,
-        far: &[LINE],
-        free: &[LINE],
-        threads: &[LINE],
         is_read_apart: true,
-        ..Rows::ROUND_TRIPS
+        ..Rows::ALL_ROUND_TRIPS
     },
-    bandwidths: Rows {
-        same: LONG,
-        other: SOME_LONG,
-        ..Rows::BANDWIDTHS
-    },
+    bandwidths: Rows::LONG_BANDWIDTHS,
 };
 
 /// Of the ring whose sides poll: on one CPU they would wait for each other's time slices.
@@ -46,7 +37,7 @@ pub(super) const POLLING: Mechanism = Mechanism {
         ..Rows::ROUND_TRIPS
     },
     bandwidths: Rows {
-        other: SOME_LONG,
+        other: Rows::LONG_BANDWIDTHS.other,
         profile: Profile::Quick,
         ..Rows::BANDWIDTHS
     },

@@ -11,22 +11,15 @@ use syscost_sys::counters::TaskId;
 use syscost_sys::raw::{syscall3, syscall4};
 
 use super::Channel;
-use super::mechanism::{Mark, Mechanism, Rows, WORD};
+use super::mechanism::{Mark, Mechanism};
 use crate::ipc::message::Message;
 use crate::signal::own::{Blocked, SET_BYTES, set_of};
 use crate::syscall::{Bad, checked};
 
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Calls(&[Sysno::RT_SIGQUEUEINFO, Sysno::RT_SIGTIMEDWAIT]),
-    limit: None,
-    round_trips: Rows {
-        same: &[WORD],
-        other: &[WORD],
-        usual: WORD,
-        ..Rows::ROUND_TRIPS
-    },
-    bandwidths: Rows::BANDWIDTHS,
-};
+pub(super) const MECHANISM: Mechanism = Mechanism::word(Mark::Calls(&[
+    Sysno::RT_SIGQUEUEINFO,
+    Sysno::RT_SIGTIMEDWAIT,
+]));
 
 pub(super) struct Signals {
     /// The process of the other end.

@@ -7,26 +7,13 @@ use rustix::io::Errno;
 use syscost_harness::prelude::*;
 use syscost_sys::scratch::{self, MessageQueue};
 
-use super::mechanism::{LINE, Mark, Mechanism, QUEUED, Rows};
+use super::mechanism::Mechanism;
 use super::{Channel, crossed};
 use crate::ipc::message::Message;
 use crate::syscall::Bad;
 
 /// The maximum size of a message.
-pub(super) const MECHANISM: Mechanism = Mechanism {
-    mark: Mark::Calls(&[Sysno::MSGSND, Sysno::MSGRCV]),
-    limit: Some(LARGEST),
-    round_trips: Rows {
-        same: QUEUED,
-        other: &[LINE],
-        ..Rows::ROUND_TRIPS
-    },
-    bandwidths: Rows {
-        same: QUEUED,
-        usual: Bytes::kib(16),
-        ..Rows::BANDWIDTHS
-    },
-};
+pub(super) const MECHANISM: Mechanism = Mechanism::queue(&[Sysno::MSGSND, Sysno::MSGRCV], LARGEST);
 
 pub(super) const LARGEST: &str = "/proc/sys/kernel/msgmax";
 

@@ -6,19 +6,21 @@ use rustix::net::{SocketType, connect};
 use syscost_harness::prelude::*;
 
 use super::by_packet::Packets;
-use super::mechanism::{DATAGRAMS, LINE, Mark, Mechanism, Rows};
+use super::mechanism::{LARGE, LINE, Mark, Mechanism, Rows};
 use super::unix_stream::bound;
+
+const SIZES: &[Bytes] = &[LINE, Bytes::kib(4), LARGE];
 
 pub(super) const MECHANISM: Mechanism = Mechanism {
     mark: Mark::Descriptors("unix datagram socket with a path"),
     limit: None,
     round_trips: Rows {
-        same: DATAGRAMS,
+        same: SIZES,
         other: &[LINE],
         ..Rows::ROUND_TRIPS
     },
     bandwidths: Rows {
-        same: DATAGRAMS,
+        same: SIZES,
         ..Rows::BANDWIDTHS
     },
 };

@@ -11,7 +11,7 @@ use syscost_sys::scratch;
 
 use super::Ends;
 use super::by_stream::Stream;
-use super::mechanism::{ALL, LINE, LONG, Mark, Mechanism, Rows, SOME, SOME_LONG};
+use super::mechanism::{Mark, Mechanism, Rows};
 
 /// A task that waits for a message is also woken, needlessly, when its own last message is taken:
 /// that makes room to write.
@@ -19,20 +19,11 @@ pub(super) const MECHANISM: Mechanism = Mechanism {
     mark: Mark::Descriptors("unix stream socket with a path"),
     limit: None,
     round_trips: Rows {
-        same: ALL,
-        other: SOME,
-        far: &[LINE],
-        free: &[LINE],
-        threads: &[LINE],
         profile: Profile::Quick,
         is_read_apart: true,
-        ..Rows::ROUND_TRIPS
+        ..Rows::ALL_ROUND_TRIPS
     },
-    bandwidths: Rows {
-        same: LONG,
-        other: SOME_LONG,
-        ..Rows::BANDWIDTHS
-    },
+    bandwidths: Rows::LONG_BANDWIDTHS,
 };
 
 pub(super) const WAITS: f64 = 2.0;

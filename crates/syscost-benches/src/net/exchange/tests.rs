@@ -96,7 +96,7 @@ fn caller<const N: usize>(delivery: Delivery, script: [&[Arrival]; N]) -> Caller
         sent: Vec::new(),
     };
     let own = IpAddr::from(Ipv4Addr::LOCALHOST);
-    exchange.over(link, Way::begin(own, own))
+    exchange.over(link, InterfaceCounters::begin(own, own))
 }
 
 /// The failure caused by the last message of a script whose earlier messages succeed.

@@ -17,7 +17,7 @@ use crate::ipc::message::Message;
 use crate::net::counters::Watch;
 use crate::net::exchange::Link;
 use crate::net::far_end::Family;
-use crate::net::interface::Way;
+use crate::net::interface::InterfaceCounters;
 use crate::net::waiting::Waiting;
 
 /// Bytes of an ICMP echo header.
@@ -74,7 +74,7 @@ impl Pinger {
         to: IpAddr,
         size: usize,
         limit: Option<Duration>,
-    ) -> Result<(Self, Way), Failure> {
+    ) -> Result<(Self, InterfaceCounters), Failure> {
         let family = Family::of_address(to);
         let (socket, kind) = socket_for(family)?;
         let failed = |what: &str| {
@@ -100,7 +100,7 @@ impl Pinger {
             packet: vec![1; MAX_IP_HEAD + HEAD + size],
             counters: Watch::begin(),
         };
-        Ok((pinger, Way::begin(own.ip(), to)))
+        Ok((pinger, InterfaceCounters::begin(own.ip(), to)))
     }
 
     /// Claims that replies have the numbers of their requests, and that the kernel counted them: on

@@ -21,7 +21,7 @@ use syscost_harness::prelude::*;
 
 use super::ping::{HEAD, Pinger, support as may_ping};
 use crate::net::exchange::{Exchange, LOST_AFTER};
-use crate::net::far_end::{Family, Path, Reach};
+use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
 use crate::net::round_trip::PLAIN;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -30,7 +30,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     tags: &["rtt", "network latency"],
     expect: &[calls(Sysno::SENDTO), calls(Sysno::RECVFROM)],
     source: include_str!("round_trip.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OverNetwork<Row>>()
 };
 
 #[derive(Params, Clone)]
@@ -41,15 +41,7 @@ struct Row {
     size: Bytes,
 }
 
-impl Row {
-    fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, None)
-    }
-}
-
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
+impl Networked for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
@@ -58,22 +50,25 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, None)
+    }
+
+    fn profile(&self) -> Profile {
         match self.path {
-            _ if self.size == PLAIN && self.reach().is_usual() => Profile::Quick,
+            _ if self.size == PLAIN && self.destination().is_usual() => Profile::Quick,
             Path::Loopback if self.size != PLAIN => Profile::Full,
             Path::Loopback | Path::Remote => Profile::Standard,
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)?;
+    fn support(&self) -> Result<(), Unsupported> {
         may_ping(self.family)
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let (route, size) = (self.reach().route(b.targets())?, self.size.get());
-        route.announce(b, size)?;
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+        let size = self.size.get();
+        endpoint.announce(b, size)?;
         let length = Argument {
             position: 2,
             name: "length",
@@ -93,17 +88,17 @@ impl Measured for Row {
                 Some(LOST_AFTER)
             }
         };
-        let exchange = Exchange::new(b, size, route.is_loopback());
-        let pinger = b.together(route.placement(), |_| {
-            let (pinger, way) = Pinger::open(route.address(), size, limit)?;
-            let caller = exchange.over(pinger, way.named(self.family));
+        let exchange = Exchange::new(b, size, endpoint.is_loopback());
+        let pinger = b.together(endpoint.placement(), |_| {
+            let (pinger, interface) = Pinger::open(endpoint.address(), size, limit)?;
+            let caller = exchange.over(pinger, interface.named(self.family));
             Ok(Team::new(Vec::new(), caller))
         })?;
         pinger.claim_deliveries(b);
-        pinger.claim_way(b);
-        pinger.link.claim_address(b, route.address());
+        pinger.claim_interface(b);
+        pinger.link.claim_address(b, endpoint.address());
         let answered = pinger.tally.answered;
-        pinger.link.claim(b, answered, route.is_loopback());
+        pinger.link.claim(b, answered, endpoint.is_loopback());
         Ok(())
     }
 }

@@ -10,8 +10,8 @@ use syscost_net::socket::Tcp;
 use syscost_net::{Account, Service, Session, socket};
 
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Family, PATIENCE, Route, listen};
-use crate::net::interface::Way;
+use crate::net::far_end::{Endpoint, Family, PATIENCE, listen};
+use crate::net::interface::InterfaceCounters;
 use crate::net::workers::{IsOver, Tally, Until, Workers};
 
 /// Bytes of a message.
@@ -27,7 +27,7 @@ enum Answers {
 pub(super) struct Echo {
     near: TcpStream,
     answers: Answers,
-    way: Way,
+    interface: InterfaceCounters,
     seed: u64,
     message: [u8; SIZE],
     answer: [u8; SIZE],
@@ -39,18 +39,18 @@ pub(super) struct Echo {
 impl Echo {
     /// Connects to a far end that answers, on its CPUs if it is on this machine.
     pub(super) fn start(
-        route: &Route,
+        endpoint: &Endpoint,
         family: Family,
         tcp: &Tcp,
         places: &ConnectionCpus,
         seed: u64,
     ) -> Result<Self, Failure> {
-        let (near, answers) = match route {
-            Route::Loopback(..) => Self::here(route.address(), tcp, places)?,
-            Route::Remote(given) => Self::there(given, tcp)?,
+        let (near, answers) = match endpoint {
+            Endpoint::Loopback(..) => Self::here(endpoint.address(), tcp, places)?,
+            Endpoint::Remote(given) => Self::there(given, tcp)?,
         };
         Ok(Self {
-            way: Way::of(&near)?.named(family),
+            interface: InterfaceCounters::of(&near)?.named(family),
             near,
             answers,
             seed,
@@ -139,9 +139,9 @@ impl Echo {
         if let Answers::Here(workers) = &self.answers {
             workers.claim_cpus(b);
         }
-        self.way.end();
+        self.interface.end();
         let bytes = self.round_trips * SIZE as u64;
-        self.way.claim(b, bytes, bytes);
+        self.interface.claim(b, bytes, bytes);
         let Some(side) = TcpSide::of(&self.near) else {
             return;
         };
@@ -177,14 +177,11 @@ mod tests {
 
     #[test]
     fn the_far_end_answers_what_it_is_asked() {
-        let Ok(allowed) = syscost_sys::cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+        let allowed = syscost_sys::cpu::allowed().unwrap();
         let places = ConnectionCpus::here(Placement::Free, 1, allowed[0], &allowed).unwrap();
         let (family, tcp) = (Family::Ipv4, Tcp::nodelay());
-        let route = Route::Loopback(Placement::Free, family);
-        let mut echo = Echo::start(&route, family, &tcp, &places[0], 7).unwrap();
+        let endpoint = Endpoint::Loopback(Placement::Free, family);
+        let mut echo = Echo::start(&endpoint, family, &tcp, &places[0], 7).unwrap();
         for _ in 0..20 {
             echo.round_trip().unwrap();
         }

@@ -54,9 +54,9 @@ use streams::Outcome;
 pub(in crate::net) use streams::Streams;
 
 use super::stream::options;
-use crate::ipc::setting::same_and_nearest;
+use crate::ipc::spec::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Family, Path, Reach, Route};
+use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
 use crate::net::windows::Windows;
 use crate::net::workers::{IsOver, Until};
 
@@ -82,7 +82,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OverNetwork<Row>>()
 };
 
 /// Messages whose calls are counted: fewer large ones to another machine, since the path may be
@@ -130,10 +130,6 @@ pub(in crate::net) struct Row {
 }
 
 impl Row {
-    pub(in crate::net) fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, self.cpus)
-    }
-
     /// Whether it is one stream of large messages that this end writes.
     pub(in crate::net) fn is_plain(&self) -> bool {
         let Row {
@@ -147,30 +143,28 @@ impl Row {
     }
 }
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
+impl Networked for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         use Direction::{Receive, Send};
         use Method::{SendFile, Splice, Write, ZeroCopy};
         const OTHERS: &[Method] = &[ZeroCopy, SendFile, Splice];
         let mut rows = Vec::new();
-        let mut add = |reach: Reach,
+        let mut add = |to: Destination,
                        streams: &[usize],
                        sizes: &[Bytes],
                        directions: &[Direction],
                        methods: &[Method]| {
             rows.extend(rows!(Row {
-                path: [reach.path],
-                family: [reach.family],
-                cpus: [reach.cpus],
+                path: [to.path],
+                family: [to.family],
+                cpus: [to.cpus],
                 streams: streams.iter().copied(),
                 size: sizes.iter().copied(),
                 direction: directions.iter().copied(),
                 via: methods.iter().copied()
             }));
         };
-        let local = |family, place| Reach::new(Path::Loopback, family, Some(place));
+        let local = |family, place| Destination::new(Path::Loopback, family, Some(place));
         let near = same_and_nearest(here);
         for place in &near {
             let there = local(Family::Ipv4, *place);
@@ -204,7 +198,7 @@ impl Measured for Row {
             let anywhere = local(Family::Ipv4, Placement::Free);
             add(anywhere, &[1, 2], &[LARGE], &[Send], &[Write]);
         }
-        if let Some(remote) = Reach::remote(here) {
+        if let Some(remote) = Destination::remote(here) {
             for direction in Direction::ALL {
                 add(remote, &[1, 2, 4], &[LARGE], &[direction], &[Write]);
                 add(remote, &[1], &[SMALL], &[direction], &[Write]);
@@ -214,15 +208,19 @@ impl Measured for Row {
         rows
     }
 
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, self.cpus)
+    }
+
     /// On loopback, what differs in more than one way from a plain stream on one CPU is for the full profile.
-    fn profile(&self, _: &Here) -> Profile {
+    fn profile(&self) -> Profile {
         let ways = [
             self.cpus.is_some_and(|place| place != Placement::SAME),
             self.size != LARGE,
             self.direction != Direction::Send,
             self.via != Method::Write,
             self.streams != 1,
-            !self.reach().is_usual(),
+            !self.destination().is_usual(),
         ];
         match ways.into_iter().filter(|differs| *differs).count() {
             0 => Profile::Quick,
@@ -231,20 +229,16 @@ impl Measured for Row {
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let setting = Setting {
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+        let spec = StreamSpec {
             direction: self.direction,
             method: self.via,
             size: self.size.get(),
-            ..Setting::plain(self.reach(), self.streams, b)?
+            ..StreamSpec::plain(endpoint, self.family, self.streams, b)?
         };
-        let outcome = measured(b, &setting)?;
+        let outcome = measured(b, &spec)?;
         claims::claim_named(b, &self, &outcome);
-        ConnectionCpus::claim(&setting.places, b, self.cpus);
+        ConnectionCpus::claim(&spec.places, b, self.cpus);
         Ok(())
     }
 }
@@ -255,8 +249,8 @@ pub(crate) type Sink =
 
 /// What streams are made by.
 #[derive(Debug, Clone)]
-pub(crate) struct Setting {
-    pub(in crate::net) route: Route,
+pub(crate) struct StreamSpec {
+    pub(in crate::net) endpoint: Endpoint,
     pub(in crate::net) family: Family,
     direction: Direction,
     method: Method,
@@ -270,14 +264,18 @@ pub(crate) struct Setting {
     pub(in crate::net) tcp: Tcp,
 }
 
-impl Setting {
+impl StreamSpec {
     /// This many streams of large messages that this end writes.
-    pub(crate) fn plain(reach: Reach, streams: usize, b: &Bencher) -> Result<Setting, Failure> {
-        let route = reach.route(b.targets())?;
-        Ok(Setting {
-            places: ConnectionCpus::of(&route, streams, b)?,
-            route,
-            family: reach.family,
+    pub(crate) fn plain(
+        endpoint: Endpoint,
+        family: Family,
+        streams: usize,
+        b: &Bencher,
+    ) -> Result<StreamSpec, Failure> {
+        Ok(StreamSpec {
+            places: ConnectionCpus::of(&endpoint, streams, b)?,
+            endpoint,
+            family,
             direction: Direction::Send,
             method: Method::Write,
             size: LARGE.get(),
@@ -287,7 +285,7 @@ impl Setting {
         })
     }
 
-    /// This setting with other receivers on this machine.
+    /// The same with other receivers on this machine.
     #[must_use]
     pub(crate) fn received_by(self, sink: Sink) -> Self {
         Self { sink, ..self }
@@ -295,12 +293,12 @@ impl Setting {
 
     /// Whether a task on this machine sends.
     fn sends_here(&self) -> bool {
-        self.direction == Direction::Send || self.route.is_loopback()
+        self.direction == Direction::Send || self.endpoint.is_loopback()
     }
 
     /// Whether a task on this machine receives.
     fn receives_here(&self) -> bool {
-        self.direction == Direction::Receive || self.route.is_loopback()
+        self.direction == Direction::Receive || self.endpoint.is_loopback()
     }
 }
 
@@ -313,21 +311,21 @@ pub(in crate::net) fn content(b: &Bencher) -> Content {
 }
 
 /// Measures these streams; the negative control has streams of its own.
-pub(crate) fn measure(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
-    measured(b, setting).map(drop)
+pub(crate) fn measure(b: &mut Bencher, spec: &StreamSpec) -> Result<(), Failure> {
+    measured(b, spec).map(drop)
 }
 
-fn measured(b: &mut Bencher, setting: &Setting) -> Result<Outcome, Failure> {
-    audit(b, setting)?;
-    let mut streams = Streams::start(setting, Until::Stopped)?;
-    let window = warm_up(&mut streams, b.case_ns(), setting)?;
+fn measured(b: &mut Bencher, spec: &StreamSpec) -> Result<Outcome, Failure> {
+    audit(b, spec)?;
+    let mut streams = Streams::start(spec, Until::Stopped)?;
+    let window = warm_up(&mut streams, b.case_ns(), spec)?;
     let mut windows = Windows::default();
     b.observe(|| windows.add(window, || streams.window(window)))?;
-    if setting.route.is_loopback() {
+    if spec.endpoint.is_loopback() {
         streams.workers().claim_cpus(b);
     }
     let outcome = streams.finish()?;
-    claim(b, setting, &outcome);
+    claim(b, spec, &outcome);
     if let Some(usage) = &outcome.usage {
         windows.claim(b, usage, outcome.received.bytes);
     }
@@ -335,11 +333,11 @@ fn measured(b: &mut Bencher, setting: &Setting) -> Result<Outcome, Failure> {
 }
 
 /// Counts the system calls of a stream of some messages.
-fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
-    let mut one = setting.clone();
+fn audit(b: &mut Bencher, spec: &StreamSpec) -> Result<(), Failure> {
+    let mut one = spec.clone();
     one.places.truncate(1);
     let calls = one.method.calls(one.sends_here(), one.receives_here());
-    let audited = match one.route.is_loopback() {
+    let audited = match one.endpoint.is_loopback() {
         true => AUDITED,
         false => (AUDITED_BYTES_REMOTE / one.size as u64).clamp(MIN_AUDITED, AUDITED),
     };
@@ -353,15 +351,15 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
 pub(in crate::net) fn warm_up(
     streams: &mut Streams,
     case_ns: f64,
-    setting: &Setting,
+    spec: &StreamSpec,
 ) -> Result<Duration, Failure> {
     let window = Duration::from_nanos(case_ns as u64).clamp(MIN_WINDOW, MAX_WINDOW);
-    let limit = match setting.route.is_loopback() {
+    let limit = match spec.endpoint.is_loopback() {
         true => WARM_UP,
         false => WARM_UP_REMOTE,
     };
     let rate = streams.warm_up(window, limit)?;
-    let messages = MESSAGES * (setting.size * setting.places.len()) as f64;
+    let messages = MESSAGES * (spec.size * spec.places.len()) as f64;
     let room = Duration::try_from_secs_f64(messages / rate.max(1.0)).unwrap_or(MAX_SLOW_WINDOW);
     Ok(window.max(room.min(MAX_SLOW_WINDOW)))
 }

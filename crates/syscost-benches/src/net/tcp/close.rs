@@ -29,7 +29,7 @@ use syscost_sys::process::Batch;
 
 use super::connect::{accepting, new_socket, next_byte};
 use crate::net::connections::Connections;
-use crate::net::far_end::{Family, Path, Reach};
+use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
 use crate::syscall::{Bad, must};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -44,7 +44,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
         "time_wait",
     ],
     source: include_str!("close.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OverNetwork<Row>>()
 };
 
 /// The far end sends a byte, by which this end knows that it has the connection, and waits for its
@@ -61,15 +61,7 @@ struct Row {
     family: Family,
 }
 
-impl Row {
-    fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, None)
-    }
-}
-
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
+impl Networked for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         rows!(Row {
             path: Path::each(here),
@@ -77,35 +69,34 @@ impl Measured for Row {
         })
     }
 
-    fn profile(&self, _: &Here) -> Profile {
-        match self.reach().is_usual() {
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, None)
+    }
+
+    fn profile(&self) -> Profile {
+        match self.destination().is_usual() {
             true => Profile::Standard,
             false => Profile::Full,
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let route = self.reach().route(b.targets())?;
-        route.announce(b, 0)?;
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+        endpoint.announce(b, 0)?;
         // What both ends do without closing is subtracted.
         b.expect(together(Sysno::SHUTDOWN, 1.0));
         b.expect(together(Sysno::RECVFROM, 1.0));
         b.expect(at_most(Counter::Syscall(Sysno::CONNECT), 0.05));
         b.expect(at_least(Counter::CoreCycles, 3.0 * SYSCALL_FLOOR_CYCLES));
         // On one CPU this end waits for the far end's FIN, and the far end for this one's.
-        b.expect(match route.is_loopback() {
+        b.expect(match endpoint.is_loopback() {
             true => within(Counter::Switches, 1.9, 4.2),
             false => within(Counter::Switches, 0.5, 2.3),
         });
         // Else the byte that the far end sends preempts it, and it waits for the end later.
         let _no_preemption =
             Batch::enter().map_err(|error| Failure::Unsupported(error.to_string()))?;
-        let (closer, account) = b.single_together(route.placement(), |cpus| {
-            let (far, to) = accepting(RULE, &route, cpus)?;
+        let (closer, account) = b.single_together(endpoint.placement(), |cpus| {
+            let (far, to) = accepting(RULE, &endpoint, cpus)?;
             Ok(far.driven_by(Closer { to, open: None }))
         })?;
         closer.to.claim(b, self.family, Some(&account));
@@ -174,26 +165,20 @@ fn close(socket: OwnedFd) -> Result<(), Bad> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::far_end::Route;
 
     /// What closing twenty connections leads to, with a far end that follows this rule.
-    fn closed(rule: Accept) -> Option<Result<(u64, u64), Failure>> {
-        let Ok(cpus) = syscost_sys::cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return None;
-        };
-        let route = Route::Loopback(Placement::SAME, Family::Ipv4);
-        let (far, to) = accepting(rule, &route, &cpus).unwrap();
+    fn closed(rule: Accept) -> Result<(u64, u64), Failure> {
+        let cpus = syscost_sys::cpu::allowed().unwrap();
+        let endpoint = Endpoint::Loopback(Placement::SAME, Family::Ipv4);
+        let (far, to) = accepting(rule, &endpoint, &cpus).unwrap();
         let done = far.driven_by(Closer { to, open: None }).perform([1; 20]);
-        Some(done.map(|(closer, account)| (closer.to.budget.made(), account.connections)))
+        done.map(|(closer, account)| (closer.to.budget.made(), account.connections))
     }
 
     #[test]
     fn each_connection_is_closed_by_both_ends() {
-        if let Some(done) = closed(RULE) {
-            // And the last one.
-            assert_eq!(done.unwrap(), (21, 21));
-        }
+        // And the last one.
+        assert_eq!(closed(RULE), Ok((21, 21)));
     }
 
     #[test]
@@ -202,8 +187,7 @@ mod tests {
             close: Close::Rst,
             ..RULE
         };
-        if let Some(done) = closed(rule) {
-            assert!(matches!(done, Err(Failure::Failed(_))), "{done:?}");
-        }
+        let done = closed(rule);
+        assert!(matches!(done, Err(Failure::Failed(_))), "{done:?}");
     }
 }

@@ -37,8 +37,8 @@ use syscost_net::{Account, Service, Wait};
 
 use super::stream::Stream;
 use crate::net::exchange::Caller;
-use crate::net::far_end::{FarEnd, PATIENCE, Route, listen};
-use crate::net::round_trip::{Echoed, Ends, Row, Setting, Sizes};
+use crate::net::far_end::{Endpoint, FarEnd, OverNetwork, PATIENCE, listen};
+use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.tcp.round_trip",
@@ -58,7 +58,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     comes_first: true,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::by::<Row, Stream>()
+    ..Benchmark::by::<OverNetwork<Row>, Stream>()
 };
 
 const ALL: &[Bytes] = &[
@@ -79,17 +79,17 @@ impl Echoed for Stream {
 
     const IS_RELIABLE: bool = true;
 
-    fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
-        let (wait, size, tcp) = (setting.wait, setting.size, &setting.tcp);
-        let (far, socket) = match &setting.route {
-            Route::Loopback(..) => {
-                let (listener, address) = listen(setting.route.address(), 1, tcp)?;
+    fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
+        let (wait, size, tcp) = (spec.wait, spec.size, &spec.tcp);
+        let (far, socket) = match &spec.endpoint {
+            Endpoint::Loopback(..) => {
+                let (listener, address) = listen(spec.endpoint.address(), 1, tcp)?;
                 let serve = move |listener: &mut TcpListener, _: &Stop| echo(listener, size, wait);
                 // The kernel notifies a connected end when its partner is gone.
                 let far = FarEnd::partner(cpus, listener, serve, |_| {})?;
                 (far, syscost_net::socket::connect(address, tcp, PATIENCE)?)
             }
-            Route::Remote(given) => {
+            Endpoint::Remote(given) => {
                 let service = Service::StreamEcho {
                     size: size as u32,
                     wait,
@@ -99,8 +99,8 @@ impl Echoed for Stream {
                 (far, opened.stream(tcp)?)
             }
         };
-        let (near, way) = Stream::over(socket, wait)?;
-        Ok((far, near, way))
+        let (near, interface) = Stream::over(socket, wait)?;
+        Ok((far, near, interface))
     }
 
     fn claim(caller: &Caller<Self>, b: &mut Bencher, account: &Account) {

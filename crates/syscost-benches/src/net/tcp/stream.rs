@@ -13,7 +13,7 @@ use syscost_sys::tcp::TcpInfo;
 
 use crate::ipc::message::Message;
 use crate::net::exchange::Link;
-use crate::net::interface::Way;
+use crate::net::interface::InterfaceCounters;
 use crate::net::waiting::Waiting;
 
 const SOURCE: &str = "TCP_INFO";
@@ -38,15 +38,18 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// The near end of an established connection, and its path.
-    pub(crate) fn over(socket: TcpStream, wait: Wait) -> Result<(Self, Way), Failure> {
-        let way = Way::of(&socket)?;
+    pub(crate) fn over(
+        socket: TcpStream,
+        wait: Wait,
+    ) -> Result<(Self, InterfaceCounters), Failure> {
+        let interface = InterfaceCounters::of(&socket)?;
         let stream = Self {
             waiting: Waiting::new(&socket, wait, RecvFlags::WAITALL, None)?,
             sides: TcpSide::of(&socket).map(|side| (side.clone(), side)),
             mtu: TcpInfo::of(&socket).ok().map(|info| info.path_mtu),
             socket,
         };
-        Ok((stream, way))
+        Ok((stream, interface))
     }
 
     /// Claims what the kernels counted: that all bytes sent were acknowledged and nothing

@@ -28,13 +28,13 @@ use std::time::Duration;
 use syscost_harness::prelude::*;
 use syscost_results::Verdict;
 
-use crate::ipc::setting::same_and_nearest;
+use crate::ipc::spec::same_and_nearest;
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Family, Path, Reach};
+use crate::net::far_end::{Destination, Endpoint, Family, Networked, OverNetwork, Path};
 use crate::net::tcp::bandwidth::content;
 use crate::net::windows::Windows;
 use crate::net::workers::{Tally, Until};
-use flow::{Flow, Outcome, Setting};
+use flow::{Flow, FlowSpec, Outcome};
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     id: "net.udp.bandwidth",
@@ -54,7 +54,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     unit: Unit::BytesPerSecond,
     better: Better::Higher,
     source: include_str!("bandwidth.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::of::<OverNetwork<Row>>()
 };
 
 /// Datagrams whose calls are counted.
@@ -100,76 +100,68 @@ struct Row {
     rate: Rate,
 }
 
-impl Row {
-    fn reach(&self) -> Reach {
-        Reach::new(self.path, self.family, self.cpus)
-    }
-}
-
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
+impl Networked for Row {
     fn rows(here: &Here) -> Vec<Case<Self>> {
         let mut places = same_and_nearest(here);
         let mut rows = Vec::new();
-        let mut add = |Reach { path, family, cpus }: Reach, sizes: &[Bytes], plain: &[Rate]| {
-            rows.extend(rows!(Row {
-                path: [path],
-                family: [family],
-                cpus: [cpus],
-                size: sizes.iter().copied(),
-                rate: if size == PLAIN { plain } else { &[Rate::Max] }
-                    .iter()
-                    .copied()
-            }));
-        };
+        let mut add =
+            |Destination { path, family, cpus }: Destination, sizes: &[Bytes], plain: &[Rate]| {
+                rows.extend(rows!(Row {
+                    path: [path],
+                    family: [family],
+                    cpus: [cpus],
+                    size: sizes.iter().copied(),
+                    rate: if size == PLAIN { plain } else { &[Rate::Max] }
+                        .iter()
+                        .copied()
+                }));
+            };
         let sizes = [Bytes(64), PLAIN, Bytes::kib(8)];
-        let local = |place| Reach::new(Path::Loopback, Family::Ipv4, Some(place));
+        let local = |place| Destination::new(Path::Loopback, Family::Ipv4, Some(place));
         if let Some(nearest) = places.pop() {
             add(local(nearest), &sizes, &Rate::ALL);
         }
         if let Some(same) = places.pop() {
             add(local(same), &[PLAIN], &[Rate::Max]);
         }
-        if let Some(remote) = Reach::remote(here) {
+        if let Some(remote) = Destination::remote(here) {
             add(remote, &sizes, &Rate::ALL);
         }
         rows
     }
 
-    fn profile(&self, _: &Here) -> Profile {
+    fn destination(&self) -> Destination {
+        Destination::new(self.path, self.family, self.cpus)
+    }
+
+    fn profile(&self) -> Profile {
         match self.path {
             Path::Loopback if self.size != PLAIN => Profile::Full,
             Path::Loopback | Path::Remote => Profile::Standard,
         }
     }
 
-    fn support(&self, here: &Here) -> Result<(), Unsupported> {
-        self.reach().support(here)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let route = self.reach().route(b.targets())?;
-        let setting = Setting {
-            places: ConnectionCpus::of(&route, 1, b)?.remove(0),
-            route,
+    fn run(self, endpoint: Endpoint, b: &mut Bencher) -> Result<(), Failure> {
+        let spec = FlowSpec {
+            places: ConnectionCpus::of(&endpoint, 1, b)?.remove(0),
+            endpoint,
             family: self.family,
             size: self.size.get(),
             rate: self.rate.per_s(),
             content: content(b),
         };
-        audit(b, &setting)?;
-        let mut flow = Flow::start(&setting, Until::Stopped)?;
+        audit(b, &spec)?;
+        let mut flow = Flow::start(&spec, Until::Stopped)?;
         let window = Duration::from_nanos(b.case_ns() as u64).clamp(MIN_WINDOW, MAX_WINDOW);
         flow.warm_up(window)?;
         let mut windows = Windows::default();
         b.observe(|| windows.add(window, || flow.window(window)))?;
-        if setting.route.is_loopback() {
+        if spec.endpoint.is_loopback() {
             flow.workers().claim_cpus(b);
         }
         let outcome = flow.finish()?;
-        claim(b, &setting, &outcome);
-        ConnectionCpus::claim(std::slice::from_ref(&setting.places), b, self.cpus);
+        claim(b, &spec, &outcome);
+        ConnectionCpus::claim(std::slice::from_ref(&spec.places), b, self.cpus);
         if let Some(traffic) = &outcome.traffic {
             windows.claim(b, &traffic.usage, outcome.received.bytes);
         }
@@ -179,8 +171,8 @@ impl Measured for Row {
 
 /// Counts the system calls of some datagrams: one to send each, none to wait if there is no rate to
 /// keep, and one to receive it.
-fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
-    let waits = match setting.rate {
+fn audit(b: &mut Bencher, spec: &FlowSpec) -> Result<(), Failure> {
+    let waits = match spec.rate {
         Some(_) => 1.05,
         None => 0.05,
     };
@@ -189,17 +181,17 @@ fn audit(b: &mut Bencher, setting: &Setting) -> Result<(), Failure> {
         at_most(Counter::Syscall(Sysno::CLOCK_NANOSLEEP), waits),
         at_most(Counter::OtherSyscalls, 0.05),
     ];
-    if setting.route.is_loopback() {
+    if spec.endpoint.is_loopback() {
         // Datagrams that find no room never reach the receiver: how few it takes is a result.
         calls.push(at_most(Counter::Syscall(Sysno::RECVFROM), 1.05));
     }
     b.audit_apart(&calls, AUDITED, |messages| {
-        let flow = Flow::start(setting, Until::Messages(messages))?;
+        let flow = Flow::start(spec, Until::Messages(messages))?;
         flow.finish().map(drop)
     })
 }
 
-fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
+fn claim(b: &mut Bencher, spec: &FlowSpec, outcome: &Outcome) {
     let (sent, received) = (&outcome.sent, &outcome.received);
     let order = received.order.unwrap_or_default();
     let claim = "different datagrams that came, of those sent";
@@ -221,23 +213,25 @@ fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
         );
     }
     let per_datagram = received.bytes as f64 / received.messages.max(1) as f64;
-    let size = setting.size as f64;
+    let size = spec.size as f64;
     b.claim_equal("bytes of a datagram", size, per_datagram, "receiver");
     b.claim_equal(
         "family of its addresses",
-        setting.family.name(),
+        spec.family.name(),
         Family::of_address(outcome.own.ip()).name(),
         "getsockname",
     );
     // What a queue dropped was sent, but never carried by the interface.
-    outcome.way.claim(b, received.bytes.min(sent.bytes), 0);
+    outcome
+        .interface
+        .claim(b, received.bytes.min(sent.bytes), 0);
     let Some(traffic) = outcome.traffic else {
         return;
     };
     let usage = traffic.usage;
     let seconds = usage.passed_ns as f64 / 1e9;
     let per_s = traffic.sent as f64 / seconds;
-    if let Some(rate) = setting.rate {
+    if let Some(rate) = spec.rate {
         claim_pace(b, rate, sent);
         claim_rate(b, rate, per_s);
     }

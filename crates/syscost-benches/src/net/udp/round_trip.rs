@@ -28,9 +28,9 @@ use syscost_net::service::datagram;
 
 use crate::ipc::message::Message;
 use crate::net::exchange::{LOST_AFTER, Link};
-use crate::net::far_end::{FarEnd, Route};
-use crate::net::interface::Way;
-use crate::net::round_trip::{Echoed, Ends, Row, Setting, Sizes};
+use crate::net::far_end::{Endpoint, FarEnd, OverNetwork};
+use crate::net::interface::InterfaceCounters;
+use crate::net::round_trip::{EchoSpec, Echoed, Ends, Row, Sizes};
 use crate::net::waiting::Waiting;
 
 pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
@@ -51,7 +51,7 @@ pub(in crate::net) const BENCHMARK: Benchmark = Benchmark {
     revision: 2,
     comes_first: true,
     source: include_str!("round_trip.rs"),
-    ..Benchmark::by::<Row, Datagrams>()
+    ..Benchmark::by::<OverNetwork<Row>, Datagrams>()
 };
 
 /// The maximum payload of a datagram is a little less than 64 KiB.
@@ -69,11 +69,11 @@ impl Echoed for Datagrams {
 
     const IS_RELIABLE: bool = false;
 
-    fn connected(setting: &Setting, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
-        let (wait, size) = (setting.wait, setting.size);
-        let (far, socket, limit) = match &setting.route {
-            Route::Loopback(..) => {
-                let (theirs, socket) = pair(&setting.route)?;
+    fn connected(spec: &EchoSpec, cpus: &[u32]) -> Result<Ends<Self>, Failure> {
+        let (wait, size) = (spec.wait, spec.size);
+        let (far, socket, limit) = match &spec.endpoint {
+            Endpoint::Loopback(..) => {
+                let (theirs, socket) = pair(&spec.endpoint)?;
                 let serve = move |theirs: &mut UdpSocket, _: &Stop| {
                     let mut buffer = vec![0; size];
                     Ok(datagram::echo(&*theirs, &mut buffer, wait, &mut |_| false)?)
@@ -84,23 +84,23 @@ impl Echoed for Datagrams {
                 let far = FarEnd::partner(cpus, theirs, serve, wake_waiters)?;
                 (far, socket, None)
             }
-            Route::Remote(given) => {
+            Endpoint::Remote(given) => {
                 let size = size as u32;
                 let (far, opened) = FarEnd::peer(given, &Service::DatagramEcho { size, wait })?;
                 (far, opened.datagram()?, Some(LOST_AFTER))
             }
         };
-        let way = Way::of(&socket)?;
+        let interface = InterfaceCounters::of(&socket)?;
         let near = Self {
             waiting: Waiting::new(&socket, wait, RecvFlags::TRUNC, limit)?,
             socket,
         };
-        Ok((far, near, way))
+        Ok((far, near, interface))
     }
 }
 
 /// Two sockets of this machine that are connected to each other.
-fn pair(path: &Route) -> Result<(UdpSocket, UdpSocket), Failure> {
+fn pair(path: &Endpoint) -> Result<(UdpSocket, UdpSocket), Failure> {
     let make = || -> std::io::Result<(UdpSocket, UdpSocket)> {
         let any = SocketAddr::new(path.address(), 0);
         let (one, other) = (UdpSocket::bind(any)?, UdpSocket::bind(any)?);

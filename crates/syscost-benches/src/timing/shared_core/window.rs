@@ -8,7 +8,7 @@ use syscost_sys::cpu;
 
 const WINDOW_NS: f64 = 20e6;
 
-/// Maximum slowdown of independent instructions by a neighbour: a longer probe was interrupted, and
+/// Maximum slowdown of independent instructions by the SMT sibling: a longer probe was interrupted, and
 /// shows nothing about the core.
 const MAX_SLOWDOWN: f64 = 4.0;
 

@@ -34,7 +34,7 @@ const ATTEMPTS: usize = 3;
 /// Attempts further apart than this factor are noise: work that is folded away always takes the same time.
 const ALIKE: f64 = 1.25;
 
-/// A proportion below this means that the work is not done, even on a shared core: a neighbour
+/// A proportion below this means that the work is not done, even on a shared core: its sibling
 /// makes either batch at most twice as long.
 const FOLDED: f64 = 1.1;
 
@@ -118,7 +118,7 @@ impl Bencher<'_> {
         let least = ratios().fold(last.ratio, f64::min);
         let most = ratios().fold(last.ratio, f64::max);
         Ok(evidence.tolerated(|| {
-            // Not even a neighbour makes twice the work take no longer, time after time.
+            // Not even a shared core makes twice the work take no longer, time after time.
             let is_folded = self.pinned && most < FOLDED && all.len() == ATTEMPTS;
             // A task that sleeps lets others run, and how long they do is in neither count.
             let is_beside = || {

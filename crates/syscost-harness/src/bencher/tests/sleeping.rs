@@ -8,7 +8,7 @@ use syscost_sys::cpu;
 use syscost_sys::partner::Between;
 
 use super::super::sampling::PARTNERS_UNSEEN;
-use super::neighbour::{on_core, shared_samples};
+use super::interference::{on_core, shared_samples};
 use super::real::found_of;
 use super::*;
 use crate::bencher::TaskGroup;

@@ -55,7 +55,7 @@ fn noise_frequency_and_tails_are_said_once_before_the_rows() {
 }
 
 #[test]
-fn a_tail_beside_a_neighbour_is_no_part_of_the_mean() {
+fn a_tail_on_a_shared_core_is_no_part_of_the_mean() {
     let mut comparison = comparison();
     for (row, new) in comparison.rows.iter_mut().zip([300.0, 110.0]) {
         row.p99 = Some(Pair { base: 100.0, new });

@@ -44,7 +44,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
             p_value: Some(0.0002),
             verdict: Change::Worse,
             detectable: Some(0.05),
-            notes: vec!["a neighbour may be part of the difference".to_owned()],
+            notes: vec!["interference may be part of the difference".to_owned()],
             disturbed: false,
             cycles: None,
             p99: Some(Pair {
@@ -82,7 +82,7 @@ fn a_comparison_says_verdicts_and_what_it_refused() {
         "its definition changed",
         "withheld on the new side",
         "another kernel",
-        "a neighbour may be part",
+        "interference may be part",
         "p99 100 ns -&gt; 150 ns (1.50x)",
         "measured in turn",
         ">B / A</button>",

@@ -59,7 +59,7 @@ fn what_the_first_of_a_round_gains_cancels() {
     assert_ne!(row.verdict, Change::Better);
 }
 
-/// Rounds of ten samples at this level; in those selected by `shared`, a neighbour makes all of
+/// Rounds of ten samples at this level; in those selected by `shared`, interference makes all of
 /// them half as long again.
 fn with_interference(level: f64, rounds: u32, shared: impl Fn(u32) -> bool) -> crate::Run {
     let factor = |round| if shared(round) { 1.5 } else { 1.0 };

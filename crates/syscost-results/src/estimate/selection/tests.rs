@@ -45,7 +45,7 @@ fn undisturbed_samples_count_where_enough_processes_have_some() {
 }
 
 #[test]
-fn what_a_neighbour_costs_is_reported_separately() {
+fn what_interference_costs_is_reported_separately() {
     let rounds: Vec<_> = [0, 2, 5, 5].map(round).into();
     assert_eq!(shared_median(&rounds), Some(150.0));
     assert_eq!(undisturbed_percent(&rounds), Some(70.0));

@@ -60,7 +60,7 @@ fn a_size_out_of_a_few_is_one_of_them() {
 
 #[test]
 fn a_frequency_that_no_sample_had_makes_no_cycles() {
-    // Beside a neighbour only the slowest and the fastest sample know theirs, and the round's is
+    // On a shared core only the slowest and the fastest sample know theirs, and the round's is
     // their mean.
     let round = RoundSamples {
         core_ghz: Some(2.25),

@@ -141,7 +141,7 @@ fn without_an_undisturbed_result_all_are_compared() {
     let method = row("syscall.null", vec![vec![100.0; 2]; 6]);
     let judged = &judge(&study(), &run("r", vec![disturbed, method])).judged[0];
     assert_eq!(judged.verdict.kind, VerdictKind::CannotTell);
-    let said = "but neighbours disturbed every result.";
+    let said = "but SMT interference disturbed every result.";
     assert!(
         judged.verdict.text.ends_with(said),
         "{}",

@@ -185,7 +185,7 @@ fn judged(quantity: &Quantity, here: f64, ours: f64, disturbed: Option<Disturbed
 }
 
 #[test]
-fn a_neighbours_doing_is_not_blamed_on_the_method() {
+fn interference_is_not_blamed_on_the_method() {
     let loops = reason("loop_ns", Acts::More, "the loop takes {} ns");
     let quantity = quantity(Vec::new(), vec![loops]);
     let alone = judged(&quantity, 3000.0, 1000.0, None);
@@ -203,7 +203,7 @@ fn a_neighbours_doing_is_not_blamed_on_the_method() {
         (
             VerdictKind::CannotTell,
             "syscost's row gives 1000 ns; the published way gives 3.00 times as much, but \
-             neighbours disturbed every result."
+             SMT interference disturbed every result."
         )
     );
     let most = Disturbed::Most {
@@ -212,7 +212,9 @@ fn a_neighbours_doing_is_not_blamed_on_the_method() {
     };
     let most = judged(&quantity, 30.0, 40.0, Some(most)).text;
     assert!(
-        most.ends_with("33 % more; why is not known, and neighbours disturbed 18 of 25 results."),
+        most.ends_with(
+            "33 % more; why is not known, and SMT interference disturbed 18 of 25 results."
+        ),
         "{most}"
     );
     let unpinned = judged(&quantity, 30.0, 40.0, Some(Disturbed::Unknown)).text;

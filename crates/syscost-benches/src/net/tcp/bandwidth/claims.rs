@@ -10,12 +10,12 @@ use super::bottleneck::Bottleneck;
 use super::limiter::{Limiter, Shares};
 use super::method::Method;
 use super::streams::Outcome;
-use super::{Direction, Row, Setting};
+use super::{Direction, Row, StreamSpec};
 use crate::net::far_end::Family;
 use crate::net::tcp::stream::claim_retransmits;
 
 /// Maximum bytes that a connection carries besides its payload: TCP counts the SYN and the FIN, and
-/// a server requires a ticket.
+/// a server requires a cookie.
 const MAX_EXTRA: u64 = 64;
 
 const BOTH: &str = "both ends";
@@ -26,31 +26,31 @@ const RETRANSMITS: &str = "segments retransmitted";
 const DEFAULT_CONGESTION: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// Claims that streams had the properties that the case names, and that what was sent has arrived.
-pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
-    let streams = setting.places.len();
-    claim_content(b, setting, outcome);
-    claim_connections(b, setting, outcome);
+pub(in crate::net) fn claim(b: &mut Bencher, spec: &StreamSpec, outcome: &Outcome) {
+    let streams = spec.places.len();
+    claim_content(b, spec, outcome);
+    claim_connections(b, spec, outcome);
     let carried = outcome.received.bytes;
-    match setting.direction {
-        Direction::Send => outcome.way.claim(b, carried, 0),
-        Direction::Receive => outcome.way.claim(b, 0, carried),
+    match spec.direction {
+        Direction::Send => outcome.interface.claim(b, carried, 0),
+        Direction::Receive => outcome.interface.claim(b, 0, carried),
     }
     if outcome.usage.is_some() {
         let claim = "streams that moved bytes before the first window and after the last";
         b.claim_equal(claim, streams, outcome.steady, BOTH);
     }
-    if setting.method == Method::ZeroCopy {
+    if spec.method == Method::ZeroCopy {
         claim_zero_copy(b, outcome);
     }
     if let Some(usage) = outcome.usage.filter(|_| b.is_timed()) {
         usage.detail(b, usage.bytes as f64);
     }
-    let sender = match setting.direction {
+    let sender = match spec.direction {
         Direction::Send => &outcome.near,
         Direction::Receive => &outcome.far,
     };
     match sender {
-        Some(sender) => claim_sender(b, setting, outcome, sender),
+        Some(sender) => claim_sender(b, spec, outcome, sender),
         None => {
             let reason = "the sender's kernel has no TCP_INFO";
             b.claim_unobserved(RETRANSMITS, 0.0, TCP_INFO, reason);
@@ -59,7 +59,7 @@ pub(in crate::net) fn claim(b: &mut Bencher, setting: &Setting, outcome: &Outcom
 }
 
 /// Claims that what arrived is what was sent, in messages of the case's size.
-fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
+fn claim_content(b: &mut Bencher, spec: &StreamSpec, outcome: &Outcome) {
     let (sent, received) = (&outcome.sent, &outcome.received);
     let claim = "bytes received, of those sent";
     let holds = sent.bytes == received.bytes && received.bytes > 0;
@@ -68,7 +68,7 @@ fn claim_content(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     b.claim_equal("checksum of their stamps", expected, found, BOTH);
     let claim = "bytes that differ from what was sent";
     b.claim_equal(claim, 0, received.wrong, "receiver");
-    claim_size(b, "bytes of a message", Bytes(setting.size as u64), outcome);
+    claim_size(b, "bytes of a message", Bytes(spec.size as u64), outcome);
 }
 
 /// Claims that what was counted matches the row's name.
@@ -115,13 +115,13 @@ fn connections(outcome: &Outcome) -> usize {
 
 /// Claims that there were as many connections as the case says, between addresses of its family,
 /// and that they carried the bytes.
-fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
+fn claim_connections(b: &mut Bencher, spec: &StreamSpec, outcome: &Outcome) {
     let addresses: BTreeSet<_> = outcome
         .sockets
         .iter()
         .filter_map(|socket| socket.local_addr().ok())
         .collect();
-    let streams = setting.places.len();
+    let streams = spec.places.len();
     let claim = "connections with distinct ports that carried bytes";
     b.claim_equal(claim, streams, connections(outcome), TCP_INFO);
     let families: BTreeSet<_> = addresses
@@ -131,7 +131,7 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     let families: Vec<_> = families.into_iter().collect();
     b.claim_equal(
         "family of their addresses",
-        setting.family.name().to_owned(),
+        spec.family.name().to_owned(),
         families.join(" "),
         "getsockname",
     );
@@ -140,7 +140,7 @@ fn claim_connections(b: &mut Bencher, setting: &Setting, outcome: &Outcome) {
     };
     let payload = outcome.received.bytes.max(1) as f64;
     let came = near.bytes_received as f64 / payload;
-    let bound = match setting.direction {
+    let bound = match spec.direction {
         Direction::Send => Bound::AtMost(MAX_EXTRA as f64 * streams as f64 / payload),
         Direction::Receive => Bound::AtLeast(1.0),
     };
@@ -166,12 +166,12 @@ fn claim_zero_copy(b: &mut Bencher, outcome: &Outcome) {
 
 /// Claims what the sender's kernel reports: acknowledged bytes, retransmitted segments, the congestion
 /// control, and what limits the streams.
-fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
-    let streams = setting.places.len();
+fn claim_sender(b: &mut Bencher, spec: &StreamSpec, outcome: &Outcome, sender: &TcpSide) {
+    let streams = spec.places.len();
     let payload = outcome.sent.bytes;
     let max = (payload + MAX_EXTRA * streams as u64) as f64 / payload.max(1) as f64;
     // A remote sender reports on its sockets while the last bytes are under way.
-    if setting.sends_here() {
+    if spec.sends_here() {
         b.claim_within(
             "bytes acknowledged, per byte of payload",
             Bound::Within(1.0, max),
@@ -185,7 +185,7 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
         sender.retransmits,
         "segments were lost or late: the rate is that of a path that loses some",
     );
-    claim_congestion(b, setting, outcome, sender);
+    claim_congestion(b, spec, outcome, sender);
     b.detail("mss_bytes", f64::from(sender.mss));
     b.detail("send_buffer_bytes", sender.send_buffer as f64);
     let mtu = outcome.sockets.first().map(TcpInfo::of);
@@ -195,13 +195,13 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
     let Some(usage) = outcome.usage else {
         return;
     };
-    let runs = match setting.direction {
+    let runs = match spec.direction {
         Direction::Send => usage.near_cpu_ns,
         Direction::Receive => usage.far_cpu_ns,
     };
     let runs = runs.map(|ns| ns as f64 / usage.passed_ns.max(1) as f64 / streams as f64);
     let shares = Shares::of(sender, streams, outcome.lasted.as_secs_f64() * 1e6, runs);
-    let limiter = limiter(setting, outcome, &shares);
+    let limiter = limiter(spec, outcome, &shares);
     b.note("what limits the streams", limiter, "the sender's TCP_INFO");
     if let Some(round_trips) = outcome.round_trips {
         b.detail("min_round_trip_us", round_trips.min_us);
@@ -216,12 +216,12 @@ fn claim_sender(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &
 }
 
 /// What limits the streams; for a network between two machines, what limits the network.
-fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
+fn limiter(spec: &StreamSpec, outcome: &Outcome, shares: &Shares) -> String {
     let limiter = shares.limiter();
-    let is_path = limiter == Limiter::Network && !setting.route.is_loopback();
+    let is_path = limiter == Limiter::Network && !spec.endpoint.is_loopback();
     // This end's interface holds back only what this end sends.
-    let shaper = || match setting.direction {
-        Direction::Send => outcome.way.shaper(),
+    let shaper = || match spec.direction {
+        Direction::Send => outcome.interface.shaper(),
         Direction::Receive => None,
     };
     let found = is_path
@@ -235,10 +235,10 @@ fn limiter(setting: &Setting, outcome: &Outcome, shares: &Shares) -> String {
 
 /// Claims that the congestion control is the chosen one, or the default of the sender's system. Of
 /// another machine's default only the name is claimed.
-fn claim_congestion(b: &mut Bencher, setting: &Setting, outcome: &Outcome, sender: &TcpSide) {
+fn claim_congestion(b: &mut Bencher, spec: &StreamSpec, outcome: &Outcome, sender: &TcpSide) {
     let default = || {
         let default = std::fs::read_to_string(DEFAULT_CONGESTION);
-        let default = default.ok().filter(|_| setting.sends_here())?;
+        let default = default.ok().filter(|_| spec.sends_here())?;
         Some(default.trim().to_owned())
     };
     let chosen = b.targets().congestion.clone();

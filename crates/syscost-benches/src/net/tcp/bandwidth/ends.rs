@@ -10,10 +10,10 @@ use syscost_sys::partner::Shared;
 use syscost_sys::tcp::TcpInfo;
 
 use super::sender::{Consumed, Sender};
-use super::{Direction, Setting};
-use crate::net::far_end::{self, PATIENCE, Route};
-use crate::net::interface::Way;
-use crate::net::workers::{IsOver, Meter, Tally, Until, Workers};
+use super::{Direction, StreamSpec};
+use crate::net::far_end::{self, Endpoint, PATIENCE};
+use crate::net::interface::InterfaceCounters;
+use crate::net::workers::{IsOver, Meter, Tally, Until, Workers, again};
 
 /// Both ends of the streams.
 pub(super) struct Ends {
@@ -26,26 +26,26 @@ pub(super) struct Ends {
     /// The far end's sockets, if they are on this machine.
     pub(super) far: Vec<TcpStream>,
     /// What carries the bytes.
-    pub(super) way: Way,
+    pub(super) interface: InterfaceCounters,
 }
 
 impl Ends {
     /// Connects and starts both ends; each continues as long as `until` says.
-    pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        match &setting.route {
-            Route::Loopback(..) => Self::here(setting, until),
-            Route::Remote(given) => Self::there(given, setting, until),
+    pub(super) fn start(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
+        match &spec.endpoint {
+            Endpoint::Loopback(..) => Self::here(spec, until),
+            Endpoint::Remote(given) => Self::there(given, spec, until),
         }
     }
 
-    fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        let streams = setting.places.len() as u32;
-        let own = setting.route.address();
-        let way = Way::begin(own, own).named(setting.family);
-        let (listener, address) = far_end::listen(own, streams, &setting.tcp)?;
+    fn here(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
+        let streams = spec.places.len() as u32;
+        let own = spec.endpoint.address();
+        let interface = InterfaceCounters::begin(own, own).named(spec.family);
+        let (listener, address) = far_end::listen(own, streams, &spec.tcp)?;
         let mut pairs = Vec::new();
-        for _ in &setting.places {
-            let near = socket::connect(address, &setting.tcp, PATIENCE)?;
+        for _ in &spec.places {
+            let near = socket::connect(address, &spec.tcp, PATIENCE)?;
             let far = listener.accept();
             let (far, _) = far.map_err(|cause| Failure::of("accept a connection", cause))?;
             pairs.push((near, far));
@@ -54,18 +54,18 @@ impl Ends {
         let meters = pairs.iter().map(|_| Workers::meter());
         let meters: Vec<_> = meters.collect::<Result<_, _>>()?;
         for is_near in [false, true] {
-            let receives = is_near == (setting.direction == Direction::Receive);
-            for (((near, far), places), meter) in pairs.iter().zip(&setting.places).zip(&meters) {
+            let receives = is_near == (spec.direction == Direction::Receive);
+            for (((near, far), places), meter) in pairs.iter().zip(&spec.places).zip(&meters) {
                 let (end, cpus) = match is_near {
                     true => (again(near)?, &places.near),
                     false => (again(far)?, &places.far),
                 };
                 let meter = meter.clone();
                 if receives {
-                    receive(&mut workers, cpus, Until::OtherEnd, meter, end, setting)?;
+                    receive(&mut workers, cpus, Until::OtherEnd, meter, end, spec)?;
                 } else {
                     let consumed = Box::new(move || meter.bytes());
-                    send(&mut workers, cpus, until, end, setting, consumed)?;
+                    send(&mut workers, cpus, until, end, spec, consumed)?;
                 }
             }
         }
@@ -75,29 +75,29 @@ impl Ends {
             session: None,
             near,
             far,
-            way,
+            interface,
         })
     }
 
-    fn there(given: &PeerAccess, setting: &Setting, until: Until) -> Result<Self, Failure> {
+    fn there(given: &PeerAccess, spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
-        let way = Way::begin(own.ip(), given.address.ip()).named(setting.family);
-        let opened = session.open(&service(setting))?;
+        let interface = InterfaceCounters::begin(own.ip(), given.address.ip()).named(spec.family);
+        let opened = session.open(&service(spec))?;
         let mut workers = Workers::new()?;
         let mut near = Vec::new();
-        for places in &setting.places {
-            let socket = opened.stream(&setting.tcp)?;
+        for places in &spec.places {
+            let socket = opened.stream(&spec.tcp)?;
             let end = again(&socket)?;
-            match setting.direction {
+            match spec.direction {
                 Direction::Send => {
                     let sender = again(&socket)?;
                     // Without TCP_INFO everything counts as received: the far end has separate memory.
                     let acked =
                         move || TcpInfo::of(&sender).map_or(u64::MAX / 2, |info| info.bytes_acked);
                     let consumed = Box::new(acked);
-                    send(&mut workers, &places.near, until, end, setting, consumed)?;
+                    send(&mut workers, &places.near, until, end, spec, consumed)?;
                 }
                 Direction::Receive => {
                     let until = match until {
@@ -105,7 +105,7 @@ impl Ends {
                         Until::Messages(_) => until,
                     };
                     let meter = Workers::meter()?;
-                    receive(&mut workers, &places.near, until, meter, end, setting)?;
+                    receive(&mut workers, &places.near, until, meter, end, spec)?;
                 }
             }
             near.push(socket);
@@ -115,16 +115,16 @@ impl Ends {
             session: Some(session),
             near,
             far: Vec::new(),
-            way,
+            interface,
         })
     }
 }
 
 /// The service that the far end provides.
-fn service(setting: &Setting) -> Service {
-    let (size, streams) = (setting.size as u32, setting.places.len() as u32);
-    let (content, tcp) = (setting.content, setting.tcp.clone());
-    match setting.direction {
+fn service(spec: &StreamSpec) -> Service {
+    let (size, streams) = (spec.size as u32, spec.places.len() as u32);
+    let (content, tcp) = (spec.content, spec.tcp.clone());
+    match spec.direction {
         Direction::Send => Service::StreamSink {
             size,
             streams,
@@ -140,23 +140,16 @@ fn service(setting: &Setting) -> Service {
     }
 }
 
-/// Another handle to the same socket.
-fn again(socket: &TcpStream) -> Result<TcpStream, Failure> {
-    socket
-        .try_clone()
-        .map_err(|cause| Failure::of("duplicate a socket", cause))
-}
-
 /// Adds a worker that sends.
 fn send(
     workers: &mut Workers,
     cpus: &[u32],
     until: Until,
     end: TcpStream,
-    setting: &Setting,
+    spec: &StreamSpec,
     consumed: Consumed,
 ) -> Result<(), Failure> {
-    let sender = Sender::new(end, setting.method, setting.size, setting.content, consumed)?;
+    let sender = Sender::new(end, spec.method, spec.size, spec.content, consumed)?;
     let work = |sender: &mut Sender, is_over: IsOver<'_>| sender.send(is_over);
     workers.add(cpus, until, Workers::meter()?, sender, work)
 }
@@ -169,9 +162,9 @@ fn receive(
     until: Until,
     meter: Shared<Meter>,
     end: TcpStream,
-    setting: &Setting,
+    spec: &StreamSpec,
 ) -> Result<(), Failure> {
-    let (size, content, sink) = (setting.size, setting.content, setting.sink);
+    let (size, content, sink) = (spec.size, spec.content, spec.sink);
     let work = move |end: &mut TcpStream, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
         let mut account = Account::default();
         if !is_over(&account) {

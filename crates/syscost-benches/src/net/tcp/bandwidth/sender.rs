@@ -203,7 +203,7 @@ impl Memory {
     /// Waits until the memory of the next message may be overwritten; false if `is_over` comes first.
     #[inline]
     fn has_room_for(&mut self, size: u64, account: &Account, is_over: IsOver<'_>) -> bool {
-        // One extra message: the count may include the few bytes of a ticket.
+        // One extra message: the count may include the few bytes of a cookie.
         while account.bytes + 2 * size > self.consumed_bytes + MEMORY as u64 {
             let before = self.consumed_bytes;
             self.consumed_bytes = (self.consumed)();

@@ -10,9 +10,9 @@ use syscost_sys::process::pause;
 
 use super::bottleneck::RoundTrips;
 use super::ends::Ends;
-use super::{Direction, Setting};
+use super::{Direction, StreamSpec};
 use crate::net::far_end::PATIENCE;
-use crate::net::interface::Way;
+use crate::net::interface::InterfaceCounters;
 use crate::net::windows::{Received, Usage, Used};
 use crate::net::workers::{Tally, Until, Workers};
 
@@ -36,7 +36,7 @@ pub(in crate::net) struct Outcome {
     /// This end's sockets.
     pub(in crate::net) sockets: Vec<TcpStream>,
     /// What carried the bytes.
-    pub(in crate::net) way: Way,
+    pub(in crate::net) interface: InterfaceCounters,
     /// How long the connections lasted.
     pub(in crate::net) lasted: Duration,
     /// What was used during the measurement, if there was one.
@@ -51,10 +51,10 @@ pub(in crate::net) struct Outcome {
 
 impl Streams {
     /// Connects and starts the streams; each continues as long as `until` says.
-    pub(in crate::net) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
+    pub(in crate::net) fn start(spec: &StreamSpec, until: Until) -> Result<Self, Failure> {
         Ok(Self {
-            direction: setting.direction,
-            ends: Ends::start(setting, until)?,
+            direction: spec.direction,
+            ends: Ends::start(spec, until)?,
             begun: Instant::now(),
             first: None,
             rates: Vec::new(),
@@ -205,7 +205,7 @@ impl Streams {
             mut session,
             near,
             far,
-            mut way,
+            mut interface,
         } = self.ends;
         // Senders end first, on whichever machine they are.
         if let (Some(session), Direction::Receive) = (&mut session, self.direction) {
@@ -229,14 +229,14 @@ impl Streams {
             Direction::Receive => (far_tally, near_tally, &far),
         };
         await_acknowledgement(senders, sent.bytes);
-        way.end();
+        interface.end();
         Ok(Outcome {
             sent,
             received,
             near: sides(&near),
             far: far_side.or_else(|| sides(&far)),
             sockets: near,
-            way,
+            interface,
             lasted,
             usage,
             steady,

@@ -15,10 +15,10 @@ use syscost_sys::partner::Shared;
 use syscost_sys::process::pause;
 
 use crate::net::connection_cpus::ConnectionCpus;
-use crate::net::far_end::{Family, PATIENCE, Route};
-use crate::net::interface::Way;
+use crate::net::far_end::{Endpoint, Family, PATIENCE};
+use crate::net::interface::InterfaceCounters;
 use crate::net::windows::{Received, Usage, Used};
-use crate::net::workers::{IsOver, Tally, Until, Workers};
+use crate::net::workers::{IsOver, Tally, Until, Workers, again};
 
 /// Maximum number of farewells to a receiver that may be late, and the pause before each.
 const FAREWELLS: u32 = 200;
@@ -26,8 +26,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// The parameters of a flow.
 #[derive(Debug, Clone)]
-pub(super) struct Setting {
-    pub(super) route: Route,
+pub(super) struct FlowSpec {
+    pub(super) endpoint: Endpoint,
     pub(super) family: Family,
     /// Bytes of a datagram.
     pub(super) size: usize,
@@ -62,7 +62,7 @@ pub(super) struct Outcome {
     /// This end's address.
     pub(super) own: SocketAddr,
     /// What carried the bytes.
-    pub(super) way: Way,
+    pub(super) interface: InterfaceCounters,
     /// What was done during the measurement, if there was one.
     pub(super) traffic: Option<Traffic>,
 }
@@ -75,24 +75,24 @@ pub(super) struct Flow {
     workers: Workers,
     session: Option<Session>,
     near: UdpSocket,
-    way: Way,
+    interface: InterfaceCounters,
     begun: Instant,
     first: Option<Progress>,
 }
 
 impl Flow {
     /// Starts the flow, which continues as long as `until` says.
-    pub(super) fn start(setting: &Setting, until: Until) -> Result<Self, Failure> {
-        match &setting.route {
-            Route::Loopback(..) => Self::here(setting, until),
-            Route::Remote(given) => Self::there(given, setting, until),
+    pub(super) fn start(spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
+        match &spec.endpoint {
+            Endpoint::Loopback(..) => Self::here(spec, until),
+            Endpoint::Remote(given) => Self::there(given, spec, until),
         }
     }
 
-    fn here(setting: &Setting, until: Until) -> Result<Self, Failure> {
+    fn here(spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
         let tried = |what: &'static str| move |cause: io::Error| Failure::of(what, cause);
-        let own = setting.route.address();
-        let way = Way::begin(own, own).named(setting.family);
+        let own = spec.endpoint.address();
+        let interface = InterfaceCounters::begin(own, own).named(spec.family);
         let near = socket::datagram(SocketAddr::new(own, 0))?;
         let far = socket::datagram(SocketAddr::new(own, 0))?;
         let address = |socket: &UdpSocket| socket.local_addr().map_err(tried("getsockname"));
@@ -100,7 +100,7 @@ impl Flow {
         far.connect(address(&near)?).map_err(tried("connect"))?;
         let mut workers = Workers::new()?;
         let has_ended = Shared::new(AtomicBool::new(false))?;
-        let (size, content) = (setting.size, setting.content);
+        let (size, content) = (spec.size, spec.content);
         let ended = has_ended.clone();
         let receive =
             move |far: &mut UdpSocket, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
@@ -109,36 +109,41 @@ impl Flow {
                 Ok(account?.into())
             };
         let meter = Workers::meter()?;
-        workers.add(&setting.places.far, Until::OtherEnd, meter, far, receive)?;
+        workers.add(&spec.places.far, Until::OtherEnd, meter, far, receive)?;
         let end = again(&near)?;
         let goodbye = move |near: &UdpSocket| say_goodbye(near, &has_ended);
-        send(&mut workers, setting, until, end, goodbye)?;
-        Ok(Self::of(workers, None, near, way))
+        send(&mut workers, spec, until, end, goodbye)?;
+        Ok(Self::of(workers, None, near, interface))
     }
 
-    fn there(given: &PeerAccess, setting: &Setting, until: Until) -> Result<Self, Failure> {
+    fn there(given: &PeerAccess, spec: &FlowSpec, until: Until) -> Result<Self, Failure> {
         let mut session = Session::connect(given.address, &given.token, PATIENCE)?;
         let service = Service::DatagramSink {
-            size: setting.size as u32,
-            content: setting.content,
+            size: spec.size as u32,
+            content: spec.content,
         };
         let own = session.local();
         let own = own.map_err(|cause| Failure::of("getsockname", cause))?;
-        let way = Way::begin(own.ip(), given.address.ip()).named(setting.family);
+        let interface = InterfaceCounters::begin(own.ip(), given.address.ip()).named(spec.family);
         let opened = session.open(&service)?;
         let near = opened.datagram()?;
         let mut workers = Workers::new()?;
         // The session ends the receiver.
-        send(&mut workers, setting, until, again(&near)?, |_| {})?;
-        Ok(Self::of(workers, Some(session), near, way))
+        send(&mut workers, spec, until, again(&near)?, |_| {})?;
+        Ok(Self::of(workers, Some(session), near, interface))
     }
 
-    fn of(workers: Workers, session: Option<Session>, near: UdpSocket, way: Way) -> Self {
+    fn of(
+        workers: Workers,
+        session: Option<Session>,
+        near: UdpSocket,
+        interface: InterfaceCounters,
+    ) -> Self {
         Self {
             workers,
             session,
             near,
-            way,
+            interface,
             begun: Instant::now(),
             first: None,
         }
@@ -236,12 +241,12 @@ impl Flow {
             Some(session) => session.finish(Some(sent.messages))?.into(),
             None => tallies[RECEIVER],
         };
-        self.way.end();
+        self.interface.end();
         Ok(Outcome {
             sent,
             received,
             own,
-            way: self.way,
+            interface: self.interface,
             traffic,
         })
     }
@@ -257,22 +262,15 @@ impl Traffic {
     }
 }
 
-/// Another handle to the same socket.
-fn again(socket: &UdpSocket) -> Result<UdpSocket, Failure> {
-    socket
-        .try_clone()
-        .map_err(|cause| Failure::of("duplicate a socket", cause))
-}
-
 /// Adds the worker that sends, and calls `goodbye` in the end.
 fn send(
     workers: &mut Workers,
-    setting: &Setting,
+    spec: &FlowSpec,
     until: Until,
     near: UdpSocket,
     goodbye: impl FnOnce(&UdpSocket) + Send + 'static,
 ) -> Result<(), Failure> {
-    let (size, content, rate) = (setting.size, setting.content, setting.rate);
+    let (size, content, rate) = (spec.size, spec.content, spec.rate);
     let work = move |near: &mut UdpSocket, is_over: IsOver<'_>| -> Result<Tally, ServiceError> {
         let mut tally = Tally::default();
         if !is_over(&syscost_net::Account::default()) {
@@ -282,7 +280,7 @@ fn send(
         uncounted(|| goodbye(near));
         Ok(tally)
     };
-    workers.add(&setting.places.near, until, Workers::meter()?, near, work)
+    workers.add(&spec.places.near, until, Workers::meter()?, near, work)
 }
 
 /// Sends farewells until the receiver has ended. Datagrams still in its queue come first, and a
@@ -303,13 +301,10 @@ mod tests {
     use super::*;
     use syscost_sys::cpu;
 
-    fn flow(messages: u64, content: Content) -> Option<Outcome> {
-        let Ok(allowed) = cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return None;
-        };
-        let setting = Setting {
-            route: Route::Loopback(Placement::Free, Family::Ipv4),
+    fn flow(messages: u64, content: Content) -> Outcome {
+        let allowed = cpu::allowed().unwrap();
+        let spec = FlowSpec {
+            endpoint: Endpoint::Loopback(Placement::Free, Family::Ipv4),
             family: Family::Ipv4,
             size: 100,
             rate: Some(20_000),
@@ -318,16 +313,14 @@ mod tests {
                 .remove(0),
             content,
         };
-        let flow = Flow::start(&setting, Until::Messages(messages)).unwrap();
-        Some(flow.finish().unwrap())
+        let flow = Flow::start(&spec, Until::Messages(messages)).unwrap();
+        flow.finish().unwrap()
     }
 
     #[test]
     fn what_arrives_is_what_was_sent() {
         for content in [Content::Whole, Content::Sparse] {
-            let Some(outcome) = flow(50, content) else {
-                return;
-            };
+            let outcome = flow(50, content);
             let order = outcome.received.order.unwrap();
             assert_eq!(outcome.sent.messages, 50);
             // A busy machine may lose some.
@@ -339,9 +332,7 @@ mod tests {
 
     #[test]
     fn a_flow_of_nothing_ends_too() {
-        let Some(outcome) = flow(0, Content::Sparse) else {
-            return;
-        };
+        let outcome = flow(0, Content::Sparse);
         assert_eq!((outcome.sent.messages, outcome.received.messages), (0, 0));
     }
 }

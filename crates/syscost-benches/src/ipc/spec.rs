@@ -1,15 +1,81 @@
-//! Shared: the kind of tasks, their placement, the size of messages, and the partner that takes them.
+//! Shared: the rows of benchmarks of messages, what their two tasks are, and the partner that takes the messages.
 
 use syscost_harness::prelude::*;
 use syscost_sys::partner::{Between, Shared};
 
-use super::channel::{Channel, Via, named};
+use super::channel::{self, Channel, Mechanism, Rows, Via, named};
 use super::ledger::{Ledger, Tally};
 use crate::syscall::Bad;
 
-/// What both benchmarks of messages know of a row.
+/// A row of a benchmark of messages.
+#[derive(Params, Debug, Clone, Copy)]
+pub(super) struct Row {
+    via: Via,
+    between: Between,
+    cpus: Placement,
+    /// Bytes of a message.
+    size: Bytes,
+}
+
+/// What two tasks do with messages.
+pub(crate) trait Traffic: 'static {
+    /// The rows that a mechanism has of it.
+    fn rows(of: &'static Mechanism) -> &'static Rows;
+
+    /// Measures it over such a channel.
+    fn measure<C: Channel>(b: &mut Bencher, spec: MessageSpec) -> Result<(), Failure>;
+}
+
+impl<T: Traffic> Measured<T> for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let placements = Placement::among(&here.allowed);
+        let of = |via: Via| {
+            let places = T::rows(via.mechanism()).by_place(&placements).into_iter();
+            let rows = places.map(move |(between, cpus, sizes)| {
+                rows!(Row {
+                    via: [via],
+                    between: [between],
+                    cpus: [cpus],
+                    size: sizes.iter().copied()
+                })
+            });
+            rows.flatten()
+        };
+        Via::ALL.into_iter().flat_map(of).collect()
+    }
+
+    fn profile(&self, here: &Here) -> Profile {
+        let Row {
+            via,
+            between,
+            cpus,
+            size,
+        } = *self;
+        let is_first = is_plain(here, via.mechanism().mark.spins(), between, cpus);
+        T::rows(via.mechanism()).profile_of(size, between, cpus, is_first)
+    }
+
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+        self.via.carries(self.size)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        let spec = MessageSpec {
+            via: Some(self.via),
+            between: self.between,
+            placement: self.cpus,
+            size: self.size,
+            whole: !b.is_timed(),
+        };
+        channel::measure::<T>(self.via, b, spec)
+    }
+}
+
+/// What the messages and the two tasks are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Setting {
+pub(crate) struct MessageSpec {
     /// The mechanism; none of a negative control's, which has its own.
     pub(crate) via: Option<Via>,
     /// Whether the two tasks are processes or threads.
@@ -22,7 +88,7 @@ pub(crate) struct Setting {
     pub(crate) whole: bool,
 }
 
-impl Setting {
+impl MessageSpec {
     /// Maximum number of parts into which a stream may split a message.
     pub(super) fn parts(&self) -> f64 {
         self.size.0.div_ceil(4096) as f64
@@ -63,13 +129,13 @@ impl Setting {
         ledger: &Shared<Ledger>,
         serve: impl FnOnce(Self, &mut C, &Ledger, &Stop) -> Result<Tally, Bad> + Send + 'static,
     ) -> Result<Responder<Tally>, Failure> {
-        let (setting, ledger) = (*self, ledger.clone());
+        let (spec, ledger) = (*self, ledger.clone());
         let prepare = move || {
             end.begin();
             Ok(end)
         };
         let serve = move |end: &mut C, stop: &Stop| {
-            serve(setting, end, &ledger, stop).inspect_err(|bad| ledger.fail(*bad))
+            serve(spec, end, &ledger, stop).inspect_err(|bad| ledger.fail(*bad))
         };
         Responder::start(self.between, cpus, prepare, serve, C::wake_waiters)
     }
@@ -111,21 +177,18 @@ pub(super) fn is_plain(here: &Here, spins: bool, between: Between, cpus: Placeme
 pub(super) mod tests {
     use super::*;
 
-    /// Runs a test with a small setting between processes and between threads, on the available CPUs.
-    pub(in crate::ipc) fn each(test: impl Fn(Setting, &[u32])) {
-        let Ok(cpus) = syscost_sys::cpu::allowed() else {
-            println!("skipped: no affinity here");
-            return;
-        };
+    /// Runs a test with small messages between processes and between threads, on the available CPUs.
+    pub(in crate::ipc) fn each(test: impl Fn(MessageSpec, &[u32])) {
+        let cpus = syscost_sys::cpu::allowed().unwrap();
         for between in Between::ALL {
-            let setting = Setting {
+            let spec = MessageSpec {
                 between,
                 via: None,
                 placement: Placement::Free,
                 size: Bytes(64),
                 whole: true,
             };
-            test(setting, &cpus);
+            test(spec, &cpus);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Admits connections to a service: only from the session's client, and with its ticket.
+//! Admits connections to a service: only from the session's client, and with its cookie.
 
 use std::io::{self, ErrorKind, Read};
 use std::net::{IpAddr, TcpListener, TcpStream, UdpSocket};
@@ -12,12 +12,12 @@ use rustix::net::SendFlags;
 use super::PULSE;
 use super::task::Work;
 use crate::socket::poll_for;
-use crate::wire::Ticket;
+use crate::wire::Cookie;
 
-/// Time limit for a connection to show its ticket.
+/// Time limit for a connection to show its cookie.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Maximum number of connections of a service that have not shown their ticket; a new one replaces the
+/// Maximum number of connections of a service that have not shown their cookie; a new one replaces the
 /// oldest.
 const MAX_WAITING: usize = 64;
 
@@ -25,41 +25,41 @@ const MAX_WAITING: usize = 64;
 pub(super) struct Admission {
     listener: TcpListener,
     peer: IpAddr,
-    ticket: Ticket,
+    cookie: Cookie,
     /// Oldest first.
     waiting: Vec<Waiting>,
 }
 
-/// A connection that has not shown its ticket yet. All are heard together: a silent one must not keep
+/// A connection that has not shown its cookie yet. All are heard together: a silent one must not keep
 /// the right one waiting.
 struct Waiting {
     stream: TcpStream,
-    shown: [u8; Ticket::BYTES],
+    shown: [u8; Cookie::BYTES],
     count: usize,
     deadline: Instant,
 }
 
 /// What a connection has shown so far.
 enum Shown {
-    Ticket,
+    Cookie,
     /// Nothing, or the beginning of something.
     Part,
     Other,
 }
 
 impl Admission {
-    pub(super) fn new(listener: TcpListener, peer: IpAddr, ticket: Ticket) -> io::Result<Self> {
+    pub(super) fn new(listener: TcpListener, peer: IpAddr, cookie: Cookie) -> io::Result<Self> {
         // A connection that disappears between poll and accept must not block the others.
         listener.set_nonblocking(true)?;
         Ok(Self {
             listener,
             peer,
-            ticket,
+            cookie,
             waiting: Vec::new(),
         })
     }
 
-    /// Accepts the next stream with the ticket; `None` if the service is over before.
+    /// Accepts the next stream with the cookie; `None` if the service is over before.
     pub(super) fn next(&mut self, work: &Work) -> io::Result<Option<TcpStream>> {
         while !work.is_over() {
             let streams = self
@@ -85,7 +85,7 @@ impl Admission {
         Ok(None)
     }
 
-    /// Reads from those that have sent something, until one has shown the ticket.
+    /// Reads from those that have sent something, until one has shown the cookie.
     fn hear(&mut self, ready: &[bool]) -> io::Result<Option<TcpStream>> {
         let (now, mut ready) = (Instant::now(), ready.iter());
         let mut admitted = None;
@@ -93,11 +93,11 @@ impl Admission {
         for mut one in self.waiting.drain(..) {
             let is_ready = ready.next().is_some_and(|ready| *ready) && admitted.is_none();
             match if is_ready {
-                one.hear(self.ticket)
+                one.hear(self.cookie)
             } else {
                 Shown::Part
             } {
-                Shown::Ticket => admitted = Some(one.stream),
+                Shown::Cookie => admitted = Some(one.stream),
                 Shown::Part if now < one.deadline => waiting.push(one),
                 Shown::Part | Shown::Other => {}
             }
@@ -119,7 +119,7 @@ impl Admission {
                 }
                 self.waiting.push(Waiting {
                     stream,
-                    shown: [0; Ticket::BYTES],
+                    shown: [0; Cookie::BYTES],
                     count: 0,
                     deadline: Instant::now() + PATIENCE,
                 });
@@ -139,14 +139,14 @@ impl Admission {
 }
 
 impl Waiting {
-    fn hear(&mut self, ticket: Ticket) -> Shown {
+    fn hear(&mut self, cookie: Cookie) -> Shown {
         match self.stream.read(&mut self.shown[self.count..]) {
             Ok(0) => Shown::Other,
             Ok(count) => {
                 self.count += count;
-                match self.count == Ticket::BYTES {
+                match self.count == Cookie::BYTES {
                     false => Shown::Part,
-                    true if Ticket(self.shown) == ticket => Shown::Ticket,
+                    true if Cookie(self.shown) == cookie => Shown::Cookie,
                     true => Shown::Other,
                 }
             }
@@ -156,34 +156,34 @@ impl Waiting {
     }
 }
 
-/// Sends the ticket back to a stream's client: it is admitted.
-pub(super) fn confirm(stream: &OwnedFd, ticket: Ticket) -> Result<(), String> {
-    let sent = rustix::net::send(stream, &ticket.0, SendFlags::NOSIGNAL);
+/// Sends the cookie back to a stream's client: it is admitted.
+pub(super) fn confirm(stream: &OwnedFd, cookie: Cookie) -> Result<(), String> {
+    let sent = rustix::net::send(stream, &cookie.0, SendFlags::NOSIGNAL);
     sent.map(drop)
         .map_err(|cause| format!("admitting a stream: {}", io::Error::from(cause)))
 }
 
-/// Connects the socket to the sender of the ticket at the client's address; false if the service is
+/// Connects the socket to the sender of the cookie at the client's address; false if the service is
 /// over before.
 ///
-/// If the client speaks first, each ticket is answered with the same one, since either may be lost,
+/// If the client speaks first, each cookie is answered with the same one, since either may be lost,
 /// until something else arrives. The datagrams of a source are an answer themselves.
 pub(super) fn datagram(
     socket: &UdpSocket,
     peer: IpAddr,
-    ticket: Ticket,
+    cookie: Cookie,
     client_speaks_first: bool,
     work: &Work,
 ) -> io::Result<bool> {
-    let mut shown = [0; Ticket::BYTES + 1];
-    let is_ticket = |bytes: &[u8]| bytes == ticket.0;
+    let mut shown = [0; Cookie::BYTES + 1];
+    let is_cookie = |bytes: &[u8]| bytes == cookie.0;
     socket.set_read_timeout(Some(PULSE))?;
     loop {
         if work.is_over() {
             return Ok(false);
         }
         match socket.recv_from(&mut shown) {
-            Ok((count, from)) if from.ip().to_canonical() == peer && is_ticket(&shown[..count]) => {
+            Ok((count, from)) if from.ip().to_canonical() == peer && is_cookie(&shown[..count]) => {
                 socket.connect(from)?;
                 break;
             }
@@ -197,12 +197,12 @@ pub(super) fn datagram(
     while socket.recv(&mut shown).is_ok() {}
     socket.set_nonblocking(false)?;
     if client_speaks_first {
-        socket.send(&ticket.0)?;
+        socket.send(&cookie.0)?;
         loop {
             match socket.peek(&mut shown) {
-                Ok(count) if is_ticket(&shown[..count]) => {
+                Ok(count) if is_cookie(&shown[..count]) => {
                     socket.recv(&mut shown)?;
-                    socket.send(&ticket.0)?;
+                    socket.send(&cookie.0)?;
                 }
                 Ok(_) => break,
                 Err(cause) if is_pause(&cause) && !work.is_over() => {}

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::session::Guest;
+use super::session::Client;
 use super::{Handshake, Log, Progress, Server};
 use crate::socket::poll_for;
 
@@ -18,12 +18,12 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Minimum time between two log lines about rejected connections.
 const QUIET: Duration = Duration::from_secs(1);
 
-pub(super) struct Door<'s> {
+pub(super) struct Acceptor<'s> {
     server: &'s Server,
     log: Log<'s>,
     /// Oldest first.
     waiting: Vec<Waiting<'s>>,
-    turned_away: TurnedAway,
+    rejections: Rejections,
 }
 
 /// A connection that is not authenticated yet.
@@ -37,22 +37,22 @@ struct Waiting<'s> {
 /// The fate of a connection.
 enum Fate<'s> {
     Stays(Waiting<'s>),
-    ComesIn(Guest),
+    Authenticated(Client),
     Goes(String),
 }
 
-impl<'s> Door<'s> {
+impl<'s> Acceptor<'s> {
     pub(super) fn new(server: &'s Server, log: Log<'s>) -> Self {
         Self {
             server,
             log,
             waiting: Vec::new(),
-            turned_away: TurnedAway::default(),
+            rejections: Rejections::default(),
         }
     }
 
     /// Waits for connections and data, at most this long; returns the clients that were authenticated.
-    pub(super) fn wait(&mut self, limit: Duration) -> Vec<Guest> {
+    pub(super) fn wait(&mut self, limit: Duration) -> Vec<Client> {
         let mut polled: Vec<PollFd<'_>> = self.server.pollable().collect();
         let listeners = polled.len();
         let streams = self.waiting.iter().map(|one| &one.stream);
@@ -62,19 +62,19 @@ impl<'s> Door<'s> {
             .iter()
             .map(|one| is_any && !one.revents().is_empty())
             .collect();
-        let (at_door, within) = ready.split_at(listeners);
-        let guests = self.attend(within);
-        for (place, _) in at_door.iter().enumerate().filter(|(_, ready)| **ready) {
+        let (at_listeners, within) = ready.split_at(listeners);
+        let clients = self.attend(within);
+        for (place, _) in at_listeners.iter().enumerate().filter(|(_, ready)| **ready) {
             self.accept(place);
         }
-        self.turned_away.report(self.log);
-        guests
+        self.rejections.report(self.log);
+        clients
     }
 
     /// Reads from those that have sent something, and rejects those whose time is over.
-    fn attend(&mut self, ready: &[bool]) -> Vec<Guest> {
+    fn attend(&mut self, ready: &[bool]) -> Vec<Client> {
         let now = Instant::now();
-        let mut guests = Vec::new();
+        let mut clients = Vec::new();
         let waiting = std::mem::take(&mut self.waiting);
         for (one, is_ready) in waiting.into_iter().zip(ready) {
             let address = one.address;
@@ -84,12 +84,12 @@ impl<'s> Door<'s> {
             };
             match fate {
                 Fate::Stays(one) if now < one.deadline => self.waiting.push(one),
-                Fate::Stays(_) => self.turned_away.reject(address, "no proof in time"),
-                Fate::ComesIn(guest) => guests.push(guest),
-                Fate::Goes(why) => self.turned_away.reject(address, &why),
+                Fate::Stays(_) => self.rejections.reject(address, "no proof in time"),
+                Fate::Authenticated(client) => clients.push(client),
+                Fate::Goes(why) => self.rejections.reject(address, &why),
             }
         }
-        guests
+        clients
     }
 
     /// Accepts the connections that wait at this listener.
@@ -116,7 +116,7 @@ impl<'s> Door<'s> {
                     ErrorKind::WouldBlock => return,
                     ErrorKind::ConnectionAborted | ErrorKind::Interrupted => {}
                     _ => {
-                        self.turned_away.note(&format!("cannot accept: {cause}"));
+                        self.rejections.note(&format!("cannot accept: {cause}"));
                         std::thread::sleep(PAUSE);
                         return;
                     }
@@ -140,7 +140,7 @@ impl<'s> Door<'s> {
         let oldest = self.waiting.iter().position(|one| Some(ip(one)) == busiest);
         if let Some(oldest) = oldest {
             let gone = self.waiting.remove(oldest);
-            self.turned_away
+            self.rejections
                 .reject(gone.address, "too many unauthenticated connections");
         }
     }
@@ -167,7 +167,7 @@ impl<'s> Waiting<'s> {
             }
             Ok(Progress::Waiting) => Fate::Stays(self),
             Ok(Progress::Proven(nonces)) => {
-                Fate::ComesIn(Guest::new(self.stream, self.address, nonces))
+                Fate::Authenticated(Client::new(self.stream, self.address, nonces))
             }
         }
     }
@@ -175,13 +175,13 @@ impl<'s> Waiting<'s> {
 
 /// Rejected connections, for the log: the first is logged at once, then at most a line per second.
 #[derive(Default)]
-struct TurnedAway {
+struct Rejections {
     latest: Option<String>,
     others: u64,
     reported: Option<Instant>,
 }
 
-impl TurnedAway {
+impl Rejections {
     fn reject(&mut self, address: SocketAddr, why: &str) {
         self.note(&format!("{address} rejected: {why}"));
     }

@@ -10,25 +10,25 @@ use std::thread;
 use syscost_sys::SystemError;
 
 use super::STACK_BYTES;
+use super::admission::{self, Admission};
 use super::task::{Lane, Work};
-use super::tickets::{self, Admission};
 use crate::service::{
     Account, IsOver, ServiceError, TcpSide, connections, datagram, http, listen_overflows, stream,
 };
 use crate::socket::{self, Tcp};
-use crate::wire::{Service, Ticket};
+use crate::wire::{Cookie, Service};
 
 /// Connections that may wait for the HTTP responder.
 const HTTP_BACKLOG: u32 = 128;
 
 /// Which connections a service accepts, and where.
-pub(super) struct Entrance {
+pub(super) struct ServiceSockets {
     /// The session's own address.
     pub(super) local: SocketAddr,
     /// The client's.
     pub(super) peer: IpAddr,
-    /// The ticket that connections must show.
-    pub(super) ticket: Ticket,
+    /// The cookie that connections must show.
+    pub(super) cookie: Cookie,
     /// Ports to choose from.
     pub(super) ports: Option<RangeInclusive<u16>>,
 }
@@ -45,7 +45,7 @@ pub(super) struct Job {
 
 type Run = Box<dyn FnOnce(&Work) -> Result<Account, String> + Send>;
 
-impl Entrance {
+impl ServiceSockets {
     /// Opens the sockets of a service.
     pub(super) fn open(&self, service: &Service) -> Result<Job, String> {
         match service.clone() {
@@ -111,24 +111,24 @@ impl Entrance {
         }
     }
 
-    /// A service on each of several streams, which must show the ticket.
+    /// A service on each of several streams, which must show the cookie.
     fn streams<F>(&self, streams: u32, size: u32, tcp: &Tcp, serve: F) -> Result<Job, String>
     where
         F: Fn(&OwnedFd, &mut [u8], IsOver<'_>) -> Result<Account, ServiceError>,
         F: Send + Sync + 'static,
     {
         let listener = self.bound(|address| socket::listen(address, streams, tcp))?;
-        let (peer, ticket) = (self.peer, self.ticket);
+        let (peer, cookie) = (self.peer, self.cookie);
         let port = port_of(listener.local_addr())?;
         let run = move |work: &Work| {
             let listener = Arc::new(OwnedFd::from(listener));
             work.watch(&listener);
-            let account = each_stream(&listener, peer, ticket, work, |stream, lane| {
+            let account = each_stream(&listener, peer, cookie, work, |stream, lane| {
                 let mut buffer = touched(size);
                 let stream = Arc::new(OwnedFd::from(stream));
                 work.watch(&stream);
                 // The client waits for this: from here on, only the service runs.
-                let account = tickets::confirm(&stream, ticket).and_then(|()| {
+                let account = admission::confirm(&stream, cookie).and_then(|()| {
                     work.count(lane, |is_over| serve(&stream, &mut buffer, is_over))
                 });
                 work.forget(&stream);
@@ -146,18 +146,18 @@ impl Entrance {
         })
     }
 
-    /// A service of datagrams, the first of which must show the ticket.
+    /// A service of datagrams, the first of which must show the cookie.
     fn datagrams<F>(&self, size: u32, client_speaks_first: bool, serve: F) -> Result<Job, String>
     where
         F: Fn(&OwnedFd, &mut [u8], IsOver<'_>) -> Result<Account, ServiceError>,
         F: Send + 'static,
     {
         let socket = self.bound(socket::datagram)?;
-        let (peer, ticket) = (self.peer, self.ticket);
+        let (peer, cookie) = (self.peer, self.cookie);
         let port = port_of(socket.local_addr())?;
         let run = move |work: &Work| {
             let mut buffer = touched(size);
-            let is_in = tickets::datagram(&socket, peer, ticket, client_speaks_first, work);
+            let is_in = admission::datagram(&socket, peer, cookie, client_speaks_first, work);
             if !is_in.map_err(|cause| format!("waiting for its first datagram: {cause}"))? {
                 return Ok(Account::default());
             }
@@ -175,7 +175,7 @@ impl Entrance {
         })
     }
 
-    /// A service that accepts connections without a ticket.
+    /// A service that accepts connections without a cookie.
     fn bare<F>(&self, backlog: u32, serve: F) -> Result<Job, String>
     where
         F: FnOnce(&OwnedFd, IsOver<'_>) -> Result<Account, ServiceError>,
@@ -221,12 +221,12 @@ impl Entrance {
 fn each_stream(
     listener: &OwnedFd,
     peer: IpAddr,
-    ticket: Ticket,
+    cookie: Cookie,
     work: &Work,
     serve: impl Fn(TcpStream, &Lane) -> Result<Account, String> + Sync,
 ) -> Result<Account, String> {
     let listener = listener.try_clone().map(TcpListener::from);
-    let admission = listener.and_then(|listener| Admission::new(listener, peer, ticket));
+    let admission = listener.and_then(|listener| Admission::new(listener, peer, cookie));
     let mut admission = admission.map_err(|cause| cause.to_string())?;
     let serve = &serve;
     thread::scope(|scope| {

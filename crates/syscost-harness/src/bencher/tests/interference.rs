@@ -199,7 +199,7 @@ fn what_does_not_depend_on_the_frequency_is_looked_at_and_has_none() {
 }
 
 #[test]
-fn a_benchmark_about_neighbours_takes_samples_as_they_come() {
+fn a_benchmark_about_interference_takes_samples_as_they_come() {
     let findings = on_core(0.5, Pass::Timed, |b| {
         b.ignore_interference();
         b.iter(|| mock::advance_ns(70))

@@ -1,4 +1,4 @@
-//! Checks that the probe detects a neighbour on a core: one simulated by a slowed probe, and a real
+//! Checks that the probe detects SMT interference: one simulated by a slowed probe, and a real
 //! one where the core has a second hardware thread that can be kept busy.
 
 use std::io;
@@ -21,25 +21,25 @@ use crate::terminal::{BOLD, DIM, RESET};
 /// Duration of the probe that finds what each core shows while it is ours.
 const CALIBRATION: Duration = Duration::from_millis(500);
 
-/// How long the core is probed, with a neighbour and without.
+/// How long the core is probed, with interference and without.
 const LOOKING: Duration = Duration::from_millis(100);
 
-/// Minimum share of the probes with a neighbour that find the core shared, in percent.
+/// Minimum share of the probes with interference that find the core shared, in percent.
 const MIN_SEEN_PERCENT: f64 = 90.0;
 
-/// Minimum share of the probes without a neighbour that find the core ours, in percent: with less,
+/// Minimum share of the probes without it that find the core ours, in percent: with less,
 /// there is nothing to compare. Guests of a busy host have seen 1.4.
 const MIN_ALONE_PERCENT: f64 = 0.5;
 
 /// Number of attempts to find the core ours: one that is shared now may be ours a moment later.
 const TRIES: usize = 5;
 
-/// The result of one neighbour.
+/// The result of one source of interference.
 #[derive(Debug, Serialize)]
 pub(super) struct InterferenceResult {
-    neighbour: &'static str,
+    source: &'static str,
     cpu: Option<u32>,
-    /// Share of the probes without the neighbour that found the core ours, in percent.
+    /// Share of the probes without it that found the core ours, in percent.
     alone_percent: Option<f64>,
     /// Share of the probes with it that found the core shared, in percent.
     seen_percent: Option<f64>,
@@ -48,7 +48,7 @@ pub(super) struct InterferenceResult {
 }
 
 impl InterferenceResult {
-    fn judged(neighbour: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
+    fn judged(source: &'static str, cpu: u32, alone: f64, seen: f64, is_certain: bool) -> Self {
         let (outcome, reason) = match (seen >= MIN_SEEN_PERCENT, alone >= MIN_ALONE_PERCENT) {
             (true, true) => (Outcome::Pass, None),
             (true, false) => (
@@ -57,14 +57,14 @@ impl InterferenceResult {
                     "another guest or program ran on this core all the time, so nothing can be compared",
                 ),
             ),
-            (false, _) if is_certain => (Outcome::Fail, Some("the neighbour was not seen")),
+            (false, _) if is_certain => (Outcome::Fail, Some("the interference was not seen")),
             (false, _) => (
                 Outcome::Skip,
                 Some("not seen: what a virtual machine shows as siblings need not share a core"),
             ),
         };
         Self {
-            neighbour,
+            source,
             cpu: Some(cpu),
             alone_percent: Some(alone),
             seen_percent: Some(seen),
@@ -73,9 +73,9 @@ impl InterferenceResult {
         }
     }
 
-    fn skipped(neighbour: &'static str, reason: &'static str) -> Self {
+    fn skipped(source: &'static str, reason: &'static str) -> Self {
         Self {
-            neighbour,
+            source,
             cpu: None,
             alone_percent: None,
             seen_percent: None,
@@ -90,10 +90,10 @@ const NO_THREAD: &str = "this process may start no more threads";
 const SLOWED: &str = "a probe slowed to half";
 const SIBLING: &str = "a busy hardware thread of the same core";
 
-/// Checks both neighbours.
+/// Checks both sources.
 pub(super) fn check(machine: &Machine) -> Vec<InterferenceResult> {
     let neither = |reason| {
-        let skipped = |neighbour| InterferenceResult::skipped(neighbour, reason);
+        let skipped = |source| InterferenceResult::skipped(source, reason);
         vec![skipped(SLOWED), skipped(SIBLING)]
     };
     let Some((probe, alone, number)) = prepare() else {
@@ -102,7 +102,7 @@ pub(super) fn check(machine: &Machine) -> Vec<InterferenceResult> {
     with_both(machine, probe, alone, number).unwrap_or_else(|_| neither(NO_THREAD))
 }
 
-/// Probes the core without a neighbour and with each, in separate threads.
+/// Probes the core without interference and with each source, in separate threads.
 fn with_both(
     machine: &Machine,
     probe: Probe,
@@ -201,7 +201,7 @@ fn alone_percent(probe: &Probe, alone: &Alone) -> f64 {
 /// Renders the section of the report in lines of this width.
 pub(super) fn text(results: &[InterferenceResult], width: usize) -> String {
     let mut out = format!(
-        "\n{BOLD}Neighbours{RESET}  {DIM}must be seen when they are there, and only then{RESET}\n"
+        "\n{BOLD}SMT interference{RESET}  {DIM}must be seen when it is there, and only then{RESET}\n"
     );
     for result in results {
         let mut parts = Vec::new();
@@ -213,7 +213,7 @@ pub(super) fn text(results: &[InterferenceResult], width: usize) -> String {
             ));
         }
         parts.extend(result.reason.map(str::to_owned));
-        let what = format!("{:<40}", result.neighbour);
+        let what = format!("{:<40}", result.source);
         out += &result.outcome.entry(&what, &parts.join(": "), width);
     }
     out
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_neighbour_must_be_seen_where_there_surely_is_one() {
+    fn interference_must_be_seen_where_there_surely_is_some() {
         let outcome = |alone, seen, is_certain| {
             InterferenceResult::judged(SLOWED, 0, alone, seen, is_certain).outcome
         };
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn each_neighbour_has_its_line() {
+    fn each_source_has_its_line() {
         let results = [
             InterferenceResult::judged(SLOWED, 1, 62.04, 99.96, true),
             InterferenceResult::skipped(SIBLING, "there is none"),
@@ -244,7 +244,7 @@ mod tests {
         let shown = |width| anstream::adapter::strip_str(&text(&results, width)).to_string();
         assert_eq!(
             shown(120),
-            "\nNeighbours  must be seen when they are there, and only then\n\
+            "\nSMT interference  must be seen when it is there, and only then\n\
              pass  a probe slowed to half                   CPU 1 shared at 100.0 % of probes, ours at 62.0 % without\n\
              skip  a busy hardware thread of the same core  there is none\n"
         );
