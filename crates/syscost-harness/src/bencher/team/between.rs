@@ -57,9 +57,7 @@ impl Bencher<'_> {
         let named = named.to_owned();
         match seen {
             Ok(seen) => self.claim_equal(claim, named, seen, "/proc"),
-            Err(reason) => {
-                self.claim_unobserved(claim, named, "/proc", reason);
-            }
+            Err(reason) => self.claim_unobserved(claim, named, "/proc", reason),
         }
     }
 }
