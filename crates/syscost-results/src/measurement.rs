@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-mod across;
-
 pub use crate::evidence::{Claim, ClaimId, Evidence, Fact, RefutedBy, Verdict};
 pub use crate::unit::Unit;
-pub use across::{BetweenRuns, CoreShare};
 
 /// One measured case of one benchmark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -196,6 +193,30 @@ pub struct Estimate {
     pub rounds: u32,
     /// Samples over all processes, whether used or not.
     pub samples: u64,
+}
+
+/// How much of a row's cost at the usual frequency of its samples
+/// ([`RoundSamples::usual_ghz`](RoundSamples::usual_ghz), F) is core cycles: at a frequency f
+/// it costs `share * F / f + 1 - share` times as much.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreShare {
+    /// The share, 0 to 1; the rest waits for memory, devices, other CPUs.
+    pub share: f64,
+    /// Lower end of its 95 % confidence interval.
+    pub low: f64,
+    /// Upper end of it.
+    pub high: f64,
+}
+
+/// How much a row differs between runs of one machine that no change explains.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BetweenRuns {
+    /// Standard deviation of the runs' medians, as a share of them: 0.01 is 1 %.
+    pub deviation: f64,
+    /// Of how many runs.
+    pub runs: u32,
 }
 
 /// What a careful reader should know about the samples.

@@ -181,8 +181,7 @@ fn measure(b: &mut Bencher, space: &Space, file: Whose, count: usize) -> Result<
         }
         Err(reason) => {
             let expected = Bound::AtLeast(MIN_DELIVERED).fact();
-            let (source, reason) = ("/sys/dev/block", reason.to_string());
-            b.claim_unobserved(claim, expected, source, reason);
+            b.claim_unobserved(claim, expected, "/sys/dev/block", reason);
         }
     }
     describe(b, &windows, &accounts);

@@ -175,9 +175,7 @@ impl Files {
         }
         match unwritten {
             Ok(pages) => b.claim_equal(WHAT, 0, pages, "cachestat"),
-            Err(reason) => {
-                b.claim_unobserved(WHAT, 0_u64, "cachestat", reason);
-            }
+            Err(reason) => b.claim_unobserved(WHAT, 0_u64, "cachestat", reason),
         }
         Ok(())
     }

@@ -244,12 +244,8 @@ pub(super) fn claim_written(
     let what = Claim::by_most("bytes that the device was given per operation");
     match moved {
         Ok(moved) => {
-            b.claim_within(
-                what,
-                Bound::AtLeast(bytes as f64),
-                moved.written,
-                &moved.source,
-            );
+            let least = Bound::AtLeast(bytes as f64);
+            b.claim_within(what, least, moved.written, &moved.source);
         }
         Err(reason) => b.claim_unobserved(what, bytes, "/sys/dev/block", reason),
     }

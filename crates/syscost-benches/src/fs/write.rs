@@ -183,10 +183,7 @@ fn buffered(b: &mut Bencher, space: &Space, blocks: Blocks, flags: OFlags) -> Re
         let what = "pages of the file that are dirty before the operations";
         match unwritten_pages(writer.file()) {
             Ok(dirty) => b.claim_within(what, all, dirty as f64, "cachestat"),
-            Err(reason) => {
-                let reason = reason.to_string();
-                b.claim_unobserved(what, all.fact(), "cachestat", reason);
-            }
+            Err(reason) => b.claim_unobserved(what, all.fact(), "cachestat", reason),
         }
     }
     let charged = Charged::begin();

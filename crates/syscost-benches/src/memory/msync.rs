@@ -169,9 +169,7 @@ fn on_a_dirty_page(b: &mut Bencher, file: &FilePages) -> Result<(), Failure> {
             b.claim_unverified(claim, page, after, source, reason);
         }
         (Ok(_), Ok(after)) => b.claim_equal(claim, page, after, source),
-        (Err(reason), _) | (_, Err(reason)) => {
-            b.claim_unobserved(claim, page, source, reason);
-        }
+        (Err(reason), _) | (_, Err(reason)) => b.claim_unobserved(claim, page, source, reason),
     }
     Ok(())
 }

@@ -168,7 +168,7 @@ fn claim_change(b: &mut Bencher, call: Call, cpus: &[u32]) -> Result<(), Failure
             }
         }
         (Err(reason), _) | (_, Err(reason)) => {
-            b.claim_unobserved(claim, bound.fact(), source, reason);
+            b.claim_unobserved(claim, bound.fact(), source, reason)
         }
     }
     Ok(())

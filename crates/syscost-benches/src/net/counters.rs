@@ -76,9 +76,7 @@ impl Watch {
         let bound = Bound::AtLeast(least as f64);
         match self.risen(name) {
             Ok(risen) => b.claim_within(name, bound, risen as f64, SOURCE),
-            Err(reason) => {
-                b.claim_unobserved(name, bound.fact(), SOURCE, reason);
-            }
+            Err(reason) => b.claim_unobserved(name, bound.fact(), SOURCE, reason),
         }
     }
 }

@@ -170,8 +170,7 @@ impl InterfaceCounters {
                 b.claim_equal(CLAIM, before, after, ETHTOOL);
             }
             (Err(reason), _) | (_, [Err(reason), _] | [_, Err(reason)]) => {
-                let reason = reason.to_string();
-                b.claim_unobserved(CLAIM, "the same", ETHTOOL, reason);
+                b.claim_unobserved(CLAIM, "the same", ETHTOOL, reason)
             }
         }
     }

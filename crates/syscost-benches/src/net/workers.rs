@@ -206,9 +206,7 @@ impl Workers {
                 let seen = named(seen.iter().map(u32::to_string).collect());
                 b.claim(claim, expected, seen, source, holds);
             }
-            Err(reason) => {
-                b.claim_unobserved(claim, expected, source, reason);
-            }
+            Err(reason) => b.claim_unobserved(claim, expected, source, reason),
         }
     }
 

@@ -195,11 +195,13 @@ pub(super) fn results_of(
     })?;
     b.note("results of the program", started, "program");
     if number_in.is_some() && !seen.has_claims() {
-        let (what, reason) = (
+        let reason = "the study's own program claims nothing";
+        b.claim_unobserved(
             "what the program does",
-            "the study's own program claims nothing",
+            "as the study says",
+            "program",
+            reason,
         );
-        b.claim_unobserved(what, "as the study says", "program", reason);
     }
     seen.tell(b)
 }

@@ -92,9 +92,7 @@ fn claim_registered(b: &mut Bencher, set: &OwnedFd, named: u64) {
             }
             count => b.claim_equal(claim, named, count, source),
         },
-        Err(cause) => {
-            b.claim_unobserved(claim, named, source, cause);
-        }
+        Err(cause) => b.claim_unobserved(claim, named, source, cause),
     }
 }
 

@@ -18,12 +18,10 @@ mod core_probes;
 mod counts;
 mod detail;
 mod evidence;
-mod histogram;
 mod laps;
 mod min_times;
 mod observed;
 mod pass;
-mod published;
 mod sampling;
 mod served;
 mod team;
@@ -50,7 +48,6 @@ use body::{KernelBody, PreparedBody};
 pub use clocked::clocked;
 use core_probes::CoreProbes;
 pub use detail::{Detail, Over};
-use histogram::{buckets, new_histogram};
 pub use laps::Laps;
 pub use min_times::MinTimes;
 pub use pass::{ClockCost, Effort, Findings, Pass, Situation};
@@ -398,4 +395,17 @@ impl<'a> Bencher<'a> {
         }
         Ok(self.findings)
     }
+}
+
+/// A histogram of tenths of a nanosecond up to a hundred seconds, with two significant digits.
+fn new_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, 1_000_000_000_000, 2).expect("constant bounds are valid")
+}
+
+/// The bins that are not empty: upper bound in ns, and count.
+fn buckets(singles: &Histogram<u64>) -> Vec<(f64, u64)> {
+    singles
+        .iter_recorded()
+        .map(|bin| (bin.value_iterated_to() as f64 / 10.0, bin.count_at_value()))
+        .collect()
 }

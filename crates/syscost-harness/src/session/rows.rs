@@ -1,7 +1,6 @@
 //! The state of one row during the run, and its entry in the document.
 
 mod claims;
-mod status;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +14,7 @@ use syscost_results::estimate::selection::Conversion;
 use syscost_results::estimate::{Estimated, KeptRuns, Rules, estimate};
 use syscost_results::stats::looks::StopRule;
 use syscost_results::stats::order;
-use syscost_results::{Estimate, Flag, Measurement, RoundSamples, Status, Verdict};
+use syscost_results::{Estimate, Evidence, Flag, Measurement, RoundSamples, Status, Verdict};
 
 use self::claims::Claims;
 use super::budget::Takes;
@@ -294,6 +293,63 @@ impl RowState {
         let is_cost = row.between_runs.is_some();
         let level = Level::of(rounds, row.unit).filter(|_| is_cost)?;
         Some((LineSums::of_rounds(rounds, row.unit), level))
+    }
+
+    /// The status of the row, and the reason if it has no number.
+    fn status(
+        &self,
+        estimate: &Estimate,
+        below_resolution: bool,
+        evidence: &[Evidence],
+        missing: &str,
+    ) -> (Status, Option<String>) {
+        if let Some(failure) = &self.failure {
+            let status = match failure {
+                Failure::Unsupported(_) => Status::Unsupported,
+                Failure::Refuted(_) => Status::Withheld,
+                Failure::Failed(_) | Failure::Broken(_) | Failure::Deferred => Status::Failed,
+            };
+            return (status, Some(failure.to_string()));
+        }
+        if let Some(reason) = &self.skipped {
+            return (Status::Skipped, Some(reason.clone()));
+        }
+        if let Some(refuted) = evidence.iter().find(|e| e.verdict == Verdict::Refuted) {
+            return (Status::Withheld, Some(refuted.to_string()));
+        }
+        if self.rounds.is_empty() {
+            return (Status::Skipped, Some(missing.to_owned()));
+        }
+        if evidence.iter().all(Evidence::is_note) {
+            let defect = Failure::Broken("claims nothing that could be wrong".to_owned());
+            return (Status::Failed, Some(defect.to_string()));
+        }
+        if self.proof.is_none() {
+            let reason = "its evidence pass did not come back, so nothing proves the number";
+            return (Status::Failed, Some(reason.to_owned()));
+        }
+        if below_resolution {
+            let unit = self.row.benchmark.unit.symbol();
+            let bound = estimate.ci95_high.map_or(
+                "too few processes count to say how small it is".to_owned(),
+                |bound| format!("less than {bound:.3} {unit}"),
+            );
+            let reason = format!("it cannot be distinguished from zero: {bound}");
+            return (Status::BelowResolution, Some(reason));
+        }
+        // If other rounds did find it, the bounds of these rounds are among the values.
+        let larger: Vec<&String> = self
+            .timed
+            .iter()
+            .filter_map(|one| one.larger.as_ref())
+            .collect();
+        if let Some(why) = larger
+            .first()
+            .filter(|_| 2 * larger.len() > self.rounds.len())
+        {
+            return (Status::AboveRange, Some((*why).clone()));
+        }
+        (Status::Ok, None)
     }
 
     /// The row's entry in the document. `missing` says why a row without rounds has none.

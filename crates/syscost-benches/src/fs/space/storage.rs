@@ -114,8 +114,7 @@ impl Storage {
                     b.claim_within(DELIVERED, expected, delivered, &device.source());
                 }
                 Err(reason) => {
-                    let (source, reason) = (device.source(), reason.to_string());
-                    b.claim_unobserved(DELIVERED, expected.fact(), &source, reason);
+                    b.claim_unobserved(DELIVERED, expected.fact(), &device.source(), reason);
                 }
             }
         }
@@ -139,9 +138,7 @@ impl Storage {
         judge: impl Fn(f64) -> (Verdict, Option<&'static str>),
     ) -> Result<(), Failure> {
         match &self.io {
-            Err(reason) => {
-                b.claim_unobserved(FETCHED, expected, self.source, reason);
-            }
+            Err(reason) => b.claim_unobserved(FETCHED, expected, self.source, reason),
             Ok(io) => {
                 let fetched = io.read()?.read_bytes - self.fetched;
                 let per_byte = fetched as f64 / read.max(1) as f64;

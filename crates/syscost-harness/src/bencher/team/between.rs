@@ -54,9 +54,7 @@ impl Bencher<'_> {
     fn claim_as_named(&mut self, claim: &str, named: String, seen: Result<String, &Unsupported>) {
         match seen {
             Ok(seen) => self.claim_equal(claim, named, seen, "/proc"),
-            Err(reason) => {
-                self.claim_unobserved(claim, named, "/proc", reason);
-            }
+            Err(reason) => self.claim_unobserved(claim, named, "/proc", reason),
         }
     }
 }
