@@ -91,7 +91,7 @@ mod tests {
     }
 
     /// A default run measures what people read, with several processes a row within its budget; every
-    /// benchmark has some row in it, besides those that only derive what a full run measures, and one
+    /// benchmark has some row in it, besides those that only compute what a full run measures, and one
     /// that takes long.
     #[test]
     fn a_default_run_has_a_part_of_every_benchmark() {
@@ -117,9 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn a_derived_row_has_sources_in_each_profile_that_measures_it() {
+    fn a_computed_row_has_sources_in_each_profile_that_measures_it() {
         let rows = Catalogue::rows(CATALOGUE.benchmarks(), &syscost_harness::Here::plain());
-        for row in rows.iter().filter(|row| row.benchmark.derive.is_some()) {
+        for row in rows
+            .iter()
+            .filter(|row| row.benchmark.computation.is_some())
+        {
             let sources = || rows.iter().filter(|other| row.is_computed_from(other));
             // Those of a far end or of several CPUs are only where these are.
             if sources().next().is_none() {

@@ -23,7 +23,7 @@ pub(crate) fn compute<A, B>(
     share: f64,
     least: f64,
     sources: &[Source<'_>],
-) -> Result<Derived, Failure>
+) -> Result<ComputedValue, Failure>
 where
     A: Params + PartialEq,
     B: Params + PartialEq,
@@ -31,7 +31,7 @@ where
     let (long, (short, over)) = (share * median(of, sources)?.0, median(over, sources)?);
     let value = long / short;
     let holds = value >= least;
-    Ok(Derived {
+    Ok(ComputedValue {
         value,
         evidence: vec![Evidence::new(
             format!("times that {over} takes"),
@@ -41,7 +41,7 @@ where
             Verdict::of(holds),
         )],
         details: BTreeMap::from([("of_ns".to_owned(), long), ("over_ns".to_owned(), short)]),
-        ..Derived::default()
+        ..ComputedValue::default()
     })
 }
 
@@ -82,7 +82,7 @@ mod tests {
         times: None,
     };
 
-    fn ratio(of_ns: f64, over_ns: f64) -> Result<Derived, Failure> {
+    fn ratio(of_ns: f64, over_ns: f64) -> Result<ComputedValue, Failure> {
         let of = rows!(Switch { processes: [true] }).remove(0).erased();
         let over = rows!(Syscall {
             arguments: [0],
@@ -100,16 +100,16 @@ mod tests {
 
     #[test]
     fn it_is_computed_from_the_two_rows_it_names() {
-        let derived = ratio(2000.0, 100.0).unwrap();
-        assert_eq!(derived.value, 10.0);
-        assert_eq!(derived.evidence[0].verdict, Verdict::Confirmed);
-        assert_eq!(derived.details["of_ns"], 1000.0);
+        let computed = ratio(2000.0, 100.0).unwrap();
+        assert_eq!(computed.value, 10.0);
+        assert_eq!(computed.evidence[0].verdict, Verdict::Confirmed);
+        assert_eq!(computed.details["of_ns"], 1000.0);
     }
 
     #[test]
     fn an_operation_that_contains_the_other_cannot_be_shorter() {
-        let derived = ratio(300.0, 100.0).unwrap();
-        assert_eq!(derived.evidence[0].verdict, Verdict::Refuted);
+        let computed = ratio(300.0, 100.0).unwrap();
+        assert_eq!(computed.evidence[0].verdict, Verdict::Refuted);
         assert!(compute(&OF, &OVER, 0.5, 2.0, &[]).is_err());
     }
 }

@@ -131,7 +131,7 @@ fn only_computed_rows_have_sources() {
     for row in &rows {
         let has_sources = rows.iter().any(|other| row.is_computed_from(other));
         assert!(
-            row.benchmark.derive.is_some() || !has_sources,
+            row.benchmark.computation.is_some() || !has_sources,
             "{}",
             row.name()
         );

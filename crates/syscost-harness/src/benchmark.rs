@@ -5,7 +5,7 @@ use syscost_sys::Unsupported;
 
 use crate::bencher::Bencher;
 use crate::case::Case;
-use crate::derive::Derive;
+use crate::computed::Computation;
 use crate::expect::Expect;
 use crate::failure::Failure;
 use crate::here::Here;
@@ -55,7 +55,7 @@ pub struct Benchmark {
     /// time is.
     pub comes_first: bool,
     /// How its rows are computed from others at the end of a run; no worker is started for such a benchmark.
-    pub derive: Option<Derive>,
+    pub computation: Option<Computation>,
     /// Sets up, measures through the [`Bencher`], tears down by `Drop`.
     pub run: fn(&mut Bencher) -> Result<(), Failure>,
     /// The benchmark's own file (`include_str!`), whose doc comment is its published explanation.
@@ -83,7 +83,7 @@ impl Benchmark {
         profile: Profile::Standard,
         support: |_, _| Ok(()),
         comes_first: false,
-        derive: None,
+        computation: None,
         run: |_| Err(Failure::Broken("has no run function".into())),
         source: "",
     };

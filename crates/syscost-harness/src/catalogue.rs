@@ -74,19 +74,19 @@ impl Catalogue {
             .filter(move |benchmark| benchmark.tags.contains(&tag))
     }
 
-    /// These rows and those from which derived ones among them are computed, in the catalogue's order.
+    /// These rows and those from which computed ones among them are computed, in the catalogue's order.
     pub fn with_sources(&self, rows: Vec<Row>, here: &Here) -> Vec<Row> {
         let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
-        let derived: Vec<&Row> = rows
+        let computed: Vec<&Row> = rows
             .iter()
-            .filter(|row| row.benchmark.derive.is_some())
+            .filter(|row| row.benchmark.computation.is_some())
             .collect();
-        if derived.is_empty() {
+        if computed.is_empty() {
             return rows;
         }
         let mut all = Self::rows(self.groups.iter().flat_map(|group| group.benchmarks), here);
         all.retain(|row| {
-            names.contains(&row.name()) || derived.iter().any(|one| one.is_computed_from(row))
+            names.contains(&row.name()) || computed.iter().any(|one| one.is_computed_from(row))
         });
         all
     }

@@ -1,7 +1,7 @@
 //! The harness: what a benchmark is, how it is sampled, what proves it, and how a run goes.
 //!
 //! - [`benchmark`], [`case`], [`expect`], [`arguments`]: a benchmark as data plus one function.
-//! - [`mod@derive`]: rows computed from other rows.
+//! - [`mod@computed`]: rows computed from other rows.
 //! - [`placement`]: where the tasks of an operation run.
 //! - [`bencher`]: what that function works with: set-up outside, the operation inside.
 //! - [`trial`]: batches of other lengths, and other margins for what counts as an undisturbed core.
@@ -19,9 +19,9 @@ pub mod benchmark;
 pub mod case;
 pub mod catalogue;
 pub mod clock;
+pub mod computed;
 pub mod congestion;
 pub mod cores;
-pub mod derive;
 pub mod directory;
 pub mod doc;
 pub mod doctor;
@@ -43,7 +43,7 @@ pub use bencher::Bencher;
 pub use benchmark::{Benchmark, Group, Quantity, Setup};
 pub use case::Case;
 pub use catalogue::{Catalogue, Row};
-pub use derive::{Computed, Derive, Derived, Source};
+pub use computed::{Computation, Computed, ComputedValue, Source};
 pub use expect::{Bound, Counter, Expect};
 pub use failure::Failure;
 pub use here::Here;
@@ -58,7 +58,7 @@ pub mod prelude {
     };
     pub use crate::benchmark::{Benchmark, Group, Quantity, Setup};
     pub use crate::case::Case;
-    pub use crate::derive::{Computed, Derived, Source};
+    pub use crate::computed::{Computed, ComputedValue, Source};
     pub use crate::expect::{
         Bound, Counter, Expect, at_least, at_most, calls, either, exactly, switches, together,
         within,

@@ -78,7 +78,7 @@ fn chosen(selectors: &[String], here: &Here) -> Result<(Vec<Row>, Vec<Choice>)> 
 }
 
 /// Returns the rows that a run measures: all of this profile, or those selected and the sources of
-/// derived ones.
+/// computed ones.
 ///
 /// # Errors
 /// As [`rows`].
@@ -86,7 +86,7 @@ pub(crate) fn planned(selectors: &[String], profile: Profile, here: &Here) -> Re
     let (mut rows, mut choices) = chosen(selectors, here)?;
     choices.iter_mut().for_each(Choice::prefer_own);
     if selectors.is_empty() {
-        // A derived row is computed from those of its sources that the profile has.
+        // A computed row is computed from those of its sources that the profile has.
         rows.retain(|row| profile.measures(row));
         return Ok(rows);
     }
@@ -384,8 +384,8 @@ mod tests {
         assert!(all.len() > common.len() && all.len() > of(Profile::Quick).len());
         let named = names(&[between], Profile::Standard);
         assert_eq!(named, std::slice::from_ref(between));
-        let derived = names(&["memory.cache_size"], Profile::Standard);
-        assert!(derived.len() > 40 && !derived.contains(between));
+        let computed = names(&["memory.cache_size"], Profile::Standard);
+        assert!(computed.len() > 40 && !computed.contains(between));
     }
 
     #[test]

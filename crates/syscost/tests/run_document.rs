@@ -226,7 +226,7 @@ fn rounds_of(row: &Value) -> Vec<(u64, f64, bool)> {
 }
 
 #[test]
-fn a_derived_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
+fn a_computed_row_is_computed_from_rounds_of_rows_measured_along_with_it() {
     let program = Program::new();
     let run = program.json(&[
         "run",

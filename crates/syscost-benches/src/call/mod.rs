@@ -9,6 +9,7 @@ mod struct_argument;
 mod struct_return;
 
 use syscost_harness::prelude::*;
+use syscost_sys::kernel::{Call, Kernel, call};
 
 pub(crate) const GROUP: Group = Group {
     name: "call",
@@ -32,4 +33,47 @@ enum Size {
     Small,
     #[value("64")]
     Large,
+}
+
+/// A way to pass a structure that is a benchmark.
+trait Passing {
+    /// Its calls, of structures of 16 bytes and of 64.
+    const CALLS: [Call; 2];
+}
+
+/// The row of a structure that is passed.
+#[derive(Params, Clone)]
+struct Structure {
+    size: Size,
+}
+
+impl Structure {
+    fn kernel<P: Passing>(&self) -> Result<Kernel, Unsupported> {
+        let [small, large] = P::CALLS;
+        call(match self.size {
+            Size::Small => small,
+            Size::Large => large,
+        })
+    }
+}
+
+impl<P: Passing> Measured<P> for Structure {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
+        rows!(Structure { size: Size::ALL })
+    }
+
+    fn profile(&self, _: &Here) -> Profile {
+        match self.size {
+            Size::Small => Profile::Full,
+            Size::Large => Profile::Standard,
+        }
+    }
+
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+        self.kernel::<P>().map(drop)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        b.kernel(&self.kernel::<P>()?)
+    }
 }

@@ -13,9 +13,9 @@
 //! The call-and-switch experiment's f(struct); the size of its structure was not published.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, Kernel, call};
+use syscost_sys::kernel::Call;
 
-use super::Size;
+use super::{Passing, Structure};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.struct_argument",
@@ -27,38 +27,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "calling convention",
     ],
     source: include_str!("struct_argument.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Structure, Argument>()
 };
 
-#[derive(Params, Clone)]
-struct Row {
-    size: Size,
-}
+struct Argument;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { size: Size::ALL })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match self.size {
-            Size::Small => Profile::Full,
-            Size::Large => Profile::Standard,
-        }
-    }
-
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        kernel(self.size).map(drop)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&kernel(self.size)?)
-    }
-}
-
-fn kernel(size: Size) -> Result<Kernel, Unsupported> {
-    call(match size {
-        Size::Small => Call::StructArgument16,
-        Size::Large => Call::StructArgument64,
-    })
+impl Passing for Argument {
+    const CALLS: [Call; 2] = [Call::StructArgument16, Call::StructArgument64];
 }

@@ -12,9 +12,9 @@
 //! The call-and-switch experiment's f() -> struct, the most expensive of its seven calls by a factor of 3.
 
 use syscost_harness::prelude::*;
-use syscost_sys::kernel::{Call, Kernel, call};
+use syscost_sys::kernel::Call;
 
-use super::Size;
+use super::{Passing, Structure};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "call.struct_return",
@@ -26,38 +26,11 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         "calling convention",
     ],
     source: include_str!("struct_return.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Structure, Return>()
 };
 
-#[derive(Params, Clone)]
-struct Row {
-    size: Size,
-}
+struct Return;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { size: Size::ALL })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match self.size {
-            Size::Small => Profile::Full,
-            Size::Large => Profile::Standard,
-        }
-    }
-
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        kernel(self.size).map(drop)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        b.kernel(&kernel(self.size)?)
-    }
-}
-
-fn kernel(size: Size) -> Result<Kernel, Unsupported> {
-    call(match size {
-        Size::Small => Call::StructReturn16,
-        Size::Large => Call::StructReturn64,
-    })
+impl Passing for Return {
+    const CALLS: [Call; 2] = [Call::StructReturn16, Call::StructReturn64];
 }

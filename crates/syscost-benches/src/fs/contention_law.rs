@@ -76,13 +76,13 @@ impl Computed for Row {
         row.is_some_and(|row| (&self.dir, self.file) == (&row.dir, row.file))
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         fitted(sources)
     }
 }
 
 /// The law that fits the times of these rows.
-fn fitted(sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn fitted(sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
     let time = |source: &Source<'_>| {
         let processes = source.case.row::<contention::Row>()?.processes as f64;
         Some((processes, processes * 1e9 / source.median))
@@ -114,12 +114,12 @@ fn fitted(sources: &[Source<'_>]) -> Result<Derived, Failure> {
     for (kind, criterion) in &choice.criteria {
         details.insert(format!("aicc_{}", kind.word()), *criterion);
     }
-    Ok(Derived {
+    Ok(ComputedValue {
         misfit,
         value: choice.law.per_task(most),
         evidence: evidence(&choice),
         details,
-        ..Derived::default()
+        ..ComputedValue::default()
     })
 }
 
@@ -153,7 +153,7 @@ mod tests {
 
     const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 50];
 
-    fn law_of(rate: impl Fn(f64) -> f64) -> Result<Derived, Failure> {
+    fn law_of(rate: impl Fn(f64) -> f64) -> Result<ComputedValue, Failure> {
         let cases = {
             use contention::Row;
             rows!(Row {
@@ -174,12 +174,12 @@ mod tests {
     /// One process achieves 300 reads per second, many of them almost 500.
     #[test]
     fn a_device_with_a_limit_adds_its_inverse() {
-        let derived = law_of(|n| 500.0 * n / (n + 2.0 / 3.0)).unwrap();
-        assert!((derived.value / 2e6 - 1.0).abs() < 0.01, "{derived:?}");
-        assert_eq!(derived.evidence[0].observed, Some("linear".into()));
-        assert!((derived.details["fitted_50_per_s"] / 500.0 - 1.0).abs() < 0.1);
+        let computed = law_of(|n| 500.0 * n / (n + 2.0 / 3.0)).unwrap();
+        assert!((computed.value / 2e6 - 1.0).abs() < 0.01, "{computed:?}");
+        assert_eq!(computed.evidence[0].observed, Some("linear".into()));
+        assert!((computed.details["fitted_50_per_s"] / 500.0 - 1.0).abs() < 0.1);
         assert!(
-            derived
+            computed
                 .evidence
                 .iter()
                 .all(|one| one.verdict == Verdict::Confirmed)
@@ -188,20 +188,20 @@ mod tests {
 
     #[test]
     fn a_device_without_a_limit_adds_nothing() {
-        let derived = law_of(|n| 10_000.0 * n).unwrap();
-        assert!(derived.value.abs() < 1.0, "{derived:?}");
+        let computed = law_of(|n| 10_000.0 * n).unwrap();
+        assert!(computed.value.abs() < 1.0, "{computed:?}");
     }
 
     #[test]
     fn rates_that_follow_no_law_say_so() {
-        let derived = law_of(|n| {
+        let computed = law_of(|n| {
             if [4.0, 16.0].contains(&n) {
                 100.0 * n
             } else {
                 1000.0 * n
             }
         });
-        let misfit = derived.unwrap().misfit.unwrap_or_default();
+        let misfit = computed.unwrap().misfit.unwrap_or_default();
         assert!(misfit.starts_with("the rates follow no law"), "{misfit}");
     }
 

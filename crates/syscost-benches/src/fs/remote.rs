@@ -184,7 +184,7 @@ impl Computed for Row {
         })
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let Sides { op, remote, local } = self.sides()?;
         let median = |label: &str| {
             let is = |source: &&Source<'_>| op.place(source.case) == Some(label);
@@ -195,11 +195,11 @@ impl Computed for Row {
                 "one of the two rows that are compared is unsupported".into(),
             ));
         };
-        Ok(Derived {
+        Ok(ComputedValue {
             value: far - near,
             evidence: vec![are_times(far, near), of_directories(remote, local, here)],
             details: details(far, near),
-            ..Derived::default()
+            ..ComputedValue::default()
         })
     }
 }
@@ -303,7 +303,7 @@ mod tests {
         Source { id, case, median }
     }
 
-    fn computed(case: &Case<Row>, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+    fn computed(case: &Case<Row>, sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
         case.row.compute(sources, &Here::plain())
     }
 
@@ -312,10 +312,10 @@ mod tests {
         let case = case("far", Op::ReadCold4K);
         let (remote, local) = (read("far", State::Cold), read("ssd", State::Cold));
         let rows = [source(READ, &local, 100.0), source(READ, &remote, 350.0)];
-        let derived = computed(&case, &rows).unwrap();
-        assert_eq!(derived.value, 250.0);
-        assert_eq!(derived.details["ratio"], 3.5);
-        assert_eq!(derived.evidence[0].verdict, Verdict::Confirmed);
+        let value = computed(&case, &rows).unwrap();
+        assert_eq!(value.value, 250.0);
+        assert_eq!(value.details["ratio"], 3.5);
+        assert_eq!(value.evidence[0].verdict, Verdict::Confirmed);
         let alone = computed(&case, &rows[..1]);
         assert!(matches!(alone, Err(Failure::Unsupported(_))), "{alone:?}");
         // Times in other units, or none.
@@ -338,8 +338,8 @@ mod tests {
         };
         let warm = read("ssd", State::Warm);
         let rows = [source(OF_SERVER, &remote, 90e3), source(READ, &warm, 400.0)];
-        let derived = computed(&case(NFS, Op::Read4K), &rows).unwrap();
-        assert_eq!(derived.value, 89_600.0);
+        let value = computed(&case(NFS, Op::Read4K), &rows).unwrap();
+        assert_eq!(value.value, 89_600.0);
     }
 
     #[test]

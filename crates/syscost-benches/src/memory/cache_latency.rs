@@ -71,7 +71,7 @@ impl Computed for Row {
         hierarchy::is_of_caches(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::caches(sources)?;
         let mut evidence = vec![hierarchy::rises(&curve)];
         let plateau = match self.level {
@@ -95,14 +95,14 @@ impl Computed for Row {
             }
         };
         evidence.extend(hierarchy::without_translation(sources));
-        Ok(Derived {
+        Ok(ComputedValue {
             value: plateau.cost,
             evidence,
             details: BTreeMap::from([
                 ("plateau_from_bytes".to_owned(), plateau.from),
                 ("plateau_to_bytes".to_owned(), plateau.to),
             ]),
-            ..Derived::default()
+            ..ComputedValue::default()
         })
     }
 }

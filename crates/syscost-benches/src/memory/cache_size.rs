@@ -58,11 +58,11 @@ impl Computed for Row {
         hierarchy::is_of_caches(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::caches(sources)?;
         let (plateau, end, next) = hierarchy::step(&curve, self.level as usize)?;
         let stated = reported::cache_bytes(&here.allowed, self.level);
-        let mut derived = Derived {
+        let mut computed = ComputedValue {
             misfit: None,
             value: end,
             limits: hierarchy::around(&hierarchy::dense(sources), end),
@@ -75,8 +75,8 @@ impl Computed for Row {
         if let Some(stated) = stated {
             let reported = [("told_bytes", stated), ("told_times_count", stated / end)];
             let reported = reported.map(|(name, value)| (name.to_owned(), value));
-            derived.details.extend(reported);
+            computed.details.extend(reported);
         }
-        Ok(derived)
+        Ok(computed)
     }
 }

@@ -1,9 +1,9 @@
-//! Shared: properties of caches and TLBs derived from latency curves.
+//! Shared: properties of caches and TLBs computed from latency curves.
 
 pub(super) mod reported;
 
 use syscost_harness::Row;
-use syscost_harness::derive::points;
+use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
 use syscost_results::stats::order::median;
 use syscost_results::stats::staircase::{MIN_POINTS, Plateau, Staircase, staircase};
@@ -19,7 +19,7 @@ const MAX_ERROR: f64 = 0.1;
 const DENSE: &str = latency::BENCHMARK.id;
 const APART: &str = tlb::BENCHMARK.id;
 
-/// The benchmarks from which caches are derived, and the cost of translation.
+/// The benchmarks from which caches are computed, and the cost of translation.
 pub(super) const CACHES: &[&str] = &[DENSE];
 pub(super) const TRANSLATION: &[&str] = &[APART, DENSE];
 
@@ -33,13 +33,13 @@ pub(super) fn of_pages(sources: &[Source<'_>]) -> Vec<(f64, f64)> {
     points(sources, |row: &tlb::Row| row.count)
 }
 
-/// Whether caches are derived from this row.
+/// Whether caches are computed from this row.
 pub(super) fn is_of_caches(row: &Row) -> bool {
     let row = row.case.row::<latency::Row>();
     row.is_some_and(|row| row.is_of_caches())
 }
 
-/// Whether the cost of translation is derived from this row: lines on separate pages, and dense
+/// Whether the cost of translation is computed from this row: lines on separate pages, and dense
 /// ones where translation disturbs least.
 pub(super) fn is_of_translation(row: &Row) -> bool {
     row.benchmark.id == APART || is_of_caches(row)

@@ -111,7 +111,7 @@ impl Row {
         self.access == Access::Random && QUICK.contains(&(self.size, self.pages))
     }
 
-    /// Whether a default run includes it: of the pages from which caches are derived, two sizes in
+    /// Whether a default run includes it: of the pages from which caches are computed, two sizes in
     /// each doubling while going through them is short, then one; of the others and of other orders
     /// a few.
     fn is_read_first(&self) -> bool {
@@ -130,7 +130,7 @@ impl Row {
         }
     }
 
-    /// Whether caches are derived from it: random order, in the largest pages, where translation
+    /// Whether caches are computed from it: random order, in the largest pages, where translation
     /// disturbs least.
     pub(super) fn is_of_caches(&self) -> bool {
         self.access == Access::Random && self.pages == chases::largest()

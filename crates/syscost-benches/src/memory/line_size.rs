@@ -14,14 +14,14 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::derive::points;
+use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
 use super::hierarchy::reported;
 use super::line;
 
-/// Minimum ratio of the highest to the lowest cost; below it, nothing can be derived.
+/// Minimum ratio of the highest to the lowest cost; below it, nothing can be computed.
 const MIN_RATIO: f64 = 1.4;
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -44,14 +44,14 @@ impl Computed for Row {
         vec![Case::only(Row)]
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let distance = |row: &line::Row| row.distance.0;
         size(&points(sources, distance), &here.allowed)
     }
 }
 
 /// The length by the costs at these distances in bytes, compared with what these CPUs report.
-fn size(points: &[(f64, f64)], allowed: &[u32]) -> Result<Derived, Failure> {
+fn size(points: &[(f64, f64)], allowed: &[u32]) -> Result<ComputedValue, Failure> {
     let costs = || points.iter().map(|(_, cost)| *cost);
     let Some((hit, miss)) = costs().reduce(f64::min).zip(costs().reduce(f64::max)) else {
         return Err(Failure::Unsupported("nothing was measured".to_owned()));
@@ -66,7 +66,7 @@ fn size(points: &[(f64, f64)], allowed: &[u32]) -> Result<Derived, Failure> {
     let beyond = points.iter().filter(|(distance, _)| *distance >= value);
     let again = beyond.filter(|(_, cost)| !is_miss(*cost)).count();
     let stated = reported::line_bytes(allowed);
-    Ok(Derived {
+    Ok(ComputedValue {
         value,
         evidence: vec![
             is_one_step(again),
@@ -76,7 +76,7 @@ fn size(points: &[(f64, f64)], allowed: &[u32]) -> Result<Derived, Failure> {
             .map(|stated| ("told_bytes".to_owned(), stated))
             .into_iter()
             .collect::<BTreeMap<_, _>>(),
-        ..Derived::default()
+        ..ComputedValue::default()
     })
 }
 
@@ -96,7 +96,7 @@ mod tests {
     fn found(costs: [f64; 7]) -> Result<f64, Failure> {
         let distances = (3..).map(|power| f64::from(1 << power));
         let points: Vec<(f64, f64)> = distances.zip(costs).collect();
-        size(&points, &Here::plain().allowed).map(|derived| derived.value)
+        size(&points, &Here::plain().allowed).map(|computed| computed.value)
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl Measured for Row {
         ] {
             b.expect_argument(Sysno::MADVISE, argument, given);
         }
-        // The advice in the row's name, which the pages must show, not the one derived from it.
+        // The advice in the row's name, which the pages must show, not the one computed from it.
         let gone = self.advice == Advice::Dontneed;
         if gone && is_touched {
             b.expect(gives_back(pages));

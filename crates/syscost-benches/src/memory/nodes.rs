@@ -11,17 +11,41 @@ use syscost_sys::topology::Topology;
 /// The measuring thread sleeps while another one does the work.
 pub(super) const SLEEPS: Expect = at_least(Counter::VoluntarySwitches, 0.5);
 
-/// Every node with a CPU that may be used.
-pub(super) fn with_cpus(here: &Here) -> Vec<u32> {
-    let from = cpus_of_nodes(&here.allowed);
-    from.into_iter().map(|(node, _)| node).collect()
+/// Work of one node's CPU on another's memory that is a benchmark.
+pub(super) trait Work {
+    /// Measures a row.
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure>;
 }
 
-/// Whether there are several nodes to compare.
-pub(super) fn support() -> Result<(), Unsupported> {
-    match nodes().len() {
-        0 | 1 => Err(Unsupported::new("this machine has one memory node")),
-        _ => Ok(()),
+/// The row of such work.
+#[derive(Params, Clone)]
+pub(super) struct Row {
+    /// The NUMA node of the CPU.
+    pub(super) cpu_node: u32,
+    /// The NUMA node of the memory.
+    pub(super) memory_node: u32,
+}
+
+impl<W: Work> Measured<W> for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        let with_cpus = cpus_of_nodes(&here.allowed);
+        rows!(Row {
+            cpu_node: with_cpus.iter().map(|(node, _)| *node),
+            memory_node: nodes()
+        })
+    }
+
+    fn support(&self, _: &Here) -> Result<(), Unsupported> {
+        match nodes().len() {
+            0 | 1 => Err(Unsupported::new("this machine has one memory node")),
+            _ => Ok(()),
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        W::run(self, b)
     }
 }
 

@@ -16,9 +16,10 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Chase, LINE, Order, Route, Work};
-use syscost_sys::memory::{self, Memory};
+use syscost_sys::memory::Memory;
 
-use super::{chases, nodes};
+use super::chases;
+use super::nodes::{self, Row};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.numa",
@@ -34,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.2 },
     source: include_str!("numa.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Latency>()
 };
 
 /// Bytes of memory, of which a cache holds hardly anything: a measurement visits a small part of it, once.
@@ -43,30 +44,11 @@ const BYTES: usize = 128 << 20;
 /// Iterations of the chase per observation.
 const TURNS: u64 = 64;
 
-#[derive(Params, Clone)]
-struct Row {
-    /// The NUMA node of the CPU.
-    cpu_node: u32,
-    /// The NUMA node of the memory.
-    memory_node: u32,
-}
+struct Latency;
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
-    fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            cpu_node: nodes::with_cpus(here),
-            memory_node: memory::nodes()
-        })
-    }
-
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        nodes::support()
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let (cpu, node) = (nodes::cpu_of(b, self.cpu_node)?, self.memory_node);
+impl nodes::Work for Latency {
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        let (cpu, node) = (nodes::cpu_of(b, row.cpu_node)?, row.memory_node);
         let memory = Memory::fill_on(BYTES, chases::largest(), node)?;
         let route = Route {
             bytes: BYTES,

@@ -14,10 +14,10 @@
 
 use syscost_harness::prelude::*;
 use syscost_sys::kernel::{Arrays, Course, Stream, Streaming};
-use syscost_sys::memory;
 
 use super::bandwidth::widest;
-use super::{chases, nodes};
+use super::chases;
+use super::nodes::{self, Row};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "memory.numa_bandwidth",
@@ -35,7 +35,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     expect: &[nodes::SLEEPS],
     setup: Setup::Expensive { seconds: 0.3 },
     source: include_str!("numa_bandwidth.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Bandwidth>()
 };
 
 /// Bytes of memory: more than most caches hold.
@@ -44,30 +44,11 @@ const BYTES: usize = 512 << 20;
 /// Bytes per observation.
 const PART: usize = 4 << 20;
 
-#[derive(Params, Clone)]
-struct Row {
-    /// The NUMA node of the CPU.
-    cpu_node: u32,
-    /// The NUMA node of the memory.
-    memory_node: u32,
-}
+struct Bandwidth;
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
-
-    fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            cpu_node: nodes::with_cpus(here),
-            memory_node: memory::nodes()
-        })
-    }
-
-    fn support(&self, _: &Here) -> Result<(), Unsupported> {
-        nodes::support()
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let (cpu, node) = (nodes::cpu_of(b, self.cpu_node)?, self.memory_node);
+impl nodes::Work for Bandwidth {
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        let (cpu, node) = (nodes::cpu_of(b, row.cpu_node)?, row.memory_node);
         let course = Course::new(Stream::Read, BYTES, PART);
         let arrays = Arrays::on_node(chases::largest(), node);
         let streaming = Streaming::new(widest(), course, arrays)?;

@@ -68,7 +68,7 @@ impl Computed for Row {
         row.is_some_and(|row| row.level() == Some(self.level) && row.threads == self.threads)
     }
 
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure> {
         let rows = sources.iter().filter_map(|source| {
             let row = source.case.row::<bandwidth::Row>()?;
             Some((row, source.median))
@@ -76,13 +76,13 @@ impl Computed for Row {
         let (fastest, value) = rows
             .max_by(|a, b| a.1.total_cmp(&b.1))
             .ok_or_else(|| Failure::Unsupported("none of its rows was measured".to_owned()))?;
-        Ok(Derived {
+        Ok(ComputedValue {
             value,
             evidence: vec![
                 lies_in(self.level, self.threads.0, Topology::here(), &here.allowed),
                 is_largest(fastest, sources.len()),
             ],
-            ..Derived::default()
+            ..ComputedValue::default()
         })
     }
 }
@@ -114,8 +114,8 @@ mod tests {
             median,
         };
         let sources: Vec<Source<'_>> = rows.iter().zip([2e9, 3e9]).map(source).collect();
-        let derived = peak.compute(&sources, &Here::plain()).unwrap();
-        assert_eq!(derived.value, 3e9);
+        let computed = peak.compute(&sources, &Here::plain()).unwrap();
+        assert_eq!(computed.value, 3e9);
         assert!(peak.compute(&[], &Here::plain()).is_err());
     }
 }

@@ -52,10 +52,10 @@ impl Computed for Row {
         hierarchy::is_of_translation(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::translation(sources)?;
         let (plateau, _, next) = hierarchy::step(&curve, self.level)?;
-        Ok(Derived {
+        Ok(ComputedValue {
             value: next.cost - curve.plateaus[0].cost,
             evidence: vec![
                 hierarchy::rises(&curve),
@@ -65,7 +65,7 @@ impl Computed for Row {
                 ("from_pages_count".to_owned(), next.from),
                 ("to_pages_count".to_owned(), next.to),
             ]),
-            ..Derived::default()
+            ..ComputedValue::default()
         })
     }
 }

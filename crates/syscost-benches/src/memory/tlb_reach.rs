@@ -55,11 +55,11 @@ impl Computed for Row {
         hierarchy::is_of_translation(other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         let curve = hierarchy::translation(sources)?;
         let (plateau, end, next) = hierarchy::step(&curve, self.level)?;
         let page = Pages::Small.bytes()? as f64;
-        let mut derived = Derived {
+        let mut computed = ComputedValue {
             misfit: None,
             value: page * end,
             limits: hierarchy::around(&hierarchy::of_pages(sources), end)
@@ -70,7 +70,7 @@ impl Computed for Row {
             ],
             details: hierarchy::details_of(&plateau, &next, "bytes", page).into(),
         };
-        derived.details.insert("pages_count".to_owned(), end);
-        Ok(derived)
+        computed.details.insert("pages_count".to_owned(), end);
+        Ok(computed)
     }
 }

@@ -128,13 +128,13 @@ impl Computed for Row {
                 .is_some_and(|OverNetwork(stream)| stream.destination() == to && stream.is_plain())
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         modelled(self, sources)
     }
 }
 
 /// The model of this row.
-fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<Derived, Failure> {
+fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<ComputedValue, Failure> {
     let (round_trips, streams): (Vec<&Source>, Vec<&Source>) =
         sources.iter().partition(|source| source.id == ROUND_TRIP);
     if round_trips.len() < MIN_POINTS {
@@ -175,12 +175,12 @@ fn modelled(row: &Row, sources: &[Source<'_>]) -> Result<Derived, Failure> {
         let half = model.latency / model.per_byte;
         details.insert("half_bandwidth_bytes".to_owned(), half);
     }
-    Ok(Derived {
+    Ok(ComputedValue {
         misfit,
         value,
         evidence,
         details,
-        ..Derived::default()
+        ..ComputedValue::default()
     })
 }
 
@@ -242,7 +242,11 @@ mod tests {
     }
 
     /// The model of round trips with these times, and of a stream with this bandwidth.
-    fn computed(term: Term, time: impl Fn(f64) -> f64, stream: f64) -> Result<Derived, Failure> {
+    fn computed(
+        term: Term,
+        time: impl Fn(f64) -> f64,
+        stream: f64,
+    ) -> Result<ComputedValue, Failure> {
         let sizes = [
             Bytes(1),
             Bytes(64),
@@ -273,8 +277,8 @@ mod tests {
         modelled(&of_model(term), &sources)
     }
 
-    fn verdicts(derived: &Derived) -> Vec<Verdict> {
-        derived.evidence.iter().map(|one| one.verdict).collect()
+    fn verdicts(computed: &ComputedValue) -> Vec<Verdict> {
+        computed.evidence.iter().map(|one| one.verdict).collect()
     }
 
     #[test]
@@ -285,10 +289,10 @@ mod tests {
         let byte = computed(Term::Byte, time, 1.2e9).unwrap();
         assert!((latency.value - 20_000.0).abs() < 1.0, "{latency:?}");
         assert!((byte.value - 2.0).abs() < 1e-6, "{byte:?}");
-        for derived in [latency, byte] {
-            assert!((derived.details["bandwidth_bytes_per_s"] / 1e9 - 1.0).abs() < 1e-6);
-            assert!((derived.details["half_bandwidth_bytes"] - 10_000.0).abs() < 1.0);
-            assert_eq!(verdicts(&derived), [Verdict::Confirmed; 2]);
+        for computed in [latency, byte] {
+            assert!((computed.details["bandwidth_bytes_per_s"] / 1e9 - 1.0).abs() < 1e-6);
+            assert!((computed.details["half_bandwidth_bytes"] - 10_000.0).abs() < 1.0);
+            assert_eq!(verdicts(&computed), [Verdict::Confirmed; 2]);
         }
     }
 
@@ -303,9 +307,9 @@ mod tests {
             // Bits for bytes.
             (8e9, Verdict::Refuted),
         ] {
-            let derived = computed(Term::Latency, time, stream).unwrap();
+            let computed = computed(Term::Latency, time, stream).unwrap();
             assert_eq!(
-                verdicts(&derived),
+                verdicts(&computed),
                 [Verdict::Confirmed, expected],
                 "{stream}"
             );

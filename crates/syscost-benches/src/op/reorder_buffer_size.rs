@@ -18,7 +18,7 @@
 
 use std::collections::BTreeMap;
 
-use syscost_harness::derive::points;
+use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
@@ -58,14 +58,14 @@ impl Computed for Row {
         vec![Case::only(Row)]
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         let instructions = |row: &reorder_buffer::Row| row.instructions as u64;
         size(&points(sources, instructions))
     }
 }
 
 /// The size by the costs at these numbers of instructions.
-fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
+fn size(points: &[(f64, f64)]) -> Result<ComputedValue, Failure> {
     let step = Step::of(points).ok_or_else(|| {
         Failure::Unsupported("too few rows, or none higher than the first".to_owned())
     })?;
@@ -85,7 +85,7 @@ fn size(points: &[(f64, f64)]) -> Result<Derived, Failure> {
             Verdict::Confirmed,
         )
     };
-    Ok(Derived {
+    Ok(ComputedValue {
         misfit: None,
         value: step.at,
         evidence: vec![

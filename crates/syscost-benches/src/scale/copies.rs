@@ -25,6 +25,46 @@ fn counts_to(cpus: usize) -> Vec<usize> {
     counts
 }
 
+/// An operation that is a benchmark of its own.
+pub(super) trait Operation {
+    /// Which profiles measure it by processes, and by threads.
+    const PROFILES: [Profile; 2];
+
+    /// Measures copies of it.
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure>;
+}
+
+/// The row of such an operation.
+#[derive(Params, Clone, Copy)]
+pub(super) struct Row {
+    /// What the copies are: processes or threads.
+    pub(super) r#as: Between,
+    pub(super) copies: Copies,
+}
+
+impl<O: Operation> Measured<O> for Row {
+    const DEPENDS_ON_MACHINE: bool = true;
+
+    fn rows(here: &Here) -> Vec<Case<Self>> {
+        rows!(Row {
+            r#as: Between::ALL,
+            copies: copies(here)
+        })
+    }
+
+    fn profile(&self, _: &Here) -> Profile {
+        let [processes, threads] = O::PROFILES;
+        match self.r#as {
+            Between::Processes => processes,
+            Between::Threads => threads,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        O::run(self, b)
+    }
+}
+
 /// These numbers of copies.
 pub(super) fn copies(here: &Here) -> impl Iterator<Item = Copies> + use<> {
     counts(here).into_iter().map(|count| Copies(count as u32))

@@ -21,9 +21,8 @@ use rustix::mm::{Advice, madvise};
 use rustix::param::page_size;
 use syscost_harness::prelude::*;
 use syscost_sys::memory::{Memory, Pages};
-use syscost_sys::partner::Between;
 
-use super::copies;
+use super::copies::{Operation, Row};
 
 /// Pages that a copy touches in turn.
 const PAGES: usize = 64;
@@ -46,29 +45,17 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Syscall(Sysno::MADVISE), 1.0 / PAGES as f64),
     ],
     source: include_str!("fault.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Fault>()
 };
 
-#[derive(Params, Clone)]
-pub(super) struct Row {
-    /// What the copies are: processes or threads.
-    pub(super) r#as: Between,
-    pub(super) copies: Copies,
-}
+struct Fault;
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
+impl Operation for Fault {
+    const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Standard];
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            r#as: Between::ALL,
-            copies: copies::copies(here)
-        })
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let count = self.copies.0 as usize;
-        b.copies(self.r#as, count, PAGES as u64, |_| {
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        let count = row.copies.0 as usize;
+        b.copies(row.r#as, count, PAGES as u64, |_| {
             let mut pages = Touched::reserve()?;
             Ok(move || pages.touch_all_anew())
         })

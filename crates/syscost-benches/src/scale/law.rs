@@ -113,11 +113,11 @@ impl Computed for Row {
     }
 
     fn takes(&self, other: &syscost_harness::Row) -> bool {
-        let copies = copies_of(&other.case);
+        let copies = copies_of(other.benchmark.id, &other.case);
         copies.is_some_and(|(of, r#as, _)| (of, r#as) == (self.of, self.r#as))
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         if sources.len() < MIN_POINTS {
             return Err(Failure::Unsupported(format!(
                 "needs at least {MIN_POINTS} numbers of copies to fit the law; {} were measured",
@@ -125,7 +125,7 @@ impl Computed for Row {
             )));
         }
         let point = |source: &Source<'_>| {
-            let (_, _, Copies(count)) = copies_of(source.case)?;
+            let (_, _, Copies(count)) = copies_of(source.id, source.case)?;
             Some((f64::from(count), source.median))
         };
         let points: Vec<(f64, f64)> = sources.iter().filter_map(point).collect();
@@ -136,7 +136,7 @@ impl Computed for Row {
             let percent = 100.0 * law.relative_error;
             format!("the throughputs follow no law of this form: the nearest is {percent:.0} % off")
         });
-        Ok(Derived {
+        Ok(ComputedValue {
             misfit,
             value: match self.term {
                 Term::Contention => law.sigma,
@@ -156,22 +156,13 @@ impl Computed for Row {
                     100.0 * law.relative_error,
                 ),
             ]),
-            ..Derived::default()
+            ..ComputedValue::default()
         })
     }
 }
 
 /// What the copies of a row of the group do, what they are, and their number.
-fn copies_of(case: &Case) -> Option<(Of, Between, Copies)> {
-    if let Some(&syscall::Row { r#as, copies }) = case.row() {
-        return Some((Of::Syscall, r#as, copies));
-    }
-    if let Some(&fault::Row { r#as, copies }) = case.row() {
-        return Some((Of::Fault, r#as, copies));
-    }
-    if let Some(&pipe::Row { r#as, copies }) = case.row() {
-        return Some((Of::Pipe, r#as, copies));
-    }
+fn copies_of(id: &str, case: &Case) -> Option<(Of, Between, Copies)> {
     if let Some(&futex::Row { op, r#as, copies }) = case.row() {
         let of = match op {
             futex::Op::Wake => Of::FutexWake,
@@ -179,11 +170,16 @@ fn copies_of(case: &Case) -> Option<(Of, Between, Copies)> {
         };
         return Some((of, r#as, copies));
     }
-    let &open::Row { of, r#as, copies } = case.row()?;
-    let of = match of {
-        open::Of::Same => Of::OpenSame,
-        open::Of::Different => Of::OpenDifferent,
-    };
+    if let Some(&open::Row { of, r#as, copies }) = case.row() {
+        let of = match of {
+            open::Of::Same => Of::OpenSame,
+            open::Of::Different => Of::OpenDifferent,
+        };
+        return Some((of, r#as, copies));
+    }
+    let &copies::Row { r#as, copies } = case.row()?;
+    let of = [(SYSCALL, Of::Syscall), (FAULT, Of::Fault), (PIPE, Of::Pipe)];
+    let (_, of) = of.into_iter().find(|(known, _)| *known == id)?;
     Some((of, r#as, copies))
 }
 

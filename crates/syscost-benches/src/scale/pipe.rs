@@ -15,9 +15,8 @@
 use rustix::io::{read, write};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 
-use super::copies;
+use super::copies::{self, Operation, Row};
 use crate::syscall::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -28,35 +27,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     expect: &[calls(Sysno::WRITE), calls(Sysno::READ)],
     source: include_str!("pipe.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Pipe>()
 };
 
-#[derive(Params, Clone)]
-pub(super) struct Row {
-    /// What the copies are: processes or threads.
-    pub(super) r#as: Between,
-    pub(super) copies: Copies,
-}
+struct Pipe;
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
+impl Operation for Pipe {
+    const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Full];
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            r#as: Between::ALL,
-            copies: copies::copies(here)
-        })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match self.r#as {
-            Between::Processes => Profile::Standard,
-            Between::Threads => Profile::Full,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        copies::measure(b, self.r#as, self.copies, |_| {
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        copies::measure(b, row.r#as, row.copies, |_| {
             let (out, into) =
                 pipe_with(PipeFlags::CLOEXEC).map_err(|cause| Failure::of("make a pipe", cause))?;
             let mut byte = [0_u8];

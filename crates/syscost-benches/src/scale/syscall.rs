@@ -17,10 +17,9 @@
 #![allow(unsafe_code)] // a raw system call
 
 use syscost_harness::prelude::*;
-use syscost_sys::partner::Between;
 use syscost_sys::raw::syscall0;
 
-use super::copies;
+use super::copies::{self, Operation, Row};
 use crate::syscall::{Bad, checked};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -36,35 +35,16 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     better: Better::Higher,
     expect: &[calls(Sysno::GETPPID)],
     source: include_str!("syscall.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Syscall>()
 };
 
-#[derive(Params, Clone)]
-pub(super) struct Row {
-    /// What the copies are: processes or threads.
-    pub(super) r#as: Between,
-    pub(super) copies: Copies,
-}
+struct Syscall;
 
-impl Measured for Row {
-    const DEPENDS_ON_MACHINE: bool = true;
+impl Operation for Syscall {
+    const PROFILES: [Profile; 2] = [Profile::Quick, Profile::Full];
 
-    fn rows(here: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            r#as: Between::ALL,
-            copies: copies::copies(here)
-        })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match self.r#as {
-            Between::Processes => Profile::Quick,
-            Between::Threads => Profile::Full,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        copies::measure(b, self.r#as, self.copies, |_| {
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        copies::measure(b, row.r#as, row.copies, |_| {
             Ok(|| -> Result<(), Bad> {
                 // SAFETY: getppid takes nothing and touches no memory.
                 checked(unsafe { syscall0(Sysno::GETPPID) }).map(drop)

@@ -10,7 +10,7 @@
 //! ## Source
 //! Arithmetic.
 
-use syscost_harness::derive::points;
+use syscost_harness::computed::points;
 use syscost_harness::prelude::*;
 use syscost_results::{Evidence, Verdict};
 
@@ -34,13 +34,13 @@ impl Computed for Row {
         vec![Case::only(Row)]
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         let spins = points(sources, |row: &spin::Row| row.delay.0);
         let of = |delay_ns: f64| spins.iter().find(|(delay, _)| *delay == delay_ns);
         let (Some((_, long)), Some((_, short))) = (of(50_000.0), of(5_000.0)) else {
             return Err(Failure::Unsupported("it takes both spins".to_owned()));
         };
-        Ok(Derived {
+        Ok(ComputedValue {
             value: long / short,
             evidence: vec![Evidence::new(
                 "rows it is computed from",
@@ -49,7 +49,7 @@ impl Computed for Row {
                 "this run",
                 Verdict::of(sources.len() == 2),
             )],
-            ..Derived::default()
+            ..ComputedValue::default()
         })
     }
 }

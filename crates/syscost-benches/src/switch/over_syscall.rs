@@ -57,7 +57,7 @@ impl Computed for Row {
         ratio::takes(&self.round_trip(), &null::GETPPID, other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         ratio::compute(&self.round_trip(), &null::GETPPID, 0.5, 2.0, sources)
     }
 }

@@ -18,7 +18,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use rustix::event::epoll;
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, FDS, Kind, Ready, profile};
+use super::subject::{Descriptors, Row, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -32,32 +32,14 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     ],
     expect: &[calls(Sysno::EPOLL_PWAIT)],
     source: include_str!("epoll.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Epoll>()
 };
 
-#[derive(Params, Clone)]
-struct Row {
-    of: Kind,
-    ready: Ready,
-    /// Descriptors that are waited for.
-    fds: u64,
-}
+struct Epoll;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            of: Kind::ALL,
-            ready: Ready::ALL,
-            fds: FDS
-        })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        profile(self.of, self.ready, self.fds)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let descriptors = Descriptors::make(self.of, self.ready, self.fds)?;
+impl Waiting for Epoll {
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let set = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|error| Failure::of("make an epoll set", error))?;
         for (index, fd) in descriptors.watched().iter().enumerate() {
@@ -75,8 +57,8 @@ impl Measured for Row {
         let found = flags
             .contains(epoll::EventFlags::IN)
             .then(|| data.u64() as usize);
-        claim_registered(b, &set, self.fds);
-        descriptors.claim(b, self.of, self.fds, found);
+        claim_registered(b, &set, row.fds);
+        descriptors.claim(b, row.of, row.fds, found);
         Ok(())
     }
 }

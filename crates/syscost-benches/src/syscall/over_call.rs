@@ -45,7 +45,7 @@ impl Computed for Row {
         ratio::takes(&null::GETPPID, &CALL, other)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         // Entering the kernel and leaving it is one call of a procedure and more.
         ratio::compute(&null::GETPPID, &CALL, 1.0, 2.0, sources)
     }

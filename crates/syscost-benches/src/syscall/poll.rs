@@ -16,7 +16,7 @@
 use rustix::event::{PollFd, PollFlags};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, FDS, Kind, Ready, profile};
+use super::subject::{Descriptors, Row, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -25,7 +25,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["ppoll", "i/o multiplexing", "event loop", "lat_select"],
     expect: &[calls(Sysno::PPOLL)],
     source: include_str!("poll.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Poll>()
 };
 
 const COUNT: Argument = Argument {
@@ -33,40 +33,22 @@ const COUNT: Argument = Argument {
     name: "number of descriptors",
 };
 
-#[derive(Params, Clone)]
-struct Row {
-    of: Kind,
-    ready: Ready,
-    /// Descriptors that are waited for.
-    fds: u64,
-}
+struct Poll;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            of: Kind::ALL,
-            ready: Ready::ALL,
-            fds: FDS
-        })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        profile(self.of, self.ready, self.fds)
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let descriptors = Descriptors::make(self.of, self.ready, self.fds)?;
+impl Waiting for Poll {
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let mut fds: Vec<PollFd<'_>> = descriptors
             .watched()
             .iter()
             .map(|fd| PollFd::new(fd, PollFlags::IN))
             .collect();
-        b.expect_argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(self.fds));
+        b.expect_argument(Sysno::PPOLL, COUNT, ArgumentValue::Always(row.fds));
         b.try_iter(|| -> Result<(), Bad> { must(rustix::event::poll(&mut fds, None)? == 1) })?;
         let found = fds
             .iter()
             .position(|fd| fd.revents().contains(PollFlags::IN));
-        descriptors.claim(b, self.of, self.fds, found);
+        descriptors.claim(b, row.of, row.fds, found);
         Ok(())
     }
 }

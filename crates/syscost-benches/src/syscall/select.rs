@@ -18,7 +18,7 @@ use std::os::fd::AsRawFd;
 use rustix::event::{FdSetElement, FdSetIter, fd_set_insert, fd_set_num_elements};
 use syscost_harness::prelude::*;
 
-use super::subject::{Descriptors, FDS, Kind, Ready};
+use super::subject::{Descriptors, Kind, Ready, Row, Waiting};
 use super::{Bad, must};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
@@ -27,35 +27,21 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
     tags: &["pselect", "i/o multiplexing", "event loop", "lat_select"],
     expect: &[calls(Sysno::PSELECT6)],
     source: include_str!("select.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Select>()
 };
 
-#[derive(Params, Clone)]
-struct Row {
-    of: Kind,
-    ready: Ready,
-    /// Descriptors that are waited for.
-    fds: u64,
-}
+struct Select;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row {
-            of: Kind::ALL,
-            ready: Ready::ALL,
-            fds: FDS
-        })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match (self.of, self.ready) {
+impl Waiting for Select {
+    fn profile(row: &Row) -> Profile {
+        match (row.of, row.ready) {
             (Kind::Tcp, Ready::Last) => Profile::Standard,
             (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,
         }
     }
 
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        let descriptors = Descriptors::make(self.of, self.ready, self.fds)?;
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure> {
+        let descriptors = Descriptors::make(row.of, row.ready, row.fds)?;
         let numbers: Vec<i32> = descriptors
             .watched()
             .iter()
@@ -77,8 +63,8 @@ impl Measured for Row {
         let first = FdSetIter::new(&found).next();
         let position = first.and_then(|fd| numbers.iter().position(|&number| number == fd));
         let asked = FdSetIter::new(&wanted).count() as u64;
-        b.claim_equal("descriptors in the set", self.fds, asked, "the set");
-        descriptors.claim(b, self.of, self.fds, position);
+        b.claim_equal("descriptors in the set", row.fds, asked, "the set");
+        descriptors.claim(b, row.of, row.fds, position);
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use syscost_sys::lean::{Script, ScriptCall};
 use super::child::clone3;
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, FAULTS, Iteration};
-use super::until::Until;
+use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone3",
@@ -34,48 +34,28 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
     source: include_str!("clone3.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Clone3>()
 };
 
 /// What the call takes, in the order of `struct clone_args`, as far as it is not zero: the fifth is
 /// the signal that announces the child's end.
 const ARGUMENTS: [u64; 8] = [0, 0, 0, 0, libc::SIGCHLD as u64, 0, 0, 0];
 
-#[derive(Params, Clone)]
-struct Row {
-    until: Until,
-}
+struct Clone3;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Until::ALL })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match self.until {
-            Until::Created => Profile::Full,
-            Until::Reaped => Profile::Standard,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+impl Creation for Clone3 {
+    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
         // Seccomp filters of containers pretend that the call does not exist.
         clone3(0, || 0)
             .map_err(|cause| Failure::Unsupported(cause.to_string()))?
             .ends_with(0)?;
         let mut script = Script::new();
         let arguments = script.place_words(&ARGUMENTS);
+        let create = ScriptCall::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64]);
         let iteration = Iteration {
-            create: vec![
-                ScriptCall::new(Sysno::CLONE3, [arguments, size_of_val(&ARGUMENTS) as u64])
-                    .forking(),
-            ],
-            is_blocked: false,
-            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
-            status: 0,
-            then: None,
             script,
+            ..Iteration::exiting(create.forking())
         };
-        lean::measure(b, iteration, self.until)
+        lean::measure(b, iteration, until)
     }
 }

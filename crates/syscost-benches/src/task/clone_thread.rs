@@ -23,7 +23,7 @@ use syscost_sys::raw::{syscall1, syscall4};
 
 use super::child::Stack;
 use super::ids::{DISTINCT, Ids};
-use super::until::{self, Until};
+use super::until::{self, Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone_thread",
@@ -39,7 +39,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(RAN), 1.0),
     ],
     source: include_str!("clone_thread.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, CloneThread>()
 };
 
 const RAN: &str = "threads that ran";
@@ -49,30 +49,16 @@ static RUNS: AtomicU64 = AtomicU64::new(0);
 /// The thread's id while it exists. Written by the kernel.
 static THREAD: AtomicI32 = AtomicI32::new(0);
 
-#[derive(Params, Clone)]
-struct Row {
-    until: Until,
-}
+struct CloneThread;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Until::ALL })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match self.until {
-            Until::Created => Profile::Full,
-            Until::Reaped => Profile::Standard,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+impl Creation for CloneThread {
+    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
         let (mut stack, mut ids) = (Stack::new(), Ids::default());
         let before = RUNS.load(SeqCst);
         // Dropped before the stack.
         let joined = Joined;
         let create = || create(&mut stack).map(|id| ids.note(id));
-        until::measure(b, self.until, &[Sysno::EXIT], create, |()| {
+        until::measure(b, until, &[Sysno::EXIT], create, |()| {
             join();
             Ok(())
         })?;

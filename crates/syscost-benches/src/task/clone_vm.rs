@@ -20,7 +20,7 @@ use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, Iteration, NO_FAULTS};
-use super::until::Until;
+use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.clone_vm",
@@ -37,7 +37,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
     source: include_str!("clone_vm.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, CloneVm>()
 };
 
 /// What a lean process does: makes a child in its own memory, and waits for it.
@@ -45,34 +45,13 @@ pub(super) fn iteration() -> Iteration {
     let shared = libc::CLONE_VM | libc::CLONE_FS | libc::CLONE_FILES | libc::CLONE_SIGHAND;
     let flags = shared | libc::SIGCHLD;
     let create = ScriptCall::new(Sysno::CLONE, [flags as u64, Script::CHILD_STACK]);
-    Iteration {
-        create: vec![create.forking()],
-        is_blocked: false,
-        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
-        status: 0,
-        then: None,
-        script: Script::new(),
-    }
+    Iteration::exiting(create.forking())
 }
 
-#[derive(Params, Clone)]
-struct Row {
-    until: Until,
-}
+struct CloneVm;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Until::ALL })
-    }
-
-    fn profile(&self, _: &Here) -> Profile {
-        match self.until {
-            Until::Created => Profile::Full,
-            Until::Reaped => Profile::Standard,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        lean::measure(b, iteration(), self.until)
+impl Creation for CloneVm {
+    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
+        lean::measure(b, iteration(), until)
     }
 }

@@ -25,7 +25,7 @@ use syscost_sys::lean::{Script, ScriptCall};
 
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, FAULTS, Iteration};
-use super::until::Until;
+use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.fork",
@@ -42,7 +42,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 1.5),
     ],
     source: include_str!("fork.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Fork>()
 };
 
 /// The call by which a lean process forks.
@@ -56,34 +56,15 @@ pub(super) fn call() -> ScriptCall {
 
 /// What a lean process does: forks a child that exits, and waits for it.
 pub(super) fn iteration() -> Iteration {
-    Iteration {
-        create: vec![call()],
-        is_blocked: false,
-        child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
-        status: 0,
-        then: None,
-        script: Script::new(),
-    }
+    Iteration::exiting(call())
 }
 
-#[derive(Params, Clone)]
-struct Row {
-    until: Until,
-}
+struct Fork;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Until::ALL })
-    }
+impl Creation for Fork {
+    const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Quick];
 
-    fn profile(&self, _: &Here) -> Profile {
-        match self.until {
-            Until::Created => Profile::Standard,
-            Until::Reaped => Profile::Quick,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
-        lean::measure(b, iteration(), self.until)
+    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
+        lean::measure(b, iteration(), until)
     }
 }

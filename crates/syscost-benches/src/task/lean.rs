@@ -50,6 +50,20 @@ pub(super) struct Iteration {
     pub(super) script: Script,
 }
 
+impl Iteration {
+    /// A child that exits at once, made by this call.
+    pub(super) fn exiting(create: ScriptCall) -> Self {
+        Self {
+            create: vec![create],
+            is_blocked: false,
+            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
+            status: 0,
+            then: None,
+            script: Script::new(),
+        }
+    }
+}
+
 /// The calls by which a child becomes the program of this path, with these arguments and no
 /// environment, or exits with the status that shells use for a missing file.
 pub(super) fn execute(script: &mut Script, path: &CStr, arguments: &[&CStr]) -> Vec<ScriptCall> {

@@ -26,7 +26,7 @@ use super::child::clone3;
 use super::ids::DISTINCT;
 use super::lean::{self, Iteration, NO_FAULTS, once_and_asked};
 use super::marked::Marked;
-use super::until::Until;
+use super::until::{Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.posix_spawn",
@@ -49,7 +49,7 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         at_most(Counter::VoluntarySwitches, 2.5),
     ],
     source: include_str!("posix_spawn.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, PosixSpawn>()
 };
 
 /// All signals are reset to their defaults in the child (linux/sched.h).
@@ -61,24 +61,12 @@ const STACK_BYTES: u64 = 36 << 10;
 /// Length of a set of signals, in bytes.
 const SET_BYTES: u64 = 8;
 
-#[derive(Params, Clone)]
-struct Row {
-    until: Until,
-}
+struct PosixSpawn;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Until::ALL })
-    }
+impl Creation for PosixSpawn {
+    const PROFILES: [Profile; 2] = [Profile::Full, Profile::Quick];
 
-    fn profile(&self, _: &Here) -> Profile {
-        match self.until {
-            Until::Created => Profile::Full,
-            Until::Reaped => Profile::Quick,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
         // Seccomp filters of containers pretend that the call does not exist.
         clone3(CLONE_CLEAR_SIGHAND, || 0)
             .map_err(|cause| Failure::Unsupported(cause.to_string()))?
@@ -118,6 +106,6 @@ impl Measured for Row {
             then: Some(lean::take(&marked)),
             script,
         };
-        lean::measure(b, iteration, self.until)
+        lean::measure(b, iteration, until)
     }
 }

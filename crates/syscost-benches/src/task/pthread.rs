@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use syscost_harness::prelude::*;
 
-use super::until::{self, Until};
+use super::until::{self, Creation, Row, Until};
 
 pub(super) const BENCHMARK: Benchmark = Benchmark {
     id: "task.pthread",
@@ -37,33 +37,21 @@ pub(super) const BENCHMARK: Benchmark = Benchmark {
         exactly(Counter::Reported(RAN), 1.0),
     ],
     source: include_str!("pthread.rs"),
-    ..Benchmark::of::<Row>()
+    ..Benchmark::by::<Row, Pthread>()
 };
 
 const RAN: &str = "threads that ran";
 
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
-#[derive(Params, Clone)]
-struct Row {
-    until: Until,
-}
+struct Pthread;
 
-impl Measured for Row {
-    fn rows(_: &Here) -> Vec<Case<Self>> {
-        rows!(Row { until: Until::ALL })
-    }
+impl Creation for Pthread {
+    const PROFILES: [Profile; 2] = [Profile::Standard, Profile::Quick];
 
-    fn profile(&self, _: &Here) -> Profile {
-        match self.until {
-            Until::Created => Profile::Standard,
-            Until::Reaped => Profile::Quick,
-        }
-    }
-
-    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure> {
         let before = RUNS.load(SeqCst);
-        until::measure(b, self.until, &[Sysno::EXIT], create, join)?;
+        until::measure(b, until, &[Sysno::EXIT], create, join)?;
         b.report(RAN, (RUNS.load(SeqCst) - before) as f64);
         Ok(())
     }

@@ -19,6 +19,39 @@ pub(crate) enum Until {
     Reaped,
 }
 
+/// A way to create a task that is a benchmark.
+pub(super) trait Creation {
+    /// Which profiles measure the creation alone, and all up to the end.
+    const PROFILES: [Profile; 2] = [Profile::Full, Profile::Standard];
+
+    /// Measures it up to this moment.
+    fn run(until: Until, b: &mut Bencher) -> Result<(), Failure>;
+}
+
+/// The row of a way to create tasks.
+#[derive(Params, Clone)]
+pub(super) struct Row {
+    until: Until,
+}
+
+impl<C: Creation> Measured<C> for Row {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
+        rows!(Row { until: Until::ALL })
+    }
+
+    fn profile(&self, _: &Here) -> Profile {
+        let [created, reaped] = C::PROFILES;
+        match self.until {
+            Until::Created => created,
+            Until::Reaped => reaped,
+        }
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        C::run(self.until, b)
+    }
+}
+
 /// Measures `create` alone, or `create` and `end` together (`until=reaped`). `ending` are the calls
 /// that belong to the task's end: its work, its exit, and the wait.
 pub(crate) fn measure<T>(

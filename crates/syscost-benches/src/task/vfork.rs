@@ -17,7 +17,7 @@
 //! LEBench; libMicro `vfork`; vfork(2).
 
 use syscost_harness::prelude::*;
-use syscost_sys::lean::{Script, ScriptCall};
+use syscost_sys::lean::ScriptCall;
 
 use super::ids::DISTINCT;
 use super::lean::{self, ASKED, Iteration, NO_FAULTS, once_and_asked};
@@ -85,12 +85,8 @@ impl Measured for Row {
 
     fn run(self, b: &mut Bencher) -> Result<(), Failure> {
         let mut iteration = Iteration {
-            create: vec![call()],
             is_blocked: true,
-            child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [0])],
-            status: 0,
-            then: None,
-            script: Script::new(),
+            ..Iteration::exiting(call())
         };
         match self.until {
             Moment::Reaped => lean::measure(b, iteration, Until::Reaped),

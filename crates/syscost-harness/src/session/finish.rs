@@ -9,7 +9,7 @@ use syscost_results::stats::student;
 
 use syscost_sys::counters::cpu_times;
 
-use super::{Finished, INTERRUPTED, Session, derived};
+use super::{Finished, INTERRUPTED, Session, computed};
 use crate::doctor;
 use crate::worker::is_of_tracer;
 
@@ -41,14 +41,14 @@ impl Session<'_> {
             .map(|state| state.measurement(true, missing, &frequencies, self.kept.of(state)))
             .collect();
         for (index, state) in self.states.iter().enumerate() {
-            if state.row.benchmark.derive.is_some() {
+            if state.row.benchmark.computation.is_some() {
                 let measured = self
                     .states
                     .iter()
                     .map(|state| &state.row)
                     .zip(&measurements);
                 let kept = self.kept.of(state);
-                measurements[index] = derived(
+                measurements[index] = computed(
                     &state.row,
                     measured,
                     state.target_half_width,

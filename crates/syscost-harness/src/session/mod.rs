@@ -2,7 +2,7 @@
 
 mod budget;
 mod choose;
-mod derive;
+mod computed;
 mod finish;
 mod foreign;
 mod frequencies;
@@ -38,7 +38,7 @@ use crate::worker::{ClockSettings, Interrupted, Job, Launcher};
 use crate::{doctor, machine, noise};
 
 use choose::{listen, probed_cpus};
-pub use derive::derived;
+pub use computed::computed;
 use journal::{Header, Journal, Record};
 use kept::KeptFile;
 pub use pair::Pair;

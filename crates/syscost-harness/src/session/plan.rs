@@ -150,7 +150,7 @@ impl Session<'_> {
             .map(|state| JobCase {
                 suffix: state.row.case.suffix(),
                 iterations: state.iterations(),
-                // Rows that are sources of derived rows need rounds that all of them have.
+                // Rows that are sources of computed rows need rounds that all of them have.
                 may_defer: self.may_defer && state.may_defer() && !is_source(&state.row),
             })
             .collect();

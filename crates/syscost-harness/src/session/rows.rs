@@ -48,7 +48,7 @@ pub(crate) struct RowState {
     /// The first of the studies' tiers that names it, see [`tiered`](super::order::tiered).
     pub(crate) tier: usize,
     claims: Claims,
-    /// What the evidence pass found, once it was completed; of a derived row, what holds for the whole run.
+    /// What the evidence pass found, once it was completed; of a computed row, what holds for the whole run.
     proof: Option<Findings>,
     /// What the timed processes found besides `rounds`.
     timed: Vec<Findings>,
@@ -104,7 +104,7 @@ impl RowState {
 
     /// Whether it needs more rounds.
     pub(crate) fn is_active(&self) -> bool {
-        let is_measured = self.row.benchmark.derive.is_none();
+        let is_measured = self.row.benchmark.computation.is_none();
         is_measured && !self.settled && self.failure.is_none() && self.skipped.is_none()
     }
 
@@ -160,8 +160,8 @@ impl RowState {
 
     /// The limits of its method, where it has some: wide enough for all processes.
     fn limits(&self) -> Option<(f64, f64)> {
-        // Those of a derived row are of the whole run.
-        let found = match self.row.benchmark.derive {
+        // Those of a computed row are of the whole run.
+        let found = match self.row.benchmark.computation {
             Some(_) => self.proof.as_slice(),
             None => &self.timed,
         };

@@ -141,10 +141,10 @@ fn text(benchmark: &'static Benchmark) -> Result<String> {
 /// The claims that the benchmark does not declare, as `expect::complete` adds them. How it
 /// measures, which they depend on, is known for certain only while it runs.
 fn other_checks(benchmark: &Benchmark) -> String {
-    let checks = match &benchmark.derive {
-        Some(derive) => format!(
+    let checks = match &benchmark.computation {
+        Some(computation) => format!(
             "Computed in every round from the rows of {}, whose evidence is its own as well.",
-            derive.from.join(", ")
+            computation.from.join(", ")
         ),
         None if !benchmark.unit.is_timed() => format!(
             "It observes values instead of timing operations, so only its own claims are checked; `syscost run {} -v` shows them \

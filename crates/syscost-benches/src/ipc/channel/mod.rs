@@ -121,6 +121,8 @@ macro_rules! mechanisms {
         macro_rules! with_each {
             ($do:ident) => { $($do::<$channel>(Via::$via);)* };
         }
+        #[cfg(test)]
+        use with_each;
     };
 }
 

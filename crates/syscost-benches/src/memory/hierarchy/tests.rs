@@ -25,7 +25,7 @@ fn translation_ns(pages: f64) -> f64 {
 }
 
 /// The result of a computed benchmark's row on that machine; the first has number 0.
-fn derived(benchmark: &'static Benchmark, number: usize) -> Result<Derived, Failure> {
+fn computed(benchmark: &'static Benchmark, number: usize) -> Result<ComputedValue, Failure> {
     let case = (benchmark.cases)(&Here::plain()).swap_remove(number);
     let rows: Vec<Row> = [&latency::BENCHMARK, &tlb::BENCHMARK]
         .into_iter()
@@ -34,10 +34,12 @@ fn derived(benchmark: &'static Benchmark, number: usize) -> Result<Derived, Fail
             cases.into_iter().map(move |case| Row { benchmark, case })
         })
         .collect();
-    let derive = benchmark.derive.as_ref().expect("it is derived");
+    let computation = benchmark.computation.as_ref().expect("it is computed");
     let sources: Vec<Source<'_>> = rows
         .iter()
-        .filter(|row| derive.from.contains(&row.benchmark.id) && (derive.takes)(&case, row))
+        .filter(|row| {
+            computation.from.contains(&row.benchmark.id) && (computation.takes)(&case, row)
+        })
         .map(|row| Source {
             id: row.benchmark.id,
             case: &row.case,
@@ -55,14 +57,14 @@ fn derived(benchmark: &'static Benchmark, number: usize) -> Result<Derived, Fail
             },
         })
         .collect();
-    (derive.compute)(&case, &sources, &Here::plain())
+    (computation.compute)(&case, &sources, &Here::plain())
 }
 
 #[test]
 fn caches_are_found_with_their_sizes_and_latencies() {
     let sizes = [49152.0, 2_097_152.0, 33_554_432.0];
     for (level, size) in sizes.into_iter().enumerate() {
-        let found = derived(&cache_size::BENCHMARK, level).unwrap();
+        let found = computed(&cache_size::BENCHMARK, level).unwrap();
         assert!(
             (0.8..1.4).contains(&(found.value / size)),
             "{level}: {found:?}"
@@ -73,7 +75,7 @@ fn caches_are_found_with_their_sizes_and_latencies() {
     }
     // The last row is memory's.
     for (level, ns) in [(0, 1.6), (1, 5.0), (2, 35.0), (4, 130.0)] {
-        let found = derived(&cache_latency::BENCHMARK, level).unwrap();
+        let found = computed(&cache_latency::BENCHMARK, level).unwrap();
         assert!((found.value / ns - 1.0).abs() < 0.1, "{level}: {found:?}");
         assert_eq!(found.evidence[0].verdict, Verdict::Confirmed);
     }
@@ -82,7 +84,7 @@ fn caches_are_found_with_their_sizes_and_latencies() {
 #[test]
 fn a_level_that_is_not_there_is_unsupported() {
     for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
-        match derived(benchmark, 3) {
+        match computed(benchmark, 3) {
             Err(Failure::Unsupported(reason)) => {
                 let expected = "level 4 was not found: the curve has only 3 steps";
                 assert_eq!(reason, expected);
@@ -137,7 +139,7 @@ fn memory_whose_latency_still_rises_has_a_number_that_is_not_proved() {
 #[test]
 fn tlbs_are_found_with_their_reach_and_the_cost_of_missing_them() {
     for (level, pages, ns) in [(0, 96.0, 2.3), (1, 2048.0, 12.0)] {
-        let reach = derived(&tlb_reach::BENCHMARK, level).unwrap();
+        let reach = computed(&tlb_reach::BENCHMARK, level).unwrap();
         let found = reach.details["pages_count"];
         assert!((0.99..1.4).contains(&(found / pages)), "{level}: {found}");
         assert_eq!(reach.value, 4096.0 * found);
@@ -147,7 +149,7 @@ fn tlbs_are_found_with_their_reach_and_the_cost_of_missing_them() {
                 .iter()
                 .all(|one| one.verdict == Verdict::Confirmed)
         );
-        let miss = derived(&tlb_miss::BENCHMARK, level).unwrap().value;
+        let miss = computed(&tlb_miss::BENCHMARK, level).unwrap().value;
         assert!((miss - ns).abs() < 0.5, "{level}: {miss}");
     }
 }
@@ -242,7 +244,7 @@ fn levels_are_compared_with_reports_and_small_pages_are_doubted() {
         assert!(evidence.is_none_or(|evidence| evidence.verdict == Verdict::Unverified));
     }
     for benchmark in [&cache_size::BENCHMARK, &cache_latency::BENCHMARK] {
-        let evidence = derived(benchmark, 0).unwrap().evidence;
+        let evidence = computed(benchmark, 0).unwrap().evidence;
         let compared = evidence.iter().find(|one| one.source == "sysfs").unwrap();
         // 48 KiB, if this machine reports it.
         let expected =

@@ -1,6 +1,6 @@
 //! From eight synthetic rows of throughput to the rows of the law.
 
-use syscost_harness::session::derived;
+use syscost_harness::session::computed;
 use syscost_harness::{Catalogue, Row};
 use syscost_results::stats::order::median;
 use syscost_results::stats::usl::UniversalLaw;
@@ -83,7 +83,7 @@ fn law_of(run: &[(Row, Measurement)], term: &str) -> Measurement {
     let rows = Catalogue::rows(std::iter::once(benchmark), &syscost_harness::Here::plain());
     let name = format!("scale.law{{of=open_same,as=threads,term={term}}}");
     let row = rows.iter().find(|row| row.name() == name).expect("a row");
-    derived(
+    computed(
         row,
         run.iter().map(|(row, m)| (row, m)),
         0.02,
@@ -164,8 +164,9 @@ fn every_measured_row_of_the_group_belongs_to_one_law_of_both_terms() {
         .find(|group| group.name == "scale");
     let benchmarks = scale.expect("the group").benchmarks;
     let rows = Catalogue::rows(benchmarks.iter(), &syscost_harness::Here::plain());
-    let (laws, measured): (Vec<&Row>, Vec<&Row>) =
-        rows.iter().partition(|row| row.benchmark.derive.is_some());
+    let (laws, measured): (Vec<&Row>, Vec<&Row>) = rows
+        .iter()
+        .partition(|row| row.benchmark.computation.is_some());
     for row in &measured {
         let of = laws.iter().filter(|law| law.is_computed_from(row)).count();
         assert_eq!(of, 2, "{}", row.name());

@@ -29,16 +29,46 @@ pub(in super::super) enum Ready {
     Last,
 }
 
-/// How many there are in the rows of every benchmark that waits for descriptors.
-pub(in super::super) const FDS: [u64; 3] = [10, 100, 500];
+/// A way to wait for descriptors that is a benchmark.
+pub(in super::super) trait Waiting {
+    /// Which profiles measure a row.
+    fn profile(row: &Row) -> Profile {
+        match (row.of, row.ready) {
+            // The set-up of five hundred takes longer than everything else.
+            (Kind::Tcp, Ready::Last) if row.fds == 100 => Profile::Quick,
+            (Kind::Tcp, Ready::Last) => Profile::Standard,
+            (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,
+        }
+    }
 
-/// Which profiles measure a row that waits for such descriptors.
-pub(in super::super) fn profile(of: Kind, ready: Ready, fds: u64) -> Profile {
-    match (of, ready) {
-        // The set-up of five hundred takes longer than everything else.
-        (Kind::Tcp, Ready::Last) if fds == 100 => Profile::Quick,
-        (Kind::Tcp, Ready::Last) => Profile::Standard,
-        (Kind::Pipe, _) | (_, Ready::First) => Profile::Full,
+    /// Measures a row.
+    fn run(row: Row, b: &mut Bencher) -> Result<(), Failure>;
+}
+
+/// The row of a way to wait.
+#[derive(Params, Clone)]
+pub(in super::super) struct Row {
+    pub(in super::super) of: Kind,
+    pub(in super::super) ready: Ready,
+    /// Descriptors that are waited for.
+    pub(in super::super) fds: u64,
+}
+
+impl<W: Waiting> Measured<W> for Row {
+    fn rows(_: &Here) -> Vec<Case<Self>> {
+        rows!(Row {
+            of: Kind::ALL,
+            ready: Ready::ALL,
+            fds: [10, 100, 500]
+        })
+    }
+
+    fn profile(&self, _: &Here) -> Profile {
+        W::profile(self)
+    }
+
+    fn run(self, b: &mut Bencher) -> Result<(), Failure> {
+        W::run(self, b)
     }
 }
 

@@ -10,7 +10,7 @@ use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ftruncate, memfd_create, open};
 use rustix::pipe::{PipeFlags, pipe_with};
 use syscost_harness::prelude::*;
 
-pub(super) use descriptors::{Descriptors, FDS, Kind, Ready, profile};
+pub(super) use descriptors::{Descriptors, Kind, Ready, Row, Waiting};
 
 /// A device, open for reading and writing.
 pub(super) fn device(path: &CStr) -> Result<OwnedFd, Failure> {

@@ -9,12 +9,8 @@ use crate::testing::{claims, found_of};
 /// A child that exits with this status, where 0 is wanted.
 fn exiting(status: u64) -> Iteration {
     Iteration {
-        create: vec![crate::task::fork::call()],
-        is_blocked: false,
         child: vec![ScriptCall::new(Sysno::EXIT_GROUP, [status])],
-        status: 0,
-        then: None,
-        script: Script::new(),
+        ..crate::task::fork::iteration()
     }
 }
 

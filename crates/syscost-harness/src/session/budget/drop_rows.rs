@@ -102,7 +102,7 @@ pub(in crate::session) fn drop_rows(sides: &mut [&mut Session<'_>], rounds: u32)
 
 /// Brings rows back that were left out after their first rounds, once the others have the minimum number
 /// of rounds and these took less time than was feared: those that get this number, too, in the time left.
-/// The sources of derived rows come back together, since these need rounds that all of them have.
+/// The sources of computed rows come back together, since these need rounds that all of them have.
 pub(in crate::session) fn bring_back(session: &mut Session<'_>, rounds: u32) {
     let min_rounds = session.header.config.min_rounds;
     if rounds < min_rounds {
@@ -119,9 +119,9 @@ pub(in crate::session) fn bring_back(session: &mut Session<'_>, rounds: u32) {
         let may_return = state.cut && state.failure.is_none() && state.skipped.is_none();
         if may_return && (1..min_rounds).contains(&has) {
             let mut others = session.states.iter();
-            let derived = others.find(|other| other.row.is_computed_from(&state.row));
-            let key = match derived {
-                Some(derived) => (Some(derived.row.benchmark.id), 0),
+            let computed = others.find(|other| other.row.is_computed_from(&state.row));
+            let key = match computed {
+                Some(computed) => (Some(computed.row.benchmark.id), 0),
                 None => (None, index),
             };
             let out = together.entry(key).or_insert_with(|| Out::new(state.tier));

@@ -4,7 +4,7 @@ use syscost_results::{Claim, Evidence};
 use super::*;
 use crate::benchmark::Benchmark;
 use crate::case::Case;
-use crate::derive::Derive;
+use crate::computed::Computation;
 
 /// A row without any results.
 fn row() -> RowState {
@@ -132,7 +132,7 @@ fn a_row_says_larger_than_if_most_of_its_rounds_do() {
 fn a_computed_row_has_its_limits_from_the_whole_run() {
     static COMPUTED: Benchmark = Benchmark {
         id: "some.size",
-        derive: Some(Derive {
+        computation: Some(Computation {
             from: &[],
             takes: |_, _| false,
             compute: |_, _, _| Err(Failure::Failed("it is not asked".to_owned())),

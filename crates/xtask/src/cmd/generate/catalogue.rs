@@ -105,10 +105,10 @@ fn benchmark_section(benchmark: &Benchmark) -> String {
         }
     }
     let claims: Vec<String> = benchmark.expect.iter().map(claim).collect();
-    let claims = match (claims.as_slice(), &benchmark.derive) {
-        (_, Some(derive)) => format!(
+    let claims = match (claims.as_slice(), &benchmark.computation) {
+        (_, Some(computation)) => format!(
             "that of the rows it is computed from, those of {}, and what it claims itself.",
-            derive.from.join(", ")
+            computation.from.join(", ")
         ),
         ([], None) if !benchmark.unit.is_timed() => {
             "its own claims only: it observes values instead of timing operations.".to_owned()

@@ -9,7 +9,7 @@ use super::*;
 use crate::benchmark::{Benchmark, Quantity};
 use crate::case::Case;
 use crate::catalogue::Catalogue;
-use crate::derive::{Computed, Derived, points};
+use crate::computed::{Computed, ComputedValue, points};
 use crate::rows;
 
 static MEASURED: Benchmark = Benchmark {
@@ -60,7 +60,7 @@ impl Computed for Sum {
         cost.is_some_and(|cost| cost.kind == self.kind)
     }
 
-    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<Derived, Failure> {
+    fn compute(&self, sources: &[Source<'_>], _: &Here) -> Result<ComputedValue, Failure> {
         let sizes = points(sources, |cost: &Cost| cost.size.into());
         if sizes.len() < 2 {
             return Err(Failure::Unsupported("two are needed".to_owned()));
@@ -69,7 +69,7 @@ impl Computed for Sum {
         if value > MAX_SEEN {
             return Err(Failure::Unsupported("too much to see".to_owned()));
         }
-        Ok(Derived {
+        Ok(ComputedValue {
             value,
             evidence: vec![Evidence::new(
                 "sum",
@@ -79,7 +79,7 @@ impl Computed for Sum {
                 Verdict::of(value < 100.0),
             )],
             details: BTreeMap::from([("rows_count".to_owned(), sizes.len() as f64)]),
-            ..Derived::default()
+            ..ComputedValue::default()
         })
     }
 }
@@ -156,7 +156,7 @@ fn compute(kind: Kind, run: &[(Row, Measurement)]) -> Measurement {
     let rows = Catalogue::rows([&SUM], &Here::plain());
     let is_it = |row: &&Row| row.case.row().is_some_and(|sum: &Sum| sum.kind == kind);
     let row = rows.iter().find(is_it).expect("a row of each kind");
-    derived(
+    computed(
         row,
         run.iter().map(|(row, m)| (row, m)),
         0.02,

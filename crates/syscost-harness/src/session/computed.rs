@@ -10,15 +10,15 @@ use super::frequencies::Frequencies;
 use super::rows::RowState;
 use crate::bencher::{Detail, Findings, Over, Pass};
 use crate::catalogue::Row;
-use crate::derive::{Derive, Source};
+use crate::computed::{Computation, Source};
 use crate::failure::Failure;
 use crate::here::Here;
 
-/// Computes a derived row from the measured rows of its run, which hold their samples.
+/// Computes a computed row from the measured rows of its run, which hold their samples.
 ///
 /// Rows that this machine cannot measure are left out. If another source lacks its number, there is
 /// none here either: a result of the remaining rows would be a different one under the same name.
-pub fn derived<'a>(
+pub fn computed<'a>(
     row: &Row,
     measured: impl Iterator<Item = (&'a Row, &'a Measurement)>,
     target_half_width: f64,
@@ -26,7 +26,7 @@ pub fn derived<'a>(
     here: &Here,
 ) -> Measurement {
     let mut state = RowState::new(row.clone(), target_half_width);
-    if let Some(how) = &row.benchmark.derive {
+    if let Some(how) = &row.benchmark.computation {
         let sources: Vec<_> = measured
             .filter(|(source, _)| row.is_computed_from(source))
             .collect();
@@ -83,7 +83,7 @@ const SHARED: Disturbance = Disturbance {
     cause: Cause::SharedCore,
 };
 
-fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)], here: &Here) {
+fn compute(state: &mut RowState, how: &Computation, sources: &[(&Row, &Measurement)], here: &Here) {
     let sources: Vec<_> = sources
         .iter()
         .filter(|(_, measurement)| measurement.status == Status::Ok)
@@ -118,16 +118,16 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
             continue;
         };
         let is_disturbed = !is_undisturbed(&together);
-        let value = (how.compute)(&case, &medians, here).and_then(|derived| {
-            if !derived.value.is_finite() {
-                let what = format!("computes {}, which is no number", derived.value);
+        let value = (how.compute)(&case, &medians, here).and_then(|computed| {
+            if !computed.value.is_finite() {
+                let what = format!("computes {}, which is no number", computed.value);
                 return Err(Failure::Broken(what));
             }
             let samples = RoundSamples {
                 round: round.round,
                 cpu: round.cpu,
                 iterations: 1,
-                values: vec![derived.value],
+                values: vec![computed.value],
                 alone_percent: round.alone_percent,
                 // A value computed from a disturbed sample is disturbed.
                 disturbed: is_disturbed.then_some(SHARED).into_iter().collect(),
@@ -137,7 +137,7 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
                 value,
                 over: Over::Median,
             };
-            let details = derived.details.into_iter();
+            let details = computed.details.into_iter();
             Ok(Findings {
                 samples,
                 observed: true,
@@ -149,11 +149,11 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
     }
     let has_number = |value: &Result<_, _>| !matches!(value, Err(Failure::Unsupported(_)));
     let having = rounds.iter().filter(|value| has_number(value)).count();
-    let proof = (how.compute)(&case, &whole, here).and_then(|derived| {
-        if let Some(misfit) = derived.misfit {
+    let proof = (how.compute)(&case, &whole, here).and_then(|computed| {
+        if let Some(misfit) = computed.misfit {
             return Err(Failure::Unsupported(misfit));
         }
-        let mut evidence = derived.evidence;
+        let mut evidence = computed.evidence;
         // A row without claims of its own is a defect, which the row will report.
         if !evidence.is_empty() {
             evidence.insert(0, proof_of(&sources));
@@ -161,7 +161,7 @@ fn compute(state: &mut RowState, how: &Derive, sources: &[(&Row, &Measurement)],
         }
         Ok(Findings {
             evidence,
-            limits: derived.limits,
+            limits: computed.limits,
             observed: true,
             ..Findings::default()
         })

@@ -18,13 +18,13 @@ use crate::session::Profile;
 /// The value is computed separately for every round, from the medians that its sources have in that
 /// round, so that its interval comes from rounds like any other's. Its claims are judged once, on
 /// the medians of the whole run.
-pub struct Derive {
-    /// Ids of the benchmarks it is computed from; they are measured, not derived themselves.
+pub struct Computation {
+    /// Ids of the benchmarks it is computed from; they are measured, not computed themselves.
     pub from: &'static [&'static str],
     /// Whether a row of these benchmarks is a source of this case.
     pub takes: fn(&Case, &Row) -> bool,
     /// Computes a case from its sources.
-    pub compute: fn(&Case, &[Source<'_>], &Here) -> Result<Derived, Failure>,
+    pub compute: fn(&Case, &[Source<'_>], &Here) -> Result<ComputedValue, Failure>,
 }
 
 /// A row from which another is computed.
@@ -48,7 +48,7 @@ pub fn points<R: Params>(sources: &[Source<'_>], size: impl Fn(&R) -> u64) -> Ve
 
 /// The result of a computation.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Derived {
+pub struct ComputedValue {
     /// The value, in the benchmark's unit.
     pub value: f64,
     /// Why there is no result after all, judged like claims: the law that does not fit. Nothing was
@@ -96,7 +96,7 @@ pub trait Computed: Params {
     ///
     /// # Errors
     /// Why there is no number.
-    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<Derived, Failure>;
+    fn compute(&self, sources: &[Source<'_>], here: &Here) -> Result<ComputedValue, Failure>;
 }
 
 impl Benchmark {
@@ -115,7 +115,7 @@ impl Benchmark {
             depends_on_machine: R::DEPENDS_ON_MACHINE,
             parameters: R::MEANINGS,
             support: |case, here| case.own_row::<R>().support(here),
-            derive: Some(Derive {
+            computation: Some(Computation {
                 from: R::FROM,
                 takes: |case, other| case.own_row::<R>().takes(other),
                 compute: |case, sources, here| case.own_row::<R>().compute(sources, here),
@@ -128,8 +128,12 @@ impl Benchmark {
 impl Row {
     /// Whether this row is computed from that one.
     pub fn is_computed_from(&self, other: &Row) -> bool {
-        self.benchmark.derive.as_ref().is_some_and(|derive| {
-            derive.from.contains(&other.benchmark.id) && (derive.takes)(&self.case, other)
-        })
+        self.benchmark
+            .computation
+            .as_ref()
+            .is_some_and(|computation| {
+                computation.from.contains(&other.benchmark.id)
+                    && (computation.takes)(&self.case, other)
+            })
     }
 }
