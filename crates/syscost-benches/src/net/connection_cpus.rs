@@ -17,16 +17,16 @@ pub(super) struct ConnectionCpus {
 }
 
 impl ConnectionCpus {
-    /// The CPUs of this many connections over this path.
+    /// The CPUs of this many connections to this endpoint.
     ///
     /// # Errors
     /// When there are too few CPUs.
     pub(super) fn of(
-        path: &Endpoint,
+        endpoint: &Endpoint,
         connections: usize,
         b: &Bencher,
     ) -> Result<Vec<ConnectionCpus>, Failure> {
-        match path {
+        match endpoint {
             Endpoint::Loopback(placement, _) => {
                 Self::here(*placement, connections, b.cpu(), b.allowed())
             }

@@ -142,7 +142,7 @@ impl<L: Echoed> Networked for Over<L> {
     }
 }
 
-/// The far end, the near end, and the path between them.
+/// The far end, the near end, and what the interface between them counts.
 pub(super) type Ends<L> = (FarEnd, L, InterfaceCounters);
 
 /// What both ends of a round trip are made by.

@@ -32,7 +32,6 @@
 //! iperf3, nuttcp, netperf's TCP_STREAM and TCP_SENDFILE; lmbench `bw_tcp`; Linux
 //! Documentation/networking/msg_zerocopy.rst.
 
-mod bottleneck;
 mod claims;
 mod ends;
 mod limiter;

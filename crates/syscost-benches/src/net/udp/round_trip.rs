@@ -100,9 +100,9 @@ impl Echoed for Datagrams {
 }
 
 /// Two sockets of this machine that are connected to each other.
-fn pair(path: &Endpoint) -> Result<(UdpSocket, UdpSocket), Failure> {
+fn pair(endpoint: &Endpoint) -> Result<(UdpSocket, UdpSocket), Failure> {
     let make = || -> std::io::Result<(UdpSocket, UdpSocket)> {
-        let any = SocketAddr::new(path.address(), 0);
+        let any = SocketAddr::new(endpoint.address(), 0);
         let (one, other) = (UdpSocket::bind(any)?, UdpSocket::bind(any)?);
         one.connect(other.local_addr()?)?;
         other.connect(one.local_addr()?)?;

@@ -6,8 +6,7 @@ use syscost_harness::prelude::*;
 use syscost_net::service::TcpSide;
 use syscost_sys::tcp::TcpInfo;
 
-use super::bottleneck::Bottleneck;
-use super::limiter::{Limiter, Shares};
+use super::limiter::{Bottleneck, Limiter, Shares};
 use super::method::Method;
 use super::streams::Outcome;
 use super::{Direction, Row, StreamSpec};
